@@ -120,7 +120,7 @@ REGIMES: dict[str, dict[str, Any]] = {
     "4 people judge 5 queries": {"workers": 4, "queries": 5},
     "14 people, 1 to 21 pairs a query": {"workers": 14, "pairs": (1, 21)},
     "14 people, 8 queries, 1 to 21 pairs": {"workers": 14, "queries": 8, "pairs": (1, 21)},
-    "7 people of its own a query": {"workers": 7, "own_people": True},
+    "7 people of its own per query": {"workers": 7, "own_people": True},
     "3 of its own, 8 queries": {"workers": 3, "queries": 8, "own_people": True},
     "7 of its own, 1 to 21 pairs": {"workers": 7, "pairs": (1, 21), "own_people": True},
     "7 of its own, 8 queries, 1 to 21 pairs": {
@@ -207,7 +207,7 @@ def people_of_several_queries(studies: int, rng: Rng) -> None:
     print(f"\nthe same people judge several queries, {studies} studies a line: rejections at 5 %, coverage")
     for name, settings in REGIMES.items():
         print(f"  {name:40s} {shown(people_who_judge(studies, rng, settings))}", flush=True)
-    chosen = ("8 people", "14 people", "7 people of its own a query")
+    chosen = ("8 people", "14 people", "7 people of its own per query")
     for name in chosen:
         family = families_rejected(studies, rng, REGIMES[name])
         print(f"  {name:40s} family of 6, any rejected with Holm: {family:.3f}", flush=True)

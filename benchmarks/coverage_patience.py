@@ -60,7 +60,7 @@ LISTS = (
     (0.9, 60, 4, 10, 40),
     (0.95, 20, 4, 10, 40),
 )
-# topics, voters a topic
+# topics, voters per topic
 VOTES = ((8, 3), (8, 5), (8, 10), (8, 30), (25, 5), (25, 10))
 COLLECTIONS = 100
 SENSITIVITY_SD, TIE_WEIGHT = 0.3, 0.6

@@ -30,10 +30,10 @@ PATIENCE = {"preferences": 840.0, "stops": 1500.0}
 PREFERENCES: Mapping[str, tuple[str, dict[str, object]]] = {
     "right, 10 people on 25 topics": ("", {}),
     "right, 8 people on 8 topics": ("", {"people": 8, "topics": 8}),
-    "right, 14 people a topic, 8 topics": ("", {"people": 14, "topics": 8, "own": True}),
+    "right, 14 people per topic, 8 topics": ("", {"people": 14, "topics": 8, "own": True}),
     "patience CV .4, 10 people on 25 topics": ("patience_differs", {"cv": 0.4}),
     "patience CV .8, 10 people on 25 topics": ("patience_differs", {"cv": 0.8}),
-    "patience CV .8, 14 people a topic": (
+    "patience CV .8, 14 people per topic": (
         "patience_differs",
         {"cv": 0.8, "people": 14, "topics": 8, "own": True},
     ),

@@ -66,7 +66,7 @@ class Regime:
 
 
 REGIMES = {
-    "own people a topic": Regime(),
+    "own people per topic": Regime(),
     "same 12 people": Regime(people=12),
     "same 12 people, all alike": Regime(people=12, spread=0.0),
     "6 topics, own people": Regime(topics=6),

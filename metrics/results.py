@@ -1,4 +1,4 @@
-"""The result of scoring, the same for every family: one row a run, topic and metric, and the mean as topic `all`.
+"""The result of scoring, the same for every family: one row per run, topic and metric, and the mean as topic `all`.
 
 Families compute lists of `Score`, which the command line prints as they are; pandas is imported only where a
 Python user asks for a frame.

@@ -35,6 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     gc.disable()
     config.addinivalue_line("filterwarnings", "ignore:.*was deleted while still open:ResourceWarning")
+    config.addinivalue_line("filterwarnings", "ignore:unclosed database in:ResourceWarning")
 
 
 LONGEST = (

@@ -33,9 +33,9 @@ class JudgedTask:
     task, language : str
         Name of the task; language of its texts, ``en`` where the table does not say.
     judgments : DataFrame
-        One row a judgment that counts, as `calibration.tables.preferences.judged_pairs` gives it.
+        One row per judgment that counts, as `calibration.tables.preferences.judged_pairs` gives it.
     pairs : DataFrame
-        One row a pair: topic, pair, system_a, system_b, votes_a, votes_b, equally_good, equally_bad, votes,
+        One row per pair: topic, pair, system_a, system_b, votes_a, votes_b, equally_good, equally_bad, votes,
         vote_share (of system_a, an equal vote counting half) and mean_decision_seconds.
     """
 

@@ -78,7 +78,7 @@ def read_scores(scores: str | Path | pd.DataFrame) -> pd.DataFrame:
     frame = frame[frame["topic"] != ALL].reset_index(drop=True)
     if frame.empty:
         raise input_fault(
-            "no score of a single topic", path=path, cure="write one row a run, topic and metric"
+            "no score of a single topic", path=path, cure="write one row per run, topic and metric"
         )
     return frame
 

@@ -74,9 +74,9 @@ class StreamTables:
     Attributes
     ----------
     scores : DataFrame
-        One row a task, system, topic (``all``: over all of them) and measure; `SCORE_COLUMNS`.
+        One row per task, system, topic (``all``: over all of them) and measure; `SCORE_COLUMNS`.
     correlations : DataFrame
-        One row a task and couple of measures, along alpha and over populations too; `CORRELATION_COLUMNS`.
+        One row per task and couple of measures, along alpha and over populations too; `CORRELATION_COLUMNS`.
     unscored : mapping of str to str
         Task whose streams cannot be scored -> why.
     """

@@ -47,15 +47,15 @@ class AgreementTables(Summarised):
     Attributes
     ----------
     agreement : DataFrame
-        One row a task, measure, treatment of exclusions and convention for ties.
+        One row per task, measure, treatment of exclusions and convention for ties.
     comparisons : DataFrame
-        One row a task and comparison, the primary one first.
+        One row per task and comparison, the primary one first.
     curve : DataFrame
-        One row a task, measure, convention and value of the parameter that varies.
+        One row per task, measure, convention and value of the parameter that varies.
     pairs : DataFrame
-        One row a pair: votes, and the score difference under every measure.
+        One row per pair: votes, and the score difference under every measure.
     disagreements : DataFrame
-        One row a pair on which the main measure and the votes disagree most, with texts.
+        One row per pair on which the main measure and the votes disagree most, with texts.
     wanted : mapping of str to Wanted
         By task, which comparisons were named.
     notes : tuple of str

@@ -151,7 +151,7 @@ def constant_measures(differences: Mapping[str, Floats]) -> list[str]:
 
 
 def pair_rows(task: JudgedTask, differences: Mapping[str, Floats]) -> pd.DataFrame:
-    """Return one row a pair: its votes, and its score difference under every measure."""
+    """Return one row per pair: its votes, and its score difference under every measure."""
     columns = {f"difference {measure}": difference for measure, difference in differences.items()}
     pairs = task.pairs.assign(**columns)
     pairs.insert(0, "task", task.task)

@@ -43,7 +43,7 @@ class Together:
     Attributes
     ----------
     model : Extended
-        mu, log sigma of the mean times away, the same of the sessions' means, and arctanh of the correlation; one row a worker who was watched.
+        mu, log sigma of the mean times away, the same of the sessions' means, and arctanh of the correlation; one row per worker who was watched.
     correlation : float
         Of log A and log D over people.
     error : float

@@ -153,7 +153,7 @@ class UserModelFit(Summarised):
         return self.model.params
 
     def frame(self) -> pd.DataFrame:
-        """Return one row a parameter: estimate, low, high, level, unit, method, workers, rows."""
+        """Return one row per parameter: estimate, low, high, level, unit, method, workers, rows."""
         return self.model.frame()
 
     def overview(self) -> Overview:

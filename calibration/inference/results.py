@@ -143,7 +143,7 @@ class CalibrationResult(Summarised):
         return pd.Series(self.parameters, dtype="float64", name="estimate").rename_axis("name")
 
     def frame(self, level: float = LEVEL) -> "pd.DataFrame":
-        """Return one row a parameter, to ten digits: see `calibration.user_model.model.parameter_frame`."""
+        """Return one row per parameter, to ten digits: see `calibration.user_model.model.parameter_frame`."""
         return parameter_frame(self.entries(level))
 
     @property

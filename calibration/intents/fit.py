@@ -94,7 +94,7 @@ class IntentFit(Summarised):
         return pd.Series(self.result.estimates, index=names, name="estimate")
 
     def frame(self, level: float = LEVEL) -> pd.DataFrame:
-        """Return one row a topic and intent: the columns of `CalibrationResult.frame`, and the raw share."""
+        """Return one row per topic and intent: the columns of `CalibrationResult.frame`, and the raw share."""
         frame = self.result.frame(level).set_axis(self.params.index)
         return frame.assign(raw=pd.array(self.raw, dtype="Float64"))
 

@@ -1,7 +1,7 @@
 """What not to do with votes on intents: the usual estimates of P(i|q), as baselines.
 
 Each takes tables intent_votes and intents like `calibration.intents.fit.fit_intents`. What is wrong with each stands in its
-docstring, with what was measured on 10 voters a topic.
+docstring, with what was measured on 10 voters per topic.
 """
 
 from collections.abc import Callable

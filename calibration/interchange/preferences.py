@@ -115,7 +115,7 @@ def read_foreign_preferences(
     Parameters
     ----------
     path : str or Path
-        In UTF-8, with a header line, one row a judgment; plain or gzip.
+        In UTF-8, with a header line, one row per judgment; plain or gzip.
     columns : PreferenceColumns
         What its columns are called.
     rules : ImportRules, optional

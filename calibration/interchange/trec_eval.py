@@ -1,4 +1,4 @@
-"""Scores as trec_eval prints them, `metric topic value`, one file a run; and as prefcal's long CSV.
+"""Scores as trec_eval prints them, `metric topic value`, one file per run; and as prefcal's long CSV.
 
 trec_eval separates columns by tabs and fills up the metric with blanks. A row `runid all NAME` names the run. The
 topic `all` holds what is over all topics; it is kept in both directions.
@@ -57,7 +57,7 @@ def read_trec_eval(path: str | Path, run: str | None = None) -> pd.DataFrame:
             )
         elif (fields[0], fields[1]) in seen:
             again = f"{fields[0]} of {fields[1]} stands in line {seen[fields[0], fields[1]]} too"
-            log.add(again, line=line, cure="keep one of them, and give one file a run")
+            log.add(again, line=line, cure="keep one of them, and give one file per run")
         else:
             seen[fields[0], fields[1]] = line
             rows.append((fields[1], fields[0], float(fields[2])))

@@ -157,7 +157,7 @@ def read_foreign_visits(
     Parameters
     ----------
     path : str or Path
-        In UTF-8, with a header line, one row a visit; plain or gzip.
+        In UTF-8, with a header line, one row per visit; plain or gzip.
     columns : VisitColumns
         What its columns are called; one of ``end`` and ``seconds``.
     rules : VisitRules, optional

@@ -65,7 +65,7 @@ class Summaries:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgments:
-    """Who voted what, one row a judgment.
+    """Who voted what, one row per judgment.
 
     Attributes
     ----------

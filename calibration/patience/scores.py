@@ -23,7 +23,7 @@ class BestPlace(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """What was judged, a row a judgment, or a row a pair where nobody knows who judged.
+    """What was judged, a row per judgment, or a row per pair where nobody knows who judged.
 
     Attributes
     ----------

@@ -109,7 +109,7 @@ class Plan(Summarised):
     needed: int | None
 
     def frame(self) -> pd.DataFrame:
-        """Return one row a size that was simulated, the index called as what varies."""
+        """Return one row per size that was simulated, the index called as what varies."""
         columns = ("people", "judgments", "width", "width_most", "power", "detectable", "nothing", "studies")
         rows = [[getattr(row, name) for name in columns] for row in self.rows]
         sizes = pd.Index([row.size for row in self.rows], name=self.vary)

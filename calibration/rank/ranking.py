@@ -41,9 +41,9 @@ class Ranking(Summarised):
     Attributes
     ----------
     ranking : DataFrame
-        One row a task and system, the best first; columns `RANKING_COLUMNS`.
+        One row per task and system, the best first; columns `RANKING_COLUMNS`.
     duels : DataFrame
-        One row a task and couple of systems; columns `DUEL_COLUMNS`.
+        One row per task and couple of systems; columns `DUEL_COLUMNS`.
     level : float
         Of all intervals, and of all ranks of a task at once.
     notes : tuple of str

@@ -97,7 +97,7 @@ def left_share_by_worker(preferences: pd.DataFrame, *, level: float = LEVEL) -> 
     Returns
     -------
     DataFrame
-        One row a worker who chose a side: worker, answers, share, low and high (Clopper and Pearson).
+        One row per worker who chose a side: worker, answers, share, low and high (Clopper and Pearson).
     """
     sided = preferences[preferences["validation_of"].isna() & preferences["choice"].isin(["left", "right"])]
     counts = (sided["choice"] == "left").groupby(sided["worker"]).agg(["sum", "size"])

@@ -57,7 +57,7 @@ class QualityReport(Summarised):
         return dict(chain.from_iterable(result.entries(level).items() for result in self.results))
 
     def frame(self, level: float = LEVEL) -> pd.DataFrame:
-        """Return one row a number, with the columns of `CalibrationResult.frame`."""
+        """Return one row per number, with the columns of `CalibrationResult.frame`."""
         return parameter_frame(self.entries(level))
 
     def summary(self, level: float = LEVEL) -> str:

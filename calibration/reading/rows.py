@@ -23,8 +23,6 @@ import pandas as pd
 from metrics.arrays import Bools, Floats, Places
 
 READ_KINDS = ("iunit", "update")
-ENTRY = "link"
-"""What an entry of a ranked list is called."""
 BY_CHARACTERS = ("ja",)
 """Languages that are not measured in words, since they are written without spaces."""
 

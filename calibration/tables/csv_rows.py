@@ -38,7 +38,7 @@ def raw_csv(path: Path, log: FaultLog) -> pd.DataFrame:
     try:
         return _parsed_csv(content, log)
     except (pa.ArrowInvalid, csv.Error) as error:
-        log.add(f"not a CSV table ({error})", line=1, cure="write one header line, then one line a row")
+        log.add(f"not a CSV table ({error})", line=1, cure="write one header line, then one line per row")
         return pd.DataFrame()
 
 

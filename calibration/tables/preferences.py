@@ -152,7 +152,7 @@ def judged_pairs(
     Returns
     -------
     DataFrame
-        One row a judgment: worker, task, topic, pair, decision_seconds, system_a, system_b (system_a < system_b) and
+        One row per judgment: worker, task, topic, pair, decision_seconds, system_a, system_b (system_a < system_b) and
         vote, one of `VOTES`. Ordered by task, topic, system_a, system_b, worker, and by the table's order within.
     """
     rows = counted_judgments(preferences, workers=workers, exclude=exclude)
@@ -174,7 +174,7 @@ def votes_by_pair(judged: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a pair, ordered by task, topic, system_a, system_b: task, topic, pair, system_a, system_b
+        One row per pair, ordered by task, topic, system_a, system_b: task, topic, pair, system_a, system_b
         (system_a < system_b) and the numbers votes_a, votes_b, equally_good, equally_bad. Should one couple go by
         several pair ids, the first in the alphabet stands for it.
     """

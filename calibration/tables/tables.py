@@ -86,7 +86,7 @@ def _visits_overlap(frame: pd.DataFrame) -> "pd.Series[bool]":
 _TABLES = (
     Table(
         name="workers",
-        doc="One row a worker. A worker who stands in another table only counts as not excluded.",
+        doc="One row per worker. A worker who stands in another table only counts as not excluded.",
         key=("worker",),
         columns=(
             _worker(),
@@ -107,7 +107,7 @@ _TABLES = (
     ),
     Table(
         name="preferences",
-        doc="One row a judgment: the newest revision of one answer to one showing of a pair.",
+        doc="One row per judgment: the newest revision of one answer to one showing of a pair.",
         key=("judgment",),
         rules=(
             RowRule(
@@ -164,7 +164,7 @@ _TABLES = (
     ),
     Table(
         name="intent_votes",
-        doc="One row a tick. Each worker asked has a row per topic: with an empty intent when nothing was ticked.",
+        doc="One row per tick. Each worker asked has a row per topic: with an empty intent when nothing was ticked.",
         key=("worker", "topic", "intent"),
         columns=(
             _worker(),
@@ -174,7 +174,7 @@ _TABLES = (
     ),
     Table(
         name="importance",
-        doc="One row a rating of an iUnit for an intent by one assessor.",
+        doc="One row per rating of an iUnit for an intent by one assessor.",
         key=("worker", "topic", "intent", "iunit"),
         columns=(
             _worker(),
@@ -205,7 +205,7 @@ _TABLES = (
     ),
     Table(
         name="follows",
-        doc="One row a worker following a stream, from this worker's enrolment to the end; those who never came too.",
+        doc="One row per worker following a stream, from this worker's enrolment to the end; those who never came too.",
         key=("worker", "topic", "system"),
         rules=(
             RowRule(
@@ -227,7 +227,7 @@ _TABLES = (
     ),
     Table(
         name="visits",
-        doc="One row a stay in a stream, from opening to leaving, over all its pages.",
+        doc="One row per stay in a stream, from opening to leaving, over all its pages.",
         key=("worker", "topic", "visit"),
         rules=(
             RowRule(
@@ -286,7 +286,7 @@ _TABLES = (
     ),
     Table(
         name="reads",
-        doc="One row a page and item: how long an iUnit, link or update was on screen.",
+        doc="One row per page and item: how long an iUnit, link or update was on screen.",
         columns=(
             _worker(),
             _topic(),
@@ -314,7 +314,7 @@ _TABLES = (
     ),
     Table(
         name="stops",
-        doc="One row a text: how far it was read, in counted characters in trailtext order, and in ranks where it is a ranked list.",
+        doc="One row per text: how far it was read, in counted characters in trailtext order, and in ranks where it is a ranked list.",
         rules=(
             RowRule(
                 broken=lambda frame: (frame["rank_read"] > frame["ranks"]).fillna(
@@ -352,7 +352,7 @@ _TABLES = (
     ),
     Table(
         name="lateness",
-        doc="One row an answer to the question whether an update was still of use.",
+        doc="One row per answer to the question whether an update was still of use.",
         columns=(
             _worker(),
             _topic(),

@@ -238,7 +238,7 @@ class UserModel(_Part):
         return self.frame()["estimate"]
 
     def frame(self) -> "pd.DataFrame":
-        """Return one row a parameter, see `parameter_frame`."""
+        """Return one row per parameter, see `parameter_frame`."""
         return parameter_frame(self.parameters)
 
     def overview(self) -> Overview:

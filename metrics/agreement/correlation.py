@@ -107,18 +107,13 @@ def tau_ap(x: ArrayLike, y: ArrayLike) -> float:
     return float(2 * expected.sum() / (n - 1) - 1)
 
 
-def tau_ap_symmetric(x: ArrayLike, y: ArrayLike) -> float:
-    """Mean of tau_AP with either ranking as the reference (Yilmaz et al. 2008); NaN with any tie."""
-    return (tau_ap(x, y) + tau_ap(y, x)) / 2
-
-
 def tau_ap_b(x: ArrayLike, y: ArrayLike) -> float:
     """Symmetric AP correlation with ties anywhere: tau_AP,b of Urbano and Marrero (2017).
 
     tau_AP,b = (h(x | y) + h(y | x)) / 2,  h(v | u) = mean over i not in v's first group of 2 c_i / p_i - 1
 
     where p_i systems stand strictly above i in v, and c_i of them strictly above i in u too. Without ties it is
-    `tau_ap_symmetric`.
+    the mean of tau_AP with either ranking as the reference (Yilmaz et al. 2008).
 
     Parameters
     ----------

@@ -25,8 +25,6 @@ FEWEST_EXACT = 4
 NEARLY_ONE = 1 - 1e-9
 WIDEST, STEPS = 20.0, 801
 """How far from an estimate its interval is looked for, on Fisher's scale, and the steps of integrals over twice that."""
-MOST_SYSTEMS = 5_000
-"""Beyond it the coefficients take too much memory: they compare every two systems."""
 RESAMPLES, LEAST_RESAMPLES = 2_000, 200
 COMPARED_AT_MOST = 40_000_000
 """Pairs of systems in all resamples."""

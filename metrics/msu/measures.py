@@ -22,7 +22,7 @@ from metrics.registry import Measure, measure, short_number
 class UserTotals:
     """Means and squared deviations over the users met so far, for one run.
 
-    Arrays have a row a topic, and a last one for a user's mean over the counted topics; NaN if no topic is counted.
+    Arrays have a row per topic, and a last one for a user's mean over the counted topics; NaN if no topic is counted.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ def read_measure_table(path: str | Path, measures: list[str]) -> dict[str, Float
     Parameters
     ----------
     path : str or Path
-        A wide table has a row a system and a column a measure; with columns ``run`` (or ``system``) and ``topic`` a row a system and topic. A
+        A wide table has a row per system and a column per measure; with columns ``run`` (or ``system``) and ``topic`` a row per system and topic. A
         long one has the columns run, metric and value, and may have topic. Rows of topic ``all`` are left out where there are others.
     measures : list of str
         Columns of a wide table, metrics of a long one; none: all but run, system, topic and user.
@@ -87,7 +87,7 @@ def _aligned(rows: dict[str, list[_Row]], log: FaultLog) -> dict[str, Floats]:
     system_of, topic_of = ({name: place for place, name in enumerate(names)} for names in (systems, topics))
     arrays = {}
     if len(systems) < 2:
-        log.add("fewer than two rows", line=1, cure="write one row a system, two at least")
+        log.add("fewer than two rows", line=1, cure="write one row per system, two at least")
     for measure, of_measure in rows.items():
         scores = np.full((len(systems), len(topics)), np.nan)
         for row in of_measure:

@@ -184,7 +184,7 @@ def _references(name: str, ids: Ids, tables: Mapping[str, Table]) -> Iterator[tu
 def _check_queries(tables: Mapping[str, Table], log: FaultLog) -> None:
     """Note queries that nobody can have an interest in."""
     if not tables["queries"]:
-        log.add("there are no queries", cure="write one row a query: qid, text")
+        log.add("there are no queries", cure="write one row per query: qid, text")
     with_intents = {query for query, _ in tables["intents"]}
     for (query,), cell in tables["queries"].items():
         if query not in with_intents:

@@ -249,7 +249,7 @@ def summary_positions(
     Returns
     -------
     DataFrame
-        topic, system, intent, iunit, importance, offset_chars: one row an intent and iUnit that its reader meets.
+        topic, system, intent, iunit, importance, offset_chars: one row per intent and iUnit that its reader meets.
 
     Examples
     --------

@@ -77,7 +77,7 @@ class MSUSweep(Summarised):
             )
 
     def frame(self) -> "pd.DataFrame":
-        """Return a row a point and run: MSU, its standard error, MSU per second."""
+        """Return a row per point and run: MSU, its standard error, MSU per second."""
         import pandas as pd  # noqa: PLC0415 - slow to load
 
         return pd.read_parquet(self.folder / SWEEP)
@@ -101,13 +101,13 @@ class MSUSweep(Summarised):
         return pd.read_csv(self.folder / BEST, dtype={"run": "str"}, keep_default_na=False)
 
     def correlation(self) -> "pd.DataFrame":
-        """Return a row a point, metric (MSU, MSU/s) and other measure: tau-b and tau-AP."""
+        """Return a row per point, metric (MSU, MSU/s) and other measure: tau-b and tau-AP."""
         import pandas as pd  # noqa: PLC0415
 
         return pd.read_csv(self.folder / CORRELATION, dtype={"metric": "str", "against": "str"})
 
     def others(self) -> "pd.DataFrame":
-        """Return what MSU is held against: a row a run, a column a measure."""
+        """Return what MSU is held against: a row per run, a column per measure."""
         import pandas as pd  # noqa: PLC0415
 
         return pd.read_csv(self.folder / OTHERS, dtype={"run": "str"}, keep_default_na=False)

@@ -101,7 +101,7 @@ CONVERT = {
     "lines-to-tables": ("study_app.cli.convert:lines_to_tables", "Such lines as a folder of tables."),
     "scores-to-trec": (
         "study_app.cli.convert:scores_to_trec",
-        "Scores in trec_eval's columns, one file a run.",
+        "Scores in trec_eval's columns, one file per run.",
     ),
     "trec-to-scores": (
         "study_app.cli.convert:trec_to_scores",

@@ -108,7 +108,7 @@ def scores_to_trec(file: Path, *, folder: Path) -> None:
 @click.argument("files", nargs=-1, required=True, metavar="[RUN=]FILE...")
 @file_option
 def trec_to_scores(files: tuple[str, ...], *, file: Path | None) -> None:
-    """Put what trec_eval -q printed for several runs, one file a run, into a CSV with run, topic, metric, value.
+    """Put what trec_eval -q printed for several runs, one file per run, into a CSV with run, topic, metric, value.
 
     The run is the one that the file names in its row runid, or else the file's name up to its first dot; RUN=FILE
     says it. Runs must be called as the systems of the study are for prefcal agree --scores.

@@ -242,7 +242,7 @@ def _shown(cell: Cell) -> Cell:
 def _long(
     scores: Sequence[Score], intervals: Mapping[Place, Interval] | None
 ) -> tuple[list[str], list[list[Cell]]]:
-    """Return (columns, rows) with one row a score."""
+    """Return (columns, rows) with one row per score."""
     columns = ["run", "topic", "user", "metric", "value"]
     if all(score.user is None for score in scores):
         columns.remove("user")
@@ -261,7 +261,7 @@ def _interval(score: Score, intervals: Mapping[Place, Interval]) -> Interval:
 def _wide(
     scores: Sequence[Score], intervals: Mapping[Place, Interval] | None
 ) -> tuple[list[str], list[list[Cell]]]:
-    """Return (columns, rows) with one column a metric and one row a run, topic and user."""
+    """Return (columns, rows) with one column per metric and one row per run, topic and user."""
     metrics = list(dict.fromkeys(score.metric for score in scores))
     keys = ["run", "topic", "user"] if any(score.user is not None for score in scores) else ["run", "topic"]
     rows: dict[tuple[Cell, ...], dict[str, Cell]] = {}

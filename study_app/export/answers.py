@@ -27,7 +27,7 @@ from study_app.store.models import (
     Worker,
 )
 from study_app.store.task_models import Introduction, Rating, Reply, Sheet
-from study_app.study.question_answers import Answer, number_text
+from study_app.study.question_answers import ReplyValue, number_text
 
 Rows = TypeVar("Rows", bound=Select[*tuple[Any, ...]])
 
@@ -98,7 +98,7 @@ def stored_intents(session: Session, study_id: int) -> pd.DataFrame:
 
 
 def intent_votes_table(session: Session, study_id: int) -> pd.DataFrame:
-    """Return table intent_votes: a row a tick of the newest ballot, and a row without an intent for an empty ballot."""
+    """Return table intent_votes: a row per tick of the newest ballot, and a row without an intent for an empty ballot."""
     newest = (
         select(Ballot.slot_id, func.max(Ballot.revision).label("revision"))
         .group_by(Ballot.slot_id)
@@ -192,7 +192,7 @@ def importance_table(session: Session, study_id: int) -> pd.DataFrame:
 
 
 def answers_table(session: Session, study_id: int) -> pd.DataFrame:
-    """Return table answers: the newest answers, a row a question, and of several options a row each."""
+    """Return table answers: the newest answers, a row per question, and of several options a row each."""
     newest = (
         select(Reply.slot_id, func.max(Reply.revision).label("revision")).group_by(Reply.slot_id).subquery()
     )
@@ -212,7 +212,7 @@ def answers_table(session: Session, study_id: int) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(TABLES["answers"].column_names), dtype="string")
 
 
-def _values(answer: Answer) -> Iterator[str]:
+def _values(answer: ReplyValue) -> Iterator[str]:
     for value in answer if isinstance(answer, list) else [answer]:
         yield value if isinstance(value, str) else number_text(value)
 

@@ -39,7 +39,7 @@ _RAW = (
     ),
     Table(
         name="judgments",
-        doc="One row a revision of an answer to a pair.",
+        doc="One row per revision of an answer to a pair.",
         columns=(
             _JUDGMENT,
             _WORKER,
@@ -56,7 +56,7 @@ _RAW = (
     ),
     Table(
         name="ballots",
-        doc="One row a revision of a worker's intent votes for a query.",
+        doc="One row per revision of a worker's intent votes for a query.",
         columns=(
             _WORKER,
             _column("topic", Kind.TEXT, "The query"),
@@ -69,7 +69,7 @@ _RAW = (
     ),
     Table(
         name="introductions",
-        doc="One row a form of the page before a task: a try at its check.",
+        doc="One row per form of the page before a task: a try at its check.",
         columns=(
             _WORKER,
             _TASK,
@@ -82,7 +82,7 @@ _RAW = (
     ),
     Table(
         name="sheets",
-        doc="One row a page of iUnits to rate, as it was drawn for a worker; it may have no ratings.",
+        doc="One row per page of iUnits to rate, as it was drawn for a worker; it may have no ratings.",
         columns=(
             _WORKER,
             _TASK,
@@ -94,7 +94,7 @@ _RAW = (
     ),
     Table(
         name="ratings",
-        doc="One row a revision of the ratings of a sheet.",
+        doc="One row per revision of the ratings of a sheet.",
         columns=(
             _WORKER,
             _TASK,
@@ -110,7 +110,7 @@ _RAW = (
     ),
     Table(
         name="replies",
-        doc="One row a revision of a worker's answers to the questions of a task.",
+        doc="One row per revision of a worker's answers to the questions of a task.",
         columns=(
             _WORKER,
             _TASK,
@@ -124,7 +124,7 @@ _RAW = (
     ),
     Table(
         name="stream_pages",
-        doc="One row a page of a stream that was served, whether or not anything came of it.",
+        doc="One row per page of a stream that was served, whether or not anything came of it.",
         columns=(
             _WORKER,
             _column("topic", Kind.TEXT, "The event"),
@@ -147,7 +147,7 @@ _RAW = (
     ),
     Table(
         name="useful_answers",
-        doc="One row a revision of an answer whether an update was still of use; a question without one has an empty row.",
+        doc="One row per revision of an answer whether an update was still of use; a question without one has an empty row.",
         columns=(
             _WORKER,
             _column("topic", Kind.TEXT, "The event"),
@@ -164,7 +164,7 @@ _RAW = (
     ),
     Table(
         name="page_gaps",
-        doc="One row a page load that logged anything, and what is missing of it.",
+        doc="One row per page load that logged anything, and what is missing of it.",
         columns=(
             _WORKER,
             _PAGE,
@@ -181,7 +181,7 @@ _RAW = (
     ),
     Table(
         name="worker_gaps",
-        doc="One row a worker, and what is missing of the pages' logs.",
+        doc="One row per worker, and what is missing of the pages' logs.",
         columns=(
             _WORKER,
             _column("pages", Kind.INTEGER, "Page loads that logged anything"),

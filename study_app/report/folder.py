@@ -50,8 +50,6 @@ class ReportMaterial:
         Which systems people prefer, as `prefcal rank` or `prefcal agree` wrote it.
     record : mapping
         How the agreement was made, from agree.json; empty without one.
-    tables_folder : Path
-        Where the tidy tables lie, or would.
     tables : mapping of str to DataFrame
         The tidy tables; empty without a folder of tables.
     tables_sha256 : str or None
@@ -78,7 +76,6 @@ class ReportMaterial:
     disagreements: pd.DataFrame | None
     ranking: Ranking | None
     record: Mapping[str, Any]
-    tables_folder: Path
     tables: Mapping[str, pd.DataFrame]
     tables_sha256: str | None
     study: StudyRecord | None
@@ -128,7 +125,6 @@ def read_material(folder: str | Path) -> ReportMaterial:
         disagreements=read_result(folder, DISAGREEMENTS),
         ranking=read_ranking(folder),
         record=record,
-        tables_folder=tables,
         tables=read_tables(tables) if tables.is_dir() else {},
         tables_sha256=tables_sha256(tables) if tables.is_dir() else None,
         study=study,

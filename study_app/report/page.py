@@ -71,7 +71,7 @@ class ReportTable:
     code_columns : frozenset of int
         Columns for machines, such as hashes.
     cards : bool
-        Long texts are in it: on a narrow screen each row is a card, a line a cell, instead of going on to the right.
+        Long texts are in it: on a narrow screen each row is a card, a line per cell, instead of going on to the right.
     """
 
     name: str

@@ -47,7 +47,7 @@ CURES = {
     "options": "write a list of options",
     "questions": "write a list of questions, each beginning with - id: ...",
     "pairs": "write all, how many pairs a worker judges, or a file with `topic a b` on each line",
-    "systems": "write NAME: RUN.xml, one line a system, two at least",
+    "systems": "write NAME: RUN.xml, one line per system, two at least",
     "collection": "write queries: FILE, iunits: FILE and intents: FILE below it",
     "tasks": "write a list of tasks, each beginning with - kind: ...",
     "criteria": "write a list of questions",

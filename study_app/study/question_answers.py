@@ -13,7 +13,7 @@ MOST_DIGITS = 15
 NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 MINUS = str.maketrans("−‐ー", "---")
 
-Answer: TypeAlias = str | int | float | list[str]
+ReplyValue: TypeAlias = str | int | float | list[str]
 """A text or the option picked, a number, or the options ticked in the order of the study file."""
 
 
@@ -30,7 +30,7 @@ class Refusal:
 class Checked:
     """What a form says: the answers that can be taken, and what is wrong with the others, by question."""
 
-    answers: dict[str, Answer]
+    answers: dict[str, ReplyValue]
     refusals: dict[str, Refusal]
 
 
@@ -62,7 +62,7 @@ def checked_answers(questions: Iterable[Question], sent: Mapping[str, Sequence[s
     return checked
 
 
-def screens_out(questions: Iterable[Question], answers: Mapping[str, Answer]) -> bool:
+def screens_out(questions: Iterable[Question], answers: Mapping[str, ReplyValue]) -> bool:
     """Say whether an option was chosen that ends the worker's part."""
     for question in questions:
         answer = answers.get(question.id)
@@ -82,7 +82,7 @@ def _plain(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").strip()
 
 
-def _answer(question: Question, sent: Sequence[str]) -> Answer | Refusal:
+def _answer(question: Question, sent: Sequence[str]) -> ReplyValue | Refusal:
     match question.type:
         case "text":
             return sent[0] if len(sent[0]) <= MOST_CHARACTERS else Refusal("questions.too_long")
@@ -114,7 +114,7 @@ def range_of(question: Question) -> Refusal | None:
     return Refusal("questions.at_most", high=high) if high else None
 
 
-def _chosen(question: Question, sent: Sequence[str]) -> Answer | Refusal:
+def _chosen(question: Question, sent: Sequence[str]) -> ReplyValue | Refusal:
     options = {str(number): option for number, option in enumerate(question.options, start=1)}
     if not set(sent) <= set(options) or (question.type == "single" and len(set(sent)) > 1):
         return Refusal("questions.no_option")

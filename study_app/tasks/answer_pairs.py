@@ -133,7 +133,7 @@ KIND = TaskKind(
     },
     cures={
         "pairs": "write all, or a file with `topic a b` on each line",
-        "systems": "write NAME: FILE, one line a system, two at least",
+        "systems": "write NAME: FILE, one line per system, two at least",
         "collection": "write topics: FILE below it",
     },
     page="pair",

@@ -130,7 +130,7 @@ KIND = TaskKind(
         ),
     },
     cures={
-        "systems": "write NAME: RUN, one line a system, two at least",
+        "systems": "write NAME: RUN, one line per system, two at least",
         "collection": "write topics: FILE and texts: FILE below it, and qrels: FILE and windows: FILE if you have them",
     },
     rules=_rules,

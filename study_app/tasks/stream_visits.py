@@ -126,7 +126,7 @@ def _event_days(found: Collected) -> int:
 KIND = TaskKind(
     entry=StreamVisits,
     cures={
-        "systems": "write NAME: RUN, one line a system",
+        "systems": "write NAME: RUN, one line per system",
         "collection": "write topics: FILE, nuggets: FILE, matches: FILE and updates: FILE below it",
         "days": "write days: and for how many days of the event it is followed",
     },

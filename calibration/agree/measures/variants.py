@@ -125,7 +125,7 @@ def scores_by_metric(scores: Iterable[Score], judged: Iterable[str]) -> pd.DataF
     Returns
     -------
     DataFrame of float, indexed by topic, system
-        One column a metric, in the order of the scores.
+        One column per metric, in the order of the scores.
     """
     names = TopicNames(judged)
     columns: dict[str, dict[tuple[str, str], float]] = {}

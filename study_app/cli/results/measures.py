@@ -69,7 +69,7 @@ def _for_people(rows: list[tuple[str, ...]]) -> list[str]:
 def correlate(table: str, *, x: str | None, others: tuple[str, ...], seed: int, output: Output) -> None:
     """Correlate columns of scores in TABLE, a CSV with a header; larger scores are better.
 
-    TABLE is wide, a row a system and a column a measure (with columns run and topic: a row a system and topic), or long,
+    TABLE is wide, a row per system and a column per measure (with columns run and topic: a row per system and topic), or long,
     with the columns run, metric and value, and maybe topic. Without --x every two measures are correlated.
 
     Prints tau-b; tau-AP of Y with the reference X (with ties in Y the mean over their orders, undefined with ties
@@ -82,10 +82,11 @@ def correlate(table: str, *, x: str | None, others: tuple[str, ...], seed: int, 
 
     import numpy as np
 
-    from metrics.agreement.correlation_intervals import MOST_SYSTEMS, Correlation, correlations
+    from metrics.agreement.correlation import MAX_SYSTEMS
+    from metrics.agreement.correlation_intervals import Correlation, correlations
     from metrics.errors import input_fault
     from metrics.readers.lines import run_name
-    from metrics.readers.measure_table import read_measure_table
+    from metrics.readers.score_rows import read_measure_table
     from metrics.results import ALL, Score
     from metrics.wording import listed
 
@@ -97,11 +98,11 @@ def correlate(table: str, *, x: str | None, others: tuple[str, ...], seed: int, 
             f"there is no column {x!r}", path=table, line=1, cure=f"name one of {', '.join(scores)}"
         )
     systems = len(next(iter(scores.values())))
-    if systems > MOST_SYSTEMS:
+    if systems > MAX_SYSTEMS:
         raise input_fault(
             f"{systems:,} systems, and every two are compared",
             path=table,
-            cure=f"give at most {MOST_SYSTEMS:,}",
+            cure=f"give at most {MAX_SYSTEMS:,}",
         )
     pairs = combinations(scores, 2) if x is None else ((x, name) for name in scores if name != x)
     rng = np.random.default_rng(seed)

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from study_app.cli.output import Number, Output, folder_option, format_option, table_text, typed_options
-from study_app.cli.results.agree_table import interval, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -102,6 +101,7 @@ def ranking_texts(ranking: "Ranking") -> "Iterator[str]":
 
 def _cells(row: "pd.Series[Any]") -> list[str]:
     from calibration.rank.ranking import ranks_in_words
+    from study_app.cli.results.agree_table import interval, number
 
     return [
         row["system"],

@@ -97,7 +97,7 @@ def grid_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.option(
     "--scores",
     metavar="FILE",
-    help="Other measures of the runs that MSU is held against, besides ELG and LC: a CSV with run and a column a measure, or run,topic,metric,value.",
+    help="Other measures of the runs that MSU is held against, besides ELG and LC: a CSV with run and a column per measure, or run,topic,metric,value.",
 )
 @click.option(
     "--like",
@@ -124,7 +124,7 @@ def msu(
 ) -> None:
     """Score runs by MSU for every population of a grid, and hold each ranking against ELG, LC and others.
 
-    Writes into DIR: sweep.parquet, a row a point and run; best.csv, who is best for whom; correlation.csv, how alike MSU and other
+    Writes into DIR: sweep.parquet, a row per point and run; best.csv, who is best for whom; correlation.csv, how alike MSU and other
     measures rank the runs at each point; report.html and its figures. Stopped in any way, the same command goes on where it was.
     """
     from metrics.readers.score_rows import read_score_rows

@@ -152,7 +152,7 @@ def import_preferences(
 ) -> None:
     """Turn FILE, a CSV of preferences from another tool, into tables in DIR.
 
-    FILE has a header and one row a judgment; say which of its columns is what. Every row that cannot be read is named
+    FILE has a header and one row per judgment; say which of its columns is what. Every row that cannot be read is named
     with its line, and then nothing is written. docs/interoperability.md goes through an example. Visits that another
     tool logged are taken over by prefcal import-visits.
     """
@@ -269,7 +269,7 @@ def import_visits(
 ) -> None:
     """Turn FILE, a CSV of visits from another tool, into tables visits and follows in DIR.
 
-    FILE has a header and one row a visit; say which of its columns is what. Every row that cannot be read is named with
+    FILE has a header and one row per visit; say which of its columns is what. Every row that cannot be read is named with
     its line, and then nothing is written. Other tables in DIR, and a study.json, stay as they are.
     docs/interoperability.md goes through an example.
     """

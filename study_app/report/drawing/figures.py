@@ -199,7 +199,7 @@ def _draw_curve(axes: Axes, look: ReportLook, curve: DrawnCurve) -> None:
 
 
 def _draw_marks(axes: Axes, look: ReportLook, marks: Sequence[Mark], curve: DrawnCurve) -> None:
-    """Draw one row a mark: its value and its interval, an open end running into the edge."""
+    """Draw one row per mark: its value and its interval, an open end running into the edge."""
     low, high = float(curve.values.min()), float(curve.values.max())
     for row, mark in enumerate(marks):
         if not np.isnan(mark.low):

@@ -20,7 +20,6 @@ from study_app.store.models import LoadedStudy
 from study_app.store.tokens import NewToken
 
 WATCH, MANAGE = "watch", "manage"
-ROLES = (WATCH, MANAGE)
 INSTALLATION = "key of the installation"
 COMMAND_LINE = "command line"
 SESSION_LETTERS = 40

@@ -138,7 +138,9 @@ def parts(session: Session, plan: StudyPlan, *, now: datetime) -> tuple[Part, ..
         .subquery()
     )
     done_by: dict[int, list[tuple[int, int]]] = {task.id: [] for task in plan.tasks}
-    for task, done, workers in session.execute(select(*each.c, func.count()).group_by(*each.c)):
+    for task, done, workers in session.execute(
+        select(each.c.task_id, each.c.done, func.count()).group_by(*each.c)
+    ):
         done_by[task].append((done, workers))
     return tuple(
         Part(

@@ -17,7 +17,7 @@ from study_app.services.worker.whereabouts import Whereabouts
 from study_app.store.plan import SlotRow, TaskPlan, WorkerRow
 from study_app.store.task_models import Introduction, Rating, Reply, Sheet
 from study_app.store.tokens import PageToken
-from study_app.study.question_answers import Answer
+from study_app.study.question_answers import ReplyValue
 from study_app.tasks.kinds import TRIES, CheckItem, check_of
 
 HIGHEST = 4
@@ -174,7 +174,7 @@ def newest_reply(session: Session, slot: SlotRow, *, until: datetime | None = No
 
 
 def reply(
-    session: Session, slot: SlotRow, answers: Mapping[str, Answer], page: PageToken, *, now: datetime
+    session: Session, slot: SlotRow, answers: Mapping[str, ReplyValue], page: PageToken, *, now: datetime
 ) -> None:
     """Store answers; the same again change nothing, others are a new revision."""
     newest = newest_reply(session, slot)

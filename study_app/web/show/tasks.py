@@ -22,8 +22,8 @@ from study_app.services.worker.streams import Followed, Served, followed, questi
 from study_app.store.task_models import StreamView
 from study_app.study.entries import AskingTask, Question, TaskEntry, of_form
 from study_app.study.question_answers import (
-    Answer,
     Refusal,
+    ReplyValue,
     checked_answers,
     field_of,
     number_text,
@@ -94,7 +94,7 @@ def questions_page(look: Look) -> QuestionsPage:
     )
 
 
-def _as_sent(question: Question, stored: Mapping[str, Answer]) -> Sequence[str]:
+def _as_sent(question: Question, stored: Mapping[str, ReplyValue]) -> Sequence[str]:
     """Return a stored answer as the values of its field."""
     answer = stored.get(question.id)
     if answer is None:

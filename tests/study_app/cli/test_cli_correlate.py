@@ -161,9 +161,9 @@ def test_without_topics_the_interval_is_fishers_over_systems(correlate, tmp_path
 def test_millions_of_systems_are_refused_before_any_memory_is_asked(correlate, tmp_path):
     """Every two systems are compared."""
     path = tmp_path / "scores.csv"
-    path.write_text("a,b\n" + "".join(f"{n},{n % 7}\n" for n in range(6000)))
+    path.write_text("a,b\n" + "".join(f"{n},{n % 7}\n" for n in range(11000)))
 
     assert correlate(path, "--x", "a", "--y", "b")[::2] == (
         1,
-        f"{path}:1: 6,000 systems, and every two are compared; give at most 5,000\n",
+        f"{path}:1: 11,000 systems, and every two are compared; give at most 10,000\n",
     )
