@@ -373,9 +373,9 @@ class Handover:
 
 def handover(session: Session, study: int, platform: Platform) -> Handover:
     """Count the workers of a study by what they and the platform know."""
-    counts = func.count(Worker.completed_at), *(func.count().filter(Worker.stopped_as == end) for end in ENDS)
-    row = session.execute(select(*counts).where(Worker.study_id == study)).one()
-    complete, early = row[0], row[1:]
+    ends = [func.count().filter(Worker.stopped_as == end) for end in ENDS]
+    counts = [func.count(Worker.completed_at), *ends]
+    complete, *early = session.execute(select(*counts).where(Worker.study_id == study)).one()
     kinds = [func.count().filter(CodeShown.kind == kind) for kind in ("complete", "visit")]
     shown, visit_codes = session.execute(
         select(*kinds)
