@@ -376,9 +376,9 @@ def handover(session: Session, study: int, platform: Platform) -> Handover:
     ends = [func.count().filter(Worker.stopped_as == end) for end in ENDS]
     counts = [func.count(Worker.completed_at), *ends]
     complete, *early = session.execute(select(*counts).where(Worker.study_id == study)).one()
-    kinds = [func.count().filter(CodeShown.kind == kind) for kind in ("complete", "visit")]
+    is_whole, is_visit = CodeShown.kind == "complete", CodeShown.kind == "visit"
     shown, visit_codes = session.execute(
-        select(*kinds)
+        select(func.count().filter(is_whole), func.count().filter(is_visit))
         .select_from(CodeShown)
         .join(Worker, Worker.id == CodeShown.worker_id)
         .where(Worker.study_id == study)
