@@ -250,8 +250,12 @@ def _prepare_sqlite(connection: Any, record: object) -> None:  # noqa: ARG001 - 
 
 
 def _make_impatient(connection: Any, record: object) -> None:  # noqa: ARG001 - SQLAlchemy's signature
-    """Set how long statements and locks may take; not as a parameter of the connection, which poolers before a database refuse."""
+    """Set how long statements and locks may take; not as a parameter of the connection, which poolers before a database refuse.
+
+    Statements of pages take milliseconds: to compile one would take longer than to run it.
+    """
     with connection.cursor() as cursor:
+        cursor.execute("SET jit = off")
         cursor.execute(f"SET statement_timeout = '{STATEMENT_SECONDS}s'")
         cursor.execute(f"SET lock_timeout = '{LOCK_SECONDS}s'")
         cursor.execute(f"SET idle_in_transaction_session_timeout = '{IDLE_SECONDS}s'")

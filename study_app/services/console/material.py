@@ -179,11 +179,13 @@ def _answered(task: TaskPlan) -> Select[int, int, bool, bool | None, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RasterRow:
-    """A follower; ``days`` has the visits of each day of the stream, None for a day that has not come."""
+    """A follower; ``days`` has the visits of each day of the stream, None for a day that has not come.
+
+    Whose stream it is is not said: how often people come back to it is a result.
+    """
 
     worker: str
     topic: str
-    system: str
     days: tuple[int | None, ...]
 
 
@@ -215,7 +217,6 @@ def visit_raster(session: Session, task: TaskPlan, *, page: int, now: datetime) 
             RasterRow(
                 worker=row.pseudonym,
                 topic=topics[row.topic_id],
-                system=task.systems[row.system_id],
                 days=days,
             )
         )
@@ -228,11 +229,9 @@ def visit_raster(session: Session, task: TaskPlan, *, page: int, now: datetime) 
     )
 
 
-def _followers(task: TaskPlan) -> Select[int, str, int, int, datetime, datetime]:
+def _followers(task: TaskPlan) -> Select[int, str, int, datetime, datetime]:
     return (
-        select(
-            Follow.id, Worker.pseudonym, Slot.topic_id, Follow.system_id, Follow.started_at, Follow.ends_at
-        )
+        select(Follow.id, Worker.pseudonym, Slot.topic_id, Follow.started_at, Follow.ends_at)
         .join(Follow.slot)
         .join(Slot.assignment)
         .join(Assignment.worker)

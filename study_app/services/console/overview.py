@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import numpy as np
-from sqlalchemy import and_, case, func, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from study_app.services.console.limits import planned_workers
 from study_app.services.researcher.progress import QueryProgress
 from study_app.store.models import Assignment, Slot, Worker
-from study_app.store.plan import StudyPlan, TaskPlan
+from study_app.store.plan import StudyPlan
 
 FEWEST = 3
 """So many people must have come for a rate."""
@@ -112,7 +112,7 @@ def glance(
     consented = sorted(row.consented_at for row in times if row.consented_at is not None)
     finished = sorted(row.completed_at for row in times if row.completed_at is not None)
     return StudyGlance(
-        parts=tuple(_part(session, task, now=now) for task in plan.tasks),
+        parts=parts(session, plan, now=now),
         minutes=_minutes(
             [
                 (row.completed_at - row.consented_at).total_seconds() / 60
@@ -126,20 +126,31 @@ def glance(
     )
 
 
-def _part(session: Session, task: TaskPlan, *, now: datetime) -> Part:
-    done = func.sum(case((and_(Slot.done_at.is_not(None), Slot.done_at <= now), 1), else_=0))
+def parts(session: Session, plan: StudyPlan, *, now: datetime) -> tuple[Part, ...]:
+    """Return how many have begun and done each task."""
     each = (
-        select(done.label("done"))
+        select(Assignment.task_id, func.count().filter(Slot.done_at <= now).label("done"))
         .select_from(Assignment)
         .join(Assignment.worker)
         .outerjoin(Assignment.slots)
-        .where(Assignment.task_id == task.id, Worker.withdrawn_at.is_(None))
+        .where(Worker.study_id == plan.id, Worker.withdrawn_at.is_(None))
         .group_by(Assignment.id)
         .subquery()
     )
-    is_all = case((each.c.done >= task.wanted, 1), else_=0)
-    begun, finished = session.execute(select(func.count(), func.sum(is_all)).select_from(each)).one()
-    return Part(name=str(task.entry.name), kind=task.entry.kind, begun=begun, finished=finished or 0)
+    done_by: dict[int, list[tuple[int, int]]] = {task.id: [] for task in plan.tasks}
+    for task, done, workers in session.execute(
+        select(each.c.task_id, each.c.done, func.count()).group_by(*each.c)
+    ):
+        done_by[task].append((done, workers))
+    return tuple(
+        Part(
+            name=str(task.entry.name),
+            kind=task.entry.kind,
+            begun=sum(workers for _, workers in done_by[task.id]),
+            finished=sum(workers for done, workers in done_by[task.id] if done >= task.wanted),
+        )
+        for task in plan.tasks
+    )
 
 
 def _minutes(minutes: Sequence[float]) -> Minutes | None:

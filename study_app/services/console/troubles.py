@@ -84,9 +84,15 @@ def _logs(session: Session, plan: StudyPlan, *, now: datetime) -> Iterator[Troub
         Worker.consented_at < now - RECENT / 3,
         Worker.withdrawn_at.is_(None),
     )
-    loads = select(PageLoad.id).where(PageLoad.worker_id.in_(here), PageLoad.served_at > now - 4 * RECENT)
-    heard = select(StoredEvent.id).where(
-        StoredEvent.page_load_id.in_(loads), StoredEvent.received_at > now - RECENT
+    newest = (
+        select(StoredEvent.received_at)
+        .where(StoredEvent.page_load_id == PageLoad.id)
+        .order_by(StoredEvent.number.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    heard = select(PageLoad.id).where(
+        PageLoad.worker_id.in_(here), PageLoad.served_at > now - 4 * RECENT, newest > now - RECENT
     )
     people = session.scalar(select(func.count()).select_from(here.subquery())) or 0
     if people >= FEWEST and session.scalar(heard.limit(1)) is None:
