@@ -14,14 +14,7 @@ from sqlalchemy.orm import Session
 
 from study_app.services.worker.ends import visited_between
 from study_app.services.worker.whereabouts import locate
-from study_app.store.models import (
-    Assignment,
-    LoadedStudy,
-    PlatformEntry,
-    PlatformIdentity,
-    Slot,
-    Worker,
-)
+from study_app.store.models import Assignment, LoadedStudy, PlatformEntry, PlatformIdentity, Slot, Worker
 from study_app.store.plan import Plans, StudyPlan
 from study_app.store.submissions import sharers
 from study_app.store.task_models import CodeShown, Follow, PlatformRecord
