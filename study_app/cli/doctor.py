@@ -22,8 +22,7 @@ from filelock import FileLock, Timeout
 from sqlalchemy import Connection, text
 
 from metrics.errors import InputError
-from study_app.cli.database_link import link_of, standby_of
-from study_app.cli.finding import FAULT, NOTE, OK, WARNING, Finding, State
+from study_app.cli.finding import FAULT, NOTE, OK, WARNING, Finding, State, link_of, standby_of
 from study_app.cli.output import Output, database_option, output_options, table_text
 from study_app.services.researcher.studies import KEY_LETTERS, SIGNING_KEY
 from study_app.store.database import (

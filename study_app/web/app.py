@@ -27,7 +27,7 @@ from study_app.web import serving
 from study_app.web.blueprints import BLUEPRINTS
 from study_app.web.console import CONSOLE, figures, frame
 from study_app.web.console.figures import LatestFigures
-from study_app.web.console.tries import Tries
+from study_app.web.console.frame import Tries
 from study_app.web.serving import reference, said
 
 LOGGER = logging.getLogger("prefcal.errors")

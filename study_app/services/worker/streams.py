@@ -11,10 +11,9 @@ from sqlalchemy import BigInteger, exists, func, or_, select, type_coerce
 from sqlalchemy.orm import Session
 
 from study_app.logs.dwell import LoggedEvent, read_page, server_times
-from study_app.protocol.domain import drawn
-from study_app.protocol.steps import Step
-from study_app.protocol.stream_rules import (
+from study_app.protocol.domain import (
     Asked,
+    drawn,
     drawn_questions,
     fewest,
     follow_length,
@@ -23,6 +22,7 @@ from study_app.protocol.stream_rules import (
     stream_time,
     visits_late,
 )
+from study_app.protocol.steps import Step
 from study_app.services.worker.slots import queue_for
 from study_app.services.worker.whereabouts import Whereabouts
 from study_app.store.models import EPOCH, MILLISECOND, Assignment, PageLoad, Slot, StoredEvent, Worker

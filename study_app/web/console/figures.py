@@ -16,8 +16,7 @@ from sqlalchemy.orm import Session
 
 from study_app.export.people import takes_part
 from study_app.services.console.facts import Care, care
-from study_app.services.console.overview import StudyGlance, glance
-from study_app.services.console.troubles import Trouble, troubles
+from study_app.services.console.overview import StudyGlance, Trouble, glance, troubles
 from study_app.services.researcher.progress import StudyProgress, study_progress
 from study_app.store.models import Worker
 from study_app.store.plan import StudyPlan

@@ -7,7 +7,6 @@ import pytest
 from filelock import FileLock
 from sqlalchemy import create_engine, make_url, text
 
-from study_app.cli.database_link import database_link
 from study_app.cli.doctor import (
     FAULT,
     NOTE,
@@ -25,6 +24,7 @@ from study_app.cli.doctor import (
     server_of,
     sqlite_durability,
 )
+from study_app.cli.finding import database_link
 from study_app.store.database import known_versions, open_database, transaction
 from study_app.store.file_turns import serving_lock
 from tests.study_app.prefcal_command import run_here

@@ -7,8 +7,13 @@ import pytest
 
 from calibration.tables.study import read_study
 from study_app.export.study_export import export_study
-from study_app.services.console.looks import judgments_so_far, open_results, votes_so_far
-from study_app.services.console.material import couple_matrix, visit_raster
+from study_app.services.console.material import (
+    couple_matrix,
+    judgments_so_far,
+    open_results,
+    visit_raster,
+    votes_so_far,
+)
 from study_app.store.plan import read_plan
 from tests.study_app.stored_streams import StoredStreams
 from tests.study_app.stored_streams import opening as opens

@@ -5,8 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from study_app.services.console.overview import Curve, Outlook, glance, outlook
-from study_app.services.console.troubles import troubles
+from study_app.services.console.overview import Curve, Outlook, glance, outlook, troubles
 from study_app.services.researcher.progress import CheckRate, query_progress
 from study_app.services.researcher.studies import note_backup
 from study_app.services.worker.entry import find_study

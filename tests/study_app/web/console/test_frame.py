@@ -89,7 +89,11 @@ def test_a_study_that_is_gone_meanwhile_is_an_unknown_address(study):
     form = {"csrf": token(client)}
     with transaction(study.database, write=True) as session:
         chosen_study(session, "small").name = "elsewhere"
-    answers = [client.post("/r/small/pause", data=form), client.get("/r/small/"), client.get("/r/small/audit")]
+    answers = [
+        client.post("/r/small/pause", data=form),
+        client.get("/r/small/"),
+        client.get("/r/small/audit"),
+    ]
     assert [answer.status_code for answer in answers] == [404, 404, 404]
     assert not paused(study)
 

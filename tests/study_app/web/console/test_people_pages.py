@@ -16,7 +16,7 @@ from study_app.simulate.site import PageLog, Site
 from study_app.store.database import transaction
 from study_app.store.models import PageLoad, Worker
 from study_app.store.plan import Plans
-from study_app.web.show.past import AS_THEY_STOOD
+from study_app.web.show.show import AS_THEY_STOOD
 from tests.study_app.conftest import Campaign
 from tests.study_app.every_task import SECRETS, every_task, write_every_task
 
