@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import binomtest
 
-from calibration.agree.votes_model import slope_difference
-from metrics.agreement.agreement import Ties, agreement, pair_credit
+from calibration.agree.comparisons import slope_difference
+from metrics.agreement.agreement import QueryMean, Ties, agreement, pair_credit, simultaneous_band
 from metrics.agreement.comparison import compare, holm
 from metrics.agreement.people import Error, VotesByPerson, crossing
-from metrics.agreement.query_mean import QueryMean, simultaneous_band
 from tests.metrics.simulated_votes import JudgedMeasures, Votes, judged_measures, simulate
 
 Rng: TypeAlias = np.random.Generator

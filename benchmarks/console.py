@@ -53,6 +53,11 @@ def fill(database: Database, workers: int) -> None:
         export.fill(session, workers)
         spread(session)
         list_at_platform(session)
+    with (
+        database.engine.connect() as connection
+    ):  # as databases do by themselves while rows come in bit by bit
+        connection.exec_driver_sql("ANALYZE")
+        connection.commit()
 
 
 def spread(session: Session) -> None:

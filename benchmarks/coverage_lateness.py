@@ -14,10 +14,8 @@ import numpy as np
 from tqdm import tqdm
 
 from calibration.inference.uncertainty import Interval
-from calibration.lateness.fit import DECAY, P0, fit_lateness_counts
-from calibration.lateness.likelihood import LatenessCounts
-from calibration.lateness.naive import unclustered_error
-from calibration.lateness.simulate import LatenessRaters, simulate_lateness_counts
+from calibration.lateness.fit import DECAY, P0, fit_lateness_counts, unclustered_error
+from calibration.lateness.likelihood import LatenessCounts, LatenessRaters, simulate_lateness_counts
 
 
 class Regime(NamedTuple):

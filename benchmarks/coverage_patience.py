@@ -25,8 +25,8 @@ from calibration.patience.pairs import JudgedSummaries, summary_pairs
 from calibration.patience.persistence import fit_persistence
 from calibration.patience.preferences import fit_patience_from_preferences
 from calibration.patience.simulate import Judges, simulate_preferences, simulate_summaries, simulate_votes
-from calibration.patience.simulate_stops import Habits, ListReaders, simulate_list_stops, simulate_stops
 from calibration.patience.stops import fit_patience_from_stops
+from calibration.patience.stops_result import Habits, ListReaders, simulate_list_stops, simulate_stops
 from calibration.tables.preferences import pair_votes
 
 # topics, judges a topic, L, effect, unexplained

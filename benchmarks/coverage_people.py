@@ -20,7 +20,7 @@ from calibration.inference.goodness import REJECTED
 from calibration.inference.results import CalibrationResult
 from calibration.inference.uncertainty import Interval
 from calibration.intents.fit import fit_intents
-from calibration.raters.careless import random_clickers
+from calibration.raters.consistency import random_clickers
 from calibration.reading.fit import fit_reading_speed
 from calibration.tables.files import checked
 from calibration.tables.preferences import judged_pairs

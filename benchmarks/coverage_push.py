@@ -16,10 +16,10 @@ from tqdm import tqdm
 
 from calibration.inference.results import CalibrationResult, NotIdentifiedError
 from calibration.inference.uncertainty import Interval
-from calibration.push.alpha import NAME as ALPHA
-from calibration.push.alpha import fit_alpha_to
 from calibration.push.fit import fit_weights_to
-from calibration.push.naive import unclustered
+from calibration.push.notes import unclustered
+from calibration.push.pain import NAME as ALPHA
+from calibration.push.pain import fit_alpha_to
 from calibration.push.simulate import TRUTH, PushJudges, simulate_push_judgments
 
 NAMES = ("push_P_E", "push_S_E", "push_P_0", "push_S_0")

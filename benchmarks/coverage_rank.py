@@ -16,9 +16,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.rank.judgments import JudgedSystems
+from calibration.rank.judgments import JudgedSystems, win_rates
 from calibration.rank.ranking import ranks_left_open
-from calibration.rank.win_rates import win_rates
 from calibration.rank.worths import fit_worths, no_worths
 
 try:

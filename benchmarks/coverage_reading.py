@@ -19,9 +19,8 @@ from tqdm import tqdm
 
 from calibration.inference.results import NotIdentifiedError
 from calibration.reading.fit import NAMES, Method, fit_reading_speed
-from calibration.reading.law import Readers, simulate_reads
-from calibration.reading.naive import NAIVE
-from calibration.reading.result import ReadingSpeedFit
+from calibration.reading.medians import NAIVE
+from calibration.reading.result import Readers, ReadingSpeedFit, simulate_reads
 
 AT_ONCE = 50
 

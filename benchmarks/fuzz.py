@@ -2,17 +2,18 @@
 
     python benchmarks/fuzz.py [--seed 1] [--share 1.0] [--processes 2] [--only TARGET] [--first INDEX]
 
-Takes valid inputs of each kind, breaks them at random, and hands them to what reads them: study files, collections, runs,
-tables of all kinds, study.json, user models, and on both databases event batches and requests of any address with any form. A file must end as
-accepted or with `InputError`, a request below 500; whatever else, or a process that dies, or more than `SLOW_SECONDS`, is a
-finding. An input depends on seed, target and index only: `--only TARGET --first INDEX --share 0` makes a finding again and
-shows its trace. (A request also meets what the ones before it did: begin earlier, with a larger share.) docs/security.md quotes
-the table.
+Takes valid inputs of each kind, breaks them at random, and hands them to what reads them: study files, collections, runs, answers with
+their sources and pairs, tables of all kinds, study.json, user models, what `rank` and `correlate` read, platforms' lists that
+are uploaded to the console, and on both databases event batches and requests of any address with any form. A file must end as accepted or
+with a fault in plain words, a request below 500; whatever else, or a process that dies, or more than `SLOW_SECONDS`, is a finding. An
+input depends on seed, target and index only: `--only TARGET --first INDEX --share 0` makes a finding again and shows its trace. (A
+request also meets what the ones before it did: begin earlier, with a larger share.) docs/security.md quotes the table.
 """
 
 import argparse
 import json
 import multiprocessing
+import os
 import random
 import signal
 import sys
@@ -22,23 +23,25 @@ import traceback
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import click
 from tabulate import tabulate
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.fuzz_inputs import MODEL, STUDY_JSON, broken
-from benchmarks.fuzz_served import Served, Try, batches, requests
+from benchmarks.fuzz_served import Served, Try, batches, lists, requests
 from calibration.tables.files import read_tables
 from calibration.tables.study import read_study
 from calibration.tables.tables import TABLES
 from calibration.user_model.model import read_user_model
-from metrics.errors import InputError
-from study_app.estimate.content import read_study_content
+from metrics.errors import PrefcalError
+from study_app.cli import cli
+from study_app.estimate.content import read_study_content, read_whole_study
 from study_app.study.file import read_study_file
 from study_app.tasks.kinds import KINDS
 from tests.postgres_server import PostgresServer, postgres_server
@@ -71,7 +74,7 @@ def of_files(files: list[Path], read: Callable[[Path], object]) -> Try:
         path.write_bytes(broken(whole[path], rng))
         try:
             read(path)
-        except InputError:
+        except (PrefcalError, click.ClickException):
             return "refused"
         else:
             return "accepted"
@@ -138,6 +141,65 @@ def cell(column: Any, row: int) -> str:
     return texts.get(column.kind, f"v{row}")
 
 
+def answers(folder: Path) -> Try:
+    """Break questions, answers with their sources, or the pairs of systems of a study of answers."""
+    source = {"label": "1", "title": "A book", "text": "It says so.", "url": "https://example.org"}
+    said = [{"topic": name, "text": "So it is [1].", "citations": [source]} for name in ("Q1", "Q2")]
+    texts = {
+        "topics.tsv": "Q1\tWhat is a tram?\nQ2\tWhat is a ferry?\n",
+        "a.jsonl": "".join(json.dumps(one) + "\n" for one in said),
+        "b.tsv": "Q1\tA **vehicle**.\nQ2\t- A ship\n",
+        "c.jsonl": json.dumps(said[0]) + "\n",
+        "pairs.txt": "Q1 a b\nQ2 a b\nQ1 b c\n",
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    task = {
+        "kind": "answer_pairs",
+        "collection": {"topics": "topics.tsv"},
+        "systems": {"a": "a.jsonl", "b": "b.tsv", "c": "c.jsonl"},
+        "pairs": "pairs.txt",
+    }
+    study = {"study": "said", "title": "Said", "consent": "Please.", "tasks": [task]}
+    (folder / "study.yaml").write_text(json.dumps(study))
+    return of_files([folder / name for name in texts], lambda _: read_whole_study(folder / "study.yaml"))
+
+
+def typed(*words: object) -> None:
+    """Run a command as if it had been typed, without what it says."""
+    with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+        cli.main([str(word) for word in words], prog_name="prefcal", standalone_mode=False)
+
+
+def duels(folder: Path) -> Try:
+    """Break the preferences that `prefcal rank` reads."""
+    header = "worker,task,kind,topic,pair,system_left,system_right,choice"
+    rng, rows = random.Random(1), [header]
+    for number in range(48):
+        left, right = rng.sample("abc", 2)
+        choice = rng.choice(["left", "right", "equally_good", "equally_bad"])
+        topic = f"T{number % 6}"
+        rows.append(
+            f"w{number % 8},t,summary_pairs,{topic},{min(left, right)}-{max(left, right)},{left},{right},{choice}"
+        )
+    (folder / "preferences.csv").write_text("\n".join(rows) + "\n")
+    return of_files([folder / "preferences.csv"], lambda path: typed("rank", path.parent))
+
+
+def score_tables(folder: Path) -> Try:
+    """Break the tables of scores that `prefcal correlate` reads: wide, by topic, and long."""
+    texts = {
+        "wide.csv": "run,a,b\n" + "".join(f"r{n},{n / 7},{n % 3}\n" for n in range(11)),
+        "topics.csv": "run,topic,a,b\n"
+        + "".join(f"r{n},t{t},{n * t},{n + t}\n" for n in range(4) for t in range(4)),
+        "long.csv": "run,topic,metric,value\n"
+        + "".join(f"r{n},all,{m},{n / 3}\n" for n in range(5) for m in "ab"),
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    return of_files([folder / name for name in texts], lambda path: typed("correlate", path))
+
+
 def user_models(folder: Path) -> Try:
     path = folder / "user-model.json"
     path.write_text(json.dumps(MODEL))
@@ -148,10 +210,14 @@ TARGETS = [
     Target("study files", 6_000, study_files),
     Target("collections", 6_000, lambda folder: named_files(folder, "collection")),
     Target("runs", 6_000, lambda folder: named_files(folder, "systems")),
+    Target("answers", 200, answers),
     Target("tables", 5_000, tables),
     Target("user models", 5_000, user_models),
+    Target("duels", 30, duels),
+    Target("score tables", 300, score_tables),
     Target("event batches, SQLite", 6_000, lambda folder: batches(Served(folder))),
     Target("event batches, PostgreSQL", 6_000, lambda folder: batches(Served(folder, on_postgres()))),
+    Target("payment lists, SQLite", 300, lambda folder: lists(Served(folder))),
     Target("requests, SQLite", 5_000, lambda folder: requests(Served(folder))),
     Target("requests, PostgreSQL", 5_000, lambda folder: requests(Served(folder, on_postgres()))),
 ]

@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Callable
+from io import BytesIO
 from itertools import count
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -103,6 +104,22 @@ def batches(served: Served) -> Try:
     whole = json.dumps(batch, indent=0).encode()
     address = f"/e/{served.token}"
     return lambda rng: served.ended(served.client.post(address, data=broken(whole, rng)))
+
+
+def lists(served: Served) -> Try:
+    """Upload a platform's list to the console: of ids that it knows and does not know."""
+    rows = [f"s{n},w{n},{state}," for n, state in enumerate(["APPROVED", "AWAITING REVIEW", "RETURNED"], 1)]
+    whole = "\n".join(["Submission id,Participant id,Status,Completion code", *rows, ""]).encode()
+
+    def attempt(rng: random.Random) -> str:
+        form = {"csrf": form_token(served.seat), "list": (BytesIO(broken(whole, rng)), "list.csv")}
+        return served.ended(
+            served.client.post(
+                "/r/every/payments/list", data=form, headers={"Cookie": f"{COOKIE}={served.seat}"}
+            )
+        )
+
+    return attempt
 
 
 def requests(served: Served) -> Try:

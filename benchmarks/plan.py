@@ -21,12 +21,10 @@ from calibration.patience.preferences import NAME, fit_patience_from_preferences
 from calibration.patience.simulate import Judges, simulate_preferences, simulate_summaries
 from calibration.plan.agreement import AgreementDesign
 from calibration.plan.patience import PatienceDesign
-from calibration.plan.simulation import Design, plan_row
+from calibration.plan.simulation import Design, People, plan_row
 from calibration.plan.streams import AwayDesign
-from calibration.plan.votes import People
 from calibration.tables.preferences import pair_votes
-from metrics.agreement.agreement import agreement
-from metrics.agreement.query_mean import QueryMean
+from metrics.agreement.agreement import QueryMean, agreement
 from metrics.msu.score import Population
 from metrics.summaries.score import m_from_positions
 

@@ -2,12 +2,14 @@
 
 python benchmarks/serving_load.py --otree ENV [--rounds 3] [--participants 50] [--seconds 30]
 python benchmarks/serving_load.py --client ENV --bare [--rounds 3] [--seconds 10]
+python benchmarks/serving_load.py --client ENV --beside CHECKOUT [--rounds 6] [--database URL]
 python benchmarks/serving_load.py --client ENV --participants 1000 --think 20 [--database URL] [--processes N]
 
 ENV is a virtual environment with otree and aiohttp (for --client aiohttp alone). prefcal serves examples/load_test with its defaults;
 its participants also post a batch of 20 events every 5 seconds. oTree serves benchmarks/otree_project with its production server.
 --bare puts the least that a server can do beside it (benchmarks/bare_flask.py), both in one process, and tells the processor time a submission, which a
-busy machine changes less than the rate.
+busy machine changes less than the rate. --beside does the same with another version: a checkout with its own environment in .venv.
+URL may hold {}, which becomes another number for each run: a new database each.
 """
 
 import argparse
@@ -22,8 +24,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
@@ -35,6 +38,7 @@ SPARE = 40
 """Start addresses for each participant: who is through is followed by another."""
 
 STARTS_WITHIN_SECONDS = 60
+RUNS = count(1)
 
 
 def free_port() -> int:
@@ -93,14 +97,18 @@ def walked(options: argparse.Namespace, urls: list[str], folder: Path, *more: st
     return dict(json.loads(done.stdout))
 
 
-def measure_prefcal(options: argparse.Namespace) -> dict[str, Any]:
-    """Serve the load test with prefcal and walk through it."""
+def measure_prefcal(options: argparse.Namespace, checkout: Path = HERE.parent) -> dict[str, Any]:
+    """Serve the load test with the prefcal of a checkout and walk through it."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        url = options.database or f"sqlite:///{folder / 'load.sqlite3'}"
-        prefcal = [sys.executable, "-c", "from study_app.cli import main; main()"]
+        url = (options.database or f"sqlite:///{folder / 'load.sqlite3'}").format(next(RUNS))
+        python = sys.executable if checkout == HERE.parent else str(checkout / ".venv" / "bin" / "python")
+        prefcal = [python, "-c", "from study_app.cli import main; main()"]
         subprocess.run(
-            [*prefcal, "study", "load", str(STUDY), "--database", url], check=True, capture_output=True
+            [*prefcal, "study", "load", str(STUDY), "--database", url],
+            check=True,
+            capture_output=True,
+            cwd=checkout,
         )
         port = free_port()
         address = f"http://127.0.0.1:{port}"
@@ -111,7 +119,7 @@ def measure_prefcal(options: argparse.Namespace) -> dict[str, Any]:
         serve = [*prefcal, "serve", "--port", str(port), "--database", url]
         if options.processes:
             serve += ["--processes", str(options.processes)]
-        with running(serve, f"{address}/healthz") as group:
+        with running(serve, f"{address}/healthz", cwd=checkout) as group:
             return walked_and_weighed(options, urls, folder, group)
 
 
@@ -181,18 +189,18 @@ def row(name: str, found: dict[str, Any]) -> str:
     )
 
 
-def compare_with_bare(options: argparse.Namespace) -> None:
-    """Measure both in turns, each in one process."""
+def compare_with(name: str, measure_other: Callable[[], dict[str, Any]], options: argparse.Namespace) -> None:
+    """Measure prefcal and something else in turns, each in one process."""
     options.processes = 1
     rates, costs = [], []
     for number in range(1, options.rounds + 1):
-        bare, ours = measure_bare(options), measure_prefcal(options)
-        print(row(f"bare {number}", bare), row(f"prefcal {number}", ours), sep="\n", flush=True)
-        rates.append(bare["submissions_per_s"] / max(ours["submissions_per_s"], 0.1))
-        costs.append(ours["processor_ms"] / max(bare["processor_ms"], 0.01))
-        print(f"processor ms a submission: bare {bare['processor_ms']}, prefcal {ours['processor_ms']}")
+        other, ours = measure_other(), measure_prefcal(options)
+        print(row(f"{name} {number}", other), row(f"prefcal {number}", ours), sep="\n", flush=True)
+        rates.append(other["submissions_per_s"] / max(ours["submissions_per_s"], 0.1))
+        costs.append(ours["processor_ms"] / max(other["processor_ms"], 0.01))
+        print(f"processor ms a submission: {name} {other['processor_ms']}, prefcal {ours['processor_ms']}")
     print(
-        f"\nmedians: bare has {statistics.median(rates):.2f} times the submissions, prefcal {statistics.median(costs):.2f} times the processor time"
+        f"\nmedians: {name} has {statistics.median(rates):.2f} times the submissions, prefcal {statistics.median(costs):.2f} times the processor time"
     )
 
 
@@ -202,6 +210,7 @@ def main() -> None:
     parser.add_argument("--otree", type=Path, help="environment with otree and aiohttp: compare")
     parser.add_argument("--client", type=Path, help="environment with aiohttp: prefcal alone")
     parser.add_argument("--bare", action="store_true", help="compare with the least that a server can do")
+    parser.add_argument("--beside", type=Path, help="compare with the prefcal of another checkout")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--participants", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=30)
@@ -217,7 +226,10 @@ def main() -> None:
     )
     print("|---|---|---|---|---|---|---|---|")
     if options.bare:
-        compare_with_bare(options)
+        compare_with("bare", lambda: measure_bare(options), options)
+        return
+    if options.beside:
+        compare_with("before", lambda: measure_prefcal(options, options.beside), options)
         return
     if not options.otree:
         print(row("prefcal", measure_prefcal(options)))

@@ -22,12 +22,10 @@ from benchmarks.msu import drawn_run, judgments
 from metrics.events import EventCollection, UpdateRun
 from metrics.msu.kernels import read_stream
 from metrics.msu.measures import MSU
-from metrics.msu.meetings import PreparedRuns, worth_of_lateness
+from metrics.msu.score import PreparedRuns, worth_of_lateness
 from metrics.msu.trails import SimulatedUsers
-from metrics.sweep.grid import SweepGrid
-from metrics.sweep.parts import SweepWork, population_totals
-from metrics.sweep.plan import SweepPlan
-from metrics.sweep.sweep import Part, sweep_msu
+from metrics.sweep.parts import SweepGrid, SweepWork, population_totals
+from metrics.sweep.sweep import Part, SweepPlan, sweep_msu
 
 ROOT = Path(__file__).resolve().parents[1]
 TOPICS, RUNS, FEWEST, MOST = 9, 26, 10, 600

@@ -15,8 +15,7 @@ from tqdm import tqdm
 
 from calibration.inference.results import CalibrationResult, NotIdentifiedError
 from calibration.lateness.fit import DECAY, fit_lateness_counts
-from calibration.lateness.likelihood import LatenessCounts, counted
-from calibration.lateness.simulate import LatenessRaters, simulate_lateness_counts
+from calibration.lateness.likelihood import LatenessCounts, LatenessRaters, counted, simulate_lateness_counts
 from calibration.push.fit import fit_weights_to
 from calibration.push.simulate import PushJudges, simulate_push_judgments
 

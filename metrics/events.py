@@ -156,7 +156,7 @@ class EventCollection:
     incomplete : tuple of str
         Topics that are not judged because one of the files lacks them.
     converted_from : str or None
-        The kind of collection this one was made from, by `metrics.readers.convert`; None for judged events.
+        The kind of collection this one was made from, by `metrics.readers.push`; None for judged events.
 
     Examples
     --------

@@ -8,12 +8,11 @@ from typing import TypeAlias
 import numpy as np
 import pandas as pd
 
-from calibration.agree.evidence import Evidence
+from calibration.agree.evidence import Evidence, read_scores
 from calibration.agree.measures.names import Wanted
-from calibration.agree.score_files import read_scores
 from calibration.agree.study import AgreementTables
 from calibration.agree.study import agree as agree_with
-from calibration.fit.material import FitOptions
+from calibration.fit.families import FitOptions
 from calibration.fit.study import UserModelFit, fit_user_model
 from calibration.rank.ranking import LEVEL, Ranking, rank_systems
 from calibration.simulate import Study, simulate_study

@@ -1,13 +1,24 @@
 """Where things are: the database, and the files that are not code (in the wheel under study_app, in a checkout beside it)."""
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from metrics.errors import input_fault
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL
 
 DATABASE_VARIABLE = "PREFCAL_DATABASE_URL"
 DEFAULT_FILE = "prefcal.sqlite3"
 _PACKAGE = Path(__file__).resolve().parent
+_SEVERAL_SERVERS = re.compile(
+    r"(?P<before>[\w+]+://(?:[^:/?@]*(?::[^@]*)?@)?)(?P<servers>[^/?@]*,[^/?@]*)(?P<after>(?:[/?].*)?)"
+)
+_SERVER = re.compile(r"(?:\[(?P<number>[^\]]*)\]|(?P<name>[^:\]]*))(?::(?P<port>\d*))?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +49,43 @@ def database_url(given: str | None = None, environment: Mapping[str, str] = os.e
     if url.startswith("sqlite:///"):
         url = url.removeprefix("sqlite:///")
     return url if "://" in url else f"sqlite:///{Path(url).absolute()}"
+
+
+def parsed_address(url: "str | URL") -> "URL":
+    """Return the address of a database in its parts.
+
+    It may name several PostgreSQL servers, as PostgreSQL's own tools understand it: ``postgresql://USER@HOST:PORT,HOST:PORT/NAME``. Then
+    the one that may be written to is asked for (``target_session_attrs=read-write``) unless the address says something else.
+
+    Raises
+    ------
+    InputError
+        If it is no address. Its words are not repeated: there may be a password among them.
+    """
+    from sqlalchemy.engine import make_url  # noqa: PLC0415 - slow to import, and most commands ask no database
+    from sqlalchemy.exc import ArgumentError  # noqa: PLC0415
+
+    try:
+        several = _SEVERAL_SERVERS.fullmatch(url) if isinstance(url, str) else None
+        if several is None:
+            return make_url(url)
+        parsed = make_url(several["before"] + several["after"])
+        return parsed.update_query_dict(_of_several(several["servers"]) | dict(parsed.query))
+    except (ArgumentError, ValueError):
+        raise input_fault(
+            "this is not the address of a database",
+            cure="write a file, or postgresql://USER@HOST:PORT/NAME",
+        ) from None
+
+
+def _of_several(servers: str) -> dict[str, str]:
+    """Return the parameters of a connection to whichever of some servers may be written to; raises `ValueError` for what is none."""
+    found = [_SERVER.fullmatch(server) for server in servers.split(",")]
+    parts = [(one["number"] or one["name"] or "", one["port"] or "") for one in found if one is not None]
+    if len(parts) < len(found):
+        raise ValueError(servers)
+    hosts, ports = zip(*parts, strict=True)
+    return {"target_session_attrs": "read-write", "host": ",".join(hosts), "port": ",".join(ports)}
 
 
 def resource_folder(name: str) -> Path:

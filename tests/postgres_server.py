@@ -8,10 +8,11 @@ import getpass
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -31,15 +32,16 @@ def binaries() -> Path | None:
 
 
 class PostgresServer:
-    """A running server; `new_database` makes databases in it."""
+    """A running server; `new_database` makes databases in it. With a port it listens on 127.0.0.1 too."""
 
-    def __init__(self, programs: Path, folder: Path, user: str) -> None:
-        self.folder = folder
+    def __init__(self, programs: Path, folder: Path, user: str, port: int | None = None) -> None:
+        self.folder, self.port = folder, port
         self._programs, self._user = programs, user
 
     def start(self, *, durable: bool = False) -> None:
         """Start, or start again after a stop."""
-        options = ["-c", "listen_addresses=", "-k", str(self.folder)]
+        listens = f"listen_addresses={'127.0.0.1' if self.port else ''}"
+        options = ["-c", listens, "-k", str(self.folder), *(["-p", str(self.port)] if self.port else [])]
         if not durable:
             options += ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"]
         quoted = " ".join(f"'{option}'" for option in options)
@@ -58,8 +60,46 @@ class PostgresServer:
 
     def new_database(self, name: str) -> str:
         """Make an empty database and return its address."""
-        self._run("createdb", "-h", str(self.folder), "-U", "prefcal", name)
-        return f"postgresql://prefcal@/{name}?host={self.folder}"
+        self._run("createdb", *self._here, name)
+        return f"postgresql://prefcal@/{name}?host={self.folder}&port={self.port or 5432}"
+
+    def kill(self) -> None:
+        """End all its processes at once, as a machine does that loses its power."""
+        postmaster = int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
+        others = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text().split()
+        for pid in (postmaster, *map(int, others)):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    @contextmanager
+    def standby(self, port: int) -> "Iterator[PostgresServer]":
+        """Run a server that has whatever this one acknowledged, while the block lasts."""
+        with _folder(self._user) as folder:
+            other = PostgresServer(self._programs, folder, self._user, port)
+            source = f"host=127.0.0.1 port={self.port} user=prefcal"
+            self._run("pg_basebackup", "-d", source, "-D", other._data, "-R", "-c", "fast")
+            with other.running(durable=True):
+                names = "ALTER SYSTEM SET synchronous_standby_names = '*'"
+                self._run("psql", *self._here, "-c", names, "-c", "SELECT pg_reload_conf()", "postgres")
+                yield other
+
+    def promote(self) -> None:
+        """Make a standby take over."""
+        self._run("pg_ctl", "-D", self._data, "-w", "promote")
+
+    @contextmanager
+    def running(self, *, durable: bool) -> "Iterator[PostgresServer]":
+        """Run it while the block lasts."""
+        self.start(durable=durable)
+        try:
+            yield self
+        finally:
+            with suppress(RuntimeError):  # it was killed
+                self.stop("immediate")
+
+    @property
+    def _here(self) -> tuple[str, ...]:
+        return ("-h", str(self.folder), "-p", str(self.port or 5432), "-U", "prefcal")
 
     @property
     def _data(self) -> str:
@@ -81,7 +121,7 @@ class PostgresServer:
 
 
 @contextmanager
-def postgres_server(*, durable: bool = False) -> Iterator[PostgresServer]:
+def postgres_server(*, durable: bool = False, port: int | None = None) -> Iterator[PostgresServer]:
     """Run a server while the block lasts; raises `RuntimeError` when there is none to run."""
     programs = binaries()
     if programs is None:
@@ -92,15 +132,19 @@ def postgres_server(*, durable: bool = False) -> Iterator[PostgresServer]:
     if os.geteuid() == 0:
         known = {entry.pw_name for entry in pwd.getpwall()}
         user = next(name for name in UNPRIVILEGED if name in known)
+    with _folder(user) as folder:
+        server = PostgresServer(programs, folder, user, port)
+        server.create()
+        with server.running(durable=durable):
+            yield server
+
+
+@contextmanager
+def _folder(user: str) -> Iterator[Path]:
+    """Give a server's user a folder while the block lasts."""
     folder = Path(tempfile.mkdtemp(prefix="prefcal-pg-"))
     shutil.chown(folder, user)
-    server = PostgresServer(programs, folder, user)
     try:
-        server.create()
-        server.start(durable=durable)
-        try:
-            yield server
-        finally:
-            server.stop("immediate")
+        yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -3,11 +3,11 @@
 import doctest
 from pathlib import Path
 
-from calibration.agree.disagreements import COLUMNS as DISAGREEMENTS
 from calibration.agree.evidence import Evidence
+from calibration.agree.folder import CORRELATION_COLUMNS, SCORE_COLUMNS
 from calibration.agree.measures.kinds import KINDS
-from calibration.agree.stream_results import CORRELATION_COLUMNS, SCORE_COLUMNS
 from calibration.agree.study import agree
+from calibration.agree.task_agreement import COLUMNS as DISAGREEMENTS
 from metrics.agreement.agreement import TIES
 from metrics.agreement.correlation import COEFFICIENTS
 from study_app.cli.results.agree import agree as agree_command

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from calibration.interchange.lines import MEANINGS
+from calibration.interchange.plain_files import MEANINGS
 from study_app.cli import CONVERT, cli
 from tests.study_app.prefcal_command import run_here
 

@@ -34,8 +34,8 @@ def test_everybody_who_might_want_something_is_named():
         "a worker",
         "an outsider",
         "a co-tenant of the machine",
-        "whoever has a leaked backup",
-        "who wrote a hostile file",
+        "somebody with a leaked backup",
+        "the author of a hostile file",
         "a careless researcher",
     }
 

@@ -3,7 +3,7 @@
 In come tables, a user model, collections and runs (`evidence`); out go the tables that `study.agree` makes and
 `folder.write_agreement` writes. `measures` scores the systems, `task_agreement` and `comparisons` hold the scores against the
 preferences of a `judged_task`; `stream_scores` is what is said of
-streams apart from preferences, `stream_results` reads it again. It may use every room
+streams apart from preferences, `folder` reads it again. It may use every room
 of `calibration` but `fit`, `plan` and `simulate`.
 """
 
@@ -20,9 +20,8 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from calibration.agree.evidence import Evidence
+    from calibration.agree.evidence import Evidence, read_scores
     from calibration.agree.folder import write_agreement
-    from calibration.agree.score_files import read_scores
     from calibration.agree.study import AgreementTables, agree
 else:
-    __getattr__, __dir__ = lazily(__name__, __all__, ".evidence", ".score_files", ".study", ".folder")
+    __getattr__, __dir__ = lazily(__name__, __all__, ".evidence", ".study", ".folder")

@@ -1,17 +1,191 @@
-"""What the scores of a task can come from: tables, collections and runs, a user model, scores from elsewhere."""
+"""What the scores of a task can come from: tables, collections and runs, a user model, files of scores from any tool.
 
+Scores from any tool, to be compared with preferences: a long CSV with run, topic, metric, value.
+"""
+
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 import pandas as pd
 
 from calibration.agree.judged_task import JudgedTask
 from calibration.agree.measures.variants import Sweep, Variant
-from calibration.agree.score_files import raise_unless_same
 from calibration.tables.sources import TaskSources
 from calibration.user_model.model import UserModel
+from metrics.errors import FaultLog, input_fault
+from metrics.readers.columns import CsvColumns, read_csv_columns
+from metrics.readers.lines import number, system_name
+from metrics.results import ALL
 from metrics.topics import TopicNames
+from metrics.wording import listed
+
+COLUMNS = ("run", "topic", "metric", "value")
+SCORES = "scores"
+"""What messages call a frame."""
+
+
+def read_scores(scores: str | Path | pd.DataFrame) -> pd.DataFrame:
+    """Read and check scores of runs on topics, from a file or a frame; rows of the topic `all` are left out.
+
+    A metric that is undefined (`nan`) somewhere, as some measures of push notifications are, is no fault beside one that
+    is not: `scores_of_task` leaves it out.
+
+    Parameters
+    ----------
+    scores : str, Path or DataFrame
+        run, topic, metric, value; a CSV file has these columns in its first line.
+
+    Returns
+    -------
+    DataFrame
+        run, topic, metric, value, in the order of the file.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, lacks a column, has an empty cell, a value that is no finite number, or two
+        values of one run, topic and metric; or if it has no score of a single topic.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> read_scores(
+    ...     pd.DataFrame([("A", "1", "nDCG", 0.5)], columns=["run", "topic", "metric", "value"])
+    ... )
+      run topic metric  value
+    0   A     1   nDCG    0.5
+    """
+    path = SCORES if isinstance(scores, pd.DataFrame) else scores
+    log = FaultLog(path)
+    columns = (
+        _of_frame(scores, log) if isinstance(scores, pd.DataFrame) else read_csv_columns(scores, COLUMNS, log)
+    )
+    frame = pd.DataFrame({name: columns.cells[name] for name in COLUMNS[:3]}, dtype="str")
+    keys = list(COLUMNS[:3])
+    undefined = pd.Series([cell.lower() == "nan" for cell in columns.cells["value"]], dtype=bool)
+    single = frame["topic"] != ALL
+    partly = set(frame["metric"][undefined & single])
+    is_excused = undefined & (~single | bool(set(frame["metric"]) - partly))
+    frame["value"] = [
+        math.nan if excused else number(cell, "value", line, log)
+        for cell, line, excused in zip(columns.cells["value"], columns.lines, is_excused, strict=True)
+    ]
+    for name in keys:
+        for row in frame.index[frame[name] == ""]:
+            log.add(f"{name} is empty", line=columns.lines[row], cure="fill it in, or remove the row")
+    for row in frame.index[frame.duplicated(keys)]:
+        same = (frame[keys] == frame.loc[row, keys]).all(axis="columns")
+        log.add(
+            f"the same run, topic and metric as line {columns.lines[same.argmax()]}",
+            line=columns.lines[row],
+            cure="keep one of the two rows",
+        )
+    log.raise_if_any()
+    frame = frame[frame["topic"] != ALL].reset_index(drop=True)
+    if frame.empty:
+        raise input_fault(
+            "no score of a single topic", path=path, cure="write one row per run, topic and metric"
+        )
+    return frame
+
+
+def _of_frame(scores: pd.DataFrame, log: FaultLog) -> CsvColumns:
+    """Return the cells of a frame as those of a file whose header stands on line 1."""
+    missing = [name for name in COLUMNS if name not in scores.columns]
+    if missing:
+        log.add(f"there is no column {listed(missing)}", line=1, cure=f"scores need {listed(COLUMNS)}")
+    log.raise_if_any()
+    names = {name: scores[name].astype(object).where(scores[name].notna(), "") for name in COLUMNS[:3]}
+    cells = {name: tuple(map(str, column)) for name, column in {**names, "value": scores["value"]}.items()}
+    return CsvColumns(cells=cells, lines=tuple(range(2, len(scores) + 2)))
+
+
+def scores_of_task(
+    scores: pd.DataFrame, task: JudgedTask, *, path: str
+) -> tuple[dict[str, "pd.Series[float]"], list[str]]:
+    """Return each metric's score of every system on every topic that the task judges, and why a metric is left out.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        As `read_scores` returns it. Topics may be written in their short form.
+    task : JudgedTask
+        The preferences.
+    path : str
+        How messages call the scores.
+
+    Returns
+    -------
+    found : dict of str to Series of float, indexed by topic, system
+        By metric, in alphabetical order; without those that are undefined where they are needed.
+    notes : list of str
+        A sentence for each of those.
+
+    Raises
+    ------
+    InputError
+        If a system that was judged has no score on a topic on which it was judged.
+    """
+    names = TopicNames(set(task.topics.tolist()))
+    rows = scores.assign(topic=scores["topic"].map(names.find)).dropna(subset="topic")
+    wanted = judged_summaries(task)
+    log, found, notes = FaultLog(path), {}, []
+    for metric, of_metric in rows.groupby("metric"):
+        values = of_metric.set_index(["topic", "run"])["value"].rename_axis(["topic", "system"])
+        missing = wanted.difference(values.index)
+        undefined = wanted.intersection(values.index[values.isna()])
+        if len(undefined):
+            notes.append(f"{task.task}: {metric} is left out: undefined for {_named(undefined)}")
+        else:
+            found[str(metric)] = values
+        if len(missing):
+            log.add(
+                f"{metric}: no score of {_named(missing)}",
+                cure="score every system on every topic on which it was judged",
+            )
+    log.raise_if_any()
+    return found, notes
+
+
+def _named(places: pd.MultiIndex) -> str:
+    return listed(f"{system} on {topic}" for topic, system in places)
+
+
+def with_system_names(scores: pd.DataFrame, tasks: list[JudgedTask]) -> pd.DataFrame:
+    """Call each run as the study calls its system: `prefcal score` leaves ``.run`` in names, which studies do without."""
+    judged = {system for task in tasks for system in task.systems}
+    names = {run: run if run in judged else system_name(run) for run in scores["run"].unique()}
+    kept = {run: name for run, name in names.items() if name in judged and name not in names}
+    return scores.assign(run=scores["run"].replace(kept))
+
+
+def check_runs(scores: pd.DataFrame, tasks: list[JudgedTask], *, path: str) -> None:
+    """Raise `InputError` with both lists unless the systems judged and the runs scored are the same."""
+    judged = {system for task in tasks for system in task.systems}
+    raise_unless_same(judged, set(scores["run"]), what="a score", path=path)
+
+
+def raise_unless_same(judged: set[str], present: set[str], *, what: str, path: str) -> None:
+    """Raise `InputError` with the systems that were judged without ``what``, and those that have it unjudged."""
+    if judged != present:
+        without, unjudged = (listed(sorted(names), most=20) for names in (judged - present, present - judged))
+        raise input_fault(
+            f"judged without {what}: {without or 'none'}; with {what} but never judged: {unjudged or 'none'}",
+            path=path,
+            cure="name systems and runs alike, and give all of them",
+        )
+
+
+def judged_summaries(task: JudgedTask) -> pd.MultiIndex:
+    """Return every (topic, system) that was judged."""
+    sides = [
+        task.pairs[["topic", side]].set_axis(["topic", "system"], axis="columns")
+        for side in ("system_a", "system_b")
+    ]
+    return pd.MultiIndex.from_frame(pd.concat(sides).drop_duplicates())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -31,7 +205,7 @@ class Evidence:
     same_tables : bool
         Whether the model was fitted to these tables: then what it took from the preferences is cross-fitted.
     scores : DataFrame or None
-        As `calibration.agree.score_files.read_scores` returns them.
+        As `read_scores` returns them.
     seed : int
         Of the users that MSU simulates.
     place, scores_place : str

@@ -1,19 +1,213 @@
-"""The folder of an agreement: what `prefcal agree` writes into it and the report reads from it."""
+"""The folder of an agreement, as `prefcal agree` writes it and the report reads it.
+
+What `prefcal agree` stores of the streams of a study, and how it is read: their scores, and how measures rank systems.
+
+Two tables. stream_scores.csv has every system by every measure, overall and by topic, and MSU for many populations;
+stream_correlations.csv has Kendall's tau-b of measures with each other. docs/agreement.md lists their columns.
+`calibration.agree.stream_scores` makes them; `TaskStreams` reads the rows of one task.
+"""
 
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
-from calibration.agree.stream_results import CORRELATION_COLUMNS, SCORE_COLUMNS, StreamTables
 from calibration.agree.study import AgreementTables
+from metrics.arrays import Floats
 from metrics.errors import input_fault
 from metrics.files import shown_from, write_whole
+from metrics.results import ALL
+
+PAIRS_KIND = "stream_pairs"
+STREAM_KINDS = (PAIRS_KIND, "stream_visits")
+"""Kinds of tasks whose systems are streams."""
+PUSH, UPDATES = "push", "updates"
+"""Column ``form``: what the streams are scored as."""
+FITTED, PAPER, TRIED = "fitted", "paper", "tried"
+"""Column ``people``: those of the user model, the paper's reasonable ones, those of one of many populations."""
+PEOPLE = ("away_mean_seconds", "away_sd_seconds", "session_mean_seconds", "session_sd_seconds")
+SCORE_COLUMNS = (
+    "task",
+    "form",
+    "converted",
+    "run",
+    "topic",
+    "metric",
+    "value",
+    "people",
+    *PEOPLE,
+    "lateness",
+)
+CORRELATION_COLUMNS = (
+    "task",
+    "form",
+    "metric",
+    "against",
+    "alpha",
+    "people",
+    *PEOPLE,
+    "lateness",
+    "systems",
+    "tau",
+    "low",
+    "high",
+)
+PUSH_COUPLES = (
+    ("ELG-1", "nCG-1"),
+    ("ELG-1", "ELG-0"),
+    ("nCG-1", "nCG-0"),
+    ("silence-precision", "ELG-1"),
+    ("silence-recall", "ELG-1"),
+    ("silence-precision", "silence-recall"),
+    ("ELG-1", "T11U"),
+)
+UPDATE_COUPLES = (("ELG", "MSU"), ("LC", "MSU"))
+"""Measures that are held against each other, as in Fig. 1 to 3 of Tan and others (SIGIR 2016) and in Fig. 2 of Baruah
+and others (SIGIR 2015)."""
+DEFAULT_ALPHA = 0.66
+SPREAD = 0.5
+"""Standard deviation over mean of the populations that are tried, as in the paper's reasonable setting."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class StreamTables:
+    """What `prefcal agree` writes about streams.
+
+    Attributes
+    ----------
+    scores : DataFrame
+        One row per task, system, topic (``all``: over all of them) and measure; `SCORE_COLUMNS`.
+    correlations : DataFrame
+        One row per task and couple of measures, along alpha and over populations too; `CORRELATION_COLUMNS`.
+    unscored : mapping of str to str
+        Task whose streams cannot be scored -> why.
+    """
+
+    scores: pd.DataFrame
+    correlations: pd.DataFrame
+    unscored: Mapping[str, str]
+
+
+class PopulationSweep(NamedTuple):
+    """A measure for many populations, all of them combined.
+
+    Attributes
+    ----------
+    away, session, lateness : (n,) ndarray of float
+        Mean seconds away and in a session; worth of a nugget one visit late.
+    utility : (away, session, lateness, systems) ndarray of float
+        The measure.
+    tau : (away, session, lateness) ndarray of float
+        Its Kendall's tau-b with ELG.
+    """
+
+    away: Floats
+    session: Floats
+    lateness: Floats
+    utility: Floats
+    tau: Floats
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TaskStreams:
+    """What the two tables hold about the streams of one task, scored as pushes or as updates.
+
+    Attributes
+    ----------
+    scores, correlations : DataFrame
+        Rows of `StreamTables` of one task and form.
+    """
+
+    scores: pd.DataFrame
+    correlations: pd.DataFrame
+
+    @cached_property
+    def systems(self) -> tuple[str, ...]:
+        """Their names, in the order of the study file."""
+        return tuple(dict.fromkeys(self.scores["run"].dropna().astype(str)))
+
+    @property
+    def converted(self) -> bool:
+        """Whether the judgments were made for the other form."""
+        return bool(self.scores["converted"].iloc[0])
+
+    def overall(self, metric: str) -> Floats:
+        """Return the value of a measure for each system."""
+        rows = self._overall(metric).dropna(subset="run")
+        return np.asarray(rows["value"], dtype=np.float64)
+
+    def empty(self, metric: str) -> float | None:
+        """Return what a system that pushes nothing scores; None for a measure without such a value."""
+        rows = self._overall(metric)
+        values = rows[rows["run"].isna()]["value"]
+        return float(values.iloc[0]) if len(values) else None
+
+    def people(self) -> "pd.Series[Any]":
+        """Return a row of MSU of the fitted people, or of the paper's: who they are, and their lateness."""
+        return self._overall("MSU").iloc[0]
+
+    def tau(self, metric: str, against: str) -> tuple[float, float, float]:
+        """Return Kendall's tau-b of two measures with the ends of its interval; NaN where there is none."""
+        rows = self.correlations
+        row = rows[
+            (rows["metric"] == metric)
+            & (rows["against"] == against)
+            & rows["alpha"].isna()
+            & (rows["people"] != TRIED)
+        ].iloc[0]
+        return float(row["tau"]), float(row["low"]), float(row["high"])
+
+    def along_alpha(self) -> pd.DataFrame:
+        """Return alpha, tau, low and high of T11U and ELG-1."""
+        return self.correlations[self.correlations["alpha"].notna()][["alpha", "tau", "low", "high"]]
+
+    def sweep(self, metric: str) -> PopulationSweep:
+        """Return MSU or MSU/s for every population that was tried."""
+        scores, correlations = (
+            rows[(rows["metric"] == metric) & (rows["people"] == TRIED)]
+            for rows in (self.scores, self.correlations)
+        )
+        away, session, lateness = (
+            np.asarray(correlations[name].unique(), dtype=np.float64)
+            for name in ("away_mean_seconds", "session_mean_seconds", "lateness")
+        )
+        shape = len(away), len(session), len(lateness)
+        values = np.asarray(scores["value"], dtype=np.float64).reshape(*shape, len(self.systems))
+        tau = np.asarray(correlations["tau"], dtype=np.float64).reshape(shape)
+        return PopulationSweep(away, session, lateness, values, tau)
+
+    def best(self, system: int) -> tuple[int, tuple[float, float, float]]:
+        """Return a system's best rank by MSU, and away, session and lateness where it has it: of several that of highest MSU."""
+        sweep = self.sweep("MSU")
+        ranks = 1 + (sweep.utility > sweep.utility[..., system][..., None]).sum(axis=-1)
+        own = np.where(ranks == ranks.min(), sweep.utility[..., system], -np.inf)
+        i, j, number = np.unravel_index(int(own.argmax()), own.shape)
+        return int(ranks.min()), (
+            float(sweep.away[i]),
+            float(sweep.session[j]),
+            float(sweep.lateness[number]),
+        )
+
+    def _overall(self, metric: str) -> pd.DataFrame:
+        rows = self.scores
+        return rows[(rows["metric"] == metric) & (rows["topic"] == ALL) & (rows["people"] != TRIED)]
+
+
+def of_task(tables: StreamTables, task: str, form: str) -> TaskStreams | None:
+    """Return what the tables hold about the streams of a task in one form, None where they were not scored so."""
+    scores, correlations = (
+        rows[(rows["task"] == task) & (rows["form"] == form)] for rows in (tables.scores, tables.correlations)
+    )
+    return TaskStreams(scores=scores, correlations=correlations) if len(scores) else None
+
 
 AGREEMENT, COMPARISONS, CURVE, PAIRS = "agreement.csv", "comparisons.csv", "curve.csv", "pairs.csv"
 DISAGREEMENTS = "disagreements.csv"

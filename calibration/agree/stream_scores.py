@@ -1,7 +1,7 @@
 """Scores of the streams of a study, for one's own people and for many populations: the tables of `stream_results`.
 
 Of a collection's two forms, push notifications and updates about events, one is made of the other by
-`metrics.readers.convert`; what comes of it is marked as converted.
+`metrics.readers.push`; what comes of it is marked as converted.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,9 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
-from calibration.agree.measures.msu import REASONABLE, REASONABLE_LATENESS
-from calibration.agree.measures.stream_files import StreamFiles, read_stream_files
-from calibration.agree.stream_results import (
+from calibration.agree.folder import (
     CORRELATION_COLUMNS,
     DEFAULT_ALPHA,
     FITTED,
@@ -30,6 +28,8 @@ from calibration.agree.stream_results import (
     UPDATES,
     StreamTables,
 )
+from calibration.agree.measures.msu import REASONABLE, REASONABLE_LATENESS
+from calibration.agree.measures.stream_files import StreamFiles, read_stream_files
 from calibration.tables.sources import TaskSources
 from calibration.user_model.measures import (
     clipped_population,

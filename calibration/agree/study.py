@@ -15,23 +15,30 @@ import pandas as pd
 
 from calibration.agree.comparisons import COLUMNS as COMPARISON_COLUMNS
 from calibration.agree.comparisons import comparison_rows, couples
-from calibration.agree.diagnostics import diagnostics, same_people, wide_tastes
-from calibration.agree.disagreements import COLUMNS, disagreement_rows, shown_texts
-from calibration.agree.evidence import Evidence, Measured
-from calibration.agree.judged_task import JudgedTask, has_exclusions, judged_tasks
+from calibration.agree.evidence import Evidence, Measured, check_runs, with_system_names
+from calibration.agree.judged_task import (
+    JudgedTask,
+    diagnostics,
+    has_exclusions,
+    judged_tasks,
+    same_people,
+    wide_tastes,
+)
 from calibration.agree.measures.names import Wanted, resolved, resolved_for_all, wanted_by_study
 from calibration.agree.measures.task_measures import TaskScorer, task_kind, task_scorer
-from calibration.agree.score_files import check_runs, with_system_names
 from calibration.agree.task_agreement import (
+    COLUMNS,
     CURVE_COLUMNS,
     DRAW_COLUMNS,
     Row,
     constant_measures,
+    disagreement_rows,
     pair_rows,
+    shown_texts,
     sweep_rows,
     task_agreement,
 )
-from calibration.raters.careless import note_on_clickers, random_clickers
+from calibration.raters.consistency import note_on_clickers, random_clickers
 from calibration.tables.study import STUDY_FILE
 from calibration.user_model.model import Diagnostic
 from metrics.arrays import Floats

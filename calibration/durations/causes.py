@@ -10,11 +10,25 @@ from dataclasses import dataclass, field
 from scipy.special import chdtrc, ndtr
 
 from calibration.durations.alternatives import FRAILTY, Alternative, alternatives, weibull_model, weibull_test
-from calibration.durations.checks import Excess, topics_apart, within_worker_test
-from calibration.durations.clock import Days, compare_days, compare_hours
+from calibration.durations.checks import (
+    Days,
+    Excess,
+    compare_days,
+    compare_hours,
+    topics_apart,
+    within_worker_test,
+)
 from calibration.durations.extended import Extended
-from calibration.durations.laws import GENERALISED_GAMMA, LOG_T, TWO_KINDS, heavy_tail, population_laws
-from calibration.durations.leaving import Fade, drop_outs, fade
+from calibration.durations.laws import (
+    GENERALISED_GAMMA,
+    LOG_T,
+    TWO_KINDS,
+    Fade,
+    drop_outs,
+    fade,
+    heavy_tail,
+    population_laws,
+)
 from calibration.durations.likelihood import Design, Exposure, Totals
 from calibration.durations.maximum import DurationMaximum
 from calibration.inference.results import GoodnessOfFit

@@ -18,12 +18,10 @@ from calibration.durations.causes import (
     Causes,
 )
 from calibration.durations.checks import simulate_totals
-from calibration.durations.extended import Extended
-from calibration.durations.laws import GENERALISED_GAMMA, LOG_T, TWO_KINDS
-from calibration.durations.leaving import DROP_OUTS
+from calibration.durations.extended import TOGETHER, Extended
+from calibration.durations.laws import DROP_OUTS, GENERALISED_GAMMA, LOG_T, TWO_KINDS
 from calibration.durations.likelihood import Exposure, Totals
 from calibration.durations.result import DurationFit
-from calibration.durations.together import TOGETHER
 from calibration.inference.results import info, warning
 from calibration.inference.wording import shown_time
 from calibration.user_model.model import Diagnostic

@@ -1,7 +1,7 @@
 """Every parameter of the user model that a folder of tables allows.
 
-In come tables and what a researcher chose (`material`); out go a user model with its fits (`study.fit_user_model`), drawings
-(`plots`), and what is kept beside the model for the report (`kept`). `families` has a line for each family of
+In come tables and what a researcher chose (`families`); out go a user model with its fits (`study.fit_user_model`), drawings
+and what else is kept beside the model for the report (`kept`). `families` has a line for each family of
 parameters. It may use every room of `calibration` but `plan` and `simulate`.
 """
 
@@ -16,7 +16,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from calibration.fit.material import FitOptions
+    from calibration.fit.families import FitOptions
     from calibration.fit.study import UserModelFit, fit_user_model
 else:
-    __getattr__, __dir__ = lazily(__name__, __all__, ".material", ".study")
+    __getattr__, __dir__ = lazily(__name__, __all__, ".families", ".study")

@@ -1,4 +1,7 @@
-"""Fit everything the tables allow, into one user model."""
+"""Fit everything the tables allow, into one user model.
+
+What is said of the fits of all families in one way.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,16 +14,24 @@ import pandas as pd
 
 from calibration.durations.fit import AWAY
 from calibration.durations.result import DurationFit
-from calibration.fit.families import FAMILIES, FAMILY_NAMES, patience
-from calibration.fit.material import FitMaterial, FitOptions
-from calibration.fit.naive import NaiveEstimate, naive_estimates
-from calibration.fit.notes import warned
-from calibration.fit.visits import noted_on_visits, with_visits
+from calibration.fit.families import (
+    ALPHA,
+    FAMILIES,
+    FAMILY_NAMES,
+    PATIENCE,
+    WEIGHTS,
+    FitMaterial,
+    FitOptions,
+    patience,
+)
+from calibration.fit.visits import NaiveEstimate, naive_estimates, noted_on_visits, with_visits
 from calibration.inference.attempts import Fitted, Unmade, guarded
+from calibration.inference.few import notes_on_few
 from calibration.inference.results import CalibrationResult, GoodnessOfFit, Skipped, info, warning
 from calibration.inference.wording import short
 from calibration.intents.fit import IntentFit, fit_intents
-from calibration.patience.fit import NAME as PATIENCE
+from calibration.patience.fit import FROM_PAIRS
+from calibration.patience.fit import NAME as PATIENCE_NAME
 from calibration.raters.quality import QualityReport, quality_report
 from calibration.tables.preferences import counted_tables, left_out
 from calibration.tables.study import StudyRecord
@@ -38,6 +49,36 @@ from calibration.user_model.model import (
 from metrics.arrays import Floats
 from metrics.errors import PrefcalError
 from metrics.results import Overview, Summarised
+
+FROM_PREFERENCES = "from preferences"
+"""How the method of a `patience_chars` begins that is the one from preferences."""
+
+
+def warned(fit: CalibrationResult, clickers: Diagnostic | None) -> CalibrationResult:
+    """Return a fit with what is said of all fits in one way: few workers or topics, and judges who click at random.
+
+    Parameters
+    ----------
+    fit : CalibrationResult
+        Of any family; what it says itself is not said again.
+    clickers : Diagnostic or None
+        Of the preferences.
+    """
+    topics = fit.details.get("topics")
+    notes = [*notes_on_few(workers=fit.n_workers, topics=None if topics is None else int(topics))]
+    if clickers is not None and _from_preferences(fit):
+        notes.append(clickers)
+    said = {note.name for note in fit.diagnostics}
+    alone = {note.replace("one_", "few_") + "s" for note in said if note.startswith("one_")}
+    return fit.noted(*(note for note in notes if note.name not in said | alone))
+
+
+def _from_preferences(fit: CalibrationResult) -> bool:
+    names = {plain_name(name) for name in fit.parameters}
+    return names <= {*WEIGHTS, *ALPHA, *FROM_PAIRS} or (
+        names == {*PATIENCE} and fit.method.startswith(FROM_PREFERENCES)
+    )
+
 
 SIGNED = frozenset(PUSH_WEIGHTS)
 """Parameters that may be negative."""
@@ -184,7 +225,9 @@ class UserModelFit(Summarised):
     def drawable(self) -> dict[str, CalibrationResult | IntentFit]:
         """What a family is called in file names -> its fit; `patience_chars` is drawn by its source."""
         fits = {
-            _stem(fit.parameters): fit for name, fit in self.results.items() if plain_name(name) != PATIENCE
+            _stem(fit.parameters): fit
+            for name, fit in self.results.items()
+            if plain_name(name) != PATIENCE_NAME
         }
         return {**fits, **({"intents": self.intents} if self.intents else {})}
 

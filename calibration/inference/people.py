@@ -1,16 +1,34 @@
-"""People who differ: a log-normal crowd, and classes of people beside it, from what each of them did.
+"""People who differ: a log-normal crowd, and classes of people who do not do what the task asks.
 
 The likelihood of each person stands in a table over a grid of the logarithm of the own value; the crowd is a normal law on the grid,
 cut off at its ends. So the law is searched over mean and spread without fitting any person, and a class whose people
 have no such value (who answer by chance, who always read to the end) is a column beside the table.
+
+People who do not do what the task asks, as a class: how many they are, and how likely each is one of them.
+
+A family says how likely each person's answers are under its model (earnest) and under carelessness; the share of careless people is
+found by maximum likelihood, and each person's posterior follows (a mixture of two kinds of people, McLachlan and Peel 2000, 1.4).
+A family that fits its model anew for each share calls this inside its own likelihood.
+
+Who answers at random, told by the answers of the others.
+
+A family says how likely each person's answers are if that person follows the others with the powers g = 0, 0.25, ..., 3: with g = 0 an
+answer is drawn by lot, with 1 it follows the others as closely as their shares say. There are careless people when a share of them
+with g = 0, beside one g for all the others, explains clearly more than one g for all: twice the gain in log-likelihood is above 4,
+which chance exceeds in some 2 % of studies (half of it is 0 and half chi-squared with 1 degree of freedom: Self and Liang 1987).
+
+People may also follow the others more and less without anybody answering by lot, for tastes differ. Where that is to be expected,
+the class must explain more than powers that are spread over people, normal and not below 0.
 """
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import logsumexp
 
-from metrics.arrays import Floats
+from metrics.arrays import Bools, Floats
 
 SPREADS = np.concatenate([[0.01], np.arange(1, 21) / 20, np.arange(11, 21) / 10])
 """Standard deviations of the logarithm that are tried; the first stands for none."""
@@ -104,3 +122,156 @@ def _posterior(within: Floats, beside: Floats, shares: Floats) -> Floats:
 
 def _log_rest(shares: Floats) -> float:
     return float(np.log(max(1 - shares.sum(), _LEAST_SHARE)))
+
+
+_LARGEST_LOG_RATIO = 500.0
+"""Keeps the ratio of two likelihoods finite."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CarelessClass:
+    """How many people are careless, and who.
+
+    Attributes
+    ----------
+    share : float in [0, 1]
+        Of the people.
+    posterior : (w,) ndarray of float
+        How likely each of them is careless, given the answers.
+    loglik : float
+        Log-likelihood of all answers.
+    """
+
+    share: float
+    posterior: Floats
+    loglik: float
+
+    @property
+    def is_one(self) -> Bools:
+        """Who is more likely careless than earnest, (w,)."""
+        return np.asarray(self.posterior > 0.5)
+
+    def by_name(self, people: Iterable[str]) -> dict[str, float]:
+        """Return each person's posterior by name."""
+        return dict(zip(people, self.posterior.tolist(), strict=True))
+
+    @property
+    def count(self) -> int:
+        """How many are more likely careless than earnest."""
+        return int(self.is_one.sum())
+
+
+def careless_class(earnest: Floats, careless: Floats) -> CarelessClass:
+    """Find the share of careless people.
+
+    sum_u log((1 - share) exp(earnest_u) + share exp(careless_u)) is concave in the share: its slope falls through 0 once, or the
+    share is 0 or 1.
+
+    Parameters
+    ----------
+    earnest, careless : (w,) ndarray of float
+        Log-likelihood of each person's answers under the model, and of the same answers under carelessness.
+    """
+    ratio = np.exp(np.clip(careless - earnest, -_LARGEST_LOG_RATIO, _LARGEST_LOG_RATIO))
+
+    def slope(share: float) -> float:
+        return float(((ratio - 1) / (1 - share + share * ratio)).sum())
+
+    if slope(0.0) <= 0:
+        share = 0.0
+    elif slope(1.0) >= 0:
+        share = 1.0
+    else:
+        share = float(brentq(slope, 0.0, 1.0, xtol=1e-10))
+    mixed = 1 - share + share * ratio
+    return CarelessClass(
+        share=share, posterior=share * ratio / mixed, loglik=float(earnest.sum() + np.log(mixed).sum())
+    )
+
+
+def largest_share(earnest: Floats, careless: Floats, *, drop: float) -> float:
+    """Return the largest share of careless people whose log-likelihood is at most ``drop`` below the highest, at least that of the best.
+
+    Parameters
+    ----------
+    earnest, careless : (w,) ndarray of float
+        As in `careless_class`.
+    drop : float
+        In log-likelihood.
+    """
+    best = careless_class(earnest, careless)
+    ratio = np.exp(np.clip(careless - earnest, -_LARGEST_LOG_RATIO, _LARGEST_LOG_RATIO))
+    least = best.loglik - float(earnest.sum()) - drop
+
+    def above(share: float) -> float:
+        return float(np.log1p(share * (ratio - 1)).sum()) - least
+
+    nearly_all = 1 - 1e-9
+    return 1.0 if above(nearly_all) >= 0 else float(brentq(above, best.share, nearly_all, xtol=1e-6))
+
+
+POWERS = np.linspace(0, 3, 13)
+CLEAR_GAIN = 4.0
+CLEARER = 0.3
+FEWEST = 5
+MOST = 0.5
+"""A class of a larger share is no minority: then nobody can say who answers by lot."""
+_ROUNDS = 2
+_SPREADS = (0.15, 0.3, 0.5, 0.8, 1.2)
+
+
+def who_follows_nobody(
+    logliks: Callable[[Floats], Floats], people: int, *, tastes: bool
+) -> CarelessClass | None:
+    """Find who answers by lot; None where nothing speaks clearly for such people.
+
+    Parameters
+    ----------
+    logliks : callable
+        (w,) weights with which people count for the others -> (w, 13) log-likelihoods of each person's answers by their power,
+        under `POWERS`. Careless people count less the second time.
+    people : int
+        w.
+    tastes : bool
+        People may follow the others more and less.
+    """
+    found = _class(logliks(np.ones(people)), tastes=tastes)
+    for _ in range(_ROUNDS):
+        if found is None:
+            return None
+        found = _class(logliks(1 - found.posterior), tastes=tastes) or found
+    return found
+
+
+def share_left_open(logliks: Floats, drop: float) -> float:
+    """Return the largest share of people who answer by lot at which no more than ``drop`` of log-likelihood is lost.
+
+    Parameters
+    ----------
+    logliks : (w, 13) ndarray of float
+        Of each person's answers by their power, under `POWERS`.
+    drop : float
+        In log-likelihood.
+    """
+    earnest = max(logliks.T[1:], key=lambda one: careless_class(one, logliks[:, 0]).loglik)
+    return largest_share(earnest, logliks[:, 0], drop=drop)
+
+
+def _class(logliks: Floats, *, tastes: bool) -> CarelessClass | None:
+    if len(logliks) < FEWEST:
+        return None
+    classes = [careless_class(earnest, logliks[:, 0]) for earnest in logliks.T[1:]]
+    best = max(classes, key=lambda one: one.loglik)
+    gain = 2 * (best.loglik - float(logliks.sum(axis=0).max()))
+    if gain < CLEAR_GAIN or not best.count or best.share > MOST:
+        return None
+    return best if not tastes or best.loglik > _spread_loglik(logliks) + CLEARER else None
+
+
+def _spread_loglik(logliks: Floats) -> float:
+    """Return the highest log-likelihood of powers that are spread over people."""
+    highest = logliks.max(axis=1, keepdims=True)
+    mean, spread = (axis.ravel() for axis in np.meshgrid(POWERS, _SPREADS))
+    weight = np.exp(-0.5 * ((POWERS[:, None] - mean) / spread) ** 2)
+    each = np.log(np.exp(logliks - highest) @ (weight / weight.sum(axis=0)))
+    return float((each + highest).sum(axis=0).max())

@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import betabinom
 
-from calibration.inference.careless import CarelessClass
 from calibration.inference.drawing import finish
 from calibration.inference.goodness import REJECTED, anderson_darling, tested_by_simulation
+from calibration.inference.people import CarelessClass
 from calibration.inference.results import (
     LEVEL,
     CalibrationResult,
@@ -28,8 +28,14 @@ from calibration.inference.results import (
 )
 from calibration.inference.uncertainty import AnyForm, Replicates, Uncertainty
 from calibration.inference.wording import short, shown_level
-from calibration.intents.careless import RandomTickers, random_tickers
-from calibration.intents.prior import FEWEST_INTENTS, beta_posterior, beta_posteriors, rates_prior
+from calibration.intents.prior import (
+    FEWEST_INTENTS,
+    RandomTickers,
+    beta_posterior,
+    beta_posteriors,
+    random_tickers,
+    rates_prior,
+)
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
 from calibration.user_model.model import Diagnostic, IntentEntry

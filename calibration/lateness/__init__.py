@@ -1,6 +1,6 @@
 """The decay of lateness: how much less often an update is still of use for each visit that it comes late.
 
-In goes table lateness; out come L and p0, or these and a floor (`fit`). `likelihood` has the law, `floor` that with a floor, `laws` what else people may do
-instead, `choice` which stands for the answers; `errors` and `intervals` say how far it may be off, `nuggets` and `shape` test, `notes` has words for
-people, `naive` the baselines, `simulate` draws answers. Uses `calibration.inference` and `calibration.tables`.
+In goes table lateness; out come L and p0, or these and a floor (`fit`, with naive baselines). `likelihood` has the law and draws
+answers, `floor` the law with a floor and how far either may be off, `laws` what else people may do and which law stands for the answers,
+`notes` tests and words for people. Uses `calibration.inference` and `calibration.tables`.
 """

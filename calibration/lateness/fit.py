@@ -1,37 +1,40 @@
-"""Lateness decay L: how much less often an update is still of use for each visit that it comes late.
+"""Lateness decay L from answers, and what is often done instead.
+
+Lateness decay L: how much less often an update is still of use for each visit that it comes late.
 
 useful ~ Bernoulli(p0 L^lambda), lambda = visits late, 0^0 = 1 (`calibration.lateness.likelihood`). p0 is fitted: not
 every update is of use even in time, and to fix it at 1 would make L too small. Answers of one worker belong together,
-so every error is clustered by worker (`calibration.lateness.intervals`).
+so every error is clustered by worker (`calibration.lateness.floor`).
+
+What is often done instead of `fit_lateness`, and what goes wrong with it.
+
+For comparison only (`prefcal fit --compare naive`); each function's docstring says how it is off.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from scipy.special import logit
 
 from calibration.inference.clusters import cluster_counts, sandwich
-from calibration.inference.results import (
-    LEVEL,
-    CalibrationResult,
-    GoodnessOfFit,
-    NotIdentifiedError,
-)
-from calibration.inference.uncertainty import Replicates, Uncertainty
-from calibration.lateness.choice import ChosenCurve, chosen_curve
-from calibration.lateness.intervals import decay_uncertainty, floored_uncertainty
+from calibration.inference.results import LEVEL, CalibrationResult, GoodnessOfFit, NotIdentifiedError
+from calibration.inference.uncertainty import Replicates, Scale, StudentT, Uncertainty
+from calibration.lateness.floor import decay_uncertainty, floored_uncertainty
+from calibration.lateness.laws import ChosenCurve, chosen_curve
 from calibration.lateness.likelihood import (
     LatenessCounts,
+    certain_decay,
     chances,
     lateness_counts,
     log_likelihood,
     maximum,
     scores_and_information,
 )
-from calibration.lateness.notes import notes_on_fit
-from calibration.lateness.shape import plot_shares, shape_test
+from calibration.lateness.notes import notes_on_fit, plot_shares, shape_test
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
 from calibration.user_model.model import PARAMETERS
@@ -63,7 +66,7 @@ class LatenessFit(CalibrationResult):
         Returns
         -------
         tuple of GoodnessOfFit
-            Empty where there is nothing to compare, see `calibration.lateness.shape.shape_test`.
+            Empty where there is nothing to compare, see `calibration.lateness.notes.shape_test`.
         """
         decay, p0, *floor = self.estimates.tolist()
         test = shape_test(decay, p0, self.counts, *floor)
@@ -243,3 +246,119 @@ def _design_effect(decay: float, p0: float, counts: LatenessCounts) -> float | N
     scores, information = scores_and_information(decay, p0, counts)
     scores, whole = scores[:, :2], information.sum(axis=0)[:2, :2]
     return float(sandwich(scores, whole)[0, 0] / np.linalg.inv(whole)[0, 0])
+
+
+def naive_unclustered(lateness: pd.DataFrame) -> CalibrationResult:
+    """Take every answer for an independent one, with normal quantiles: a binomial GLM with log link.
+
+    The estimate is that of `fit_lateness` where it finds no better law; intervals are too narrow when workers differ in how lateness matters to them,
+    and there is none at L = 0 or p0 = 1.
+    """
+    counts = _counts(lateness)
+    decay, p0 = maximum(counts.level, counts.total_asked, counts.total_useful)
+    error = unclustered_error(decay, p0, counts)
+    return _result(
+        "answers taken as independent",
+        {DECAY: decay, P0: p0},
+        counts,
+        {} if error is None else {"model": error},
+    )
+
+
+def unclustered_error(decay: float, p0: float, counts: LatenessCounts) -> StudentT | None:
+    """Return the error that a plain decay would have if answers were independent; None at L = 0 or p0 = 1."""
+    if decay == 0 or p0 == 1:
+        return None
+    information = scores_and_information(decay, p0, counts)[1][:, :2, :2]
+    slope = np.array([1.0, 1 / (1 - p0)])  # d logit p0 = d log p0 / (1 - p0)
+    return StudentT(
+        centre=np.array([np.log(decay), logit(p0)]),
+        cov=slope[:, None] * np.linalg.inv(information.sum(axis=0)) * slope,
+        df=np.inf,
+        scale=(Scale.LOG, Scale.LOGIT),
+    )
+
+
+def naive_lumped(lateness: pd.DataFrame) -> CalibrationResult:
+    """Divide the share of useful late updates by the share of useful ones in time, however late they are.
+
+    L is too small as soon as updates are more than one visit late: with lateness even on 1 to 4 and L = .5 it comes out
+    near .23.
+    """
+    counts = _counts(lateness)
+    asked, useful = counts.total_asked, counts.total_useful
+    p0 = useful[0] / asked[0]
+    if p0 == 0:
+        raise NotIdentifiedError("no update in time was of use, so there is nothing to divide by")
+    ratio = float(useful[1:].sum() / asked[1:].sum() / p0)
+    return _result("late against in time", {DECAY: ratio, P0: float(p0)}, counts)
+
+
+def naive_log_regression(lateness: pd.DataFrame) -> CalibrationResult:
+    """Fit a line to the logarithms of the shares by least squares.
+
+    Levels without a yes have no logarithm and drop out, and the few yeses of late levels weigh as much as the many of
+    early ones: L is too large when it is small.
+    """
+    counts = _counts(lateness)
+    share = counts.total_useful / counts.total_asked
+    seen = share > 0
+    if seen.sum() < 2:
+        raise NotIdentifiedError(
+            "fewer than two levels of lateness have a yes: there is no line through logarithms"
+        )
+    slope, intercept = np.polyfit(counts.level[seen], np.log(share[seen]), 1)
+    return _result(
+        "line through log shares", {DECAY: float(np.exp(slope)), P0: float(np.exp(intercept))}, counts
+    )
+
+
+def naive_certain_in_time(lateness: pd.DataFrame) -> CalibrationResult:
+    """Fix p0 at 1, so that every update in time is of use by definition.
+
+    What keeps updates in time from being of use is then charged to lateness: L is too small when p0 < 1.
+    """
+    counts = _counts(lateness)
+    late = counts.level > 0
+    return _result(
+        "p0 fixed at 1",
+        {DECAY: certain_decay(counts.level[late], counts.total_asked[late], counts.total_useful[late])},
+        counts,
+    )
+
+
+def _counts(lateness: pd.DataFrame) -> LatenessCounts:
+    """Count the answers; raises `NotIdentifiedError` as `fit_lateness` does."""
+    if not len(lateness):
+        raise NotIdentifiedError("nobody was asked whether an update was still of use")
+    counts = lateness_counts(lateness)
+    check_counts(counts)
+    return counts
+
+
+def _result(
+    method: str,
+    params: dict[str, float],
+    counts: LatenessCounts,
+    uncertainty: Mapping[str, Uncertainty] = MappingProxyType({}),
+) -> CalibrationResult:
+    return CalibrationResult(
+        parameters=MappingProxyType(params),
+        unit=PARAMETERS[DECAY],
+        units=MappingProxyType({P0: PARAMETERS[P0]}),
+        method=method,
+        uncertainty=MappingProxyType(dict(uncertainty)),
+        n_workers=counts.workers,
+        n_rows=int(counts.total_asked.sum()),
+    )
+
+
+NAIVE: MappingProxyType[str, Callable[[pd.DataFrame], CalibrationResult]] = MappingProxyType(
+    {
+        "unclustered": naive_unclustered,
+        "lumped": naive_lumped,
+        "log_regression": naive_log_regression,
+        "certain_in_time": naive_certain_in_time,
+    }
+)
+"""Name -> baseline; each raises `NotIdentifiedError` as `fit_lateness` does."""

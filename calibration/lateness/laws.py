@@ -1,4 +1,17 @@
-"""Other laws than p0_u L^lambda against each other: a floor, careless people, workers who decay differently.
+"""Which law stands for the answers: other laws, nuggets that differ, and the choice between them.
+
+A test whether nuggets differ in how often they are of use, whoever is asked and however late they come.
+
+With r_uj the sum of (y - p) / (1 - p) over the answers y of worker u on nugget j, p the share of useful updates at their lateness (what a
+nugget's own p0 moves, per unit), and workers independent of each other,
+
+    T = sum_{u != v} a_uv,    a_uv = sum_j r_uj r_vj
+
+has mean 0 where nuggets do not differ, but for what the fitted shares take away, and variance 2 sum_{u != v} a_uv^2: workers who differ in
+how often anything is of use to them do not move it. A score test of a variance (Liang 1987), nearly chi-squared with as many degrees
+of freedom as nuggets.
+
+Other laws than p0_u L^lambda against each other: a floor, careless people, workers who decay differently.
 
 Workers differ in p0 (logit p0_u normal), and everything here allows for it, because it does no harm to L. Beside that law stand three, each with one
 number more:
@@ -10,10 +23,15 @@ number more:
 Which of them explains best is told by the likelihood of each worker's answers, integrated by Gauss-Hermite quadrature. Each
 number is on the edge of its range where the plain law holds, so a likelihood ratio has half a chi-squared with one degree of freedom (Self and
 Liang 1987); with three laws to choose from p is three times that of the best.
+
+Which curve stands for the answers: a plain decay, one to a floor, or that of the workers who answer in earnest.
+
+The plain one stands unless another law explains the answers decisively better. Where workers decay differently it
+stands too, with a warning: it is the geometric curve closest to that of all.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
@@ -22,10 +40,65 @@ from scipy.optimize import minimize
 from scipy.special import betaln, expit, logit, logsumexp, roots_hermitenorm
 from scipy.stats import chi2
 
-from calibration.inference.careless import CarelessClass, careless_class
-from calibration.lateness.likelihood import LatenessCounts
-from calibration.lateness.nuggets import thinned
+from calibration.inference.people import CarelessClass, careless_class
+from calibration.lateness.floor import (
+    FlooredDecay,
+    FloorsLeftOpen,
+    fit_floor,
+    floor_design_effect,
+    floors_left_open,
+)
+from calibration.lateness.likelihood import LatenessCounts, maximum
 from metrics.arrays import Floats
+
+MOST_WORKERS = 1000
+"""Above so many, only so many of them, evenly chosen, enter a test: they are plenty."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NuggetTest:
+    """How far nuggets differ.
+
+    Attributes
+    ----------
+    nuggets : int
+        That were asked about.
+    p_value : float
+        How often chance brings about as much.
+    """
+
+    nuggets: int
+    p_value: float
+
+
+def nugget_test(counts: LatenessCounts) -> NuggetTest | None:
+    """Test whether nuggets differ; None where no nugget was asked of two workers, or all were the same."""
+    counts = thinned(counts)
+    crossing, by_nugget = counts.crossing, counts.by_nugget
+    if crossing is None or by_nugget is None or by_nugget.workers < 2:
+        return None
+    share = counts.total_useful / counts.total_asked
+    weight = 1 / (1 - counts.total_useful / (counts.total_asked + 1))
+    residual = np.zeros((counts.workers, by_nugget.workers))
+    residual[crossing.worker, crossing.nugget] = (crossing.useful - crossing.asked * share) @ weight
+    together = residual @ residual.T
+    np.fill_diagonal(together, 0.0)
+    deviation = np.sqrt(2 * (together**2).sum())
+    if deviation == 0:
+        return None
+    own = (residual**2).sum(axis=0)
+    fitted = share * (1 - share) * weight**2 @ ((by_nugget.asked**2).sum(axis=0) / counts.total_asked)
+    effective = own.sum() ** 2 / (own**2).sum()
+    value = effective + np.sqrt(2 * effective) * (together.sum() + fitted) / deviation
+    return NuggetTest(nuggets=by_nugget.workers, p_value=float(chi2.sf(value, effective)))
+
+
+def thinned(counts: LatenessCounts) -> LatenessCounts:
+    """Return the answers of at most `MOST_WORKERS` workers."""
+    if counts.workers <= MOST_WORKERS:
+        return counts
+    return counts.of(np.linspace(0, counts.workers - 1, MOST_WORKERS).astype(np.intp))
+
 
 Law: TypeAlias = Literal["floor", "careless", "own decay"]
 _Height: TypeAlias = tuple[float, Floats]
@@ -201,3 +274,81 @@ def _nodes(count: int) -> tuple[Floats, Floats]:
     """Return nodes of a standard normal, and the logarithms of their weights."""
     x, weight = roots_hermitenorm(count)
     return x, np.log(weight / weight.sum())
+
+
+DECISIVE = 0.02
+"""A p-value below it makes another law the better one."""
+_LEAST, _MOST = 1e-3, 1 - 1e-3
+"""A decay to a floor outside of these is a step, or no decay."""
+_FEWEST_IN_EARNEST = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenCurve:
+    """What stands for the answers.
+
+    Attributes
+    ----------
+    decay, p0 : float
+        L and p0.
+    floor : float or None
+        f, where the decay is to one.
+    counts : LatenessCounts
+        What they were fitted to: each worker's answers count as often as the worker is in earnest.
+    plain : (float, float)
+        L and p0 without a floor, of all workers.
+    found : BetterLaw or None
+        The law that explains better than the plain one; None where none does.
+    curve : FlooredDecay or None
+        The best decay to a floor, where that is a curve of its own.
+    floors : FloorsLeftOpen or None
+        Floors that the answers leave open, where none was found and there are levels enough to tell.
+    is_in_earnest : bool
+        The curve is that of the workers in earnest.
+    """
+
+    decay: float
+    p0: float
+    floor: float | None = None
+    counts: LatenessCounts
+    plain: tuple[float, float]
+    found: BetterLaw | None = None
+    curve: FlooredDecay | None = None
+    floors: FloorsLeftOpen | None = None
+    is_in_earnest: bool = False
+
+    @property
+    def estimates(self) -> list[float]:
+        """L, p0 and, where there is one, f."""
+        return [self.decay, self.p0, *([] if self.floor is None else [self.floor])]
+
+
+def chosen_curve(counts: LatenessCounts) -> ChosenCurve:
+    """Choose the curve."""
+    plain = maximum(counts.level, counts.total_asked, counts.total_useful)
+    decay, p0 = plain
+    choice = ChosenCurve(decay=decay, p0=p0, counts=counts, plain=plain)
+    if counts.workers < 2 or not 0 < decay < 1 or p0 == 1:
+        return choice
+    curve = fit_floor(counts)
+    is_curve = min(curve.decay, curve.p0, curve.floor) > _LEAST and max(curve.decay, curve.p0) < _MOST
+    effect = floor_design_effect(curve, counts)
+    found = better_law(decay, p0, counts, floor_effect=effect)
+    choice = replace(choice, curve=curve if is_curve else None)
+    if found.p_value >= DECISIVE:
+        enough = len(counts.level) > 2
+        return replace(choice, floors=floors_left_open(curve, effect, counts) if enough else None)
+    choice = replace(choice, found=found)
+    if found.law == "floor" and is_curve:
+        return replace(choice, decay=curve.decay, p0=curve.p0, floor=curve.floor)
+    return _in_earnest(choice, found) if found.law == "careless" else choice
+
+
+def _in_earnest(choice: ChosenCurve, found: BetterLaw) -> ChosenCurve:
+    """Return the curve of the workers in earnest, where there are enough of them."""
+    in_earnest = 1 - found.careless.posterior
+    if in_earnest.sum() < _FEWEST_IN_EARNEST:
+        return choice
+    counts = choice.counts.weighted(in_earnest)
+    decay, p0 = maximum(counts.level, counts.total_asked, counts.total_useful)
+    return replace(choice, decay=decay, p0=p0, counts=counts, is_in_earnest=True)

@@ -1,4 +1,6 @@
-"""The likelihood of lateness: counts by worker and level, the maximum, scores and information.
+"""The likelihood of lateness, and the generator of answers that follow it.
+
+The likelihood of lateness: counts by worker and level, the maximum, scores and information.
 
 An update that reaches a reader lambda visits late is still of use with probability
 
@@ -9,6 +11,8 @@ maximum on [0, 1] x [0, 1]: inside, found by Newton's method, or on an edge, tol
 
 With a floor f (`calibration.lateness.floor`) p(lambda) = p0 (f + (1 - f) L^lambda): some updates keep their use however late
 they come.
+
+Generator of answers about lateness: people and nuggets that differ, a floor, and people who do not look.
 """
 
 import math
@@ -17,9 +21,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
-from scipy.special import xlog1py, xlogy
+from scipy.special import expit, logit, xlog1py, xlogy
 
 from calibration.inference.maximise import Height, StoppingRule, climb
+from calibration.tables.files import checked
+from calibration.tables.tables import TABLES
 from metrics.arrays import Floats, Ints, Places
 
 TOLERANCE = 1e-12
@@ -290,3 +296,93 @@ def scores_and_information(
     scores = (counts.useful - (counts.asked - counts.useful) * odds) @ design.T
     information = np.einsum("wk,ik,jk->wij", counts.asked * odds, design, design, optimize=True)
     return scores, information
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatenessRaters:
+    """People who say whether updates are of use: useful ~ Bernoulli(p0_wn (f + (1 - f) L_w^lambda)), 0^0 = 1.
+
+    Attributes
+    ----------
+    decay : float in [0, 1]
+        L; the mean over workers where it varies.
+    p0 : float in (0, 1]
+        Chance that an update in time is of use to a typical worker; at 1 it is 1 for everybody.
+    workers, ratings_per_worker : int
+        How much is asked.
+    latest : int
+        lambda is uniform on 0 .. ``latest``.
+    worker_sd : float
+        Standard deviation of logit p0_wn over workers.
+    decay_concentration : float or None
+        a + b of a Beta distribution of L_w over workers; None: all share L.
+    floor : float in [0, 1)
+        f, the share of use that no lateness takes away.
+    nuggets : int or None
+        How many there are, drawn at random for each answer; None: each answer is on a nugget of its own.
+    nugget_sd : float
+        Standard deviation of logit p0_wn over nuggets.
+    careless : float in [0, 1]
+        Share of the workers, rounded, whose answers do not depend on what is asked.
+    careless_yes : float
+        Chance of their yes.
+    """
+
+    decay: float
+    p0: float = 0.8
+    workers: int = 50
+    ratings_per_worker: int = 20
+    latest: int = 4
+    worker_sd: float = 0.7
+    decay_concentration: float | None = None
+    floor: float = 0.0
+    nuggets: int | None = None
+    nugget_sd: float = 0.0
+    careless: float = 0.0
+    careless_yes: float = 0.5
+
+
+def simulate_lateness(raters: LatenessRaters, rng: np.random.Generator) -> pd.DataFrame:
+    """Draw table lateness."""
+    worker, late, useful, nugget = _answers(raters, rng)
+    number = np.arange(len(worker)) if nugget is None else nugget
+    rows = pd.DataFrame(
+        {
+            "worker": np.char.add("W", worker.astype(str)),
+            "topic": "E000",
+            "nugget": np.char.add("N", number.astype(str)),
+            "visits_late": late.astype(np.int64),
+            "useful": useful.astype(bool),
+        }
+    )
+    return checked(rows, TABLES["lateness"])
+
+
+def simulate_lateness_counts(raters: LatenessRaters, rng: np.random.Generator) -> LatenessCounts:
+    """Draw the same answers, counted: for many data sets in a short time."""
+    return counted(*_answers(raters, rng))
+
+
+def _answers(
+    raters: LatenessRaters, rng: np.random.Generator
+) -> tuple[Places, Floats, Floats, Places | None]:
+    """Return worker, lambda, answer and nugget of each rating."""
+    own_p0 = np.zeros(raters.workers)
+    if raters.p0 < 1:
+        own_p0 = raters.worker_sd * rng.standard_normal(raters.workers)
+    own_decay = np.full(raters.workers, float(raters.decay))
+    if raters.decay_concentration is not None:
+        a = raters.decay * raters.decay_concentration
+        own_decay = rng.beta(a, raters.decay_concentration - a, raters.workers)
+    worker = np.repeat(np.arange(raters.workers), raters.ratings_per_worker)
+    late = rng.integers(0, raters.latest + 1, len(worker)).astype(np.float64)
+    luck = rng.random(len(worker))
+    log_odds, nugget = own_p0[worker], None
+    if raters.nuggets is not None:
+        nugget = rng.integers(0, raters.nuggets, len(worker))
+        log_odds = log_odds + raters.nugget_sd * rng.standard_normal(raters.nuggets)[nugget]
+    p0 = expit(logit(raters.p0) + log_odds) if raters.p0 < 1 else 1.0
+    chance = p0 * (raters.floor + (1 - raters.floor) * own_decay[worker] ** late)
+    careless = worker < round(raters.careless * raters.workers)
+    useful = luck < np.where(careless, raters.careless_yes, chance)
+    return worker, late, useful.astype(np.float64), nugget

@@ -26,14 +26,14 @@ from calibration.inference.wording import shown_interval
 from calibration.patience import grid as patience_grid
 from calibration.patience import preferences as patience_preferences
 from calibration.patience import stops as patience_stops
+from calibration.patience.judges import NAME as SPREAD
 from calibration.patience.pairs import JudgedSummaries, given_probabilities, summary_pairs
-from calibration.patience.preference_result import PreferencesFit
-from calibration.patience.spread import NAME as SPREAD
+from calibration.patience.preferences import PreferencesFit
 from calibration.patience.stops_result import CAUSES, StopsFit
 from calibration.tables.preferences import judged_pairs, votes_by_pair
 from calibration.user_model.model import Diagnostic
-from metrics.agreement.query_mean import QueryMean
-from metrics.summaries.readings import Probabilities
+from metrics.agreement.agreement import QueryMean
+from metrics.summaries.trailtext import Probabilities
 
 NAME = "patience_chars"
 FROM_PAIRS = (patience_preferences.NAME, patience_grid.NAME)

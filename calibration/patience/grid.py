@@ -19,8 +19,7 @@ from calibration.inference.uncertainty import Interval, Replicates
 from calibration.inference.wording import shown_level
 from calibration.patience.pairs import JudgedSummaries
 from calibration.user_model.model import Diagnostic
-from metrics.agreement.agreement import pair_credit, score_difference
-from metrics.agreement.query_mean import QueryMean, simultaneous_band
+from metrics.agreement.agreement import QueryMean, pair_credit, score_difference, simultaneous_band
 from metrics.arrays import Floats
 
 if TYPE_CHECKING:

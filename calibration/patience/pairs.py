@@ -14,7 +14,7 @@ import pandas as pd
 from calibration.inference.davidson import Votes
 from calibration.inference.results import NotIdentifiedError
 from metrics.arrays import Bools, Floats, Ints
-from metrics.summaries.readings import Probabilities
+from metrics.summaries.trailtext import Probabilities
 
 Decay: TypeAlias = Literal["linear", "exponential"]
 """How worth falls with the offset x: max(0, 1 - kappa x), as in M, or exp(-kappa x)."""

@@ -1,13 +1,28 @@
-"""The profile likelihood of kappa = 1 / L: Davidson's model with slope and tie weight maximised at each kappa."""
+"""The likelihood of patience from preferences: its profile, how judgments pull at it, and its form of decay.
+
+The profile likelihood of kappa = 1 / L: Davidson's model with slope and tie weight maximised at each kappa.
+
+How judgments pull at patience, slope and tie weight, and how much of that people and topics have in common.
+
+Judgments of a topic share its summaries, and judgments of a person the person's patience. So the variance is clustered by topics
+and by people at once; where nobody judges more than one topic that is the one by topics.
+
+Which form of decay explains preferences better: linear, as in M, or exponential, exp(-x / L).
+
+The two are not nested; so by Cox's test (1961): how much better the exponential explains the votes, against how much it would if the
+linear one were true, in units of what the votes of topics leave to chance.
+"""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from scipy.special import stdtr
 
-from calibration.inference.clusters import jackknife_groups
-from calibration.inference.davidson import DavidsonFit, Votes, fit_davidson
+from calibration.inference.clusters import between_clusters, crossed_variance, jackknife_groups
+from calibration.inference.davidson import DavidsonFit, Votes, choice_probabilities, fit_davidson
 from calibration.patience.pairs import Decay, JudgedSummaries
-from metrics.arrays import Bools, Floats
+from metrics.arrays import Bools, Floats, Ints
 
 GRID_POINTS = 81
 GRID_END = 8.0
@@ -105,3 +120,212 @@ def _kappa_of(pairs: JudgedSummaries, differences: Floats, used: Bools, whole: D
     profile = profile_at(kappa_grid(pairs), differences[:, used], votes, start)
     profile = maximised(pairs, votes, profile, used)
     return float(profile.kappa[profile.best])
+
+
+class BestPlace(NamedTuple):
+    """Where a likelihood stands: kappa, slope and log tie weight."""
+
+    kappa: float
+    slope: float
+    log_tie: float
+
+
+class Rows(NamedTuple):
+    """What was judged, a row per judgment, or a row per pair where nobody knows who judged.
+
+    Attributes
+    ----------
+    scores : (n, 3) ndarray of float
+        Gradient of each row's log-likelihood, in the order of `BestPlace`.
+    topic, worker : (n,) ndarray of int
+        What each row is clustered by; the topic again where nobody knows who judged.
+    """
+
+    scores: Floats
+    topic: Ints
+    worker: Ints
+
+
+class ClusterDesign(NamedTuple):
+    """How many times larger variances are than the model's, and what is left to tell that from.
+
+    Attributes
+    ----------
+    kappa, slope : float
+        Of kappa, and of the slope at a given kappa; 1 for a single topic.
+    df : int
+        One less than the topics, or than the people where these judge several topics and are fewer.
+    crossed : bool
+        Somebody judged several topics.
+    """
+
+    kappa: float
+    slope: float
+    df: int
+    crossed: bool
+
+
+def score_rows(pairs: JudgedSummaries, place: BestPlace) -> Rows:
+    """Return what every row pulls at the three parameters."""
+    kappa = np.array([place.kappa])
+    difference = pairs.differences(kappa)[0]
+    by_kappa = place.slope * pairs.difference_slopes(kappa)[0]
+    first, second, tie = choice_probabilities(place.slope * difference, np.asarray(place.log_tie))
+    lead = first - second
+    if pairs.judgments is None:
+        n, votes = pairs.votes.total, pairs.votes
+        residual, tied = votes.first - votes.second - n * lead, votes.ties - n * tie
+        topic = worker = pairs.topic
+    else:
+        of, given = pairs.judgments.pair, pairs.judgments.lead
+        residual, tied = given - lead[of], (given == 0) - tie[of]
+        by_kappa, difference = by_kappa[of], difference[of]
+        topic, worker = pairs.topic[of], pairs.judgments.worker
+    scores = np.stack([residual * by_kappa / 2, residual * difference / 2, tied], axis=1)
+    return Rows(scores=scores, topic=topic, worker=worker)
+
+
+def information(pairs: JudgedSummaries, place: BestPlace) -> Floats:
+    """Return minus the expected second derivatives, (3, 3); the last row and column are 0 where nobody saw a tie."""
+    kappa = np.array([place.kappa])
+    difference = pairs.differences(kappa)[0]
+    by_kappa = place.slope * pairs.difference_slopes(kappa)[0]
+    first, second, tie = choice_probabilities(place.slope * difference, np.asarray(place.log_tie))
+    n, lead = pairs.votes.total, first - second
+    odds = np.stack([by_kappa / 2, difference / 2])
+    matrix = np.zeros((3, 3))
+    matrix[:2, :2] = odds * (n * (first + second - lead**2)) @ odds.T
+    matrix[:2, 2] = matrix[2, :2] = -odds @ (n * lead * tie)
+    matrix[2, 2] = n @ (tie * (1 - tie))
+    return matrix
+
+
+def design(pairs: JudgedSummaries, place: BestPlace) -> ClusterDesign:
+    """Return the design effects at the maximum of the likelihood."""
+    rows, matrix = score_rows(pairs, place), information(pairs, place)
+    topics, people = len(pairs.topics), len(np.unique(rows.worker))
+    crossed = pairs.judgments is not None and _cells(rows) > people
+    if topics < 2:
+        return ClusterDesign(1.0, 1.0, 0, crossed)
+    df = max(min(topics, people) - 1, 1) if crossed else topics - 1
+    return ClusterDesign(_effect(rows, matrix, 0), _effect(rows, matrix[1:, 1:], 1), df, crossed)
+
+
+def _cells(rows: Rows) -> int:
+    """Return how many couples of a person and a topic there are."""
+    return int(np.unique(np.stack([rows.worker, rows.topic]), axis=1).shape[1])
+
+
+def _effect(rows: Rows, matrix: Floats, first: int) -> float:
+    """Return clustered over model variance of the parameter ``first``, given those before it."""
+    model = np.linalg.pinv(matrix, hermitian=True)
+    if model[0, 0] <= 0:
+        return 1.0
+    influence = rows.scores[:, first:] @ model[0]
+    return crossed_variance(influence, rows.topic, rows.worker) / float(model[0, 0])
+
+
+REJECTED = 0.06
+"""A p-value below it says that the exponential form explains decisively better."""
+NEARLY = 1.92
+"""Log-likelihood, times the design effect, by which it may explain less and is left open: half the chi-squared that chance exceeds in one of twenty."""
+
+
+class DecayForm(NamedTuple):
+    """What preferences say of the form.
+
+    Attributes
+    ----------
+    scale : float
+        Counted characters after which worth has fallen to 1 / e, in the exponential form that explains most; may be infinite.
+    gain : float
+        Log-likelihood of the exponential form over that of the linear one.
+    p_value : float
+        How often it would explain as much better if the linear form were true.
+    profile : KappaProfile
+        Of the exponential form.
+    design_effect : float
+        How many times larger the variance of kappa is than the model's, at least 1.
+    """
+
+    scale: float
+    gain: float
+    p_value: float
+    profile: KappaProfile
+    design_effect: float
+
+    @property
+    def is_told(self) -> bool:
+        """Whether the exponential form explains decisively better."""
+        return self.gain > 0 and self.p_value < REJECTED
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it explains the preferences nearly as well or better, but not decisively."""
+        return self.gain > -NEARLY * self.design_effect and not self.is_told
+
+
+def decay_form(pairs: JudgedSummaries, linear: BestPlace, loglik: float, design_effect: float) -> DecayForm:
+    """Test the linear form against the exponential one.
+
+    Parameters
+    ----------
+    pairs : JudgedSummaries
+        What was judged.
+    linear : BestPlace
+        The best place of the linear form.
+    loglik : float
+        Log-likelihood there.
+    design_effect : float
+        Of kappa.
+    """
+    profile = _profile(pairs, pairs.votes, "exponential")
+    gained = float(profile.loglik[profile.best])
+    chances = _log_chances(pairs, linear, "linear")
+    first, second, ties = pairs.votes.total * np.exp(chances)
+    expected = Votes(first=first, second=second, ties=ties)
+    rival = _log_chances(pairs, _best(_profile(pairs, expected, "exponential")), "exponential")
+    ratio = np.where(np.isfinite(rival), rival - chances, 0.0)
+    mean = (np.exp(chances) * ratio).sum(axis=0)
+    surprise = gained - loglik - float(pairs.votes.total @ mean)
+    error = np.sqrt(_variance(pairs, linear, ratio - mean))
+    p_value = float(stdtr(max(len(pairs.topics) - 1, 1), -surprise / error)) if error > 0 else 1.0
+    kappa = _best(profile).kappa
+    scale = 1 / kappa if kappa > 0 else np.inf
+    return DecayForm(scale, gained - loglik, p_value, profile, max(1.0, design_effect))
+
+
+def _profile(pairs: JudgedSummaries, votes: Votes, decay: Decay) -> KappaProfile:
+    """Return the profile likelihood of a form."""
+    grid = kappa_grid(pairs)
+    return maximised(pairs, votes, profile_at(grid, pairs.differences(grid, decay), votes), decay=decay)
+
+
+def _best(profile: KappaProfile) -> BestPlace:
+    """Return the highest place of a form."""
+    best = profile.best
+    return BestPlace(float(profile.kappa[best]), float(profile.slope[best]), float(profile.log_tie[best]))
+
+
+def _log_chances(pairs: JudgedSummaries, place: BestPlace, decay: Decay) -> Floats:
+    """Return the log-probabilities of first, second and tie, (3, p)."""
+    difference = pairs.differences(np.array([place.kappa]), decay)[0]
+    chances = np.stack(choice_probabilities(place.slope * difference, np.asarray(place.log_tie)))
+    return np.log(np.maximum(chances, 1e-300))
+
+
+def _variance(pairs: JudgedSummaries, place: BestPlace, ratio: Floats) -> float:
+    """Return the variance of the summed log ratios of what was voted, without what the fit of the linear form takes up.
+
+    By topics, and never below the one of independent judgments. It is for people who are alike.
+    """
+    rows = score_rows(pairs, place)
+    if pairs.judgments is None:
+        votes = np.stack([pairs.votes.first, pairs.votes.second, pairs.votes.ties])
+        each = (votes * ratio).sum(axis=0)
+    else:
+        kind = np.select([pairs.judgments.lead > 0, pairs.judgments.lead < 0], [0, 1], 2)
+        each = ratio[kind, pairs.judgments.pair]
+    own = each - rows.scores @ np.linalg.lstsq(rows.scores, each, rcond=None)[0]
+    sums = np.bincount(rows.topic, own).astype(np.float64)
+    return max(float((own**2).sum()), float(between_clusters(sums)) if len(sums) > 1 else 0.0)

@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 
 from calibration.inference.davidson import choice_probabilities
+from calibration.patience.judges import spread_of_logs
 from calibration.patience.pairs import Decay
-from calibration.patience.spread import spread_of_logs
 from calibration.tables.definition import Tables
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
 from metrics.arrays import Floats, Ints
-from metrics.summaries.readings import Probabilities
 from metrics.summaries.score import m_from_positions
+from metrics.summaries.trailtext import Probabilities
 
 KINDS = ("good-order", "bad-order", "one-layer", "wrong-links", "short", "redundant", "random")
 """How the summaries of `simulate_summaries` are made, system by system."""

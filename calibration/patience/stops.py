@@ -21,16 +21,18 @@ from calibration.inference.clusters import (
 )
 from calibration.inference.results import CalibrationResult, NotIdentifiedError, info, warning
 from calibration.inference.uncertainty import AnyForm, Replicates, Scale, StudentT, Uncertainty
-from calibration.patience.curve import closest_lines, curve_positions, survival_curves
+from calibration.patience.judges import PatienceSpread, spread_of
 from calibration.patience.readers import (
     Stops,
     chance_that_readers_alike,
     chance_that_texts_alike,
+    closest_lines,
+    curve_positions,
     exponential_gain,
     read_stops,
     reader_crowd,
+    survival_curves,
 )
-from calibration.patience.spread import PatienceSpread, spread_of
 from calibration.patience.stops_result import StopsFit
 from calibration.user_model.model import Diagnostic
 from metrics.arrays import Bools, Floats, Ints

@@ -1,4 +1,9 @@
-"""The result of a patience fitted to stops: its test, its plot, its simulator."""
+"""The result of a patience fitted to stops, and the generators of stops.
+
+Generators of stops: how far texts and ranked lists are read, by the law that is fitted and by people who are not as it says.
+
+The result of a patience fitted to stops: its test, its plot, its simulator.
+"""
 
 import math
 from dataclasses import dataclass, replace
@@ -6,17 +11,234 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from calibration.inference.drawing import BAND, finish, of_studies, tails
 from calibration.inference.goodness import REJECTED, tested_by_simulation
 from calibration.inference.results import LEVEL, CalibrationResult, GoodnessOfFit
-from calibration.patience.curve import closest_lines, curve_positions, survival_curves
-from calibration.patience.simulate_stops import drawn_stops, simulate_stops_on
-from calibration.patience.spread import PatienceSpread
-from metrics.arrays import Bools, Floats
+from calibration.patience.judges import PatienceSpread, spread_of_logs
+from calibration.patience.readers import closest_lines, curve_positions, survival_curves
+from calibration.tables.files import checked
+from calibration.tables.tables import TABLES
+from metrics.arrays import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Habits:
+    """How readers differ from the law of stops.
+
+    Attributes
+    ----------
+    patience_cv : float
+        Coefficient of variation of a log-normal L over workers, with the mean that is given.
+    finishers, quitters : float
+        Share of workers who always read to the end, and who never go beyond the first lines (60 characters).
+    texts : int or None
+        How many texts there are, read by all in turn; None: nobody reads what another one reads.
+    text_sd : float
+        Standard deviation of the logarithm of how far a text is read.
+    exponential : bool
+        A stop falls off as exp(-x / L) instead of along a line.
+    screen_chars : float
+        Stops are known to a screen of so many counted characters only; 0: exactly.
+    """
+
+    patience_cv: float = 0.0
+    finishers: float = 0.0
+    quitters: float = 0.0
+    texts: int | None = None
+    text_sd: float = 0.0
+    exponential: bool = False
+    screen_chars: float = 0.0
+
+
+FIRST_LINES_CHARS = 60.0
+
+
+def simulate_stops(
+    patience_chars: float,
+    rng: np.random.Generator,
+    *,
+    workers: int = 60,
+    texts_per_worker: int = 4,
+    shortest: float = 0.2,
+    longest: float = 1.6,
+    habits: Habits | None = None,
+) -> pd.DataFrame:
+    """Draw table stops: a stop is uniform on (0, L), or the end of the text if that comes first.
+
+    Parameters
+    ----------
+    patience_chars : float
+        L.
+    rng : Generator
+        Source of the draws.
+    workers, texts_per_worker : int
+        How much is read.
+    shortest, longest : float
+        Texts are uniform between these lengths, in units of L.
+    habits : Habits, optional
+        What people and texts are like instead.
+    """
+    of = habits or Habits()
+    n = workers * texts_per_worker
+    spread = spread_of_logs(of.patience_cv)
+    own = patience_chars * np.exp(rng.normal(-(spread**2) / 2, spread, workers)).repeat(texts_per_worker)
+    kind = rng.random(workers).repeat(texts_per_worker)
+    text, lengths = (
+        np.arange(n),
+        rng.uniform(shortest, longest, n if of.texts is None else of.texts) * patience_chars,
+    )
+    if of.texts is not None:
+        text %= of.texts
+        own *= np.exp(rng.normal(0, of.text_sd, of.texts))[text]
+    read, reached_end = drawn_stops(
+        lengths[text],
+        own,
+        rng,
+        finishers=(kind < of.finishers).astype(np.float64),
+        exponential=of.exponential,
+    )
+    quits = kind > 1 - of.quitters
+    read = np.where(quits, rng.random(n) * FIRST_LINES_CHARS, read)
+    names = np.repeat([f"W{number}" for number in range(workers)], texts_per_worker)
+    stops = _by_screen(lengths[text], read, reached_end & ~quits, of.screen_chars)
+    return _stops(names, text if of.texts is not None else None, lengths[text], stops)
+
+
+def _by_screen(
+    text_chars: Floats, read: Floats, reached_end: Bools, screen_chars: float
+) -> tuple[Floats, Bools]:
+    """Return how far the screen showed the text, where a screen has a length."""
+    if not screen_chars:
+        return read, reached_end
+    shown = np.ceil(read / screen_chars) * screen_chars
+    return np.minimum(shown, text_chars), reached_end | (shown >= text_chars)
+
+
+def simulate_stops_on(
+    text_chars: Floats, patience_chars: float, rng: np.random.Generator, *, finishers: float = 0.0
+) -> pd.DataFrame:
+    """Draw table stops on texts of given lengths, one reader each; parameters as for `drawn_stops`."""
+    names = np.array([f"W{number}" for number in range(len(text_chars))])
+    return _stops(names, None, text_chars, drawn_stops(text_chars, patience_chars, rng, finishers=finishers))
+
+
+def drawn_stops(
+    text_chars: Floats,
+    patience_chars: float | Floats,
+    rng: np.random.Generator,
+    *,
+    finishers: float | Floats = 0.0,
+    exponential: bool = False,
+) -> tuple[Floats, Bools]:
+    """Draw how far texts are read, and whether to their end.
+
+    Parameters
+    ----------
+    text_chars : (n,) ndarray of float
+        Lengths in counted characters.
+    patience_chars : float or (n,) ndarray of float
+        L; may be infinite.
+    rng : Generator
+        Source of the draws.
+    finishers : float or (n,) ndarray of float
+        Chance of reading to the end whatever happens.
+    exponential : bool
+        exp(-x / L) still read at x, instead of 1 - x / L.
+    """
+    n = len(text_chars)
+    finishes = rng.random(n) < finishers
+    depth = rng.random(n)
+    if exponential:
+        depth = -np.log1p(-depth)
+    stop = np.where(finishes | np.isinf(patience_chars), np.inf, depth * np.minimum(patience_chars, 1e300))
+    return np.minimum(stop, text_chars), stop >= text_chars
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListReaders:
+    """Who reads how many ranked lists, and how they differ from the geometric law.
+
+    Attributes
+    ----------
+    workers, lists_each : int
+        How much is read.
+    lists : int
+        How many lists there are, read by all in turn.
+    ranks : int
+        Entries of a list.
+    entry_chars : float
+        Counted characters of an entry; three of 140 stand on an English screen of 420.
+    ahead : int
+        Entries on the screen below the one that is read.
+    people_sd : float
+        Standard deviation over workers of the log odds of going on.
+    finishers : float
+        Share of workers who always go to the end.
+    tiring : bool
+        A reader stops somewhere in the list, anywhere with the same chance, instead of geometrically.
+    """
+
+    workers: int = 60
+    lists_each: int = 4
+    lists: int = 40
+    ranks: int = 20
+    entry_chars: float = 140.0
+    ahead: int = 2
+    people_sd: float = 0.0
+    finishers: float = 0.0
+    tiring: bool = False
+
+
+def simulate_list_stops(
+    persistence: float, rng: np.random.Generator, readers: ListReaders | None = None
+) -> pd.DataFrame:
+    """Draw table stops of ranked lists: after each entry a reader goes on to the next with probability ``persistence``."""
+    of = readers or ListReaders()
+    n = of.workers * of.lists_each
+    odds = math.log(persistence / (1 - persistence)) + rng.normal(0, of.people_sd, of.workers)
+    own = (1 / (1 + np.exp(-odds))).repeat(of.lists_each)
+    read = rng.integers(1, of.ranks + 1, n) if of.tiring else rng.geometric(1 - own)
+    read = np.where((rng.random(of.workers) < of.finishers).repeat(of.lists_each), of.ranks, read)
+    seen = np.minimum(read + of.ahead, of.ranks)
+    rows = pd.DataFrame(
+        {
+            "worker": np.repeat([f"W{number}" for number in range(of.workers)], of.lists_each),
+            "topic": [f"L{number % of.lists:03d}" for number in range(n)],
+            "system": "S",
+            "layout": "stacked",
+            "chars_read": seen * of.entry_chars,
+            "text_chars": of.ranks * of.entry_chars,
+            "reached_end": seen == of.ranks,
+            "rank_read": seen,
+            "ranks": of.ranks,
+        }
+    )
+    return checked(rows, TABLES["stops"])
+
+
+def _stops(
+    names: NDArray[np.str_], text: Ints | None, text_chars: Floats, stops: tuple[Floats, Bools]
+) -> pd.DataFrame:
+    """Return table stops; a text that several read is a topic of one system."""
+    read, reached_end = stops
+    rows = pd.DataFrame(
+        {
+            "worker": names,
+            "topic": "Q000" if text is None else [f"Q{number:03d}" for number in text],
+            "system": None if text is None else "S",
+            "layout": "stacked",
+            "chars_read": read,
+            "text_chars": text_chars,
+            "reached_end": reached_end,
+        }
+    )
+    return checked(rows, TABLES["stops"])
+
 
 ENVELOPES = 199
 CAUSES = frozenset({"careless_workers", "patience_differs", "texts_differ", "decay_exponential"})

@@ -1,6 +1,6 @@
 """Planned studies of agreement: how well one measure agrees with preferences, or whether two measures differ in it.
 
-People vote as in `calibration.plan.votes`. A measure scores a system s of a query q, which people like v_qs, with m_qs ~ N(0, 1) of
+People vote as in `calibration.plan.simulation`. A measure scores a system s of a query q, which people like v_qs, with m_qs ~ N(0, 1) of
 correlation rho_q to v_qs, so that it explains a part of what people like and the rest is unexplained. How well a measure does
 differs between queries: atanh rho_q ~ N(atanh rho, query_spread^2). rho is searched such that the agreement is what
 one says it is; two measures choose the same system in a share of pairs that one says too.
@@ -15,9 +15,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from calibration.agree.diagnostics import FEWEST_TOPICS, FEWEST_WORKERS, testable
-from calibration.plan.simulation import MOST, NOTHING, Outcome
-from calibration.plan.votes import People, Sizes, draw_votes
+from calibration.agree.judged_task import FEWEST_TOPICS, FEWEST_WORKERS, testable
+from calibration.plan.simulation import MOST, NOTHING, Outcome, People, Sizes, draw_votes
 from metrics.agreement.agreement import Ties, pair_credit
 from metrics.agreement.people import Error
 from metrics.arrays import Floats

@@ -6,10 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from calibration.rank.crossed import Errors, Variances
-from calibration.rank.judgments import JudgedSystems, tasks_judged
-from calibration.rank.rank_sets import certainly_above, pointwise_level, rank_ranges
-from calibration.rank.win_rates import JudgedShares, duels, is_balanced, win_rates
+from calibration.rank.crossed import Errors, Variances, certainly_above, pointwise_level, rank_ranges
+from calibration.rank.judgments import (
+    JudgedShares,
+    JudgedSystems,
+    duels,
+    is_balanced,
+    tasks_judged,
+    win_rates,
+)
 from calibration.rank.worths import Worths, fit_worths, no_worths, unconnected
 from metrics.agreement.comparison import holm
 from metrics.arrays import Floats, Ints

@@ -1,6 +1,6 @@
 """Agreement among raters, their consistency, and how far they lean to one side.
 
 In go tables preferences and importance; out come coefficients of agreement (`agreement`, for `preferences` and `importance`),
-of `consistency` and `position_bias`, all in one report (`quality`). `simulate` draws raters. Uses `calibration.inference` and
+of `consistency` and of leaning to one side (in `preferences`), all in one report (`quality`). `simulate` draws raters. Uses `calibration.inference` and
 `calibration.tables`.
 """

@@ -16,13 +16,11 @@ from calibration.inference.attempts import Unmade, attempt, guarded
 from calibration.inference.results import LEVEL, CalibrationResult, Skipped, info, warning
 from calibration.inference.uncertainty import closed
 from calibration.inference.wording import short
-from calibration.raters.careless import note_on_clickers, random_clickers
 from calibration.raters.consistency import NAMES as CONSISTENCY
-from calibration.raters.consistency import fit_consistency
+from calibration.raters.consistency import fit_consistency, note_on_clickers, random_clickers
 from calibration.raters.importance import ALPHA, KAPPA, fit_importance, fit_importance_alpha
-from calibration.raters.position_bias import NAME as LEFT_SHARE
-from calibration.raters.position_bias import fit_position_bias
-from calibration.raters.preferences import FLEISS, KRIPPENDORFF, fit_rater_agreement
+from calibration.raters.preferences import FLEISS, KRIPPENDORFF, fit_position_bias, fit_rater_agreement
+from calibration.raters.preferences import NAME as LEFT_SHARE
 from calibration.tables.preferences import counted_tables, judged_pairs
 from calibration.user_model.model import Diagnostic, ParameterEntry, parameter_frame
 from metrics.results import Summarised

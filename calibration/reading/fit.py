@@ -2,7 +2,7 @@
 
 Fitted by the likelihood of `calibration.reading.mixture`, or by medians (`calibration.reading.medians`),
 which are its start. Which rows of table reads count is said in `calibration.reading.rows`, what not to do in
-`calibration.reading.naive`.
+`calibration.reading.medians`.
 """
 
 import math
@@ -18,8 +18,14 @@ from calibration.inference.clusters import cluster_counts
 from calibration.inference.few import notes_on_few
 from calibration.inference.results import NotIdentifiedError, info, warning
 from calibration.inference.uncertainty import Replicates, Scale, StudentT, Uncertainty
-from calibration.reading.careless import ClickThrough, click_through, note_on_fast
-from calibration.reading.items import ItemEffects, item_effects, length_slope
+from calibration.reading.items import (
+    ClickThrough,
+    ItemEffects,
+    click_through,
+    item_effects,
+    length_slope,
+    note_on_fast,
+)
 from calibration.reading.medians import MAD_TO_SD, MedianFit, bootstrap_medians, fit_medians, worker_medians
 from calibration.reading.mixture import N_FREE, MixtureFit, bootstrap_mixture, fit_mixture
 from calibration.reading.result import ReadingSpeedFit, ReadingSummary

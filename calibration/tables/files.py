@@ -13,10 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calibration.tables.csv_rows import LineNumbers, raw_csv
 from calibration.tables.definition import DTYPES, Column, Table, choice_cure, misread, parsed
-from calibration.tables.names import SUFFIXES, ignored_files, meant
-from calibration.tables.parquet import raw_parquet
+from calibration.tables.raw_files import SUFFIXES, LineNumbers, ignored_files, meant, raw_csv, raw_parquet
 from calibration.tables.study import changes, recorded_tables
 from calibration.tables.tables import TABLES
 from metrics.arrays import Bools

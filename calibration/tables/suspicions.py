@@ -11,7 +11,7 @@ import pandas as pd
 
 from calibration.tables.definition import Table
 from calibration.tables.files import lines_of, raw_rows, table_paths
-from calibration.tables.names import Ignored, ignored_columns, ignored_files
+from calibration.tables.raw_files import Ignored, ignored_columns, ignored_files
 from calibration.tables.study import changes, is_unended, last_line, recorded_tables
 from calibration.tables.tables import TABLES
 from metrics.errors import Fault

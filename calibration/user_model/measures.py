@@ -1,14 +1,21 @@
-"""What a user model says in the words of the measures: patience, P(i|q), the people who read streams, weights.
+"""From a user model to measures, and to scores with intervals.
+
+What a user model says in the words of the measures: patience, P(i|q), the people who read streams, weights.
 
 What a model lacks is None, or left out; who asks puts something in its place and says so.
+
+A family says what it takes from a model, which measures that makes, and what they are under each of many draws of it.
 """
 
 import math
-from collections.abc import Collection, Mapping
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
+from calibration.user_model.draws import Draws, Part, draw_model
 from calibration.user_model.model import (
     ALPHA,
     CORRELATION,
@@ -20,9 +27,15 @@ from calibration.user_model.model import (
     SPEED,
     UserModel,
 )
+from metrics.arrays import Floats
 from metrics.errors import Fault, input_fault
 from metrics.msu.trails import RANGES, Population
 from metrics.push.contingency import Contingency
+from metrics.registry import Measure
+from metrics.results import Interval, Place, Score, Topics, labelled, score_frame
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SUM_TOLERANCE = 0.01
 MOST_PERSISTENT = 1 - 1e-9
@@ -148,3 +161,136 @@ def contingency(model: UserModel) -> Contingency | None:
         return None
     p_e, s_e, p_0, s_0 = (0.0 if entry is None else entry.estimate or 0.0 for entry in entries)
     return Contingency(P_E=p_e, S_E=s_e, P_0=p_0, S_0=s_0)
+
+
+LEVEL_ENDS = (0.025, 0.975)
+"""Quantiles over the draws: a 95 % interval."""
+R = TypeVar("R")
+M = TypeVar("M", bound=Measure)
+Spread: TypeAlias = tuple[Sequence[Place], Floats]
+"""Some places, and their scores under each draw, (draws, places)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class FamilyModel(ABC, Generic[R, M]):
+    """What a user model gives to the scores of one family.
+
+    Attributes
+    ----------
+    path : str
+        What messages call the model.
+    model : UserModel
+        Nothing but what enters the scores: this is what is drawn.
+    notes : tuple of str
+        What the model lacks and what stands in for it, one clause each.
+    """
+
+    parts: ClassVar[tuple[Part, ...]]
+    """What is drawn, in this order."""
+
+    path: str
+    model: UserModel
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """``SummaryModel('user-model.json', [MMeasure(patience=991.6)])``."""
+        return f"{type(self).__name__}({self.path!r}, {self.measures})"
+
+    @property
+    @abstractmethod
+    def measures(self) -> list[M]:
+        """The measures that the model has a part in, with its estimates."""
+
+    @abstractmethod
+    def _scores(self, runs: Sequence[R], labels: Mapping[str, M], topics: Topics) -> list[Score]:
+        """Score runs under the model's estimates, by measures with their labels."""
+
+    @abstractmethod
+    def _spreads(
+        self, draws: Draws, runs: Sequence[R], labels: Mapping[str, M], topics: Topics
+    ) -> Iterator[Spread]:
+        """Yield the scores under each draw, of what the draws move; runs and measures all meet the same draws."""
+
+    def scores(
+        self, runs: Sequence[R], measures: Iterable[M] | Mapping[str, M], *, topics: Topics = "judged"
+    ) -> list[Score]:
+        """Score runs under the model's estimates; `score` gives the same as a frame."""
+        return self._scores(runs, labelled(measures), topics)
+
+    def scored(
+        self,
+        runs: Sequence[R],
+        measures: Iterable[M] | Mapping[str, M],
+        *,
+        draws: int | None,
+        seed: int = 1,
+        topics: Topics = "judged",
+    ) -> tuple[list[Score], dict[Place, Interval] | None]:
+        """Score runs, and return the 95 % interval of each score that the model moves, `all` included; None without draws.
+
+        Low and high are quantiles over draws of the model, and reach to the score at its estimates where all draws lie
+        to one side of it: an interval without its own score would contradict itself.
+
+        Raises
+        ------
+        InputError
+            If draws are wanted and the model has no interval to draw from.
+        """
+        scores = self.scores(runs, measures, topics=topics)
+        if draws is None:
+            return scores, None
+        models = draw_model(self.model, draws, seed, parts=self.parts)
+        if models.kept:
+            raise input_fault(next(iter(models.kept.values())), path=self.path, cure="leave out --draws")
+        values = {score[:3]: score.value for score in scores}
+        intervals: dict[Place, Interval] = {}
+        for places, drawn in self._spreads(models, runs, labelled(measures), topics):
+            ends = np.quantile(drawn, LEVEL_ENDS, axis=0).T.tolist()
+            for place, (low, high) in zip(places, ends, strict=True):
+                value = values.get(place, low)
+                intervals[place] = min(low, value), max(high, value)
+        return scores, intervals
+
+    def score(
+        self,
+        runs: Iterable[R],
+        measures: Iterable[M] | Mapping[str, M] | None = None,
+        *,
+        draws: int | None = None,
+        seed: int = 1,
+        topics: Topics = "judged",
+    ) -> "pd.DataFrame":
+        """Score runs under the model, with intervals that tell how far its uncertainty moves each score.
+
+        Parameters
+        ----------
+        runs : iterable of runs
+            Of the family.
+        measures : iterable of measures, or mapping of label to measure, optional
+            By default `measures`. A measure with parameters of its own, other than the model's estimates, stays as it
+            is and has an interval without width.
+        draws : int, optional
+            How often the model is drawn; without it there are no intervals.
+        seed : int
+            Of the draws.
+        topics : {'judged', 'run'}
+            What `all` is taken over.
+
+        Returns
+        -------
+        DataFrame
+            run, topic, metric, value; with draws also low and high, a 95 % interval.
+
+        Raises
+        ------
+        InputError
+            If draws are wanted and the model has no interval to draw from.
+        """
+        runs = list(runs)
+        measures = self.measures if measures is None else measures
+        scores, moved = self.scored(runs, measures, draws=draws, seed=seed, topics=topics)
+        frame = score_frame(scores)
+        if moved is None:
+            return frame
+        low, high = zip(*(moved.get(one[:3], (one.value, one.value)) for one in scores), strict=True)
+        return frame.assign(low=low, high=high)

@@ -9,14 +9,19 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calibration.user_model.draws import Draws, Part
-from calibration.user_model.measures import clipped_population, lateness_floor, people_together
+from calibration.user_model.measures import (
+    FamilyModel,
+    Spread,
+    clipped_population,
+    lateness_floor,
+    people_together,
+)
 from calibration.user_model.model import LATENESS, SPEED, UserModel, given_model
-from calibration.user_model.scores import FamilyModel, Spread
 from metrics.errors import FaultLog, input_fault
 from metrics.events import EventCollection, UpdateRun
-from metrics.msu.meetings import Lengths
 from metrics.msu.score import (
     MSU,
+    Lengths,
     MSUPerSecond,
     MSUStandardError,
     Population,

@@ -9,9 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from calibration.user_model.draws import Draws, Part
-from calibration.user_model.measures import contingency
+from calibration.user_model.measures import FamilyModel, Spread, contingency
 from calibration.user_model.model import ALPHA, PUSH_WEIGHTS, UserModel, given_model, lacking_push_weights
-from calibration.user_model.scores import FamilyModel, Spread
 from metrics.errors import input_fault
 from metrics.push.days import account
 from metrics.push.pool import push_pool

@@ -9,9 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from calibration.user_model.draws import Draws, Part
-from calibration.user_model.measures import intent_shares, sum_fault
+from calibration.user_model.measures import FamilyModel, Spread, intent_shares, sum_fault
 from calibration.user_model.model import UserModel, given_model
-from calibration.user_model.scores import FamilyModel, Spread
 from metrics.arrays import Floats
 from metrics.errors import FaultLog
 from metrics.ranked.lists import RankedCollection, RankedRun

@@ -1,4 +1,4 @@
-"""Cut visits from table activity with any threshold.
+"""Cut visits from table activity with any threshold, and the generator of such a table.
 
 A visit is a run of signs of life of one worker in one topic, over all pages, tabs and devices, no two
 neighbours of which are further apart than the threshold; so every away time exceeds it. A page in sight
@@ -10,8 +10,11 @@ What a good threshold is, and how much depends on it: `calibration.visits.thresh
 time exceeds the threshold is repaired in the fit of away times (by memorylessness the threshold is taken off
 the complete ones); session lengths know no such repair, so a threshold should be small, and the log should
 have heartbeats.
+
+Generator for table activity: what a log has of known visits, with or without heartbeats, tabs and hidden pages.
 """
 
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,14 +23,12 @@ from numpy.typing import NDArray
 
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
-from metrics.arrays import Floats, Places
+from metrics.arrays import Bools, Floats, Places
 
 NAIVE_IDLE_SECONDS = 1800.0
 """The half hour that web analytics takes by convention."""
-
 STREAM = ["worker", "topic"]
 _OUT_OF_SIGHT = ("close", "hidden")
-
 Milliseconds: TypeAlias = NDArray[np.int64]
 
 
@@ -210,3 +211,122 @@ def _milliseconds(times: "pd.Series[Any]") -> Milliseconds:
 
 def _times(milliseconds: "pd.Series[Any]") -> "pd.Series[Any]":
     return pd.to_datetime(milliseconds, unit="ms", utc=True).astype("datetime64[ms, UTC]")
+
+
+_CLOSING = ("left", "exhausted")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActivityLog:
+    """How a log watches visits.
+
+    Attributes
+    ----------
+    heartbeat_seconds : float or None
+        How often a page in sight beats; None: no heartbeats, and nothing says that a page went out of sight.
+    event_gap_seconds : float
+        Without heartbeats: mean of the exponential time between two events of a visit (an ``open`` each).
+    second_tab : float
+        Share of visits in which a second page is opened, somewhere between their ends, and closed before
+        theirs.
+    hidden : float
+        Share of visits whose page is hidden for an even share of the time, somewhere inside.
+    """
+
+    heartbeat_seconds: float | None = 5.0
+    event_gap_seconds: float = 10.0
+    second_tab: float = 0.0
+    hidden: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Views:
+    """Page views: the visit of each, and when it begins and ends, (v,); seconds since the visit began."""
+
+    visit: Places
+    name: str
+    begin: Floats
+    end: Floats
+    closes: Bools
+
+
+def simulate_activity(
+    visits: pd.DataFrame, rng: np.random.Generator, log: ActivityLog | None = None
+) -> pd.DataFrame:
+    """Draw table activity of visits.
+
+    Parameters
+    ----------
+    visits : DataFrame
+        Table visits. Those that ended ``left`` or ``exhausted`` end with a page closed, of all others events
+        just stop.
+    rng : Generator
+        Source of the draws.
+    log : ActivityLog, optional
+        What is logged; a heartbeat every 5 s and nothing odd by default.
+    """
+    log = ActivityLog() if log is None else log
+    lengths = (visits["end"] - visits["start"]).dt.total_seconds().to_numpy(np.float64)
+    if log.heartbeat_seconds is None:
+        return _table(visits, [_events(lengths, log.event_gap_seconds, rng)])
+    closes = visits["end_reason"].isin(_CLOSING).to_numpy(bool)
+    every = np.arange(len(lengths), dtype=np.intp)
+    first = _Views(visit=every, name="a", begin=np.zeros_like(lengths), end=lengths, closes=closes)
+    pieces = [_without_hidden(_watched(first, log.heartbeat_seconds), first, log.hidden, rng)]
+    twice = every[rng.random(len(lengths)) < log.second_tab]
+    begin = lengths[twice] * rng.random(len(twice))
+    end = begin + (lengths[twice] - begin) * rng.random(len(twice))
+    second = _Views(visit=twice, name="b", begin=begin, end=end, closes=np.ones(len(twice), dtype=bool))
+    return _table(visits, [*pieces, _watched(second, log.heartbeat_seconds)])
+
+
+def _watched(views: _Views, heartbeat_seconds: float) -> pd.DataFrame:
+    """Return opening, heartbeats and closing of page views: visit, page, seconds, kind."""
+    beats = np.maximum(0, np.ceil((views.end - views.begin) / heartbeat_seconds) - 1).astype(np.intp)
+    row = np.repeat(np.arange(len(beats)), beats)
+    number = np.arange(len(row)) - np.repeat(np.cumsum(beats) - beats, beats) + 1
+    signs = [
+        _signs(views, np.arange(len(beats)), views.begin, "open"),
+        _signs(views, row, views.begin[row] + number * heartbeat_seconds, "beat"),
+        _signs(views, np.flatnonzero(views.closes), views.end[views.closes], "close"),
+    ]
+    return pd.concat(signs, ignore_index=True)
+
+
+def _signs(views: _Views, row: Places, seconds: Floats, kind: str) -> pd.DataFrame:
+    return pd.DataFrame({"visit": views.visit[row], "page": views.name, "seconds": seconds, "kind": kind})
+
+
+def _without_hidden(
+    signs: pd.DataFrame, views: _Views, share: float, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Hide the page of a share of the views between two uniform times, in which it does not beat."""
+    rows = np.flatnonzero(rng.random(len(views.visit)) < share)
+    times = np.sort(rng.random((2, len(rows))), axis=0) * views.end[rows]
+    low, high = np.full((2, len(views.visit)), np.inf)
+    low[rows], high[rows] = times
+    seconds, visit = signs["seconds"].to_numpy(), signs["visit"].to_numpy()
+    silent = (signs["kind"] == "beat") & (low[visit] < seconds) & (seconds < high[visit])
+    spells = [_signs(views, rows, at, kind) for at, kind in zip(times, ("hidden", "visible"), strict=True)]
+    return pd.concat([signs[~silent], *spells], ignore_index=True)
+
+
+def _events(lengths: Floats, gap_seconds: float, rng: np.random.Generator) -> pd.DataFrame:
+    """Return an event at the beginning of each visit and further ones at exponential gaps as long as it lasts."""
+    further = rng.poisson(lengths / gap_seconds)
+    visit = np.repeat(np.arange(len(lengths)), further + 1)
+    seconds = rng.random(len(visit)) * lengths[visit]
+    seconds[np.cumsum(further + 1) - further - 1] = 0.0
+    return pd.DataFrame({"visit": visit, "page": "a", "seconds": seconds, "kind": "open"})
+
+
+def _table(visits: pd.DataFrame, pieces: list[pd.DataFrame]) -> pd.DataFrame:
+    signs = pd.concat(pieces, ignore_index=True).sort_values(["visit", "seconds"], kind="stable")
+    of = visits.iloc[signs["visit"].to_numpy()].reset_index(drop=True)
+    stay = of["worker"] + "-" + of["topic"] + "-" + of["visit"].astype("str")
+    rows = of[["worker", "topic", "system"]].assign(
+        page=stay + "-" + signs["page"].to_numpy(),
+        at=of["start"] + pd.to_timedelta(signs["seconds"].to_numpy().round(3), unit="s"),
+        kind=signs["kind"].to_numpy(),
+    )
+    return checked(rows, TABLES["activity"])

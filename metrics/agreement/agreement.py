@@ -1,22 +1,239 @@
-"""Agreement of a metric with preferences: how often the better score is on the side that people chose.
+"""Agreement of a metric with preferences, and means of shares over queries with their intervals.
+
+Means of shares over pairs whose uncertainty lies between queries: intervals and simultaneous bands.
+
+Pairs of one query share its topic and its workers, so they are no independent observations: an interval that
+treats them so (the binomial one) is too narrow. Here the query is the unit, always.
+
+Agreement of a metric with preferences: how often the better score is on the side that people chose.
 
 A pair (R, R') of a query has a metric difference M(R) - M(R') and a vote share y: the share of preferences for R,
 an equal vote counting half to each (Kato et al., EVIA 2016, section 4.3). What a tie is worth, in the metric or in the
 votes, is a convention that moves the number more than most metrics do, so there are three, and a fourth number
-without any majority step. Intervals are in `metrics.agreement.query_mean`, tests in `metrics.agreement.comparison`, the highest
+without any majority step. Intervals are in `metrics.agreement.agreement`, tests in `metrics.agreement.comparison`, the highest
 agreement to hope for in `metrics.agreement.ceiling`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import stdtrit
 
-from metrics.agreement.query_mean import QueryMean, mean_by_query
 from metrics.arrays import Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryMean:
+    """The mean over pairs of a quantity between 0 and 1, kept as its sum and count in each query.
+
+    mean = sum_q S_q / sum_q n_q
+
+    Attributes
+    ----------
+    queries : tuple of str
+        The units, in alphabetical order.
+    sums : (queries,) ndarray of float
+        Sum over the pairs of each query that count.
+    counts : (queries,) ndarray of float
+        Number of pairs of each query that count; 0 where none does.
+    """
+
+    queries: tuple[str, ...]
+    sums: Floats
+    counts: Floats
+
+    def __repr__(self) -> str:
+        """``QueryMean(value=0.911, queries=8)``; the values of each query are in `by_query`."""
+        return f"QueryMean(value={self.value:.4g}, queries={self.units})"
+
+    @property
+    def value(self) -> float:
+        """The mean over all pairs that count; NaN when none does."""
+        total = self.counts.sum()
+        return float(self.sums.sum() / total) if total else float("nan")
+
+    @property
+    def by_query(self) -> Floats:
+        """The mean of each query, NaN where no pair counts."""
+        means = np.full(self.sums.shape, np.nan)
+        np.divide(self.sums, self.counts, out=means, where=self.counts > 0)
+        return means
+
+    @property
+    def units(self) -> int:
+        """Number of queries with a pair that counts."""
+        return int((self.counts > 0).sum())
+
+    @property
+    def influence(self) -> Floats:
+        """What each query adds to the error of the mean: (S_q - mean n_q) / sum n.
+
+        With as many pairs in every query it is (mean of q - mean) / queries.
+        """
+        total = self.counts.sum()
+        return (self.sums - self.value * self.counts) / total if total else np.zeros_like(self.sums)
+
+    @property
+    def standard_error(self) -> float:
+        """Query-clustered standard error, sqrt(Q/(Q-1) sum influence^2); NaN for fewer than two queries.
+
+        With as many pairs in every query it is the standard deviation of the query means over sqrt(Q).
+        """
+        return standard_error(self.influence, self.units)
+
+    def confidence_interval(
+        self,
+        level: float = 0.95,
+        method: Literal["t", "bootstrap"] = "t",
+        *,
+        resamples: int = 2000,
+        rng: np.random.Generator | None = None,
+    ) -> tuple[float, float]:
+        """Return an interval for the mean, with queries as the unit.
+
+        Parameters
+        ----------
+        level : float
+            Confidence level.
+        method : {'t', 'bootstrap'}
+            Student's t with Q - 1 degrees of freedom, cut at 0 and 1; or percentiles over resampled queries,
+            moved out to the mean where they lie beside it.
+        resamples : int
+            Bootstrap samples.
+        rng : Generator, optional
+            Source of the resamples; only for the bootstrap.
+
+        Returns
+        -------
+        (float, float)
+            Lower and upper end; NaN when fewer than two queries count or all of them agree: without variation
+            between queries nothing is known about it.
+
+        Raises
+        ------
+        ValueError
+            If the bootstrap has no ``rng``.
+        """
+        if method == "bootstrap" and rng is None:
+            raise ValueError("a bootstrap needs rng=numpy.random.default_rng(SEED)")
+        if not self.standard_error > 0:
+            return float("nan"), float("nan")
+        if method == "bootstrap":
+            assert rng is not None  # noqa: S101 - for the type checker; checked above
+            return self._percentiles(level, resamples, rng)
+        reach = float(stdtrit(self.units - 1, (1 + level) / 2)) * self.standard_error
+        return max(0.0, self.value - reach), min(1.0, self.value + reach)
+
+    def _percentiles(self, level: float, resamples: int, rng: np.random.Generator) -> tuple[float, float]:
+        used = self.counts > 0
+        weights = rng.multinomial(self.units, np.full(self.units, 1 / self.units), size=resamples)
+        means = weights @ self.sums[used] / (weights @ self.counts[used])
+        low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+        return min(float(low), self.value), max(float(high), self.value)
+
+
+def mean_by_query(values: ArrayLike, query: ArrayLike) -> QueryMean:
+    """Sum the values of pairs within queries.
+
+    Parameters
+    ----------
+    values : (pairs,) array_like of float in [0, 1]
+        What is averaged; NaN for a pair that does not count.
+    query : (pairs,) array_like of str
+        The query of each pair. A query whose pairs do not count is kept, with count 0.
+
+    Raises
+    ------
+    ValueError
+        If the two differ in length.
+    """
+    values, query = np.asarray(values, dtype=np.float64), np.asarray(query, dtype=np.str_)
+    if values.ndim != 1 or values.shape != query.shape:
+        raise ValueError(f"values and query must be vectors of one length, got {values.shape}, {query.shape}")
+    names, codes = np.unique(query, return_inverse=True)
+    counts = ~np.isnan(values)
+    return QueryMean(
+        queries=tuple(names.tolist()),
+        sums=read_only(np.bincount(codes, np.where(counts, values, 0.0), minlength=names.size)),
+        counts=read_only(np.bincount(codes, counts.astype(np.float64), minlength=names.size)),
+    )
+
+
+def simultaneous_band(
+    means: Sequence[QueryMean],
+    level: float = 0.95,
+    *,
+    reach: Floats | None = None,
+    draws: int = 10_000,
+    rng: np.random.Generator,
+) -> tuple[Floats, Floats]:
+    """Return a band that holds a whole curve of means at once with probability ``level``.
+
+    band_k = mean_k -+ c se_k,  c = quantile of max_k |T_k|
+
+    where T is multivariate t with Q - 1 degrees of freedom and the correlation of the points' influences (a
+    multiplier bootstrap with normal weights; sup-t). For a single point it is the interval of `QueryMean`.
+
+    Parameters
+    ----------
+    means : sequence of QueryMean
+        The points of the curve, all over the same queries.
+    level : float
+        Probability that the band holds every point.
+    reach : (points,) ndarray of float, optional
+        Half the width of each point's interval of this level, where people are a sample too (`metrics.agreement.people`): the
+        band is wider than these intervals by the same factor. By default those of `QueryMean`.
+    draws : int
+        Number of draws for the quantile.
+    rng : Generator
+        Source of the draws.
+
+    Returns
+    -------
+    low, high : (points,) ndarray of float
+        Cut at 0 and 1; NaN at a point without variation between queries.
+
+    Raises
+    ------
+    ValueError
+        If the points are not over the same queries.
+    """
+    if len({mean.queries for mean in means}) > 1:
+        raise ValueError("every point of a curve must be over the same queries")
+    value = np.array([mean.value for mean in means])
+    error = np.array([mean.standard_error for mean in means])
+    known = error > 0
+    if not known.any():
+        return np.full(value.shape, np.nan), np.full(value.shape, np.nan)
+    units = max(mean.units for mean in means)
+    standardised = np.array([mean.influence for mean in means])[known] / error[known, np.newaxis]
+    normal = rng.standard_normal((draws, standardised.shape[1])) * np.sqrt(units / (units - 1))
+    scale = np.sqrt(rng.chisquare(units - 1, size=draws) / (units - 1))
+    largest = np.abs(normal @ standardised.T).max(axis=1) / scale
+    of_point = float(stdtrit(units - 1, (1 + level) / 2))
+    wider = max(1.0, float(np.quantile(largest, level)) / of_point)
+    reach = wider * np.where(known, of_point * error if reach is None else reach, np.nan)
+    return np.clip(value - reach, 0, 1), np.clip(value + reach, 0, 1)
+
+
+def standard_error(influence: Floats, units: int) -> float:
+    """Return sqrt(Q/(Q-1) sum influence^2) for Q units; NaN for fewer than two, 0 for rounding errors only."""
+    if units < 2:
+        return float("nan")
+    error = float(np.sqrt(units / (units - 1) * np.sum(influence**2)))
+    return error if error > 1e-12 else 0.0
+
+
+def read_only(values: ArrayLike) -> Floats:
+    """Return the values as an array that cannot be changed."""
+    array = np.array(values, dtype=np.float64)
+    array.flags.writeable = False
+    return array
+
 
 Ties: TypeAlias = Literal["against", "half", "drop", "weighted"]
 TIES: MappingProxyType[Ties, str] = MappingProxyType(
@@ -27,7 +244,6 @@ TIES: MappingProxyType[Ties, str] = MappingProxyType(
         "weighted": "the mean share of votes for the metric's choice; no majority is taken",
     }
 )
-
 RELATIVE_TIE = 1e-12
 
 

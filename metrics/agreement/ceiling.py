@@ -1,8 +1,8 @@
 """The ceiling of agreement: how well the people agree with each other.
 
 Votes are noisy, so no metric agrees with all of them. The votes of a pair are split into two halves, and it is counted how often
-the majorities of both fall on the same system (`metrics.agreement.halves`). Halves are noisier than the whole, so to this count
-is added what a mixture of vote probabilities says that the full size gains (`metrics.agreement.vote_mixture`).
+the majorities of both fall on the same system (`metrics.agreement.ceiling_votes`). Halves are noisier than the whole, so to this count
+is added what a mixture of vote probabilities says that the full size gains (`metrics.agreement.ceiling_votes`).
 
 The intervals hold the error of the whole estimate: of the halves, of the ties and of the mixture. All of it is made again with
 every query left out; where people judged several queries, with every person left out too, and with every part of a query
@@ -27,12 +27,12 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, logit, stdtrit
 
 from metrics.agreement.agreement import TIES, Ties
-from metrics.agreement.halves import halves_agreement
-from metrics.agreement.vote_mixture import (
+from metrics.agreement.ceiling_votes import (
     LEAD,
     every_kind_alike,
     fit_vote_mixtures,
     half_of_side,
+    halves_agreement,
     majority,
 )
 from metrics.arrays import Floats, Ints

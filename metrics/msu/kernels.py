@@ -33,7 +33,7 @@ def read_stream(
     worth: FloatArray,
     only_new: bool,  # noqa: FBT001 - numba has no keyword-only arguments
 ) -> tuple[FloatArray, FloatArray]:
-    """Let every user visit and read one stream: the loop of `metrics.msu.reading.read`.
+    """Let every user visit and read one stream: the loop of `metrics.msu.measures.read`.
 
     ``worth`` is (late, decays) here and the gain (users, decays), so that many decays lie side by side in memory.
     """

@@ -62,7 +62,7 @@ class PushCollection:
     created : mapping of str to Created
         Tweet -> when it was posted, for every tweet of the pool; a judged tweet that is missing was not pooled.
     converted_from : str or None
-        The kind of collection this one was made from, by `metrics.readers.convert`; None for push judgments.
+        The kind of collection this one was made from, by `metrics.readers.push`; None for push judgments.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 Source: Singh, Nejdl, Anand: History by Diversity: Helping Historians search News Archives (CHIIR 2016), the section on
 time-aware measures and its table. The formulas of cells are in `metrics.ranked.topics`, measures of coverage in
-`metrics.ranked.coverage`, scoring in `metrics.ranked.score`.
+`metrics.ranked.named`, scoring in `metrics.ranked.score`.
 """
 
 from abc import ABC, abstractmethod

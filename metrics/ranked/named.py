@@ -1,7 +1,14 @@
-"""Measures of ranked lists by name: the package's own, and every one of ir_measures where that is installed.
+"""The measures of ranked lists by name, and those of what a list covers.
+
+The measures of what a ranked list covers, as values: subtopics alone, and subtopics with time windows.
+
+Source: Singh, Nejdl, Anand: History by Diversity: Helping Historians search News Archives (CHIIR 2016), the sections on
+time-aware measures and on time-aware subtopic recall.
+
+Measures of ranked lists by name: the package's own, and every one of ir_measures where that is installed.
 
 A name that the package has itself means its own measure; every other one is read in the notation of ir_measures, such as
-``nDCG@10`` or ``RBP(p=0.8)``. `metrics.ranked.plain` scores those.
+``nDCG@10`` or ``RBP(p=0.8)``. `metrics.ranked.score` scores those.
 
 Source: MacAvaney, Macdonald, Ounis: Streamlining Evaluation with ir-measures (ECIR 2022).
 """
@@ -13,15 +20,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
+import numpy as np
+
+from metrics.arrays import Bools
 from metrics.errors import InputError, input_fault
-from metrics.ranked.coverage import SBR, TIASBR, TSBR
 from metrics.ranked.measures import (
     IAERR,
     IANDCG,
     IAP,
     RBP,
+    SOURCE,
     TIAAP,
     TIAERR,
     TIANDCG,
@@ -29,16 +39,122 @@ from metrics.ranked.measures import (
     MeasureAtDepth,
     RankedMeasure,
 )
-from metrics.registry import Measure, parse_measure
+from metrics.ranked.topics import Listing
+from metrics.registry import Measure, measure, parse_measure
 from metrics.results import labelled
 from metrics.wording import listed, nearest
+
+Covered: TypeAlias = Literal["relevant", "any"]
+
+
+@measure
+class SBR(MeasureAtDepth):
+    """Share of the subtopics that the list covers.
+
+    SBR@k = |subtopics(S)| / |subtopics(q)|
+
+    Examples
+    --------
+    >>> SBR(k=5).column
+    'SBR@5'
+    """
+
+    name: ClassVar[str] = "SBR"
+    source: ClassVar[str] = f"{SOURCE}, SBR"
+    definition: ClassVar[str] = "Share of subtopics that the list covers."
+
+    def value(self, listing: Listing) -> float:
+        """Score the list of one topic."""
+        subtopics, _ = _covered(listing.top(self.k), "relevant")
+        return float(subtopics.mean())
+
+
+@measure
+class TSBR(MeasureAtDepth):
+    """Share of the subtopics and windows, taken as one set, that the list covers.
+
+    T-SBR@k = (|subtopics(S)| + |windows(S)|) / (|subtopics(q)| + |windows(q)|)
+
+    Attributes
+    ----------
+    covered : {'relevant', 'any'}
+        What covers a window: a relevant document in it, or any. Windows without relevant documents never count.
+
+    Examples
+    --------
+    >>> TSBR(covered="any").column
+    'T-SBR@10'
+    """
+
+    timed: ClassVar[bool] = True
+    name: ClassVar[str] = "T-SBR"
+    source: ClassVar[str] = f"{SOURCE}, T-SBR"
+    definition: ClassVar[str] = "Share of subtopics and windows, taken as one set, that the list covers."
+
+    covered: Covered = "relevant"
+
+    def value(self, listing: Listing) -> float:
+        """Score the list of one topic."""
+        subtopics, windows = _covered(listing.top(self.k), self.covered)
+        return float((subtopics.sum() + windows.sum()) / (subtopics.size + windows.size))
+
+
+@measure
+class TIASBR(TSBR):
+    """Weighted shares of the subtopics and of the windows that the list covers.
+
+    TIA-SBR@k = alpha sum_{c in S} P(c|q) + (1 - alpha) sum_{t in S} P(t|q)
+
+    Attributes
+    ----------
+    alpha : float
+        Weight of subtopics against windows, in [0, 1]. The paper gives no value.
+
+    Examples
+    --------
+    Subtopics alone:
+
+    >>> TIASBR(alpha=1).column
+    'TIA-SBR@10'
+    """
+
+    name: ClassVar[str] = "TIA-SBR"
+    source: ClassVar[str] = f"{SOURCE}, definition of TIA-SBR"
+    definition: ClassVar[str] = (
+        "alpha * P(subtopic|query) of covered subtopics + (1 - alpha) * P(window|query) of covered windows."
+    )
+
+    alpha: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        MeasureAtDepth.__post_init__(self)
+        if not 0 <= self.alpha <= 1:
+            raise ValueError(f"alpha must be from 0 to 1, got {self.alpha!r}")
+
+    def value(self, listing: Listing) -> float:
+        """Score the list of one topic."""
+        subtopics, windows = _covered(listing.top(self.k), self.covered)
+        topic = listing.topic
+        return float(self.alpha * topic.p_subtopic @ subtopics + (1 - self.alpha) * topic.p_window @ windows)
+
+
+def _covered(top: Listing, covered: Covered) -> tuple[Bools, Bools]:
+    """Return which subtopics, (C,), and which windows, (T,), the listed documents cover."""
+    subtopics = np.logical_or.reduce(top.grades > 0, axis=0)
+    if covered == "any":
+        return subtopics, np.isfinite(top.reached)
+    windows = np.zeros(top.reached.size, dtype=np.bool_)
+    windows[top.window] = True
+    return subtopics, windows
+
 
 OWN: Mapping[str, type[RankedMeasure]] = {
     cls.__name__: cls for cls in (TIAP, TIANDCG, TIAERR, TIAAP, TSBR, TIASBR, IAP, IANDCG, IAERR, SBR, RBP)
 }
 """The package's own measures by the name of their class."""
 COMPUTED_HERE = ("RBP", "ERR")
-"""Named as ir_measures does, computed in `metrics.ranked.plain`."""
+"""Named as ir_measures does, computed in `metrics.ranked.score`."""
 INSTALL = "pip install 'prefcal[measures]'"
 LARGEST_GRADE = 4
 """Up to here ERR's (2^g - 1) / 16 is a probability."""
@@ -187,11 +303,14 @@ def in_their_notation(text: str) -> Any:
         If it is written wrongly.
     """
     node = ast.parse(text, mode="eval").body
-    depth, given = None, {}
+    depth: Any = None
+    given: dict[str, Any] = {}
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
-        node, depth = node.left, ast.literal_eval(node.right)
+        depth = ast.literal_eval(node.right)
+        node = node.left
     if isinstance(node, ast.Call) and not node.args:
-        node, given = node.func, {str(word.arg): ast.literal_eval(word.value) for word in node.keywords}
+        given = {str(word.arg): ast.literal_eval(word.value) for word in node.keywords}
+        node = node.func
     if not isinstance(node, ast.Name):
         raise TypeError(text)
     theirs = ir_measures().measures.registry.get(node.id)

@@ -1,15 +1,23 @@
-"""Scoring ranked lists by time-aware and plain intent-aware measures.
+"""Scoring ranked lists by measures of ours and of ir_measures.
+
+Scores of ranked lists by the measures of ir_measures; see `metrics.ranked.named` for their names.
+
+Tools for diversity get the judgments by subtopic, all others the largest grade that a document has for any subtopic of its
+topic. Every judged topic is scored; one without a list gets what ir_measures says, 0 for nearly all.
+
+Scoring ranked lists by time-aware and plain intent-aware measures.
 
 Source: Singh, Nejdl, Anand: History by Diversity: Helping Historians search News Archives (CHIIR 2016). The measures are
-in `metrics.ranked.measures` and `metrics.ranked.coverage`, files in `metrics.readers.ranked`.
+in `metrics.ranked.measures` and `metrics.ranked.named`, files in `metrics.readers.ranked`.
 """
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from subprocess import CalledProcessError
+from typing import TYPE_CHECKING, Any
 
-from metrics.errors import Fault, InputError
-from metrics.ranked.coverage import SBR, TIASBR, TSBR
+from metrics.errors import Fault, InputError, input_fault
 from metrics.ranked.lists import RankedCollection, RankedRun, ranked_judgments_left_out, ranked_left_out
 from metrics.ranked.measures import (
     IAERR,
@@ -23,8 +31,19 @@ from metrics.ranked.measures import (
     MeasureAtDepth,
     RankedMeasure,
 )
-from metrics.ranked.named import ListMeasure, Measures, PlainMeasure, ranked_labels, ranked_measure
-from metrics.ranked.plain import PlainScorer
+from metrics.ranked.named import (
+    LARGEST_GRADE,
+    SBR,
+    TIASBR,
+    TSBR,
+    ListMeasure,
+    Measures,
+    PlainMeasure,
+    in_their_notation,
+    ir_measures,
+    ranked_labels,
+    ranked_measure,
+)
 from metrics.ranked.topics import RankedTopic, Shares, judged_topics, listing
 from metrics.results import ALL, Score, Topics, score_frame, with_means
 from metrics.taking_part import warn_of_most
@@ -34,6 +53,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
+    "COMPUTED_HERE",
     "IAERR",
     "IANDCG",
     "IAP",
@@ -44,9 +64,12 @@ __all__ = [
     "TIANDCG",
     "TIAP",
     "TIASBR",
+    "TOOL_FAILURES",
     "TSBR",
+    "UNJUDGED",
     "ListMeasure",
     "PlainMeasure",
+    "PlainScorer",
     "RankedMeasure",
     "largest_grade",
     "ranked_judgments_left_out",
@@ -55,6 +78,172 @@ __all__ = [
     "ranked_scores",
     "score_ranked",
 ]
+
+UNJUDGED = -1
+"""The smallest grade that tools get: trec_eval takes each one below 0 for not judged, and may crash at one below this."""
+TOOL_FAILURES = (ValueError, TypeError, AssertionError, ArithmeticError, RuntimeError, CalledProcessError)
+
+
+class PlainScorer:
+    """Judgments made ready once for every run.
+
+    Parameters
+    ----------
+    collection : RankedCollection
+        Judgments; windows and P(c|q) do not matter.
+    labels : mapping of str to PlainMeasure
+        What stands in the column metric, and the measure.
+
+    Raises
+    ------
+    InputError
+        If a measure of diversity is asked for and no topic has two subtopics, or a tool fails with these judgments.
+    """
+
+    def __init__(self, collection: RankedCollection, labels: Mapping[str, PlainMeasure]) -> None:
+        self._measures = {label: in_their_notation(one.text) for label, one in labels.items()}
+        self._number = {topic: str(place) for place, topic in enumerate(collection.grades, start=1)}
+        self._grades = {topic: _largest(of) for topic, of in collection.grades.items()}
+        by_tools = [one for one in self._measures.values() if one.NAME not in COMPUTED_HERE]
+        diverse = [one for one in by_tools if ir_measures().pyndeval.supports(one)]
+        flat = [one for one in by_tools if one not in diverse]
+        _check_subtopics(collection, diverse)
+        self._evaluators = [
+            _Evaluator(measures, qrels)
+            for measures, qrels in (
+                (flat, self._flat_qrels()),
+                (diverse, self._qrels_by_subtopic(collection)),
+            )
+            if measures
+        ]
+
+    def scores(self, run: RankedRun, *, over: Collection[str] | None = None) -> list[Score]:
+        """Score a run on every judged topic; what is a count gets a row `all` too, its sum over all topics or some."""
+        by_tool = self._by_tools(run)
+        scores = [
+            Score(run.name, topic, label, self._value(run, topic, one, by_tool))
+            for topic in self._number
+            for label, one in self._measures.items()
+        ]
+        counts = {label for label, one in self._measures.items() if _is_count(one)}
+        summed = dict.fromkeys(counts, 0.0)
+        for one in scores:
+            if one.metric in counts and (over is None or one.topic in over):
+                summed[one.metric] += one.value
+        return scores + [Score(run.name, ALL, label, total) for label, total in summed.items()]
+
+    def _value(self, run: RankedRun, topic: str, measure: Any, by_tool: Mapping[Any, float]) -> float:
+        here = COMPUTED_HERE.get(measure.NAME)
+        if here is None:
+            return by_tool.get((self._number[topic], measure), math.nan)
+        grades = self._grades[topic]
+        documents = run.rankings.get(topic, ())[: measure.params.get("cutoff")]
+        return here([grades.get(one, 0) for one in documents], measure)
+
+    def _by_tools(self, run: RankedRun) -> dict[Any, float]:
+        """Return (number of a topic, measure) -> value."""
+        documents = [
+            ir_measures().ScoredDoc(number, document, float(-rank))
+            for topic, number in self._number.items()
+            for rank, document in enumerate(run.rankings.get(topic, ()))
+        ]
+        return {key: value for one in self._evaluators for key, value in one.values(documents)}
+
+    def _flat_qrels(self) -> list[Any]:
+        return [
+            ir_measures().Qrel(self._number[topic], document, max(grade, UNJUDGED))
+            for topic, of in self._grades.items()
+            for document, grade in of.items()
+        ]
+
+    def _qrels_by_subtopic(self, collection: RankedCollection) -> list[Any]:
+        return [
+            ir_measures().Qrel(self._number[topic], document, max(grade, UNJUDGED), subtopic)
+            for topic, subtopics in collection.grades.items()
+            for subtopic, of in subtopics.items()
+            for document, grade in of.items()
+        ]
+
+
+class _Evaluator:
+    """Measures of ir_measures with judgments; what their tools cannot do is an `InputError`."""
+
+    def __init__(self, measures: Sequence[Any], qrels: Sequence[Any]) -> None:
+        self._measures = measures
+        try:
+            self._evaluator = ir_measures().evaluator(measures, qrels)
+        except TOOL_FAILURES as error:
+            raise self._failed(error) from None
+
+    def values(self, documents: Sequence[Any]) -> list[tuple[Any, float]]:
+        """Return ((number of a topic, measure), value) for a run."""
+        try:
+            return [
+                ((one.query_id, one.measure), float(one.value))
+                for one in self._evaluator.iter_calc(documents)
+            ]
+        except TOOL_FAILURES as error:
+            raise self._failed(error) from None
+
+    def _failed(self, error: Exception) -> InputError:
+        names = listed(map(str, self._measures))
+        return input_fault(
+            f"ir_measures cannot compute {names} here: {error}",
+            cure="leave out the one that needs more than there is",
+        )
+
+
+def _check_subtopics(collection: RankedCollection, diverse: Sequence[Any]) -> None:
+    """Raise where measures of diversity would be told of one subtopic a topic."""
+    if diverse and all(len(of) < 2 for of in collection.grades.values()):
+        names = listed(map(str, diverse))
+        raise input_fault(
+            f"{names}: a measure of diversity, and no topic has two subtopics",
+            path=collection.name,
+            cure="give judgments by subtopic (topic subtopic docid grade), or leave it out",
+        )
+
+
+def _largest(judged: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+    """Document -> its largest grade for any subtopic."""
+    grades: dict[str, int] = {}
+    for of_subtopic in judged.values():
+        for document, grade in of_subtopic.items():
+            grades[document] = max(grade, grades.get(document, grade))
+    return grades
+
+
+def _is_count(measure: Any) -> bool:
+    return isinstance(measure.aggregator(), ir_measures().SumAgg)
+
+
+def _rank_biased_precision(grades: Sequence[int], measure: Any) -> float:
+    """RBP = (1 - p) sum_r p^(r-1) rel(r); rel is 1 from the grade `rel`, 1 by default.
+
+    Moffat and Zobel, TOIS 2008, eq. 5.
+    """
+    p, fewest = float(measure["p"]), measure.params.get("rel", 1)
+    return (1 - p) * math.fsum(p**place for place, grade in enumerate(grades) if grade >= fewest)
+
+
+def _expected_reciprocal_rank(grades: Sequence[int], measure: Any) -> float:  # noqa: ARG001 - no parameter but the depth
+    """ERR = sum_r 1/r R_r prod_{i<r} (1 - R_i), R = (2^g - 1) / 2^4.
+
+    Chapelle, Metzler, Zhang and Grinspan, CIKM 2009, with the largest grade of TREC's gdeval.
+    """
+    found, still_reading = 0.0, 1.0
+    for rank, grade in enumerate(grades, start=1):
+        stops = (2 ** max(grade, 0) - 1) / 2**LARGEST_GRADE
+        found += still_reading * stops / rank
+        still_reading *= 1 - stops
+    return found
+
+
+COMPUTED_HERE: Mapping[str, Callable[[Sequence[int], Any], float]] = {
+    "RBP": _rank_biased_precision,
+    "ERR": _expected_reciprocal_rank,
+}
+"""Named as ir_measures does: it has no tool for RBP by default, and the one for ERR needs Perl and rounds to five digits."""
 
 
 def ranked_scores(

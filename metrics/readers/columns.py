@@ -16,8 +16,8 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.budget import check_columns
 from metrics.errors import FaultLog
+from metrics.files import check_columns
 from metrics.readers.lines import blocks, byte_lines, number, read_bytes, say_once, whole_number
 from metrics.wording import counted, listed, nearest
 

@@ -19,7 +19,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import BinaryIO, TypeVar, cast
 
-from metrics.budget import (
+from metrics.errors import MAX_FAULTS_KEPT, Fault, FaultLog, InputError, input_fault
+from metrics.files import (
     MAX_BYTES,
     check_bytes,
     check_rows,
@@ -28,7 +29,6 @@ from metrics.budget import (
     most_unfolded,
     read_within,
 )
-from metrics.errors import MAX_FAULTS_KEPT, Fault, FaultLog, InputError, input_fault
 from metrics.wording import counted
 
 GZIP_MAGIC = b"\x1f\x8b"
@@ -44,7 +44,7 @@ def read_bytes(path: str | Path) -> bytes:
     Raises
     ------
     InputError
-        If the file cannot be opened, its gzip data are damaged, or it is over the budget of `metrics.budget`.
+        If the file cannot be opened, its gzip data are damaged, or it is over the budget of `metrics.files`.
     """
     try:
         data = _stored(Path(path))

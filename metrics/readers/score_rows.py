@@ -89,7 +89,7 @@ def _table(
     """Return the columns, the measures in them, by default all, and whether the table is long."""
     header = csv_header(path, log)
     is_long = set(LONG) <= set(header)
-    topic = [TOPIC] if TOPIC in header else []
+    topic = [TOPIC] if TOPIC in header and systems else []
     if is_long:
         table = read_csv_columns(path, [*LONG, *topic], log)
         return table, measures or list(dict.fromkeys(table.cells["metric"])), True
@@ -138,7 +138,7 @@ def _aligned(scores: Sequence[Score], log: FaultLog) -> dict[str, Floats]:
     systems = {name: place for place, name in enumerate(dict.fromkeys(one.run for one in scores))}
     topics = {name: place for place, name in enumerate(dict.fromkeys(one.topic for one in scores))}
     if len(systems) < 2:
-        log.add("fewer than two rows", line=1, cure="write one row a system, two at least")
+        log.add("fewer than two rows", line=1, cure="write one row per system, two at least")
     arrays = {one.metric: np.full((len(systems), len(topics)), np.nan) for one in scores}
     for one in scores:
         arrays[one.metric][systems[one.run], topics[one.topic]] = one.value

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TypeAlias, Union
 from xml.parsers import expat
 
-from metrics.budget import check_values
 from metrics.errors import FaultLog, input_fault
+from metrics.files import check_values
 from metrics.readers.lines import read_bytes
 
 PIECE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}\n]|[^\s\[\]{},:"]+')

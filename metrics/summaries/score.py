@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike
 
 from metrics.registry import Measure, measure, short_number
 from metrics.results import Score, labelled, score_frame, with_means
-from metrics.summaries.readings import (
+from metrics.summaries.trailtext import (
     FloatArray,
     Intents,
+    Layers,
     Position,
     Probabilities,
     Readings,
@@ -24,7 +25,6 @@ from metrics.summaries.readings import (
     readings,
     summed,
 )
-from metrics.summaries.trailtext import Layers
 from metrics.summaries.two_layered import Collection, Run, summaries_left_out, summary_collection_left_out
 from metrics.taking_part import warn_of_most
 

@@ -7,8 +7,8 @@ from metrics.exports import lazily
 __all__ = ["MSUSweep", "SweepGrid", "read_sweep", "sweep_msu"]
 
 if TYPE_CHECKING:
-    from metrics.sweep.grid import SweepGrid
+    from metrics.sweep.parts import SweepGrid
     from metrics.sweep.result import MSUSweep, read_sweep
     from metrics.sweep.sweep import sweep_msu
 else:
-    __getattr__, __dir__ = lazily(__name__, __all__, ".grid", ".result", ".sweep")
+    __getattr__, __dir__ = lazily(__name__, __all__, ".parts", ".result", ".sweep")

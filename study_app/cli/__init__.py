@@ -86,10 +86,10 @@ PLAN = {
         "How well one measure's agreement will be known.",
     ),
     "difference": ("study_app.cli.plan.agreement:difference", "Whether two measures will be told apart."),
-    "patience": ("study_app.cli.plan.patience:patience", "How well the patience L will be known."),
-    "away": ("study_app.cli.plan.away:away", "How well the time away, M_A, will be known."),
+    "patience": ("study_app.cli.plan.parameters:patience", "How well the patience L will be known."),
+    "away": ("study_app.cli.plan.parameters:away", "How well the time away, M_A, will be known."),
     "silence": (
-        "study_app.cli.plan.silence:silence",
+        "study_app.cli.plan.parameters:silence",
         "Whether silence will be seen to be worth something (S_0).",
     ),
 }

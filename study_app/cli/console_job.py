@@ -1,6 +1,6 @@
 """The process of one job of the researcher's console: the same commands that one would type, in the job's own folder.
 
-`study_app.web.console.processes` starts it as ``python -m study_app.cli.console_job NUMBER``, in that folder and with the address of the
+`study_app.web.console.data` starts it as ``python -m study_app.cli.console_job NUMBER``, in that folder and with the address of the
 database in the environment. It has its own process so that the pages of workers never wait for a fit.
 """
 

@@ -35,7 +35,7 @@ def tables_to_lines(
     a stood on the left, b on the right; the choice is a, b, equally_good or equally_bad. Repeats for validation,
     people who withdrew and people whom the study's rules exclude are left out.
     """
-    from calibration.interchange.lines import preference_lines
+    from calibration.interchange.plain_files import preference_lines
     from metrics.wording import counted
     from study_app.cli.tables.folder import read_with_warnings
 
@@ -75,7 +75,7 @@ def lines_to_tables(file: Path, *, task: str, folder: Path) -> None:
     Fields are separated by tabs, or by blanks in a line without a tab. The choice is a, b, equally_good (or =) or
     equally_bad. Where all lines have four fields, without a choice, a was preferred.
     """
-    from calibration.interchange.lines import read_preference_lines
+    from calibration.interchange.plain_files import read_preference_lines
     from calibration.tables.files import write_tables
     from calibration.tables.study import StudyRecord, write_study
     from metrics.wording import counted
@@ -94,7 +94,7 @@ def scores_to_trec(file: Path, *, folder: Path) -> None:
 
     FILE is a CSV with run, topic, metric, value, as prefcal score --format csv writes it.
     """
-    from calibration.interchange.trec_eval import SUFFIX, read_long_scores, trec_eval_texts
+    from calibration.interchange.plain_files import SUFFIX, read_long_scores, trec_eval_texts
     from metrics.files import write_whole
 
     scores = read_long_scores(file)
@@ -113,7 +113,7 @@ def trec_to_scores(files: tuple[str, ...], *, file: Path | None) -> None:
     The run is the one that the file names in its row runid, or else the file's name up to its first dot; RUN=FILE
     says it. Runs must be called as the systems of the study are for prefcal agree --scores.
     """
-    from calibration.interchange.trec_eval import COLUMNS, read_trec_evals
+    from calibration.interchange.plain_files import COLUMNS, read_trec_evals
 
     named: dict[str | Path, str | None] = {}
     for given in files:

@@ -22,8 +22,7 @@ from filelock import FileLock, Timeout
 from sqlalchemy import Connection, text
 
 from metrics.errors import InputError
-from study_app.cli.database_link import link_of
-from study_app.cli.finding import FAULT, NOTE, OK, WARNING, Finding, State
+from study_app.cli.finding import FAULT, NOTE, OK, WARNING, Finding, State, link_of, standby_of
 from study_app.cli.output import Output, database_option, output_options, table_text
 from study_app.services.researcher.studies import KEY_LETTERS, SIGNING_KEY
 from study_app.store.database import (
@@ -210,7 +209,11 @@ def _asked(database: Database) -> list[Finding]:
     with database.engine.connect() as connection:
         keys = secret_key(connection)
         kept = sqlite_durability(connection) if database.is_sqlite else postgresql_durability(connection)
-        of_server = [] if database.is_sqlite else [server_clock(connection), link_of(connection)]
+        of_server = (
+            []
+            if database.is_sqlite
+            else [server_clock(connection), link_of(connection), *standby_of(connection)]
+        )
     return [schema(version), keys, kept, *of_server]
 
 

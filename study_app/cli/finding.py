@@ -1,7 +1,17 @@
-"""What `prefcal doctor` finds: one thing that it looked at, how grave it is, and what to do."""
+"""What `prefcal doctor` finds, and its look at the line to a database server.
+
+What `prefcal doctor` finds: one thing that it looked at, how grave it is, and what to do.
+
+Whether the line to it is encrypted and leads to the right one, and whether a standby has what was acknowledged.
+"""
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, cast
+
+from sqlalchemy import Connection, text
+
+if TYPE_CHECKING:
+    import psycopg
 
 OK: Final = "ok"
 WARNING: Final = "warning"
@@ -30,3 +40,55 @@ class Finding:
     state: State
     found: str
     cure: str = ""
+
+
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+
+
+def link_of(connection: Connection) -> Finding:
+    """Look at the line that a connection to PostgreSQL goes over."""
+    driver = cast("psycopg.Connection", connection.connection.dbapi_connection)
+    mode = driver.info.get_parameters().get("sslmode", "")
+    return database_link(driver.info.host, is_encrypted=driver.pgconn.ssl_in_use, mode=mode)
+
+
+def database_link(host: str, *, is_encrypted: bool, mode: str) -> Finding:
+    """Look whether somebody between here and the database server can read answers and keys.
+
+    Parameters
+    ----------
+    host : str
+        The server's, or the folder of its socket.
+    is_encrypted : bool
+        Whether this connection is.
+    mode : str
+        The ``sslmode`` that was asked for; only ``verify-full`` makes sure of whose server it is.
+    """
+    cure = "add ?sslmode=verify-full to the database's address (docs/deploy.md, PostgreSQL)"
+    if not host or host.startswith("/") or host in LOCAL_HOSTS:
+        return Finding(what="database link", state=OK, found="the database server is on this machine")
+    if not is_encrypted:
+        found = f"the connection to {host} is not encrypted: everybody on the way can read answers and keys"
+        return Finding(what="database link", state=WARNING, found=found, cure=cure)
+    if mode != "verify-full":
+        found = f"the connection to {host} is encrypted, but nobody checks that it is the right server"
+        return Finding(what="database link", state=WARNING, found=found, cure=cure)
+    return Finding(what="database link", state=OK, found=f"encrypted, and {host} has shown its certificate")
+
+
+def standby_of(connection: Connection) -> list[Finding]:
+    """Look, where an address names several servers, whether what was acknowledged is lost with the first."""
+    if "," not in connection.engine.url.query.get("host", ""):
+        return []
+    waits = connection.scalar(text("SHOW synchronous_commit")) in {"on", "remote_apply"}
+    names = connection.scalar(text("SHOW synchronous_standby_names"))
+    if waits and names:
+        return [Finding(what="standby", state=OK, found=f"answers are acknowledged when {names} has them")]
+    return [
+        Finding(
+            what="standby",
+            state=WARNING,
+            found="answers are acknowledged before a standby has them: the last ones are lost with this server",
+            cure="set synchronous_standby_names, and synchronous_commit = on (docs/deploy.md, A standby)",
+        )
+    ]

@@ -136,7 +136,7 @@ def _on_a_server(
     within: float,
     on_end: Callable[[], object],
 ) -> None:
-    from study_app.simulate.clock import WallClock
+    from study_app.simulate.site import WallClock
     from study_app.simulate.trial import run_on_server
 
     report = run_on_server(

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from metrics.errors import Fault, FaultLog, InputError
-from study_app.study.allowed_ids import with_ids
 from study_app.study.faults import note_missing_files
 from study_app.study.file import StudyFile, read_study_file
-from study_app.study.signed_ids import with_keys
+from study_app.study.signed_ids import with_ids, with_keys
 from study_app.study.words import UNWRITTEN
 from study_app.tasks.content import TaskContent
 from study_app.tasks.couples import with_pairs

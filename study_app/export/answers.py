@@ -9,9 +9,8 @@ from sqlalchemy import Select, func, select
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from calibration.tables.tables import TABLES
-from study_app.export.folder import derived_tables, intents_table
+from study_app.export.folder import RAW_TABLES, derived_tables, intents_table
 from study_app.export.people import takes_part
-from study_app.export.raw_tables import RAW_TABLES
 from study_app.store.models import (
     Assignment,
     Ballot,

@@ -10,10 +10,8 @@ from sqlalchemy import Text, cast, select
 from sqlalchemy.orm import Session
 
 from study_app.export.answers import raw_task_tables
-from study_app.export.folder import TableStream
-from study_app.export.gaps import MissingLogs
-from study_app.export.people import takes_part, worker_groups
-from study_app.export.raw_tables import RAW_TABLES
+from study_app.export.folder import RAW_TABLES, TableStream
+from study_app.export.people import MissingLogs, takes_part, worker_groups
 from study_app.logs.page_events import events_schema
 from study_app.store.models import (
     Assignment,

@@ -34,10 +34,11 @@ from study_app.export.answers import (
     stored_features,
     stored_intents,
 )
-from study_app.export.folder import TableStream, fresh_folder
-from study_app.export.gaps import LogGaps, missing_logs
+from study_app.export.folder import RAW_TABLES, TableStream, fresh_folder
 from study_app.export.people import (
     NAME,
+    LogGaps,
+    missing_logs,
     takes_part,
     validations,
     worker_groups,
@@ -45,7 +46,6 @@ from study_app.export.people import (
     write_consents,
 )
 from study_app.export.raw import EVENTS_SCHEMA, write_raw
-from study_app.export.raw_tables import RAW_TABLES
 from study_app.export.readings import pair_readings, reads_rows, stops_rows, summary_texts
 from study_app.export.stream_logs import StreamTexts, follow_logs, task_clocks
 from study_app.export.stream_tables import (
@@ -57,7 +57,7 @@ from study_app.export.stream_tables import (
     stream_stops_rows,
     visits_rows,
 )
-from study_app.protocol.stream_rules import VISIT_GAP_SECONDS
+from study_app.protocol.domain import VISIT_GAP_SECONDS
 from study_app.store.console_models import ResultsLook
 from study_app.store.models import (
     Assignment,

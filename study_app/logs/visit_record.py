@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from study_app.logs.dwell import LoggedEvent
-from study_app.protocol.stream_rules import VISIT_GAP_SECONDS
+from study_app.protocol.domain import VISIT_GAP_SECONDS
 
 GAP_MS = 1000 * VISIT_GAP_SECONDS
 

@@ -15,10 +15,10 @@ from calibration.agree.folder import (
     DISAGREEMENTS,
     PAIRS,
     RECORD,
+    StreamTables,
     read_result,
     read_streams,
 )
-from calibration.agree.stream_results import StreamTables
 from calibration.agree.stream_scores import score_streams
 from calibration.fit.kept import FitPlots, read_fit_plots, read_quality
 from calibration.rank.folder import RANKING, read_ranking
@@ -28,8 +28,8 @@ from calibration.tables.files import read_tables, tables_sha256
 from calibration.tables.sources import study_sources
 from calibration.tables.study import StudyRecord, read_study
 from calibration.user_model.model import ParameterEntry, UserModel, read_user_model
-from metrics.budget import MAX_DOCUMENT_BYTES, check_bytes
 from metrics.errors import InputError, input_fault
+from metrics.files import MAX_DOCUMENT_BYTES, check_bytes
 from metrics.sweep.parts import MANIFEST
 from metrics.sweep.result import MSUSweep, read_sweep
 

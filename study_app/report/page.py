@@ -1,12 +1,18 @@
-"""What the report page shows: plain values, everything already in words; drawings are made when they are wanted."""
+"""What the report page shows: plain values, and numbers as it writes them.
 
-from collections.abc import Iterator, Mapping
+What the report page shows: plain values, everything already in words; drawings are made when they are wanted.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from matplotlib.figure import Figure as Drawing
 
+from metrics import wording
 from study_app.config import resource_folder
 from study_app.report.drawing.canvas import Draw, Drawn, fit_labels, style
 from study_app.report.drawing.look import ReportLook
@@ -178,3 +184,142 @@ def render(report: Report, look: ReportLook, drawings: Mapping[str, Drawn]) -> s
     return environment.get_template(TEMPLATE).render(
         report=report, look=look, page_font=font, drawings=drawings
     )
+
+
+DASH = "–"
+MINUS = "−"
+NARROW = "\u202f"
+"""A narrow space that no line is broken at: between thousands, and before the per cent sign."""
+NO_INTERVAL = "no interval"
+UNITS: Mapping[str, float] = MappingProxyType({"hours": 3600.0, "minutes": 60.0, "seconds": 1.0})
+LEVEL = f"95{NARROW}%"
+"""Confidence level of every interval."""
+
+
+def percent(share: float | None, digits: int = 1) -> str:
+    """`82.7 %`, a dash where it is undefined."""
+    return DASH if _undefined(share) else f"{100 * share:.{digits}f}{NARROW}%"  # type: ignore[operator]
+
+
+def percent_interval(low: float | None, high: float | None) -> str:
+    """`76.0 to 89.4 %`, in words where there is none."""
+    if _undefined(low) or _undefined(high):
+        return NO_INTERVAL
+    return f"{100 * low:.1f} to {100 * high:.1f}{NARROW}%"  # type: ignore[operator]
+
+
+def points(difference: float | None) -> str:
+    """`+3.6`: percentage points with their sign, `0.0` for none, a dash where undefined."""
+    if _undefined(difference):
+        return DASH
+    shown = f"{100 * difference:+.1f}"  # type: ignore[operator]
+    return "0.0" if float(shown) == 0 else shown.replace("-", MINUS)
+
+
+def points_interval(low: float | None, high: float | None) -> str:
+    """`−1.2 to +8.4`, in words where there is none."""
+    return NO_INTERVAL if _undefined(low) else f"{points(low)} to {points(high)}"
+
+
+def p_value(p: float | None) -> str:
+    """`0.032`, `< 0.001`, a dash where undefined."""
+    if _undefined(p):
+        return DASH
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"  # type: ignore[operator]
+
+
+def quantity(value: float | None, digits: int = 3) -> str:
+    """Three significant digits, thousands separated; `∞` for an infinite one, a dash for none."""
+    if value is None or math.isnan(value):
+        return DASH
+    if math.isinf(value):
+        return "∞"
+    if value and abs(value) >= 10 ** (digits - 1):
+        return f"{value:,.0f}".replace(",", NARROW).replace("-", MINUS)
+    return f"{value:.{digits}g}".replace("-", MINUS)
+
+
+def quantity_interval(low: float | None, high: float | None) -> str:
+    """`520 to 1 150`; an open end is written so, and where there is no interval that."""
+    if low is None and high is None:
+        return NO_INTERVAL
+    lower = "open" if low is None else quantity(low)
+    upper = "open" if high is None else quantity(high)
+    return f"{lower} to {upper}"
+
+
+def decimal(value: float | None) -> str:
+    """`0.90`: two decimals, a dash where undefined."""
+    if _undefined(value):
+        return DASH
+    shown = f"{value:.2f}"
+    return "0.00" if float(shown) == 0 else shown.replace("-", MINUS)
+
+
+def lasting(seconds: float | None) -> str:
+    """`9.4 hours`, `78 seconds`: a duration in the unit that people would use."""
+    known = math.inf if seconds is None else seconds
+    unit = unit_of(known)
+    number = quantity(known / UNITS[unit])
+    return f"{number} {unit.removesuffix('s') if number == '1' else unit}"
+
+
+def brief(seconds: float) -> str:
+    """`30 s`, `2 min`: a duration beside an axis."""
+    return f"{seconds:.0f} s" if seconds < 60 else f"{seconds / 60:.0f} min"
+
+
+def unit_of(seconds: float) -> str:
+    """Return the largest unit that a duration has twice."""
+    return next((unit for unit, size in UNITS.items() if seconds >= 2 * size), "seconds")
+
+
+def counted(number: int, singular: str, plural: str | None = None) -> str:
+    """`1 query`, `8 queries`."""
+    return wording.counted(number, singular, plural).replace(",", NARROW)
+
+
+def stretch(
+    values: Sequence[float],
+    chosen: Sequence[bool],
+    shown: Callable[[float], str],
+    *,
+    before: str = "",
+    after: str = "",
+) -> str:
+    """`at α = 0.50`, `from α = 0.50 to 0.60`, or `in several places from α = 0.20 to 0.60` where others lie between.
+
+    Parameters
+    ----------
+    values : sequence of float
+        In order.
+    chosen : sequence of bool
+        Which of them are meant; one at least.
+    shown : callable
+        How a value is written.
+    before, after : str
+        What stands around the values.
+    """
+    places = [place for place, is_meant in enumerate(chosen) if is_meant]
+    first, last = (f"{shown(values[place])}" for place in (places[0], places[-1]))
+    if len(places) == 1:
+        return f"at {before}{first}{after}"
+    gaps = "" if places[-1] - places[0] == len(places) - 1 else "in several places "
+    return f"{gaps}from {before}{first} to {last}{after}"
+
+
+def shortened(text: str, most: int = 36) -> str:
+    """Return a name that fits beside an axis: a long one loses its middle."""
+    if len(text) <= most:
+        return text
+    half = (most - 1) // 2
+    return f"{text[:half].rstrip()}…{text[-half:].lstrip()}"
+
+
+def slug(name: str) -> str:
+    """Return a name as it may stand in the name of a file and in an address."""
+    return "".join(sign if sign.isalnum() or sign in "._-" else "-" for sign in name)
+
+
+def _undefined(value: float | None) -> bool:
+    return value is None or math.isnan(value)

@@ -19,8 +19,8 @@ from calibration.agree.measures.variants import Fit, Role
 from metrics.arrays import Floats
 from study_app.report.drawing.figures import scatter
 from study_app.report.folder import ReportMaterial
-from study_app.report.page import Figure
-from study_app.report.wording import (
+from study_app.report.page import (
+    Figure,
     counted,
     decimal,
     percent,

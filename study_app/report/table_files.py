@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from study_app.report.page import ReportTable
-from study_app.report.wording import DASH, MINUS, NARROW, NO_INTERVAL
+from study_app.report.page import DASH, MINUS, NARROW, NO_INTERVAL, ReportTable
 
 PLAIN_SIGNS = 62
 """Signs that fit into a line of the class article, the narrowest that is common."""

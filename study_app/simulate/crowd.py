@@ -13,9 +13,8 @@ import numpy as np
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
-from study_app.simulate.clock import CrowdClock
 from study_app.simulate.person import DESKTOP, PHONE, Person
-from study_app.simulate.site import Site
+from study_app.simulate.site import CrowdClock, Site
 from study_app.simulate.truth import Truth
 from study_app.simulate.world import KnownTask
 from study_app.store.models import Judgment, LoadedStudy, PageLoad, StoredEvent, Worker

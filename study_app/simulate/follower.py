@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from study_app.simulate.clock import CrowdClock
-from study_app.simulate.site import Page, PageError, PageLog, Site, text_of
+from study_app.simulate.site import CrowdClock, Page, PageError, PageLog, Site, text_of
 from study_app.simulate.truth import Behaviour, Lateness
 from study_app.simulate.world import KnownEvent, Memory, StreamWorld
 

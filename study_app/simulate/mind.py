@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from metrics.summaries.trailtext import counted_chars
-from study_app.services.worker.forms import HIGHEST
+from study_app.services.worker.answers import HIGHEST
 from study_app.simulate.site import Element, Fields, Page, PageError, PageLog, text_of
 from study_app.simulate.truth import Truth
 from study_app.simulate.world import World

@@ -18,9 +18,8 @@ from study_app.config import Config
 from study_app.estimate.content import StudyContent
 from study_app.services.researcher.load import load_study
 from study_app.services.researcher.studies import create_keys
-from study_app.simulate.clock import CrowdClock, VirtualClock
 from study_app.simulate.crowd import CrowdReport, run_crowd
-from study_app.simulate.site import PageError
+from study_app.simulate.site import CrowdClock, PageError, VirtualClock
 from study_app.simulate.truth import Truth
 from study_app.simulate.world import build_worlds
 from study_app.store.database import migrate, open_database, shown_address, transaction

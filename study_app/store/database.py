@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import URL, Connection, Engine, MetaData, create_engine, event, inspect
-from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
 from sqlalchemy.orm import Session, sessionmaker
 
 from metrics.errors import PrefcalError, input_fault
+from study_app.config import parsed_address
 from study_app.store import console_models, task_models
 from study_app.store.file_turns import SharedWrites, refuse_half_a_write
 from study_app.store.models import Base
@@ -110,7 +110,7 @@ def open_database(url: str, *, impatient: bool = False) -> Database:
 
 def _with_driver(url: str, parameters: Mapping[str, str]) -> URL:
     """Name the driver in an address that PostgreSQL's own tools would take, and parameters that it does not name itself."""
-    parsed = make_url(url)
+    parsed = parsed_address(url)
     if parsed.drivername in {"postgresql", "postgres"}:
         parsed = parsed.set(drivername="postgresql+psycopg")
     if parsed.get_backend_name() != "postgresql":
@@ -206,11 +206,11 @@ def is_empty(database: Database) -> bool:
 
 def shown_address(url: Any) -> str:
     """Return an address for messages: a SQLite file's path, or the address without its password."""
-    parsed = make_url(url)
+    parsed = parsed_address(url)
     if parsed.get_backend_name() == "sqlite" and parsed.database:
         return parsed.database
     plain = parsed.set(drivername=parsed.get_backend_name())
-    return plain.render_as_string(hide_password=True)
+    return plain.render_as_string(hide_password=True).replace("%2C", ",")
 
 
 @contextmanager
@@ -220,6 +220,7 @@ def faults_named(database: Database) -> Iterator[None]:
         yield
     except DatabaseError as error:
         message = " ".join(str(error.orig).split())  # PostgreSQL's says more than a line
+        message = message.rpartition("All failures were: - ")[2]  # of several servers: each once
         file, server = "its folder exists and may be written", "the server runs and lets you in"
         raise input_fault(
             f"the database {shown_address(database.engine.url)} cannot be used ({message})",
@@ -249,8 +250,12 @@ def _prepare_sqlite(connection: Any, record: object) -> None:  # noqa: ARG001 - 
 
 
 def _make_impatient(connection: Any, record: object) -> None:  # noqa: ARG001 - SQLAlchemy's signature
-    """Set how long statements and locks may take; not as a parameter of the connection, which poolers before a database refuse."""
+    """Set how long statements and locks may take; not as a parameter of the connection, which poolers before a database refuse.
+
+    Statements of pages take milliseconds: to compile one would take longer than to run it.
+    """
     with connection.cursor() as cursor:
+        cursor.execute("SET jit = off")
         cursor.execute(f"SET statement_timeout = '{STATEMENT_SECONDS}s'")
         cursor.execute(f"SET lock_timeout = '{LOCK_SECONDS}s'")
         cursor.execute(f"SET idle_in_transaction_session_timeout = '{IDLE_SECONDS}s'")

@@ -27,10 +27,10 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 from sqlalchemy import Connection, Engine
-from sqlalchemy.engine import make_url
 from sqlalchemy.orm import Session
 
 from metrics.errors import input_fault
+from study_app.config import parsed_address
 
 if sys.platform != "win32":
     import fcntl
@@ -91,7 +91,7 @@ def serving_lock(url: str) -> Iterator[None]:
         If another server has the same SQLite file, its folder is not there, or the file has a second name (hard link): SQLite and the
         lock keep what belongs to it beside one name, so servers under two names would lose answers.
     """
-    parsed = make_url(url)
+    parsed = parsed_address(url)
     if parsed.get_backend_name() != "sqlite" or not parsed.database:
         yield
         return

@@ -1,8 +1,6 @@
 """Submissions of a platform under which more than one worker came: one person with several ids, or an address that was passed on."""
 
-from collections import defaultdict
-
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from study_app.store.models import PlatformEntry, PlatformIdentity, Worker
@@ -20,15 +18,15 @@ def sharers(session: Session, study: int, platform: Platform) -> set[int]:
     submission = submission_of(platform)
     if submission is None:
         return set()
-    arrivals = (
-        select(submission, PlatformIdentity.worker_id)
+    came = (
+        select(submission.label("submission"), PlatformIdentity.worker_id.label("worker"))
         .join(PlatformIdentity, PlatformIdentity.id == PlatformEntry.identity_id)
-        .where(PlatformIdentity.study_id == study, submission.is_not(None))
+        .where(PlatformIdentity.study_id == study)
+        .cte("came")
     )
-    workers = defaultdict(set)
-    for name, worker in session.execute(arrivals):
-        workers[name].add(worker)
-    return {worker for group in workers.values() if len(group) > 1 for worker in group}
+    several = select(came.c.submission).group_by(came.c.submission)
+    several = several.having(func.count(came.c.worker.distinct()) > 1)
+    return set(session.scalars(select(came.c.worker).where(came.c.submission.in_(several))))
 
 
 def other_of_submission(

@@ -1,9 +1,16 @@
-"""The token in which a platform signs whom it sends: read with the platform's public keys, where a study file names a file of them.
+"""Who is let in: the list of ids, and the token in which a platform signs whom it sends.
+
+The list of ids that a study lets in, where its file names one: kept as digests, so that the list is no second store of ids.
+
+A rehearsal (simulate, preview) knows no such list: its workers are nobody.
+
+The token in which a platform signs whom it sends: read with the platform's public keys, where a study file names a file of them.
 
 It is a JSON Web Token signed by RS256, made for one site (``aud``) and good for a while (``exp``); one claim of it holds the parameters
 of the address. Keys come from a file and never from the network: a server that cannot reach the platform goes on. The package that checks a signature is the extra ``signed``.
 """
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,19 +18,71 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from metrics.budget import SMALL_BYTES, check_bytes
 from metrics.errors import FaultLog
+from metrics.files import SMALL_BYTES, check_bytes
 from study_app.study.entries import StudyEntry
 from study_app.study.file import StudyFile
-from study_app.study.platforms import Platform, platform_of
+from study_app.study.platforms import Platform, platform_of, worker_id
 
 if TYPE_CHECKING:
     from jwt import PyJWKSet
 
+MOST_IDS = 100_000
+
+
+def digest_of(study: str, name: str) -> str:
+    """Return what is kept of an id; another study keeps something else of the same one."""
+    return hashlib.sha256(f"{study}\n{name}".encode()).hexdigest()
+
+
+def lets_in(entry: StudyEntry, name: str) -> bool:
+    """Say whether a study lets an id in: everybody where no list was loaded with it."""
+    return not isinstance(entry.ids, tuple) or digest_of(entry.study, name) in entry.ids
+
+
+def with_ids(file: StudyFile) -> StudyFile:
+    """Return a study file with the digests of the ids that it lets in, in place of the name of their file.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, has no id, or a line that is none of the platform.
+    """
+    if not isinstance(file.entry.ids, str):
+        return file
+    names = _listed_names(file, file.entry.ids)
+    ids = tuple(dict.fromkeys(digest_of(file.entry.study, name) for name in names))
+    return replace(file, entry=file.entry.model_copy(update={"ids": ids}))
+
+
+def _listed_names(file: StudyFile, named: str) -> list[str]:
+    path = file.path.parent / named
+    log, platform = FaultLog(file.path), platform_of(file.entry)
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, ValueError):
+        cure = "name a text file in UTF-8 with an id on each line; its path is relative to the study file"
+        log.add(f"ids: {named} cannot be read", line=file.line("ids"), cure=cure)
+        log.raise_if_any()
+        raise
+    log = FaultLog(path)
+    names = [(number, line.strip()) for number, line in enumerate(lines, start=1) if line.strip()]
+    for number, name in names:
+        if worker_id(platform, {platform.worker_parameter: name}) is None:
+            log.add(
+                f"no id of platform {platform.name}", line=number, cure="write one id a line and nothing else"
+            )
+    if not 0 < len(names) <= MOST_IDS:
+        log.add(
+            f"{len(names)} ids", line=1, cure=f"list at least one and at most {MOST_IDS:,}, or leave ids: out"
+        )
+    log.raise_if_any()
+    return [name for _, name in names]
+
+
 ALGORITHM = "RS256"
 LEEWAY_SECONDS = 60
 """So far may the clocks of platform and server be apart."""
-
 LONGEST_TOKEN = 8_000
 
 
@@ -100,7 +159,7 @@ def signed_parameters(
     claims = _claims(entry.signing_keys[0], given.get(platform.token_parameter or "", ""))
     _check_time(claims, now)
     _check_host(claims, host)
-    return {**given, **_names(platform, claims, given)}
+    return {**given, **_signed_names(platform, claims, given)}
 
 
 def _claims(keys: str, token: str) -> Mapping[str, Any]:
@@ -147,7 +206,7 @@ def _host(site: str) -> str:
         return ""
 
 
-def _names(platform: Platform, claims: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, str]:
+def _signed_names(platform: Platform, claims: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, str]:
     """Return what the platform signed of the parameters that it is known by."""
     signed = claims.get(platform.token_claim)
     wanted = (platform.worker_parameter, *platform.other_parameters)

@@ -27,13 +27,17 @@ from study_app.web import serving
 from study_app.web.blueprints import BLUEPRINTS
 from study_app.web.console import CONSOLE, figures, frame
 from study_app.web.console.figures import LatestFigures
-from study_app.web.console.tries import Tries
+from study_app.web.console.frame import Tries
 from study_app.web.serving import reference, said
 
 LOGGER = logging.getLogger("prefcal.errors")
 RETRY_SECONDS = 30
 READ_ONLY = "25006"
 """PostgreSQL's code for a statement that writes where nothing may be written."""
+TOO_LARGE = (
+    "The file is larger than any list of a platform: it may have at most 1 MB. Nothing of it was read. Choose the CSV that the platform lets"
+    " you download; prefcal reconcile reads longer ones."
+)
 SMALLEST_BYTES = 512
 """What is shorter fits into one packet either way."""
 
@@ -75,6 +79,8 @@ def http_error(error: HTTPException) -> Response:
         return Response("Bad request\n", status=400, mimetype="text/plain")
     if isinstance(error, MethodNotAllowed) and request.path.startswith("/r/"):
         error = NotFound()  # else it would tell that there is a console
+    if error.code == 413 and request.endpoint in serving.LARGE_BODIES:
+        return frame.plain((request.view_args or {})["study"], "Not done", TOO_LARGE, 413)
     known = {404: "not_found" if request.path != "/" else "bare_address", 413: "too_large"}
     response = _answer(known.get(error.code or 500, "bad_request"), error.code or 500)
     if isinstance(error, MethodNotAllowed):

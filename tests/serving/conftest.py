@@ -1,5 +1,6 @@
 """A small study in a database of either kind, not yet served."""
 
+import gc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -20,6 +21,7 @@ def durable_postgres() -> Iterator[PostgresServer]:
     """A PostgreSQL server that syncs what it acknowledges."""
     with postgres_server(durable=True) as server:
         yield server
+        gc.collect()  # connections of engines that nobody holds any more end before their server
 
 
 @pytest.fixture

@@ -25,15 +25,15 @@ HEARS_SIGNALS = (
 
 
 class Serving:
-    """A server process and what it said."""
+    """A server process and what it said; ``before`` is Python that it runs first."""
 
-    def __init__(self, url: str, *arguments: str, port: int | None = None) -> None:
+    def __init__(self, url: str, *arguments: str, port: int | None = None, before: str = "") -> None:
         self.port = port or free_port()
         self.address = f"http://127.0.0.1:{self.port}"
         self._command = [
             sys.executable,
             "-c",
-            HEARS_SIGNALS + "from study_app.cli import main; main()",
+            HEARS_SIGNALS + before + "from study_app.cli import main; main()",
             "serve",
             *("--database", url, "--port", str(self.port)),
             *arguments,
@@ -99,9 +99,9 @@ def free_port() -> int:
 
 
 @contextmanager
-def serving(url: str, *arguments: str) -> Iterator[Serving]:
+def serving(url: str, *arguments: str, before: str = "") -> Iterator[Serving]:
     """Run a server while the block lasts."""
-    server = Serving(url, *arguments)
+    server = Serving(url, *arguments, before=before)
     try:
         yield server
     finally:

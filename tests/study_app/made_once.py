@@ -22,12 +22,11 @@ from matplotlib.font_manager import FontPath
 from matplotlib.ft2font import FT2Font
 from sqlalchemy import URL, Engine, NullPool, create_engine, event, text
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
-from sqlalchemy.engine import make_url
 from sqlalchemy.util import LRUCache
 from werkzeug.routing import Rule
 
 from study_app import create_app
-from study_app.config import Config
+from study_app.config import Config, parsed_address
 from study_app.services.researcher.load import LoadReport
 from study_app.store.database import Database, is_empty, migrate, open_database
 from study_app.store.tokens import Now, seeded_tokens
@@ -38,7 +37,7 @@ OWNERS_ALONE = 0o600
 
 def ready_database(url: str) -> Database:
     """Open the database of this address with the tables of this version; a new SQLite file begins as a copy."""
-    parsed = make_url(url)
+    parsed = parsed_address(url)
     file = Path(parsed.database or "")
     if parsed.drivername == "sqlite" and not file.exists():
         file.touch(OWNERS_ALONE)
@@ -74,7 +73,7 @@ def _copy(url: URL, template: str | None) -> str:
 
 def loaded_once(url: str, folder: Path, study: str, load: Callable[[], LoadReport]) -> LoadReport:
     """Load a study from its folder; ``study`` tells it from others. A new SQLite file is a copy of the first that had it."""
-    file = Path(make_url(url).database or "")
+    file = Path(parsed_address(url).database or "")
     if not url.startswith("sqlite") or file.exists():
         return load()
     if study not in LOADED:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from calibration.fit.material import FitOptions
+from calibration.fit.families import FitOptions
 from study_app.cli import main
 
 
@@ -43,7 +43,7 @@ def run_once(*arguments):
 
 def few_simulations(monkeypatch):
     """Let `prefcal fit` test its models by few simulated studies: for tests that do not ask what it says of them."""
-    monkeypatch.setattr("calibration.fit.material.FitOptions", partial(FitOptions, simulations=5))
+    monkeypatch.setattr("calibration.fit.families.FitOptions", partial(FitOptions, simulations=5))
 
 
 def without_pdf(monkeypatch):

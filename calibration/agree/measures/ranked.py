@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from calibration.agree.evidence import Evidence, FixedScorer, Measured, ShownTexts
+from calibration.agree.evidence import Evidence, FixedScorer, Measured, ShownTexts, judged_summaries
 from calibration.agree.judged_task import JudgedTask
 from calibration.agree.measures.variants import (
     Fit,
@@ -15,7 +15,6 @@ from calibration.agree.measures.variants import (
     side_by_side,
     without_known,
 )
-from calibration.agree.score_files import judged_summaries
 from calibration.tables.sources import TaskSources
 from calibration.user_model.measures import intent_shares, persistence
 from calibration.user_model.model import UserModel

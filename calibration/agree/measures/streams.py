@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pandas as pd
 
-from calibration.agree.evidence import Evidence, FixedScorer, Measured, Scorer, ShownTexts
+from calibration.agree.evidence import Evidence, FixedScorer, Measured, Scorer, ShownTexts, judged_summaries
 from calibration.agree.judged_task import JudgedTask
-from calibration.agree.measures.cross_fit import alpha_without_each_topic, weights_without_each_topic
+from calibration.agree.measures.m_variants import alpha_without_each_topic, weights_without_each_topic
 from calibration.agree.measures.msu import UpdateStreams
 from calibration.agree.measures.push import (
     PushScores,
@@ -19,7 +19,6 @@ from calibration.agree.measures.push import (
 )
 from calibration.agree.measures.stream_files import StreamFiles, read_stream_files
 from calibration.agree.measures.variants import Fit, Role, Sweep, Variant, without_known
-from calibration.agree.score_files import judged_summaries
 from calibration.inference.results import NotIdentifiedError
 from calibration.push.pairs import DEFAULT_CONVENTION, SIGNS
 from calibration.tables.sources import PUSH_FILES, TaskSources

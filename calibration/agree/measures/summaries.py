@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from calibration.agree.evidence import Evidence, FixedScorer, Measured, Scorer, ShownTexts
+from calibration.agree.evidence import Evidence, FixedScorer, Measured, Scorer, ShownTexts, judged_summaries
 from calibration.agree.judged_task import JudgedTask
-from calibration.agree.measures.cross_fit import patience_without_each_topic
 from calibration.agree.measures.m_variants import (
     FittedPatience,
     FittedShares,
@@ -17,10 +16,10 @@ from calibration.agree.measures.m_variants import (
     fitted_variants,
     m_sweep,
     named_variants,
+    patience_without_each_topic,
     uniform,
 )
 from calibration.agree.measures.variants import Fit, Sweep, Variant, without_known
-from calibration.agree.score_files import judged_summaries
 from calibration.inference.results import NotIdentifiedError
 from calibration.patience.grid import PAPER_PATIENCE
 from calibration.patience.pairs import given_probabilities
@@ -31,7 +30,7 @@ from metrics.readers.mobileclick import COLUMNS as COLLECTION_FILES
 from metrics.readers.mobileclick import read_collection_files
 from metrics.readers.mobileclick_runs import read_summary_run
 from metrics.registry import Measure
-from metrics.summaries.readings import Probabilities
+from metrics.summaries.trailtext import Probabilities
 from metrics.summaries.two_layered import Link, Query, Summary
 from metrics.wording import listed
 

@@ -3,12 +3,11 @@
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from calibration.agree.evidence import Evidence, FixedScorer, Measured, Scorer
+from calibration.agree.evidence import Evidence, FixedScorer, Measured, Scorer, scores_of_task
 from calibration.agree.judged_task import JudgedTask
 from calibration.agree.measures.kinds import KINDS
 from calibration.agree.measures.names import measure_called, printed_name
 from calibration.agree.measures.variants import Fit, Role, Variant
-from calibration.agree.score_files import scores_of_task
 from metrics.registry import Measure
 
 SCORES_MARK = "from scores"

@@ -12,8 +12,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, NullL
 from calibration.inference.drawing import LEGEND_BELOW
 from calibration.plan.search import Plan, Wish
 from calibration.plan.simulation import PlanRow
-from study_app.cli.plan.curve import percent
-from study_app.cli.plan.question import PlanQuestion
+from study_app.cli.plan.question import PlanQuestion, percent
 from study_app.cli.plan.text import headline
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from calibration.plan.search import LARGEST_FACTOR, Plan, Wish
 from calibration.plan.simulation import PlanRow
 from study_app.cli.output import Cell, table_text
-from study_app.cli.plan.curve import percent, text_curve
 from study_app.cli.plan.options import BUSY
-from study_app.cli.plan.question import PlanQuestion
+from study_app.cli.plan.question import PlanQuestion, percent, text_curve
 
 COLUMNS = (
     "vary",

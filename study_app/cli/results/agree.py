@@ -10,8 +10,8 @@ from study_app.cli.output import MOST, Output, folder_option, format_option, typ
 
 if TYPE_CHECKING:
     from calibration.agree.evidence import Evidence
+    from calibration.agree.folder import StreamTables
     from calibration.agree.measures.names import Wanted
-    from calibration.agree.stream_results import StreamTables
     from calibration.user_model.model import UserModel
 
 
@@ -180,9 +180,8 @@ def _evidence(
     seed: int,
 ) -> "tuple[Evidence, dict[str, Any]]":
     """Read everything that is named; return it with what agree.json says of it."""
-    from calibration.agree.evidence import Evidence
+    from calibration.agree.evidence import Evidence, read_scores
     from calibration.agree.folder import file_record
-    from calibration.agree.score_files import read_scores
     from calibration.tables.files import tables_sha256
     from calibration.tables.sources import study_sources
     from calibration.tables.study import read_study

@@ -11,7 +11,7 @@ from study_app.cli.output import MOST
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from calibration.user_model.scores import FamilyModel, M, R
+    from calibration.user_model.measures import FamilyModel, M, R
     from metrics.taking_part import LeftOut
 
 Run = TypeVar("Run")

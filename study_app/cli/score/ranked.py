@@ -14,9 +14,9 @@ from study_app.cli.score.options import check_draws, model_options, say_left_out
 
 if TYPE_CHECKING:
     from calibration.user_model.ranked import RankedModel
-    from metrics.ranked.coverage import Covered
     from metrics.ranked.lists import CalendarUnit, RankedCollection
     from metrics.ranked.measures import Reading
+    from metrics.ranked.named import Covered
     from metrics.ranked.score import ListMeasure, RankedMeasure
     from metrics.ranked.topics import Gains, Stop
     from metrics.results import Interval, Place, Topics

@@ -9,8 +9,7 @@ from study_app.cli.output import Output, score_output_options
 from study_app.cli.score.options import check_draws, model_options, say_left_out, say_of_runs
 
 if TYPE_CHECKING:
-    from metrics.summaries.readings import Intents
-    from metrics.summaries.trailtext import Layers
+    from metrics.summaries.trailtext import Intents, Layers
     from metrics.summaries.two_layered import Collection
 
 DEFAULT_PATIENCE = 1500.0

@@ -10,7 +10,7 @@ import signal
 import socket
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
 import click
 from sqlalchemy.orm import Session
@@ -23,17 +23,6 @@ from study_app.study.platforms import TRIAL_IDS, Platform, platform_of
 
 if TYPE_CHECKING:
     from flask import Flask
-
-
-THREADS = 32
-"""So many requests wait for the disk side by side, and share its commits; fewer than the database has connections."""
-FEW_THREADS = 8
-"""Of a process on a database server, whose connections all processes share."""
-CONNECTIONS = 2_000
-MAX_REQUEST_BYTES = 1024 * 1024
-HEALTH = "/healthz"
-ADDRESS: Final = re.compile(r"(?<=serving )\S.*", re.DOTALL)
-"""What stands behind waitress's "while serving"."""
 
 
 def address_lines(session: Session, base: str) -> list[str]:
@@ -58,67 +47,6 @@ def _trial(platform: Platform, entrance: str) -> list[str]:
         return []
     name = next(name for name in TRIAL_IDS if re.fullmatch(platform.worker_form, name))
     return [f"  try it:     {entrance}?{platform.worker_parameter}={name}"]
-
-
-class WithoutAddresses(logging.Filter):
-    """Let every record pass, but say no addresses."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Cut out of the record's words what a stranger wrote into them."""
-        record.msg, record.args = ADDRESS.sub("an address", record.getMessage()), ()
-        return True
-
-
-def quieted(name: str) -> logging.Logger:
-    """Return the logger of that name, which says warnings and failures only, and no addresses."""
-    logger = logging.getLogger(name)
-    logger.setLevel(logging.WARNING)
-    logger.filters = [WithoutAddresses()]
-    return logger
-
-
-def waitress_server(
-    app: Any, sock: socket.socket, *, threads: int = THREADS, sockets: dict[int, Any] | None = None
-) -> Any:
-    """Return waitress's server of a WSGI app on a socket that listens; its threads run already.
-
-    It reads requests on the side, so that a slow or silent client holds no thread, and hands on only whole ones. Who asks for
-    /healthz has a thread apart: it answers while all others wait for the database.
-
-    Parameters
-    ----------
-    app : WSGI application
-    sock : socket
-    threads : int
-        How many requests are answered side by side.
-    sockets : dict, optional
-        Gets every socket that is open, for who runs waitress's loop without the server's own method.
-    """
-    from waitress import create_server
-    from waitress.task import ThreadedTaskDispatcher
-
-    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # else a line for each request that waits
-    quieted("waitress")
-    server = create_server(
-        app,
-        map=sockets,
-        sockets=[sock],
-        threads=threads,
-        connection_limit=CONNECTIONS,
-        ident=None,  # no header that says which server this is
-        asyncore_use_poll=True,
-        max_request_body_size=MAX_REQUEST_BYTES,
-        clear_untrusted_proxy_headers=False,  # else X-Forwarded-Proto would never get to the standing link
-    )
-    health = ThreadedTaskDispatcher()
-    health.set_thread_count(1)
-    others = server.task_dispatcher
-
-    def add_task(channel: Any) -> None:
-        (health if channel.requests[0].path == HEALTH else others).add_task(channel)
-
-    server.add_task = add_task
-    return server
 
 
 def cores() -> list[int]:
@@ -273,6 +201,7 @@ def serve_app(app: "Flask", *, host: str, port: int) -> None:
     InputError
         If the port is taken or the host is none of this machine.
     """
+    from study_app.cli.serve.http_server import waitress_server
     from study_app.web.serving import NAME
 
     sock = bound(host, port)

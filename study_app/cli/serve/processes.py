@@ -19,15 +19,8 @@ from gunicorn.glogging import Logger
 from gunicorn.workers.base import Worker
 from waitress import wasyncore
 
-from study_app.cli.serve.command import (
-    FEW_THREADS,
-    THREADS,
-    cores,
-    quieted,
-    spare_collections,
-    stay_on,
-    waitress_server,
-)
+from study_app.cli.serve.command import cores, spare_collections, stay_on
+from study_app.cli.serve.http_server import FEW_THREADS, THREADS, quieted, waitress_server
 from study_app.store.file_turns import FileTurn
 from study_app.web.serving import NAME
 

@@ -1,12 +1,15 @@
-"""`prefcal sweep msu`: MSU for every population of a grid."""
+"""`prefcal sweep msu`: MSU for every population of a grid, by one process or many.
 
+Who does long work: `--jobs` and `--scheduler`, which several commands take.
+"""
+
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from study_app.cli.engine import engine_options
 from study_app.cli.output import folder_option
 from study_app.cli.score.events import (
     DEFAULT_USERS,
@@ -19,11 +22,38 @@ from study_app.cli.score.events import (
 )
 
 if TYPE_CHECKING:
-    from metrics.sweep.grid import SweepGrid
-    from metrics.sweep.plan import SweepPlan
-    from metrics.sweep.references import ReferenceMeasure
+    from metrics.sweep.parts import SweepGrid
     from metrics.sweep.result import MSUSweep
-    from metrics.sweep.sweep import Part
+    from metrics.sweep.sweep import Part, SweepPlan
+    from metrics.sweep.tables import ReferenceMeasure
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def engine_options(command: F) -> F:
+    """Add `--jobs` and `--scheduler`, which the command gets as ``jobs`` and ``scheduler``."""
+    scheduler = click.option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Work on a running Dask cluster instead, such as tcp://10.0.0.1:8786; needs prefcal[cluster].",
+    )
+    jobs = click.option(
+        "--jobs",
+        type=click.IntRange(min=1),
+        default=cores,
+        show_default="every core",
+        metavar="N",
+        help="Processes on this machine. The numbers are the same with any number of them.",
+    )
+    return jobs(scheduler(command))
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
 
 LIKE = "like.csv"
 SHOWN = 10
@@ -166,7 +196,7 @@ def msu(
 
 
 def _grid(preset: str | None, lists: dict[str, Numbers | None]) -> "SweepGrid":
-    from metrics.sweep.grid import SweepGrid
+    from metrics.sweep.parts import SweepGrid
 
     if preset is None and (lists["away"] is None or lists["session"] is None):
         raise click.UsageError("say which people: --preset paper, or --away M,... and --session M,...")
@@ -205,7 +235,7 @@ def _reference(path: str, column: str, runs: list[str], topics: list[str]) -> "R
     """Read the measure of `--like`."""
     from metrics.errors import input_fault
     from metrics.readers.score_rows import read_score_rows
-    from metrics.sweep.references import references
+    from metrics.sweep.tables import references
     from metrics.wording import listed
 
     scores = read_score_rows(path)
@@ -221,8 +251,7 @@ def _reference(path: str, column: str, runs: list[str], topics: list[str]) -> "R
 def _say_like(found: "MSUSweep", wanted: "ReferenceMeasure", path: str) -> None:
     """Write like.csv, and print the points that come first in it."""
     from metrics.files import write_whole
-    from metrics.sweep.like import FEWEST_TOPICS, as_close, points_like
-    from metrics.sweep.result import in_words
+    from metrics.sweep.result import FEWEST_TOPICS, as_close, in_words, points_like
     from study_app.cli.output import csv_text, table_text
 
     table = points_like(found, wanted)

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from calibration.fit.material import FitOptions
-    from calibration.fit.plots import Drawings
+    from calibration.fit.families import FitOptions
+    from calibration.fit.kept import Drawings
     from calibration.fit.study import UserModelFit
 
 COLLECTION = "collection"
@@ -126,8 +126,8 @@ def command(
     drawn (fit-plots.json), both for prefcal report; who may be careless, where anybody is (careless.csv); where people voted on intents or rated iUnits,
     collection/probability.tsv and collection/importance.tsv, for scoring.
     """
+    from calibration.fit.families import FitOptions
     from calibration.fit.kept import CARELESS, PLOTS, QUALITY
-    from calibration.fit.material import FitOptions
     from calibration.user_model.model import write_user_model
     from metrics.files import check_file_place, check_folder_place
     from study_app.cli.tables.folder import read_with_warnings
@@ -253,7 +253,7 @@ def _write_beside(
 
 def _drawn(fit: "UserModelFit", folder: Path | None, level: float) -> "Drawings":
     """Draw what there is to draw, if it is wanted."""
-    from calibration.fit.plots import write_plots
+    from calibration.fit.kept import write_plots
 
     return write_plots(fit.drawable if folder else {}, folder or Path(), level=level)
 

@@ -9,8 +9,8 @@ from calibration.inference.wording import shown, shown_interval
 from study_app.cli.output import Cell, table_text
 
 if TYPE_CHECKING:
-    from calibration.fit.naive import NaiveEstimate
     from calibration.fit.study import UserModelFit
+    from calibration.fit.visits import NaiveEstimate
     from calibration.intents.fit import IntentFit
     from calibration.raters.quality import QualityReport
     from calibration.user_model.model import ParameterEntry

@@ -29,7 +29,7 @@ from matplotlib.ticker import (
 from metrics.arrays import Bools, Floats
 from study_app.report.drawing.canvas import new_drawing
 from study_app.report.drawing.look import ReportLook
-from study_app.report.wording import NARROW, quantity, shortened
+from study_app.report.page import NARROW, quantity, shortened
 
 Colour: TypeAlias = tuple[float, float, float, float]
 NAMED = {"#0072b2": "agree", "#d55e00": "disagree", "#009e73": "muted"}

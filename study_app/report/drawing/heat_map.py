@@ -9,7 +9,7 @@ from matplotlib.figure import Figure as Drawing
 from metrics.arrays import Floats
 from study_app.report.drawing.canvas import new_drawing
 from study_app.report.drawing.look import ReportLook
-from study_app.report.wording import decimal
+from study_app.report.page import decimal
 
 DARKEST = 0.6
 """Opacity of the largest value: ink on it can still be read."""

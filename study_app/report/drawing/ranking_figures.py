@@ -8,7 +8,7 @@ from matplotlib.figure import Figure as Drawing
 from study_app.report.drawing.canvas import new_drawing
 from study_app.report.drawing.figures import Mark, in_percent
 from study_app.report.drawing.look import ReportLook
-from study_app.report.wording import shortened
+from study_app.report.page import shortened
 
 
 def win_rate_rows(look: ReportLook, *, marks: Sequence[Mark], ranks: Sequence[str]) -> Drawing:

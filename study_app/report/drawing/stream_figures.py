@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from metrics.arrays import Floats, Places
 from study_app.report.drawing.canvas import new_drawing
 from study_app.report.drawing.look import ReportLook
-from study_app.report.wording import shortened
+from study_app.report.page import shortened
 
 SIGNS = "os^DvPX*<>"
 """A sign for each system, as far as they go; more systems than that get discs and no names."""

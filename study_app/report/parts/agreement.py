@@ -10,7 +10,17 @@ from calibration.agree.judged_task import tells
 from calibration.agree.measures.variants import Fit, Role
 from metrics.wording import listed
 from study_app.report.drawing.figures import Mark, agreement_rows
-from study_app.report.page import Figure, Section
+from study_app.report.page import (
+    LEVEL,
+    Figure,
+    Section,
+    counted,
+    p_value,
+    percent,
+    percent_interval,
+    points,
+    points_interval,
+)
 from study_app.report.parts.agreement_tables import (
     agreement_table,
     by_votes_table,
@@ -27,15 +37,6 @@ from study_app.report.results import (
     ceiling,
     finding,
     scatters,
-)
-from study_app.report.wording import (
-    LEVEL,
-    counted,
-    p_value,
-    percent,
-    percent_interval,
-    points,
-    points_interval,
 )
 
 SIGNIFICANT = 0.05

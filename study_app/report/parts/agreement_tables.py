@@ -7,11 +7,10 @@ import numpy as np
 import pandas as pd
 
 from calibration.agree.comparisons import By, nothing_detectable
-from study_app.report.page import ReportTable
-from study_app.report.results import PLACES, TaskResult
-from study_app.report.wording import (
+from study_app.report.page import (
     DASH,
     LEVEL,
+    ReportTable,
     counted,
     decimal,
     p_value,
@@ -21,6 +20,7 @@ from study_app.report.wording import (
     points_interval,
     quantity,
 )
+from study_app.report.results import PLACES, TaskResult
 
 MOST_CHARS = 240
 """Characters of a text that are shown."""

@@ -11,7 +11,7 @@ from calibration.agree.measures.variants import Fit, Role
 from calibration.user_model.model import UserModel
 from metrics.arrays import Floats
 from study_app.report.drawing.figures import DrawnCurve, Mark, curve_with_marks
-from study_app.report.page import Figure, Section
+from study_app.report.page import LEVEL, Figure, Section, percent, points, points_interval, quantity, stretch
 from study_app.report.parts.fit import PATIENCE, curve_marks
 from study_app.report.results import (
     FEWEST_FOR_BAND,
@@ -23,7 +23,6 @@ from study_app.report.results import (
     ceiling,
     scatters,
 )
-from study_app.report.wording import LEVEL, percent, points, points_interval, quantity, stretch
 
 EXPLORATION = (
     "The curve is for exploration: its highest point was chosen by looking at these preferences, so its agreement is"

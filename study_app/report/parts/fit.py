@@ -12,12 +12,14 @@ from calibration.user_model.model import PATIENCE_SPREAD, ParameterEntry, UserMo
 from metrics.wording import listed
 from study_app.report.drawing.figures import Mark, fit_drawing
 from study_app.report.folder import ReportMaterial
-from study_app.report.page import Figure, ReportTable, Section
-from study_app.report.wording import (
+from study_app.report.page import (
     DASH,
     LEVEL,
     NARROW,
     UNITS,
+    Figure,
+    ReportTable,
+    Section,
     counted,
     lasting,
     percent,

@@ -11,9 +11,8 @@ from pydantic import JsonValue
 from calibration.agree.comparisons import nothing_detectable
 from calibration.tables.study import StudyRecord
 from study_app.report.folder import MODEL, TABLES, ReportMaterial
-from study_app.report.page import Code, ReportTable, Section
+from study_app.report.page import DASH, Code, ReportTable, Section, counted, points, quantity
 from study_app.report.results import PLACES, TaskResult
-from study_app.report.wording import DASH, counted, points, quantity
 from study_app.tasks.kinds import KINDS
 from study_app.tasks.task_kind import FinishedTask
 

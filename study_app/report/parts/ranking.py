@@ -10,10 +10,12 @@ from calibration.rank.ranking import Ranking, ranks_in_words
 from metrics.wording import listed
 from study_app.report.drawing.figures import Mark
 from study_app.report.drawing.ranking_figures import win_rate_rows
-from study_app.report.page import Figure, ReportTable, Section
-from study_app.report.wording import (
+from study_app.report.page import (
     NARROW,
     NO_INTERVAL,
+    Figure,
+    ReportTable,
+    Section,
     counted,
     decimal,
     p_value,

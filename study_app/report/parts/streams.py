@@ -6,7 +6,7 @@ from operator import itemgetter
 
 import numpy as np
 
-from calibration.agree.stream_results import (
+from calibration.agree.folder import (
     DEFAULT_ALPHA,
     FITTED,
     PUSH,
@@ -29,12 +29,23 @@ from study_app.report.drawing.stream_figures import (
     tau_over_alpha,
 )
 from study_app.report.folder import ReportMaterial
-from study_app.report.page import Figure, ReportTable, Section
+from study_app.report.page import (
+    LEVEL,
+    Figure,
+    ReportTable,
+    Section,
+    brief,
+    counted,
+    decimal,
+    lasting,
+    quantity,
+    slug,
+    stretch,
+)
 from study_app.report.results import over_few, ranked_alike
-from study_app.report.wording import LEVEL, brief, counted, decimal, lasting, quantity, slug, stretch
 
 MSU_PAPER = "Baruah and others (SIGIR 2015)"
-CONVERTED = "Converted: these judgments were made for another kind of collection (metrics.readers.convert)."
+CONVERTED = "Converted: these judgments were made for another kind of collection (metrics.readers.push)."
 SPREAD_IN_WORDS = f"Standard deviations are {SPREAD:g} times the means."
 EXTREMES = (("MSU", True, "Fig. 3"), ("MSU", False, "Fig. 4"), ("MSU/s", True, "Fig. 5"))
 """Measure, whether the population that ranks most like ELG is shown or the least, and where the paper does so."""

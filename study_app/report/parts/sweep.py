@@ -12,9 +12,18 @@ from metrics.sweep.result import MSUSweep, in_words
 from metrics.sweep.tables import POPULATION, SYSTEM
 from study_app.report.drawing.heat_map import HeatMap, heat_map
 from study_app.report.drawing.stream_figures import Against, BestMap, best_map, one_against_other
-from study_app.report.page import Figure, ReportTable, Section
+from study_app.report.page import (
+    Figure,
+    ReportTable,
+    Section,
+    brief,
+    counted,
+    decimal,
+    lasting,
+    quantity,
+    slug,
+)
 from study_app.report.results import over_few
-from study_app.report.wording import brief, counted, decimal, lasting, quantity, slug
 
 KEY = "sweep"
 PAPER = "Baruah and others (SIGIR 2015)"

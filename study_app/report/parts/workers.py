@@ -8,14 +8,24 @@ import numpy as np
 import pandas as pd
 
 from calibration.raters.consistency import consistency_by_worker
-from calibration.raters.position_bias import left_share_by_worker
+from calibration.raters.preferences import left_share_by_worker
 from calibration.tables.preferences import left_out
 from calibration.user_model.model import ParameterEntry
 from metrics.arrays import Bools
 from study_app.report.drawing.figures import Shares, worker_scatter, worker_shares
 from study_app.report.folder import ReportMaterial
-from study_app.report.page import Figure, ReportTable, Section
-from study_app.report.wording import LEVEL, NO_INTERVAL, counted, decimal, percent, percent_interval, quantity
+from study_app.report.page import (
+    LEVEL,
+    NO_INTERVAL,
+    Figure,
+    ReportTable,
+    Section,
+    counted,
+    decimal,
+    percent,
+    percent_interval,
+    quantity,
+)
 
 CAPTION = (
     f"Each sign is a worker with an exact {LEVEL} interval; crosses were left out. Band across: all counted workers"

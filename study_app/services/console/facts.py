@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from sqlalchemy import BigInteger, and_, case, func, select, type_coerce
+from sqlalchemy import BigInteger, Select, and_, case, func, select, type_coerce
 from sqlalchemy.orm import Session, aliased
 
 from study_app.protocol.domain import (
@@ -32,7 +32,8 @@ PHONE_PIXELS = 600
 
 CHOICES = ("left", "right", "equally_good", "equally_bad")
 
-Workers: TypeAlias = Collection[int]
+Workers: TypeAlias = Collection[int] | Select[int]
+"""Rows of workers: a few of them, or the question for many, which the database answers by itself."""
 
 Fact: TypeAlias = Callable[[Session, StudyPlan, Workers, datetime], Mapping[int, Any]]
 
@@ -48,13 +49,24 @@ class Reached:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Consistency:
+    """Repeated pairs that were answered as before, of how many."""
+
+    consistent: int = 0
+    repeats: int = 0
+
+    @property
+    def share(self) -> float | None:
+        """Share of the repeated pairs answered as before; None without any."""
+        return self.consistent / self.repeats if self.repeats else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Care:
     """Signs of care, as table workers has them.
 
     Attributes
     ----------
-    consistent, repeats : int
-        Repeated pairs that were answered as before, of how many.
     flags : tuple of str
         Signs that nobody looked; they leave nobody out.
     excluded : tuple of str
@@ -65,17 +77,10 @@ class Care:
         How often each of `CHOICES` was the answer.
     """
 
-    consistent: int = 0
-    repeats: int = 0
     flags: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     judged: frozenset[str] = frozenset()
     choices: tuple[int, ...] = (0, 0, 0, 0)
-
-    @property
-    def consistency(self) -> float | None:
-        """Share of the repeated pairs answered as before; None without any."""
-        return self.consistent / self.repeats if self.repeats else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +111,7 @@ def device_of(width: int, height: int) -> str:
 
 def reached(session: Session, plan: StudyPlan, workers: Workers, now: datetime) -> dict[int, Reached]:
     """Return worker -> the last task that they hold something of."""
-    done = func.sum(case((and_(Slot.done_at.is_not(None), Slot.done_at <= now), 1), else_=0))
+    done = func.count().filter(Slot.done_at <= now)
     held = (
         select(Assignment.worker_id, Assignment.task_id, done, func.count(Slot.id))
         .join(Assignment.slots)
@@ -121,22 +126,31 @@ def reached(session: Session, plan: StudyPlan, workers: Workers, now: datetime) 
     return last
 
 
+def consistency(session: Session, plan: StudyPlan, workers: Workers, now: datetime) -> dict[int, Consistency]:  # noqa: ARG001 - as `Fact`
+    """Return worker -> how their repeated pairs were answered, of those who have any."""
+    return {
+        worker: Consistency(consistent=sum(consistent for consistent, _ in repeats), repeats=len(repeats))
+        for worker, repeats in _repeats(session, plan, workers).items()
+    }
+
+
 def care(session: Session, plan: StudyPlan, workers: Workers, now: datetime) -> dict[int, Care]:  # noqa: ARG001 - as `Fact`
-    """Return worker -> signs of care, by the rules by which `study_app.export.people` makes table workers."""
+    """Return worker -> signs of care, by the rules by which `study_app.export.people` makes table workers.
+
+    Of whom there is no sign, for or against, is not in it.
+    """
     repeats, searches = _repeats(session, plan, workers), _searches(session, plan, workers)
     given, shared = _given(session, workers), sharers(session, plan.id, platform_of(plan.entry))
     cares = {}
-    for worker in workers:
+    for worker in given.keys() | repeats.keys() | searches.keys() | shared:
         answers, flags = given.get(worker, _NOTHING_GIVEN)
-        of_repeats, of_searches = repeats[worker], searches[worker]
+        of_repeats, of_searches = repeats.get(worker, ()), searches.get(worker, ())
         judged = {
             "search": bool(of_searches),
             "consistency": len(of_repeats) >= MIN_VALIDATIONS,
             **{flag: is_up is not None for flag, is_up in flags.items()},
         }
         cares[worker] = Care(
-            consistent=sum(consistent for consistent, _ in of_repeats),
-            repeats=len(of_repeats),
             flags=(
                 *(flag for flag, is_up in flags.items() if is_up),
                 *((SHARED,) if worker in shared else ()),
@@ -149,10 +163,10 @@ def care(session: Session, plan: StudyPlan, workers: Workers, now: datetime) -> 
 
 
 def _is_newest(judgment: type[Judgment]) -> Any:
-    """Return the condition that no later revision is stored."""
+    """Return the condition that no later revision is stored; few are, so that databases look among these first."""
     later = aliased(Judgment)
     newer = (later.showing_id == judgment.showing_id) & (later.revision == judgment.revision + 1)
-    return ~select(later.id).where(newer).exists()
+    return ~select(later.id).where(newer, later.revision > 1).exists()
 
 
 Given: TypeAlias = tuple[tuple[int, ...], Mapping[str, bool | None]]
@@ -164,12 +178,9 @@ def _given(session: Session, workers: Workers) -> dict[int, Given]:
     """Return worker -> what was answered; counted by the database, judged by the rules."""
     first_met = and_(Showing.repeats_id.is_(None), Judgment.revision == 1)
     quick = and_(first_met, Judgment.decision_ms < 1000 * MIN_DECISION_SECONDS)
-    numbers = [
-        func.sum(case((condition, 1), else_=0))
-        for condition in (first_met, quick, *(Judgment.choice == choice for choice in CHOICES))
-    ]
+    conditions = (first_met, quick, *(Judgment.choice == choice for choice in CHOICES))
     counted = (
-        select(Assignment.worker_id, *numbers)
+        select(Assignment.worker_id, *(func.count().filter(condition) for condition in conditions))
         .select_from(Assignment)
         .join(Assignment.slots)
         .join(Slot.showings)
@@ -186,17 +197,12 @@ def _given(session: Session, workers: Workers) -> dict[int, Given]:
     return found
 
 
-def _repeats(
-    session: Session, plan: StudyPlan, workers: Workers
-) -> defaultdict[int, list[tuple[bool, float]]]:
+def _repeats(session: Session, plan: StudyPlan, workers: Workers) -> dict[int, list[tuple[bool, float]]]:
     """Return worker -> whether each repeat was consistent, and the share of them that its task wants."""
     first, answer = aliased(Showing), aliased(Judgment)
+    is_consistent = _preferred(Judgment, Showing) == _preferred(answer, first)
     compared = (
-        select(
-            Assignment.worker_id,
-            Assignment.task_id,
-            _preferred(Judgment, Showing) == _preferred(answer, first),
-        )
+        select(Assignment.worker_id, Assignment.task_id, func.count(), func.count().filter(is_consistent))
         .select_from(Assignment)
         .join(Assignment.slots)
         .join(Slot.showings)
@@ -204,12 +210,13 @@ def _repeats(
         .join(first, first.id == Showing.repeats_id)
         .join(answer, answer.showing_id == first.id)
         .where(Assignment.worker_id.in_(workers), _is_newest(Judgment), _is_newest(answer))
+        .group_by(Assignment.worker_id, Assignment.task_id)
     )
     repeats: defaultdict[int, list[tuple[bool, float]]] = defaultdict(list)
-    for worker, task, consistent in session.execute(compared):
+    for worker, task, number, consistent in session.execute(compared):
         entry = plan.task(task).entry
         if isinstance(entry, JudgingTask):
-            repeats[worker].append((bool(consistent), entry.min_consistency))
+            repeats[worker] += [(place < consistent, entry.min_consistency) for place in range(number)]
     return repeats
 
 
@@ -222,9 +229,7 @@ def _preferred(judgment: type[Judgment], showing: type[Showing]) -> Any:
     )
 
 
-def _searches(
-    session: Session, plan: StudyPlan, workers: Workers
-) -> defaultdict[int, list[tuple[float, float]]]:
+def _searches(session: Session, plan: StudyPlan, workers: Workers) -> dict[int, list[tuple[float, float]]]:
     """Return worker -> seconds of each search that was left, and the least that its task wants."""
     shown_ms, left_ms = (
         type_coerce(moment, BigInteger) for moment in (Slot.search_shown_at, Slot.search_left_at)
@@ -268,15 +273,17 @@ def gaps(session: Session, plan: StudyPlan, workers: Workers, now: datetime) -> 
         .where(PageLoad.worker_id.in_(workers), select(StoredEvent.id).where(above).exists())
         .group_by(PageLoad.worker_id)
     )
+    missing = func.count() - func.count(PageLoad.id)
     unlogged = (
-        select(Assignment.worker_id, func.count())
+        select(Assignment.worker_id, missing)
         .select_from(Assignment)
         .join(Assignment.slots)
         .join(Slot.showings)
         .join(Showing.judgments)
         .outerjoin(PageLoad, PageLoad.key == Judgment.page_key)
-        .where(Assignment.worker_id.in_(workers), PageLoad.id.is_(None), _is_newest(Judgment))
+        .where(Assignment.worker_id.in_(workers), _is_newest(Judgment))
         .group_by(Assignment.worker_id)
+        .having(missing > 0)
     )
     pages = {worker: number for worker, number in session.execute(holed)}  # noqa: C416 - rows are not tuples to mypy
     answers = {worker: number for worker, number in session.execute(unlogged)}  # noqa: C416
@@ -285,6 +292,12 @@ def gaps(session: Session, plan: StudyPlan, workers: Workers, now: datetime) -> 
     }
 
 
-FACTS: Mapping[str, Fact] = {"reached": reached, "care": care, "window": windows, "gaps": gaps}
+FACTS: Mapping[str, Fact] = {
+    "reached": reached,
+    "consistency": consistency,
+    "care": care,
+    "window": windows,
+    "gaps": gaps,
+}
 
 """What is looked up of some workers at once; who is missing from the answer has none."""

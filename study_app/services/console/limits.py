@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from metrics.errors import input_fault
 from metrics.wording import counted
-from study_app.protocol.stream_rules import follow_length
+from study_app.protocol.domain import follow_length
 from study_app.services.worker.room import open_topics, open_units
 from study_app.store.models import Assignment, LoadedStudy, Slot, Task, Topic, Worker
 from study_app.store.plan import Plans, StudyPlan, TaskPlan, TopicPlan

@@ -12,12 +12,12 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from study_app.services.console.facts import FACTS, Care, Gaps, Reached, Window
+from study_app.services.console.facts import FACTS, Care, Consistency, Gaps, Reached, Window, Workers
 from study_app.store.models import Worker
 from study_app.store.plan import StudyPlan
 
-MOST_AT_ONCE = 5_000
-"""Workers that one statement names: a database takes so many values and not very many more."""
+FEW = 100
+"""Up to so many workers are named in a statement; of more the whole study is asked about, which costs a database less."""
 
 AT_WORK = timedelta(minutes=10)
 
@@ -104,6 +104,7 @@ class Line:
 
     person: PersonState
     reached: Reached | None = None
+    consistency: Consistency = field(default_factory=Consistency)
     care: Care = field(default_factory=Care)
     window: Window | None = None
     gaps: Gaps = field(default_factory=Gaps)
@@ -125,7 +126,7 @@ SORTS: Mapping[str, tuple[str | None, Callable[[Line], Any]]] = {
     "minutes": (None, lambda line: line.person.minutes),
     "state": (None, lambda line: line.person.state),
     "reached": ("reached", lambda line: line.reached and (line.reached.task, line.reached.done)),
-    "consistency": ("care", lambda line: line.care.consistency),
+    "consistency": ("consistency", lambda line: line.consistency.share),
     "flags": ("care", lambda line: len(line.care.flags) + len(line.care.excluded)),
     "device": ("window", lambda line: line.window and (line.window.width, line.window.height)),
     "gaps": ("gaps", lambda line: line.gaps.pages + line.gaps.answers),
@@ -204,13 +205,17 @@ def _learned(
     session: Session, plan: StudyPlan, lines: Sequence[Line], facts: Iterable[str | None], *, now: datetime
 ) -> list[Line]:
     """Return lines with some facts; of who withdrew nothing is looked up."""
-    workers = [line.person.id for line in lines if line.person.state != "withdrawn"]
-    known: dict[str, dict[int, Any]] = {fact: {} for fact in facts if fact is not None}
-    for start in range(0, len(workers), MOST_AT_ONCE):
-        for fact, learned in known.items():
-            learned.update(FACTS[fact](session, plan, workers[start : start + MOST_AT_ONCE], now))
+    if not (facts := set(facts) - {None}):
+        return list(lines)
+    present = [line.person.id for line in lines if line.person.state != "withdrawn"]
+    everybody = select(Worker.id).where(Worker.study_id == plan.id, Worker.withdrawn_at.is_(None))
+    asked: Workers = present if len(present) <= FEW else everybody
+    known = {fact: FACTS[fact](session, plan, asked, now) for fact in facts if fact is not None}
+    wanted = set(present)
     return [
         _with(line, {fact: found[line.person.id] for fact, found in known.items() if line.person.id in found})
+        if line.person.id in wanted
+        else line
         for line in lines
     ]
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Select, and_, func, or_, select
+from sqlalchemy import Select, and_, exists, func, select
 from sqlalchemy.orm import Session
 
 from study_app.export.people import takes_part
@@ -24,9 +24,9 @@ from study_app.protocol.domain import (
 )
 from study_app.services.console.facts import CHOICES, Care, care
 from study_app.services.researcher.reconcile import Handover, handover
-from study_app.services.worker.room import counts, pair_tallies, taken_units
-from study_app.services.worker.streams import system_tallies
-from study_app.store.models import Assignment, LoadedStudy, PageLoad, Pair, Showing, Slot, Topic, Worker
+from study_app.services.worker.room import counts, taken_units, task_tallies
+from study_app.services.worker.streams import WAS_USED, follower_tallies
+from study_app.store.models import Assignment, Judgment, LoadedStudy, Pair, Showing, Slot, Topic, Worker
 from study_app.store.plan import StudyPlan, TaskPlan, TopicPlan
 from study_app.store.task_models import Follow, Prompt, StreamView, UsefulAnswer, UsefulQuestion
 from study_app.study.platforms import platform_of
@@ -217,8 +217,7 @@ def study_progress(
     ).where(Worker.study_id == plan.id)
     arrived, consented, completed, withdrawn = session.execute(counted).one()
     if cares is None:
-        part = session.scalars(select(Worker.id).where(takes_part(plan.id))).all()
-        cares = care(session, plan, part, now).values()
+        cares = care(session, plan, select(Worker.id).where(takes_part(plan.id)), now).values()
     return StudyProgress(
         study=plan.name,
         title=plan.entry.title,
@@ -298,14 +297,13 @@ def stream_progress(session: Session, task: TaskPlan, *, now: datetime) -> Strea
         .where(Assignment.task_id == task.id, Worker.withdrawn_at.is_(None))
     )
     of_task = UsefulQuestion.follow_id.in_(mine)
-    came = select(StreamView.follow_id).outerjoin(PageLoad, PageLoad.key == StreamView.key)
-    came = came.where(or_(StreamView.left_at.is_not(None), PageLoad.id.is_not(None)))
+    came = exists().where(StreamView.follow_id == Follow.id, WAS_USED)
     answered = select(UsefulAnswer.question_id).join(UsefulAnswer.question).where(of_task).distinct()
     return StreamProgress(
         following=_count(session, mine.where(Follow.ends_at > now, Worker.stopped_at.is_(None))),
-        never_came=_count(session, mine.where(Follow.id.not_in(came))),
+        never_came=_count(session, mine.where(~came)),
         per_stream=_spread(
-            [n for topic in task.topics for n in system_tallies(session, task, topic.id).values()]
+            [n for tallies in follower_tallies(session, task).values() for n in tallies.values()]
         ),
         asked=_count(session, select(UsefulQuestion.id).where(of_task)),
         answered=_count(session, answered),
@@ -320,8 +318,8 @@ def _count(session: Session, query: Select[int]) -> int:
 
 def _judgments_per_pair(session: Session, task: TaskPlan) -> Sequence[int]:
     judged = (
-        select(Showing.pair_id, func.count(func.distinct(Showing.id)).label("number"))
-        .join(Showing.judgments)
+        select(Showing.pair_id, func.count().label("number"))
+        .join(Judgment, (Judgment.showing_id == Showing.id) & (Judgment.revision == 1))
         .join(Showing.slot)
         .join(Slot.assignment)
         .join(Assignment.worker)
@@ -340,11 +338,7 @@ def _judgments_per_pair(session: Session, task: TaskPlan) -> Sequence[int]:
 
 
 def _side_differences(session: Session, task: TaskPlan, *, now: datetime) -> Sequence[int]:
-    return [
-        abs(tally.a_left - tally.b_left)
-        for topic in task.topics
-        for tally in pair_tallies(session, topic.id, now=now)
-    ]
+    return [abs(tally.a_left - tally.b_left) for tally in task_tallies(session, task.id, now=now)]
 
 
 def _spread(counts: Sequence[int]) -> Spread:

@@ -14,14 +14,7 @@ from sqlalchemy.orm import Session
 
 from study_app.services.worker.ends import visited_between
 from study_app.services.worker.whereabouts import locate
-from study_app.store.models import (
-    Assignment,
-    LoadedStudy,
-    PlatformEntry,
-    PlatformIdentity,
-    Slot,
-    Worker,
-)
+from study_app.store.models import Assignment, LoadedStudy, PlatformEntry, PlatformIdentity, Slot, Worker
 from study_app.store.plan import Plans, StudyPlan
 from study_app.store.submissions import sharers
 from study_app.store.task_models import CodeShown, Follow, PlatformRecord
@@ -180,13 +173,15 @@ def _known(
         ids,
     )
     follows = _by_owner(session, _FOLLOWS, Assignment.worker_id, workers)
+    is_open = or_(Slot.done_at.is_(None), Slot.done_at > now)
+    unfinished = _by_owner(session, _HELD.where(is_open), Assignment.worker_id, workers)
     for identity, worker in people:
         yield _Known(
             identity=identity,
             worker=worker,
             entries=entries[identity.id],
             follows=follows[worker.id],
-            is_complete=_has_all(session, plans, worker, now=now),
+            is_complete=_has_all(session, plans, worker, unfinished[worker.id], now=now),
         )
 
 
@@ -201,12 +196,16 @@ def _by_owner(
     return found
 
 
-def _has_all(session: Session, plans: Plans, worker: Worker, *, now: datetime) -> bool:
+def _has_all(
+    session: Session, plans: Plans, worker: Worker, unfinished: Sequence[int], *, now: datetime
+) -> bool:
+    """Say whether everything of a worker is stored; the long way only of who holds nothing that is unfinished."""
     if worker.completed_at is not None or worker.stopped_at is not None:
         return worker.completed_at is not None
-    return locate(session, plans, worker.id, now=now).state.has_all
+    return not unfinished and locate(session, plans, worker.id, now=now).state.has_all
 
 
+_HELD = select(Assignment.worker_id, Slot.id).join(Slot.assignment)
 _FOLLOWS = select(Assignment.worker_id, Follow.id).join(Follow.slot).join(Slot.assignment)
 
 
@@ -367,26 +366,30 @@ class Handover:
 
 def handover(session: Session, study: int, platform: Platform) -> Handover:
     """Count the workers of a study by what they and the platform know."""
-    mine = select(Worker.id).where(Worker.study_id == study)
-    codes = select(CodeShown.worker_id).where(CodeShown.worker_id.in_(mine))
-    listed = (
-        select(PlatformIdentity.worker_id)
+    ends = [func.count().filter(Worker.stopped_as == end) for end in ENDS]
+    counts = [func.count(Worker.completed_at), *ends]
+    complete, *early = session.execute(select(*counts).where(Worker.study_id == study)).one()
+    is_whole, is_visit = CodeShown.kind == "complete", CodeShown.kind == "visit"
+    shown, visit_codes = session.execute(
+        select(func.count().filter(is_whole), func.count().filter(is_visit))
+        .select_from(CodeShown)
+        .join(Worker, Worker.id == CodeShown.worker_id)
+        .where(Worker.study_id == study)
+    ).one()
+    is_paid = or_(PlatformRecord.paid, PlatformRecord.marked_paid_at.is_not(None))
+    worker = PlatformIdentity.worker_id.distinct()
+    confirmed, paid = session.execute(
+        select(func.count(worker).filter(PlatformRecord.confirmed), func.count(worker).filter(is_paid))
+        .select_from(PlatformIdentity)
         .join(PlatformRecord, PlatformRecord.identity_id == PlatformIdentity.id)
         .where(PlatformIdentity.study_id == study)
-        .distinct()
-    )
+    ).one()
     return Handover(
-        complete=_count(session, mine.where(Worker.completed_at.is_not(None))),
-        shown=_count(session, codes.where(CodeShown.kind == "complete")),
-        confirmed=_count(session, listed.where(PlatformRecord.confirmed)),
-        paid=_count(
-            session, listed.where(or_(PlatformRecord.paid, PlatformRecord.marked_paid_at.is_not(None)))
-        ),
-        early={end: _count(session, mine.where(Worker.stopped_as == end)) for end in ENDS},
-        visit_codes=_count(session, codes.where(CodeShown.kind == "visit")),
+        complete=complete,
+        shown=shown,
+        confirmed=confirmed,
+        paid=paid,
+        early=dict(zip(ENDS, early, strict=True)),
+        visit_codes=visit_codes,
         shared=len(sharers(session, study, platform)),
     )
-
-
-def _count(session: Session, query: Select[int]) -> int:
-    return session.scalar(select(func.count()).select_from(query.subquery())) or 0

@@ -5,16 +5,38 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
-from sqlalchemy import bindparam, exists, insert, or_, select, true
+from sqlalchemy import bindparam, exists, func, insert, or_, select, true, union_all
 from sqlalchemy.orm import Session
 
 from study_app.services.worker.whereabouts import Whereabouts
-from study_app.store.models import LoadedStudy, PageLoad, PlatformEntry, PlatformIdentity, Worker
+from study_app.store.models import (
+    Assignment,
+    Ballot,
+    Judgment,
+    LoadedStudy,
+    PageLoad,
+    PlatformEntry,
+    PlatformIdentity,
+    Showing,
+    Slot,
+    Worker,
+)
 from study_app.store.plan import WorkerRow, change, columns, store
-from study_app.store.task_models import CodeShown, StreamView
+from study_app.store.task_models import CodeShown, Rating, Reply, Sheet, StreamView
 from study_app.study.platforms import WayBack, way_back
 
 End: TypeAlias = Literal["screened_out", "failed_checks", "partial"]
+_ITS_SLOTS = (
+    select(Slot.id)
+    .join(Assignment, Assignment.id == Slot.assignment_id)
+    .where(Assignment.worker_id == bindparam("worker"))
+)
+_LAST_ANSWERS = union_all(
+    select(func.max(Judgment.decided_at)).join(Judgment.showing).where(Showing.slot_id.in_(_ITS_SLOTS)),
+    select(func.max(Ballot.decided_at)).where(Ballot.slot_id.in_(_ITS_SLOTS)),
+    select(func.max(Rating.decided_at)).join(Rating.sheet).where(Sheet.slot_id.in_(_ITS_SLOTS)),
+    select(func.max(Reply.decided_at)).where(Reply.slot_id.in_(_ITS_SLOTS)),
+)
 
 
 def stop(session: Session, here: Whereabouts, end: End, *, now: datetime) -> None:
@@ -27,11 +49,18 @@ def stop(session: Session, here: Whereabouts, end: End, *, now: datetime) -> Non
     if worker.completed_at is not None or worker.stopped_at is not None:
         return
     code = getattr(here.plan.entry.codes, end) if end != "partial" or has_answer(here) else None
-    change(session, worker, stopped_at=max(now, worker.last_seen_at), stopped_as=end, completion_code=code)
+    at = time_of_end(session, worker, now=now)
+    change(session, worker, stopped_at=at, stopped_as=end, completion_code=code)
     held = [slot for slots in here.slots.values() for slot in slots]
     live = [slot for slot in held if slot.done_at is None and slot.expires_at > now]
     if live:
         change(session, *live, expires_at=now)
+
+
+def time_of_end(session: Session, worker: WorkerRow, *, now: datetime) -> datetime:
+    """Return the time at which a worker's part ends now: no answer came later, also when the clock was set back meanwhile."""
+    answered = session.scalars(_LAST_ANSWERS, {"worker": worker.id})
+    return max(now, worker.last_seen_at, *(at for at in answered if at is not None))
 
 
 def has_answer(here: Whereabouts) -> bool:

@@ -33,11 +33,8 @@ def counts(now: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
     return and_(or_(Slot.done_at.is_not(None), live), Worker.withdrawn_at.is_(None))
 
 
-_PAIRS = (
-    select(Pair.id, Pair.system_a_id, Pair.system_b_id)
-    .where(Pair.topic_id == bindparam("topic"))
-    .order_by(Pair.id)
-)
+_PAIRS = select(Pair.id, Pair.system_a_id, Pair.system_b_id).order_by(Pair.id)
+_PAIRS_OF_TOPIC = _PAIRS.where(Pair.topic_id == bindparam("topic"))
 
 
 def _times(topics: Select[int]) -> CompoundSelect[int, int, int]:
@@ -77,6 +74,7 @@ def _times(topics: Select[int]) -> CompoundSelect[int, int, int]:
 
 
 _OF_TASK = select(Topic.id).where(Topic.task_id == bindparam("task"))
+_PAIRS_OF_TASK = _PAIRS.where(Pair.topic_id.in_(_OF_TASK))
 _TIMES_OF_TASK = _times(_OF_TASK)
 _TIMES_OF_TOPIC = _times(select(Topic.id).where(Topic.id == bindparam("topic")))
 
@@ -187,9 +185,24 @@ def open_topics(session: Session, task: TaskPlan, *, besides: Collection[int], n
 def pair_tallies(session: Session, topic: int, *, now: datetime) -> Sequence[PairTally]:
     """Return every pair of a query with how often it was shown each way, repeats not counted."""
     times = _counted(session, _TIMES_OF_TOPIC, {"topic": topic, "now": now})
+    return _tallies(session, _PAIRS_OF_TOPIC, {"topic": topic}, times)
+
+
+def task_tallies(session: Session, task: int, *, now: datetime) -> Sequence[PairTally]:
+    """Return every pair of a task (row) as `pair_tallies` does."""
+    times = _counted(session, _TIMES_OF_TASK, {"task": task, "now": now})
+    return _tallies(session, _PAIRS_OF_TASK, {"task": task}, times)
+
+
+def _tallies(
+    session: Session,
+    pairs: Select[int, int, int],
+    values: Mapping[str, object],
+    times: Mapping[tuple[int, int], int],
+) -> Sequence[PairTally]:
     return [
         PairTally(pair=pair, system_a=a, system_b=b, a_left=times[pair, a], b_left=times[pair, b])
-        for pair, a, b in session.connection().execute(_PAIRS, {"topic": topic})
+        for pair, a, b in session.connection().execute(pairs, values)
     ]
 
 

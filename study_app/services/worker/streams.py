@@ -11,10 +11,9 @@ from sqlalchemy import BigInteger, exists, func, or_, select, type_coerce
 from sqlalchemy.orm import Session
 
 from study_app.logs.dwell import LoggedEvent, read_page, server_times
-from study_app.protocol.domain import drawn
-from study_app.protocol.steps import Step
-from study_app.protocol.stream_rules import (
+from study_app.protocol.domain import (
     Asked,
+    drawn,
     drawn_questions,
     fewest,
     follow_length,
@@ -23,6 +22,7 @@ from study_app.protocol.stream_rules import (
     stream_time,
     visits_late,
 )
+from study_app.protocol.steps import Step
 from study_app.services.worker.slots import queue_for
 from study_app.services.worker.whereabouts import Whereabouts
 from study_app.store.models import EPOCH, MILLISECOND, Assignment, PageLoad, Slot, StoredEvent, Worker
@@ -75,7 +75,7 @@ def enrol(session: Session, plans: Plans, here: Whereabouts, step: Step, *, now:
         return here.follows[slot.id]
     queue_for(session, task)
     rng = drawn(here.plan.entry.seed, here.worker.number, f"system {task.number}.{slot.position}")
-    tallies = system_tallies(session, task, slot.topic_id)
+    tallies = follower_tallies(session, task, slot.topic_id)[slot.topic_id]
     system = rng.choice(fewest(tallies, task.following.workers_per_stream))
     stream = plans.stream(session, here.plan, slot.topic_id, system)
     length = follow_length(stream.end - stream.start, task.following.days, task.following.clock_factor)
@@ -86,18 +86,22 @@ def enrol(session: Session, plans: Plans, here: Whereabouts, step: Step, *, now:
     return follow
 
 
-def system_tallies(session: Session, task: TaskPlan, topic: int) -> dict[int, int]:
-    """Return system -> how many workers who have not withdrawn follow it on an event."""
+def follower_tallies(session: Session, task: TaskPlan, *topics: int) -> dict[int, dict[int, int]]:
+    """Return topic -> system -> how many workers who have not withdrawn follow it on that event; of all events where none is named."""
+    wanted = topics or [topic.id for topic in task.topics]
     counted = (
-        select(Follow.system_id, func.count())
+        select(Slot.topic_id, Follow.system_id, func.count())
+        .select_from(Follow)
         .join(Follow.slot)
         .join(Slot.assignment)
         .join(Assignment.worker)
-        .where(Slot.topic_id == topic, Worker.withdrawn_at.is_(None))
-        .group_by(Follow.system_id)
+        .where(Slot.topic_id.in_(wanted), Worker.withdrawn_at.is_(None))
+        .group_by(Slot.topic_id, Follow.system_id)
     )
-    tallies = {system: number for system, number in session.execute(counted)}  # noqa: C416 - rows are not tuples to mypy
-    return {system: tallies.get(system, 0) for system in task.systems}
+    tallies = {topic: dict.fromkeys(task.systems, 0) for topic in wanted}
+    for topic, system, number in session.execute(counted):
+        tallies[topic][system] = number
+    return tallies
 
 
 TELLING = ("open", "layout", "visible", "hidden", "beat", "see", "close")

@@ -1,4 +1,4 @@
-/** Loads the page again every few seconds and puts its newer part in place; rests while nobody looks. */
+/** Asks every few seconds whether there are newer figures and puts them in place; rests while nobody looks. */
 
 const EVERY_MS = 5000;
 
@@ -16,7 +16,9 @@ function isInUse(part) {
 
 /** @param {Element} part @returns {Promise<Element>} what stands there from now on */
 async function renewed(part) {
-  const answer = await fetch(location.pathname, { cache: 'no-store' });
+  const shown = `W/"${part.getAttribute('data-live')}"`;
+  const answer = await fetch(location.pathname, { cache: 'no-store', headers: { 'If-None-Match': shown } });
+  if (answer.status === 304) return part;
   if (!answer.ok) {
     say(part, answer.status < 500 ? 'You are signed out: load the page again.' : 'The server does not answer.');
     if (answer.status < 500) throw new Error('signed out');

@@ -13,7 +13,7 @@ import numpy as np
 
 from metrics.errors import Fault, InputError
 from metrics.events import UPDATE, Event, EventCollection, UpdateRun
-from metrics.msu.reading import text_words
+from metrics.msu.measures import text_words
 from metrics.msu.trails import IntArray
 from metrics.readers.columns import line_of_row
 from metrics.readers.tempsum import read_events, read_update_run

@@ -7,11 +7,10 @@ from werkzeug.wrappers import Response
 from study_app.protocol.steps import CONSENT, FULL, STOPPED, Step, current_step
 from study_app.services.researcher.studies import is_paused
 from study_app.services.worker import answers
-from study_app.services.worker.answers import Answer
+from study_app.services.worker.answers import Answer, attempt, reply, sent_ratings, sheet_of
+from study_app.services.worker.answers import rate as store_ratings
 from study_app.services.worker.ends import stop
 from study_app.services.worker.entry import give_consent
-from study_app.services.worker.forms import attempt, reply, sent_ratings, sheet_of
-from study_app.services.worker.forms import rate as store_ratings
 from study_app.services.worker.slots import listed_topics, take_next, take_slot
 from study_app.services.worker.whereabouts import Whereabouts, locate
 from study_app.store.database import transaction

@@ -1,4 +1,10 @@
-"""The frame of the researcher's console: signing in, who may look and who may act, the audit, and what every page shows.
+"""The frame of the researcher's console: signing in, who may look and act, and how often a wrong key was tried.
+
+How often somebody has tried a wrong key. Counted by this process alone, and forgotten with it.
+
+A right key is never refused: where a proxy hides who asks, a stranger could else keep the researcher out.
+
+The frame of the researcher's console: signing in, who may look and who may act, the audit, and what every page shows.
 
 A page is a view under `watch`; what changes something is a view under `manage`::
 
@@ -17,9 +23,12 @@ Who is not signed in gets the answer of an address that does not exist.
 """
 
 import hmac
+from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from functools import wraps
+from threading import Lock
 from typing import Any, Concatenate, ParamSpec, TypeAlias
 
 from flask import Blueprint, Response, current_app, make_response, redirect, render_template, request
@@ -42,15 +51,35 @@ from study_app.services.worker.entry import find_study
 from study_app.store.console_models import Act
 from study_app.store.database import transaction
 from study_app.store.plan import StudyPlan
-from study_app.web.console.tries import Tries
 from study_app.web.serving import is_https, server
+
+WITHIN = timedelta(minutes=1)
+MOST = 5
+MOST_KNOWN = 10_000
+
+
+@dataclass(slots=True)
+class Tries:
+    """Wrong keys of the last minute, by who tried."""
+
+    wrong: dict[str, deque[datetime]] = field(default_factory=dict)
+    lock: Lock = field(default_factory=Lock)
+
+    def is_over(self, visitor: str, now: datetime) -> bool:
+        """Count one more wrong key, and say whether it is more than `MOST` within a minute."""
+        with self.lock:
+            if len(self.wrong) >= MOST_KNOWN:
+                self.wrong = {name: times for name, times in self.wrong.items() if times[-1] > now - WITHIN}
+            times = self.wrong.setdefault(visitor, deque(maxlen=MOST + 1))
+            times.append(now)
+            return len(times) > MOST and times[0] > now - WITHIN
+
 
 blueprint = Blueprint("console", __name__)
 COOKIE = "prefcal_console"
 TRIES = "prefcal_tries"
 MOST_ROWS = 2**31 - 1
 Places = ParamSpec("Places")
-
 NAVIGATION = (
     ("", "overview.overview", "Overview"),
     ("people", "people.people", "People"),

@@ -3,8 +3,7 @@
 from flask import Blueprint, Response, request
 from werkzeug.exceptions import NotFound
 
-from study_app.services.console.looks import looks, open_results, votes_so_far
-from study_app.services.console.material import couple_matrix, visit_raster
+from study_app.services.console.material import couple_matrix, looks, open_results, visit_raster, votes_so_far
 from study_app.store.plan import TaskPlan
 from study_app.web.console.frame import Seat, manage, page, watch
 

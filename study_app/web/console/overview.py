@@ -23,14 +23,22 @@ def overview(seat: Seat) -> Response:
     found = latest_figures().of(
         seat.session, seat.plan, free_bytes=room_left(server().database), now=seat.now
     )
-    curve = found.glance.curve
-    return page(
+    curve, paused_at = found.glance.curve, _row(seat).paused_at
+    shown = "-".join(
+        str(one) for one in (found.at.timestamp(), paused_at and paused_at.timestamp(), seat.may_act)
+    )
+    if request.if_none_match.contains_weak(shown):
+        return Response(status=304)
+    response = page(
         "console/overview.html",
         seat,
         figures=found,
-        paused_at=_row(seat).paused_at,
+        paused_at=paused_at,
+        shown=shown,
         chart=None if curve is None else people_chart(curve),
     )
+    response.set_etag(shown, weak=True)
+    return response
 
 
 @blueprint.post("/r/<study>/pause")

@@ -19,7 +19,7 @@ from study_app.services.console.replay import past_page, story_of
 from study_app.web.console.frame import Seat, page, plain, watch
 from study_app.web.console.people import place
 from study_app.web.serving import permit, server
-from study_app.web.show.past import AS_THEY_STOOD, page_then
+from study_app.web.show.show import AS_THEY_STOOD, page_then
 
 blueprint = Blueprint("replay", __name__)
 ADDRESS = "/r/<study>/people/<pseudonym>/replay/<key>"

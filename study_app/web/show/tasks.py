@@ -5,12 +5,11 @@ from datetime import UTC, datetime
 
 from sqlalchemy import func, select
 
+from study_app.protocol.domain import follow_length
 from study_app.protocol.steps import Step
-from study_app.protocol.stream_rules import follow_length
-from study_app.services.worker.answers import Look
-from study_app.services.worker.ends import visit_code
-from study_app.services.worker.forms import (
+from study_app.services.worker.answers import (
     CheckStanding,
+    Look,
     newest_rating,
     newest_reply,
     sent_ratings,
@@ -18,6 +17,7 @@ from study_app.services.worker.forms import (
     standing,
     wrong_answers,
 )
+from study_app.services.worker.ends import visit_code
 from study_app.services.worker.streams import Followed, Served, followed, questions_on_page
 from study_app.store.task_models import StreamView
 from study_app.study.entries import AskingTask, Question, TaskEntry, of_form

@@ -9,8 +9,7 @@ import pytest
 
 from calibration.agree.evidence import Evidence
 from calibration.agree.judged_task import judged_tasks
-from calibration.agree.measures.cross_fit import patience_without_each_topic
-from calibration.agree.measures.m_variants import sweep
+from calibration.agree.measures.m_variants import patience_without_each_topic, sweep
 from calibration.agree.study import agree
 from calibration.tables.sources import NamedFile, TaskSources
 from calibration.user_model.model import IntentEntry, ParameterEntry, UserModel
@@ -327,42 +326,6 @@ def test_comparisons_are_with_the_first_measure_and_corrected(tables):
     assert (known["p_holm"] >= known["p_t"]).all()
 
 
-def test_a_score_of_your_own_joins_the_table(tables):
-    """`--scores`: a metric that copies M agrees as M does; topics may be written short."""
-    m = m_from_positions(
-        tables["positions"].drop(columns="task"), {f"q{n}": GIVEN for n in range(6)}, [1500]
-    ).iloc[:, 0]
-    scores = pd.DataFrame(
-        [
-            {"run": system, "topic": topic, "metric": "mine", "value": m[topic, system]}
-            for topic, system in m.index
-        ]
-    )
-
-    found = measured(tables, scores=scores)
-
-    assert value(found, "mine") == value(found, "M@1500")
-    assert value(found, "mine", column="role") == "scores"
-
-
-def test_scores_alone_are_enough(tables):
-    """Someone whose metric prefcal does not know needs no positions."""
-    scores = pd.DataFrame(
-        [
-            {"run": system, "topic": f"q{n}", "metric": "mine", "value": float(rank)}
-            for n in range(6)
-            for rank, system in enumerate(SYSTEMS)
-        ]
-    )
-
-    found = measured({"preferences": tables["preferences"]}, scores=scores)
-
-    assert set(found.agreement["measure"]) == {"mine"}
-    for empty in (found.curve, found.comparisons):
-        assert empty.empty
-        assert {"task", "measure", "low", "high"} <= set(empty.columns)
-
-
 def test_preferences_with_nothing_but_the_required_columns_are_enough(tables):
     """Logs from elsewhere have no judgment ids, times or languages."""
     needed = ["worker", "task", "topic", "pair", "system_left", "system_right", "choice"]
@@ -372,62 +335,6 @@ def test_preferences_with_nothing_but_the_required_columns_are_enough(tables):
 
     assert value(found, "M@1500") == pytest.approx(agreement_by_hand(tables, 1500, "against"))
     assert math.isnan(value(found, "M@1500", column="mean_decision_seconds"))
-
-
-def test_a_system_without_a_run_and_a_run_without_a_judgment_are_both_named(tables):
-    """Two spellings of one system are the usual reason: both lists, one line."""
-    positions = tables["positions"].assign(system=tables["positions"]["system"].replace("delta", "Delta"))
-
-    with pytest.raises(InputError) as error:
-        measured(tables | {"positions": positions})
-
-    (fault,) = error.value.faults
-    assert fault.problem == "judged without a run: delta; with a run but never judged: Delta"
-
-
-def test_runs_scored_and_systems_judged_must_be_the_same(tables):
-    """As for runs."""
-    scores = pd.DataFrame([{"run": "alpha", "topic": "q0", "metric": "mine", "value": 1.0}])
-
-    with pytest.raises(InputError, match=r"judged without a score: beta, delta, gamma; .*: none"):
-        measured(tables, scores=scores)
-
-
-def test_a_missing_score_is_named(tables):
-    """A pair without a score on one side must not count as a tie."""
-    scores = pd.DataFrame(
-        [
-            {"run": system, "topic": f"q{n}", "metric": "mine", "value": 1.0}
-            for n in range(6)
-            for system in SYSTEMS
-            if (n, system) != (3, "beta")
-        ]
-    )
-
-    with pytest.raises(InputError, match="mine: no score of beta on q3"):
-        measured(tables, scores=scores)
-
-
-def test_a_topic_without_positions_is_a_fault(tables):
-    """It would count as tied everywhere."""
-    positions = tables["positions"]
-
-    with pytest.raises(InputError, match="without positions: q4"):
-        measured(tables | {"positions": positions[positions["topic"] != "q4"]})
-
-
-def test_nothing_to_compare_is_a_fault(tables):
-    """No preferences, nobody counts, nothing scores."""
-    workers = table("workers", [{"worker": f"w{n:02d}", "excluded": True} for n in range(8)])
-
-    with pytest.raises(
-        InputError, match=r"no table preferences.*\(only positions\); only tasks of pairs have agreement"
-    ):
-        measured({"positions": tables["positions"]})
-    with pytest.raises(InputError, match="no preference counts"):
-        measured(tables | {"workers": workers})
-    with pytest.raises(InputError, match="nothing scores"):
-        measured({"preferences": tables["preferences"]})
 
 
 def test_a_summary_that_meets_nothing_scores_zero(tables):

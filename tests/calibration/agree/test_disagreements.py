@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from calibration.agree.disagreements import COLUMNS, ShownTexts, disagreement, disagreement_rows, shown_texts
 from calibration.agree.judged_task import judged_tasks
+from calibration.agree.task_agreement import COLUMNS, ShownTexts, disagreement, disagreement_rows, shown_texts
 from calibration.tables.sources import NamedFile, TaskSources
 from tests.calibration.judged_summaries import study
 from tests.metrics.two_layered_files import RUN, write_collection, write_run

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from calibration.agree.diagnostics import wide_tastes
-from calibration.agree.judged_task import judged_tasks
+from calibration.agree.judged_task import judged_tasks, wide_tastes
 from metrics.agreement.agreement import agreement
 from metrics.agreement.people import crossing
 from tests.calibration.judged_summaries import table

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from calibration.agree.judged_task import judged_tasks
-from calibration.agree.measures.cross_fit import (
+from calibration.agree.measures.m_variants import (
     alpha_without_each_topic,
     fitted_alpha,
     fitted_weights,
     weights_without_each_topic,
 )
 from calibration.inference.results import NotIdentifiedError
-from calibration.push.alpha import fit_push_alpha
 from calibration.push.fit import fit_push_weights
+from calibration.push.pain import fit_push_alpha
 from calibration.push.simulate import PushJudges, simulate_push_judgments
 from tests.calibration.judged_streams import joined, judged_cells
 

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
+from calibration.agree.evidence import read_scores, scores_of_task, with_system_names
 from calibration.agree.judged_task import JudgedTask
-from calibration.agree.score_files import read_scores, scores_of_task, with_system_names
 from metrics.errors import InputError
 
 SCORES = "run,topic,metric,value\na,1,ndcg,0.5\na,2,ndcg,0.25\na,all,ndcg,0.375\n"

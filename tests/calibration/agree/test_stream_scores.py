@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from calibration.agree.folder import CORRELATION_COLUMNS, PUSH, SCORE_COLUMNS, UPDATES, of_task
 from calibration.agree.measures.stream_files import read_stream_files
-from calibration.agree.stream_results import CORRELATION_COLUMNS, PUSH, SCORE_COLUMNS, UPDATES, of_task
 from calibration.agree.stream_scores import ALPHAS, AWAY_SECONDS, LATENESSES, SESSION_SECONDS, score_streams
 from calibration.tables.sources import study_sources
 from metrics.agreement.correlation import kendall_tau_b

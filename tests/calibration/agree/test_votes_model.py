@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibration.agree.votes_model import slope_difference
+from calibration.agree.comparisons import slope_difference
 from metrics.agreement.people import VotesByPerson
 from tests.metrics.simulated_votes import judged_measures
 

@@ -3,15 +3,14 @@
 import numpy as np
 import pytest
 
-from calibration.durations.clock import compare_days, compare_hours
+from calibration.durations.checks import compare_days, compare_hours
 from calibration.durations.exposures import away_exposure
+from calibration.durations.extended import TOGETHER, fit_together
 from calibration.durations.fit import AWAY, fit_away, fit_durations, fit_exposure, fit_session
-from calibration.durations.laws import TWO_KINDS
-from calibration.durations.leaving import DROP_OUTS, drop_outs, fade
+from calibration.durations.laws import DROP_OUTS, TWO_KINDS, drop_outs, fade
 from calibration.durations.likelihood import Exposure
 from calibration.durations.result import DurationFit
 from calibration.durations.simulate import Diary, simulate_visits
-from calibration.durations.together import TOGETHER, fit_together
 from metrics.msu.score import Population
 
 HOUR, DAY = 3600.0, 86_400.0

@@ -5,7 +5,7 @@ import pytest
 
 from calibration.durations.exposures import away_exposure, session_exposure
 from calibration.durations.maximum import maximum
-from calibration.durations.naive import naive_away, naive_session
+from calibration.durations.result import naive_away, naive_session
 from calibration.durations.simulate import Diary, simulate_visits
 from metrics.msu.score import Population
 

@@ -13,12 +13,11 @@ from click.testing import CliRunner
 
 import calibration.fit.study
 import calibration.user_model.model
-from calibration.fit.families import FAMILIES, FAMILY_NAMES
-from calibration.fit.material import FitMaterial
+from calibration.fit.families import FAMILIES, FAMILY_NAMES, FitMaterial
 from calibration.inference.attempts import Fitted, attempt
 from calibration.inference.results import CalibrationResult
 from calibration.inference.uncertainty import Scale, StudentT
-from calibration.reading.law import Readers, simulate_reads
+from calibration.reading.result import Readers, simulate_reads
 from calibration.tables.files import write_tables
 from calibration.user_model.model import PARAMETERS, read_user_model
 from study_app.cli import cli

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from calibration.durations.simulate import Diary
-from calibration.fit.material import FitOptions
+from calibration.fit.families import FitOptions
 from calibration.fit.study import UserModelFit, fit_user_model
 from calibration.simulate import Study, simulate_study
 from calibration.tables.files import write_tables

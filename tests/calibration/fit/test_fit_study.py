@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from calibration.durations.simulate import Diary
-from calibration.fit.material import FitOptions
-from calibration.fit.plots import INCHES, plot_names, write_plots
+from calibration.fit.families import FitOptions
+from calibration.fit.kept import INCHES, plot_names, write_plots
 from calibration.fit.study import UserModelFit, fit_user_model
 from calibration.inference.results import NotIdentifiedError
 from calibration.simulate import Study, simulate_study

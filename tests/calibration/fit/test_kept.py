@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from calibration.fit.kept import METHODS, PLOTS, _Recorder, read_fit_plots, write_fit_plots
-from calibration.fit.material import FitOptions
-from calibration.fit.plots import PREFIX
+from calibration.fit.families import FitOptions
+from calibration.fit.kept import METHODS, PLOTS, PREFIX, _Recorder, read_fit_plots, write_fit_plots
 from calibration.fit.study import fit_user_model
 from calibration.user_model.model import write_user_model
 from metrics.errors import InputError

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibration.durations.simulate import Diary
-from calibration.fit.material import FitOptions
+from calibration.fit.families import FitOptions
 from calibration.fit.study import fit_user_model
 from calibration.inference.results import CalibrationResult, holding
 from calibration.inference.uncertainty import Replicates, Scale, StudentT
-from calibration.lateness.intervals import DecayUncertainty
+from calibration.lateness.floor import DecayUncertainty
 from calibration.simulate import Study, simulate_study
-from metrics.agreement.query_mean import QueryMean
+from metrics.agreement.agreement import QueryMean
 
 LEVELS = (0.001, 0.1, 0.5, 0.8, 0.95, 0.999)
 levels = st.floats(0.001, 0.999)

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibration.intents.careless import random_tickers
 from calibration.intents.fit import fit_intents, vote_counts
+from calibration.intents.prior import random_tickers
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibration.interchange.lines import preference_lines, read_preference_lines
+from calibration.interchange.plain_files import preference_lines, read_preference_lines
 from calibration.interchange.preferences import couples
 from calibration.tables.files import checked
 from calibration.tables.tables import CHOICES, TABLES

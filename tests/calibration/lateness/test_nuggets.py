@@ -5,9 +5,14 @@ import pandas as pd
 import pytest
 
 from calibration.lateness.fit import DECAY, P0, LatenessFit, fit_lateness, fit_lateness_counts
-from calibration.lateness.likelihood import LatenessCounts, lateness_counts
-from calibration.lateness.nuggets import nugget_test
-from calibration.lateness.simulate import LatenessRaters, simulate_lateness, simulate_lateness_counts
+from calibration.lateness.laws import nugget_test
+from calibration.lateness.likelihood import (
+    LatenessCounts,
+    LatenessRaters,
+    lateness_counts,
+    simulate_lateness,
+    simulate_lateness_counts,
+)
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
 

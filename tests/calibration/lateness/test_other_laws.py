@@ -5,12 +5,16 @@ import pytest
 from scipy.optimize import approx_fprime, minimize
 
 from calibration.inference.uncertainty import StudentT
-from calibration.lateness.choice import chosen_curve
 from calibration.lateness.fit import DECAY, FLOOR, P0, LatenessFit, fit_lateness, fit_lateness_counts
 from calibration.lateness.floor import fit_floor
-from calibration.lateness.laws import _careless, _height, better_law
-from calibration.lateness.likelihood import LatenessCounts, log_likelihood
-from calibration.lateness.simulate import LatenessRaters, simulate_lateness, simulate_lateness_counts
+from calibration.lateness.laws import _careless, _height, better_law, chosen_curve
+from calibration.lateness.likelihood import (
+    LatenessCounts,
+    LatenessRaters,
+    log_likelihood,
+    simulate_lateness,
+    simulate_lateness_counts,
+)
 
 
 def drawn(seed: int, **raters) -> LatenessCounts:

@@ -9,7 +9,7 @@ import pytest
 from calibration.inference.results import CalibrationResult
 from calibration.patience.fit import Fitted, fit_patience
 from calibration.patience.simulate import Judges, simulate_preferences, simulate_summaries
-from calibration.patience.simulate_stops import simulate_stops
+from calibration.patience.stops_result import simulate_stops
 
 NAMES = [
     "patience_chars",

@@ -6,8 +6,8 @@ import pytest
 from calibration.patience.grid import fit_patience_on_grid
 from calibration.patience.preferences import fit_patience_from_preferences
 from calibration.patience.simulate import Judges
-from calibration.patience.simulate_stops import Habits, simulate_stops
 from calibration.patience.stops import fit_patience_from_stops, naive_largest_stop, naive_twice_median
+from calibration.patience.stops_result import Habits, simulate_stops
 from tests.calibration.studies import drawn_pairs
 
 PATIENCE = 1500.0

@@ -10,8 +10,14 @@ from calibration.inference.davidson import Votes, choice_probabilities, log_like
 from calibration.inference.results import CalibrationResult, NotIdentifiedError
 from calibration.patience.pairs import JudgedSummaries, summary_pairs
 from calibration.patience.preferences import NAME, fit_patience_from_preferences
-from calibration.patience.profile import kappa_grid, without_each_group
-from calibration.patience.scores import BestPlace, design, information, score_rows
+from calibration.patience.profile import (
+    BestPlace,
+    design,
+    information,
+    kappa_grid,
+    score_rows,
+    without_each_group,
+)
 from calibration.patience.simulate import Judges
 from tests.calibration.studies import ONE_INTENT, drawn_pairs, positions, votes
 

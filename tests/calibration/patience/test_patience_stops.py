@@ -11,9 +11,9 @@ from scipy.optimize import minimize_scalar
 from statsmodels.duration.survfunc import SurvfuncRight
 
 from calibration.inference.results import CalibrationResult, NotIdentifiedError
-from calibration.patience.curve import finisher_fits, line_fits, survival_curves
-from calibration.patience.simulate_stops import Habits, simulate_stops
+from calibration.patience.readers import finisher_fits, line_fits, survival_curves
 from calibration.patience.stops import NAME, SCREEN_CHARS, fit_patience_from_stops, longest_versions
+from calibration.patience.stops_result import Habits, simulate_stops
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
 

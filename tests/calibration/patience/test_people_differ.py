@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 
 from calibration.inference.results import CalibrationResult
-from calibration.patience.decay_form import DecayForm
 from calibration.patience.preferences import NAME, fit_patience_from_preferences
-from calibration.patience.profile import KappaProfile
+from calibration.patience.profile import DecayForm, KappaProfile
 from calibration.patience.readers import screen_step
 from calibration.patience.simulate import Judges
-from calibration.patience.simulate_stops import Habits, simulate_stops
 from calibration.patience.stops import NAME as STOPS
 from calibration.patience.stops import fit_patience_from_stops
+from calibration.patience.stops_result import Habits, simulate_stops
 from tests.calibration.studies import drawn_pairs
 
 SEEDS = range(3)

@@ -10,13 +10,12 @@ from statsmodels.genmod.cov_struct import Independence
 from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_estimating_equations import GEE
 
-from calibration.fit.families import persistence
-from calibration.fit.material import FitMaterial, FitOptions
-from calibration.fit.naive import naive_estimates
+from calibration.fit.families import FitMaterial, FitOptions, persistence
 from calibration.fit.study import fit_user_model
+from calibration.fit.visits import naive_estimates
 from calibration.inference.results import NotIdentifiedError
 from calibration.patience.persistence import fit_persistence, naive_mean_depth
-from calibration.patience.simulate_stops import ListReaders, simulate_list_stops, simulate_stops
+from calibration.patience.stops_result import ListReaders, simulate_list_stops, simulate_stops
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
 

@@ -8,8 +8,7 @@ import pytest
 from calibration.inference.davidson import Votes
 from calibration.patience.grid import fit_patience_on_grid
 from calibration.patience.pairs import JudgedSummaries, summary_pairs
-from calibration.patience.preference_result import misfit
-from calibration.patience.preferences import fit_patience_from_preferences
+from calibration.patience.preferences import fit_patience_from_preferences, misfit
 from calibration.patience.simulate import Judges, simulate_preferences, simulate_summaries
 from calibration.tables.preferences import pair_votes
 

@@ -14,7 +14,7 @@ from calibration.patience.simulate import (
     simulate_summaries,
     simulate_votes,
 )
-from calibration.patience.simulate_stops import Habits, simulate_stops
+from calibration.patience.stops_result import Habits, simulate_stops
 from calibration.tables.preferences import pair_votes
 from metrics.summaries.score import m_from_positions
 from tests.calibration.studies import ONE_INTENT, positions

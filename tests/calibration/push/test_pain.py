@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from calibration.inference.uncertainty import AnyForm
-from calibration.push.alpha import fit_alpha_to
 from calibration.push.fit import PushFit, fit_weights_to
-from calibration.push.pain import bent_test, felt, forms_of
+from calibration.push.pain import bent_test, felt, fit_alpha_to, forms_of
 from calibration.push.pairs import WEIGHTS
 from calibration.push.search import judged_by, search_weights
 from calibration.push.simulate import PushJudges, simulate_push_judgments

@@ -1,29 +1,18 @@
 """Contingency weights and alpha from preferences: what can be told, how surely, and what naive fits get wrong."""
 
-import contextlib
 import dataclasses
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import stdtrit
 
-from calibration.inference.clusters import jackknife_covariance, without_negative
 from calibration.inference.results import NotIdentifiedError
-from calibration.inference.uncertainty import Replicates
-from calibration.push.alpha import NAME as ALPHA
-from calibration.push.alpha import fit_alpha_to
-from calibration.push.errors import (
-    FiellerRatios,
-    RawWeights,
-    changes_without_each,
-    two_way_covariance,
-)
 from calibration.push.fit import fit_push_weights, fit_weights_to
-from calibration.push.likelihood import ChoiceModel, maximise
-from calibration.push.naive import NAIVE, unclustered
-from calibration.push.notes import notes_on_weights
+from calibration.push.likelihood import maximise
+from calibration.push.notes import NAIVE, unclustered
+from calibration.push.pain import NAME as ALPHA
+from calibration.push.pain import fit_alpha_to
 from calibration.push.pairs import WEIGHTS, PushJudgments
 from calibration.push.search import identified, variance_inflation
 from calibration.push.simulate import (
@@ -67,8 +56,6 @@ def holds(ends, truth: float) -> bool:
 
 
 # --- recovery and coverage
-
-
 @pytest.mark.parametrize(
     ("topics", "judges"),
     [
@@ -172,8 +159,6 @@ def test_nonnegative_weights_have_bootstrap_intervals_that_do_not_cross_zero():
 
 
 # --- what can be told
-
-
 def test_pushes_counted_as_days_leave_only_the_sum_of_two_weights():
     """Days with a push and days without add up to the silent days, the same for both streams."""
     silent_days = 4.0
@@ -274,142 +259,3 @@ def test_a_single_topic_or_worker_gives_estimates_without_intervals():
         for fit in (fit_weights_to(judgments, rng=np.random.default_rng(1)), fit_alpha_to(judgments)):
             assert set(fit.conf_int().values()) == {(None, None)}
             assert names(fit) & {"one_topic", "one_worker"}
-
-
-# --- errors
-
-
-def fitted(judgments: PushJudgments) -> tuple[ChoiceModel, np.ndarray]:
-    found = maximise(judgments.difference, judgments.vote, "davidson")
-    n = len(judgments.vote)
-    return ChoiceModel(
-        design=judgments.difference, vote=judgments.vote, ties="davidson", times=np.ones(n)
-    ), found.point
-
-
-def test_the_jackknife_steps_to_where_the_fit_without_a_topic_lies():
-    """One Newton step is nearly the whole way."""
-    judgments = drawn(3, 25)
-    model, point = fitted(judgments)
-    steps = changes_without_each(model, point, judgments.topic)
-    for topic in (0, 7, 24):
-        kept = judgments.topic != topic
-        again = maximise(judgments.difference[kept], judgments.vote[kept], "davidson").point
-        assert steps[topic] == pytest.approx(again - point, abs=0.1 * np.abs(again - point).max())
-
-
-def test_two_halves_differ_by_twice_the_jackknifes_error():
-    """Tukey's (c - 1) / c sum (d_j - mean)^2 is (d_1 - d_2)^2 / 4 for two clusters."""
-    model, point = fitted(drawn(3))
-    half = np.arange(len(model.vote)) % 2
-    first, second = changes_without_each(model, point, half)
-
-    assert np.diag(jackknife_covariance(changes_without_each(model, point, half))) == pytest.approx(
-        (first - second) ** 2 / 4
-    )
-
-
-def test_with_one_judgment_a_cluster_the_jackknife_is_the_robust_sandwich():
-    """Up to the leverage of single judgments."""
-    judgments = drawn(3, workers=200)
-    model, point = fitted(judgments)
-    scores, information = model.row_derivatives(point)[0], model.derivatives(point)[1]
-    bread = np.linalg.inv(information)
-    jackknife = jackknife_covariance(changes_without_each(model, point, np.arange(len(judgments.vote))))
-
-    assert jackknife == pytest.approx(bread @ scores.T @ scores @ bread, rel=0.05, abs=1e-5)
-
-
-def test_two_ways_of_clustering_are_added_less_what_they_share():
-    """With each worker in one topic the judgments of both are the worker's: topics alone remain."""
-    judgments = drawn(3)
-    model, point = fitted(judgments)
-    nested = np.unique(judgments.topic * 100 + judgments.worker % 3, return_inverse=True)[1]
-
-    assert two_way_covariance(model, point, nested, judgments.topic) == pytest.approx(
-        jackknife_covariance(changes_without_each(model, point, judgments.topic))
-    )
-
-
-def test_negative_eigenvalues_become_zero_and_the_others_stay():
-    """A difference of covariances need not be one."""
-    matrix = np.array([[2.0, 0.0], [0.0, -1.0]])
-
-    assert without_negative(matrix) == pytest.approx(np.diag([2, 0]))
-
-
-@given(st.floats(-2, 2), st.floats(0.05, 2), st.floats(0.05, 0.6), st.floats(0.05, 0.6), st.floats(-0.9, 0.9))
-def test_fiellers_interval_is_the_set_of_ratios_that_the_weights_do_not_reject(w, g, sd_w, sd_g, rho):
-    """Brute force over a grid of ratios: all in the closed interval, and none just beyond its ends."""
-    cov = np.array([[sd_g**2, rho * sd_g * sd_w], [rho * sd_g * sd_w, sd_w**2]])
-    raw = RawWeights(names=("G_E", "P_E"), weights=np.array([g, w]), cov=cov, df=20)
-    t = float(stdtrit(20, 0.975))
-
-    def kept(r: float) -> bool:
-        return (w - r * g) ** 2 <= t**2 * (cov[1, 1] - 2 * r * cov[0, 1] + r**2 * cov[0, 0]) * (1 + 1e-9)
-
-    ((low, high),) = FiellerRatios(raw=raw).intervals(0.95)
-    inside = np.linspace(-50 if low is None else low, 50 if high is None else high, 60)
-    if low is not None or high is not None:
-        assert all(kept(r) for r in inside)
-    if g > t * sd_g:
-        assert low is not None
-        assert high is not None
-        width = high - low
-        assert not kept(low - 0.01 * width)
-        assert not kept(high + 0.01 * width)
-    else:
-        assert low is None or high is None
-    assert low is None or low <= w / g
-    assert high is None or w / g <= high
-
-
-def test_with_a_strong_gain_the_ways_to_a_ratio_agree():
-    """Then a ratio is nearly normal, and draws spread as the interval says."""
-    fit = fit_weights_to(drawn(4, 60, workers=300))
-    draws = fit.draw_parameters(20_000, np.random.default_rng(1), method="fieller")
-
-    assert next(iter(fit.uncertainty)) == "delta"
-    for name, (low, high) in fit.conf_int().items():
-        other = fit.conf_int(method="fieller")[name]
-        assert other == pytest.approx((low, high), abs=0.1 * (high - low))
-        assert np.quantile(draws[name], [0.025, 0.975]) == pytest.approx(other, abs=0.1 * (high - low))
-
-
-def test_with_a_weak_gain_intervals_are_fiellers_and_may_be_open():
-    """Where the data do not exclude that gain weighs nothing, a ratio to it has no bound."""
-    fits = []
-    for seed in range(12):
-        with contextlib.suppress(NotIdentifiedError):  # where gain seems to weigh less than nothing
-            fits.append(fit_weights_to(drawn(seed, 6, workers=8, pairs_per_worker=10)))
-    weak = [fit for fit in fits if "weak_gain" in names(fit)]
-
-    assert weak
-    assert {next(iter(fit.uncertainty)) for fit in weak} == {"fieller"}
-    assert any(None in ends for fit in weak for ends in fit.conf_int().values())
-
-
-@pytest.mark.parametrize(("errors", "severity"), [(1.5, "warning"), (2.5, "info")])
-def test_a_weak_gain_is_a_warning_only_where_nothing_shows_that_gain_matters(errors, severity):
-    """Fieller's intervals allow for the rest; with ten topics every sixth right study would have a warning."""
-    raw = RawWeights(names=("G_E", "P_E"), weights=np.array([errors, 0.5]), cov=np.diag([1.0, 0.1]), df=9)
-
-    assert [(note.name, note.severity) for note in notes_on_weights(raw)] == [("weak_gain", severity)]
-
-
-def test_the_covariance_of_ratios_is_the_delta_method():
-    """d (w / g) = (d w - r d g) / g."""
-    raw = RawWeights(
-        names=("G_E", "P_E"), weights=np.array([2.0, 1.0]), cov=np.array([[0.04, 0.01], [0.01, 0.09]]), df=9
-    )
-
-    assert raw.ratio_cov[0, 0] == pytest.approx((0.09 - 2 * 0.5 * 0.01 + 0.25 * 0.04) / 4)
-
-
-def test_infinite_replicates_make_an_open_end():
-    """A bootstrap sample in which gain weighs nothing says nothing about the upper end."""
-    values = np.append(np.linspace(0.1, 1, 90), np.full(10, np.inf))[:, None]
-    ((low, high),) = Replicates(values=values, clusters=40, between="inverted_cdf").intervals(0.95)
-
-    assert 0.1 < low < 0.15
-    assert high is None

@@ -9,11 +9,11 @@ from scipy import stats
 from scipy.special import logit
 
 from calibration.inference.wording import shown_p
-from calibration.push.alpha import NAME as ALPHA
-from calibration.push.alpha import FiellerAlpha, fit_alpha_to, fit_push_alpha
 from calibration.push.errors import FiellerRatios, RawWeights
 from calibration.push.fit import PushFit, bootstrap_weights, fit_push_weights, fit_weights_to
 from calibration.push.notes import SilentDays
+from calibration.push.pain import NAME as ALPHA
+from calibration.push.pain import FiellerAlpha, fit_alpha_to, fit_push_alpha
 from calibration.push.pairs import WEIGHTS, PushJudgments
 from calibration.push.search import judged_by, search_weights
 from calibration.push.simulate import (

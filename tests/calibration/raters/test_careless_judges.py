@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from calibration.raters.careless import random_clickers
+from calibration.raters.consistency import random_clickers
 from calibration.raters.quality import quality_report
 from calibration.tables.files import checked
 from calibration.tables.preferences import judged_pairs

@@ -5,7 +5,7 @@ import pytest
 import statsmodels.api as sm
 
 from calibration.inference.results import NotIdentifiedError
-from calibration.raters.position_bias import fit_position_bias
+from calibration.raters.preferences import fit_position_bias
 from calibration.raters.simulate import Crowd, simulate_judgments
 from tests.calibration.rated import judgments
 

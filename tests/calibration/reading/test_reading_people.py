@@ -4,9 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibration.reading.careless import click_through
 from calibration.reading.fit import fit_reading_speed
-from calibration.reading.items import item_effects, length_slope
+from calibration.reading.items import click_through, item_effects, length_slope
 from calibration.reading.medians import fit_medians
 from calibration.reading.rows import readings
 from calibration.tables.files import checked

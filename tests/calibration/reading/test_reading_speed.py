@@ -10,9 +10,8 @@ import pytest
 from calibration.inference.results import NotIdentifiedError
 from calibration.reading import fit as reading_speed
 from calibration.reading.fit import NAMES, fit_reading_speed
-from calibration.reading.law import Readers, simulate_reads
-from calibration.reading.naive import NAIVE
-from calibration.reading.result import ReadingSpeedFit
+from calibration.reading.medians import NAIVE
+from calibration.reading.result import Readers, ReadingSpeedFit, simulate_reads
 
 MU, SIGMA = 1.290, 0.558
 

@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from calibration.tables.definition import Column, Kind, Table
-from calibration.tables.files import read_table, read_tables, table_paths, tables_sha256, write_tables
+from calibration.tables.files import read_table, read_tables, write_tables
 from calibration.tables.tables import TABLES
 from metrics.errors import InputError
 
@@ -36,8 +36,6 @@ def faults(folder: Path, name: str, text: str | bytes) -> list[str]:
 
 
 # --- what a cell may be
-
-
 def cells(column: Column) -> st.SearchStrategy[object]:
     """Every value that a column may hold."""
     if column.kind is Kind.TEXT:
@@ -141,8 +139,6 @@ def test_no_row_of_a_csv_is_ever_dropped_in_silence(rows, folder):
 
 
 # --- what is refused, and in which words
-
-
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
@@ -342,77 +338,3 @@ def test_many_repeated_rows_are_reported_in_a_moment(tmp_path):
     rows = "".join(f"w{i}\n" for i in range(20_000))
 
     assert len(faults(tmp_path, "workers.csv", "worker\n" + rows + rows)) == 20_000
-
-
-# --- what is read
-
-
-def test_csv_is_read_where_both_formats_exist(tmp_path):
-    """People correct the CSV by hand; the Parquet beside it is then out of date."""
-    write_tables({"searches": pd.DataFrame([{"worker": "old", "topic": "q", "seconds": 1.0}])}, tmp_path)
-    (tmp_path / "searches.csv").write_text(SEARCHES + "new,q,1\n")
-
-    assert read_tables(tmp_path)["searches"]["worker"].to_list() == ["new"]
-
-
-def test_unknown_files_and_columns_are_ignored_and_missing_optional_ones_are_empty(tmp_path):
-    """Logs from elsewhere carry more, and less, than prefcal writes."""
-    (tmp_path / "notes.csv").write_text("whatever")
-    (tmp_path / "stops.csv").write_text(
-        "mood,reached_end,worker,topic,chars_read,text_chars\nbad,True,w,q,10,20\n"
-    )
-    stops = read_tables(tmp_path)["stops"]
-
-    assert tuple(stops.columns) == TABLES["stops"].column_names
-    assert stops["layout"].isna().all()
-    assert stops.loc[0, "reached_end"]
-
-
-def test_a_time_in_any_zone_becomes_utc(tmp_path):
-    """The zone is part of the time; only its absence is a fault."""
-    (tmp_path / "prompts.csv").write_text("worker,topic,sent_at\nw,q,2026-03-01T18:30:00+09:00\n")
-
-    assert read_tables(tmp_path)["prompts"].loc[0, "sent_at"] == pd.Timestamp("2026-03-01T09:30:00Z")
-
-
-def test_ids_stay_text(tmp_path):
-    """Topics are compared as text: 07 is not 7, and NA is a name like any other."""
-    (tmp_path / "searches.csv").write_text(SEARCHES + "NA,07,1\n")
-    row = read_tables(tmp_path)["searches"].loc[0]
-
-    assert (row["worker"], row["topic"]) == ("NA", "07")
-
-
-def test_numbers_of_a_parquet_file_may_serve_as_ids(tmp_path):
-    """Other tools store ids as integers, with missing values among them."""
-    pa_parquet.write_table(
-        pa.table({"worker": [7, 8], "topic": pa.array(["q", "r"]).dictionary_encode(), "system": [1, None]}),
-        tmp_path / "x.parquet",
-    )
-    columns = tuple(Column(name=n, kind=Kind.TEXT, doc="") for n in ("worker", "topic", "system"))
-    read = read_table(tmp_path / "x.parquet", Table(name="x", doc="", columns=columns))
-
-    assert read["worker"].to_list() == ["7", "8"]
-    assert read["topic"].to_list() == ["q", "r"]
-    assert read["system"].fillna("none").to_list() == ["1", "none"]
-
-
-def test_the_checksum_is_over_names_and_bytes_in_alphabetical_order(tmp_path):
-    """It ties a user model to the tables it was fitted to: name, NUL, bytes; other files do not count."""
-    (tmp_path / "searches.csv").write_text(SEARCHES)
-    (tmp_path / "answers.csv").write_text("worker,question,value\n")
-    (tmp_path / "study.json").write_text("{}")
-
-    assert list(table_paths(tmp_path)) == ["answers", "searches"]
-    # printf 'answers.csv\0worker,question,value\nsearches.csv\0worker,topic,seconds\n' | sha256sum
-    assert tables_sha256(tmp_path) == "4590ae0c6befa75f2a8f8bf5cc13528683c743dd715228fd4a04c6c1ff4ac1cc"
-
-
-def test_a_table_that_breaks_its_definition_is_not_written(tmp_path):
-    """Either everything appears or nothing: the other table is sound, and is not written either."""
-    sound = pd.DataFrame([{"worker": "w"}])
-    broken = pd.DataFrame([{"worker": "w", "topic": "q", "seconds": -1.0}])
-
-    with pytest.raises(InputError, match="searches:2: seconds: -1 is out of range"):
-        write_tables({"workers": sound, "searches": broken}, tmp_path)
-    assert list(tmp_path.iterdir()) == []

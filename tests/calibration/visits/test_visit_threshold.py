@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from calibration.durations.simulate import Diary, simulate_visits
 from calibration.inference.results import CalibrationResult, NotIdentifiedError
-from calibration.visits.simulate import ActivityLog, simulate_activity
+from calibration.visits.cut import ActivityLog, simulate_activity
 from calibration.visits.threshold import (
     IDLE_SECONDS,
     idle_threshold,

@@ -7,8 +7,13 @@ import pytest
 
 from metrics.agreement.agreement import TIES, agreement
 from metrics.agreement.ceiling import ceiling
-from metrics.agreement.halves import halves_agreement
-from metrics.agreement.vote_mixture import LEAD, every_kind_alike, fit_vote_mixtures, majority
+from metrics.agreement.ceiling_votes import (
+    LEAD,
+    every_kind_alike,
+    fit_vote_mixtures,
+    halves_agreement,
+    majority,
+)
 from tests.metrics.simulated_votes import simulate
 
 STRENGTHS = {

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from metrics.agreement.agreement import agreement
+from metrics.agreement.agreement import agreement, mean_by_query
 from metrics.agreement.comparison import compare, holm
-from metrics.agreement.query_mean import mean_by_query
 from tests.metrics.simulated_votes import simulate
 
 FIRST, SECOND = [0.5, 0.75, 0.6, 0.9, 0.7], [0.4, 0.8, 0.5, 0.7, 0.6]

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from metrics.agreement.comparison import exact_interval
 from metrics.agreement.correlation import (
     bootstrap_interval,
     kendall_tau_b,
@@ -17,7 +18,6 @@ from metrics.agreement.correlation import (
     tau_ap,
     tau_ap_b,
 )
-from metrics.agreement.correlation_intervals import exact_interval
 
 FUNCTIONS = {
     "kendall_tau_b": kendall_tau_b,

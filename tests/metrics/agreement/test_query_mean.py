@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from metrics.agreement.agreement import agreement
-from metrics.agreement.query_mean import mean_by_query, simultaneous_band
+from metrics.agreement.agreement import agreement, mean_by_query, simultaneous_band
 from tests.metrics.simulated_votes import simulate
 
 LEVEL = 0.95

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from metrics.agreement.vote_mixture import (
+from metrics.agreement.ceiling_votes import (
     LEAD,
     SIDES,
     TIES,

@@ -7,7 +7,7 @@ from metrics.errors import InputError
 from metrics.events import Event, EventCollection, Match, Nugget, Update, UpdateRun
 from metrics.push.score import ELG, push_scores
 from metrics.push.streams import Created
-from metrics.readers.convert import (
+from metrics.readers.push import (
     events_from_push,
     push_from_events,
     push_run_from_updates,

@@ -11,10 +11,11 @@ import pytest
 from click.testing import CliRunner
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
-from waitress import create_server, wasyncore
+from waitress import wasyncore
 
 from metrics.errors import InputError
-from study_app.cli.serve.command import MAX_REQUEST_BYTES, THREADS, serve
+from study_app.cli.serve.command import bound, serve
+from study_app.cli.serve.http_server import KEPT_BYTES, READ_BYTES, BoundedForm, waitress_server
 from study_app.config import Config
 from study_app.store.database import migrate, open_database
 from study_app.store.models import LoadedStudy, PlatformEntry, PlatformIdentity
@@ -238,15 +239,7 @@ def test_a_form_shorter_than_it_says_is_refused_whatever_the_server_says(study):
 def listening(app):
     """Serve an app as `prefcal serve` does, in a thread; yields its port."""
     connections = {}
-    server = create_server(
-        app,
-        host="127.0.0.1",
-        port=0,
-        map=connections,
-        threads=THREADS,
-        max_request_body_size=MAX_REQUEST_BYTES,
-        asyncore_use_poll=True,
-    )
+    server = waitress_server(app, bound("127.0.0.1", 0), threads=4, sockets=connections)
     thread = threading.Thread(target=server.run)
     thread.start()
     try:
@@ -258,7 +251,7 @@ def listening(app):
 
 RAW = {
     b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"x" * 300_000 + b"\r\n\r\n": 431,
-    b"POST /withdraw HTTP/1.1\r\nHost: a\r\nContent-Length: 2000000\r\n\r\n": 413,
+    b"POST /withdraw HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % READ_BYTES: 413,
     b"POST /withdraw HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n": 400,
     b"POST /withdraw HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nabcde": 400,
     b"POST /withdraw HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n": 501,
@@ -275,6 +268,48 @@ def test_the_server_itself_refuses_what_is_too_large_or_malformed(study):
         silent.sendall(b"POST /withdraw HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nco")
         answered = {request[:80]: status_of(port, request) for request in RAW}
     assert answered == {request[:80]: status for request, status in RAW.items()}
+
+
+TWO_LENGTHS = {
+    "1.1": b"Content-Length: 5\r\nTransfer-Encoding: chunked",
+    "1.1 ": b"transfer-encoding: chunked\r\ncontent-length: 0",
+    "1.1  ": b"Transfer-Encoding:\r\nContent-Length: 36",
+    "1.0": b"Connection: keep-alive\r\nTransfer-Encoding: chunked",
+}
+
+
+@pytest.mark.parametrize("version", TWO_LENGTHS)
+def test_a_form_with_two_lengths_is_refused_and_nothing_behind_it_is_read(study, version):
+    """A proxy that goes by the other length would take the rest for the request of somebody else."""
+    request = f"POST /withdraw HTTP/{version.strip()}\r\nHost: a\r\n".encode() + TWO_LENGTHS[version]
+    behind = b"\r\n\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
+    with listening(study.app) as port, socket.create_connection(("127.0.0.1", port), timeout=30) as client:
+        client.sendall(request + behind)
+        answer = b"".join(iter(lambda: client.recv(4096), b""))  # ends: the server closes
+    assert answer.split()[1] == b"400"
+    assert answer.count(b"HTTP/1.") == 1
+
+
+def test_who_sends_far_too_much_reads_why_and_nothing_of_it_is_kept(study):
+    """A browser shows an answer only when the whole form was taken from it; the server's memory and disk hold 1 MB of it at most."""
+    whole = 5 * 1024 * 1024
+    with listening(study.app) as port:
+        for path, why in (
+            ("/withdraw", "larger than any answer"),
+            ("/r/small/payments/list", "at most 1 MB"),
+        ):
+            head = f"POST {path} HTTP/1.1\r\nHost: a\r\nContent-Length: {whole}\r\nConnection: close\r\n\r\n"
+            with socket.create_connection(("127.0.0.1", port), timeout=30) as client:
+                client.sendall(head.encode() + bytes(whole))
+                answer = b"".join(iter(lambda: client.recv(65_536), b"")).decode()
+            assert answer.startswith("HTTP/1.1 413 ")
+            assert why in answer
+            assert "<h1>" in answer
+    kept = BoundedForm(1024)
+    for _ in range(100):
+        kept.append(bytes(KEPT_BYTES // 50))
+    assert (len(kept), len(kept.getfile().read())) == (100 * (KEPT_BYTES // 50), KEPT_BYTES // 50 * 50)
+    kept.close()
 
 
 def status_of(port, request):

@@ -122,6 +122,17 @@ def test_every_fault_is_one_line_with_place_and_cure(correlate, tmp_path, text, 
         assert "; " in line
 
 
+def test_where_no_column_names_the_systems_each_row_is_one(correlate, tmp_path):
+    """A column topic then says nothing, and is no score either."""
+    path = tmp_path / "scores.csv"
+    rows = [f"{topic},{elg},{msu}" for topic, elg, msu in zip("ABCD", ELG, MSU, strict=True)]
+    path.write_text("\n".join(["topic,elg,msu", *rows, ""]))
+
+    code, out, _ = correlate(path, "--x", "elg", "--y", "msu", "--format", "csv")
+
+    assert (code, values(out)["tau-b"]) == (0, pytest.approx(kendall_tau_b(ELG, MSU)))
+
+
 def test_a_column_that_is_not_named_is_wrong_usage(correlate, table):
     """Exit 2 is for the command line itself."""
     assert correlate(table, "--y", "elg")[0] == 2

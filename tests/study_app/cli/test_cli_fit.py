@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from calibration.durations.simulate import Diary
-from calibration.fit.material import FitOptions
+from calibration.fit.families import FitOptions
 from calibration.fit.study import fit_user_model
 from calibration.simulate import Study, simulate_study
 from calibration.tables.files import read_tables, tables_sha256, write_tables

@@ -12,7 +12,7 @@ import pytest
 
 from calibration.plan.agreement import AgreementDesign
 from calibration.plan.search import Wish
-from calibration.plan.votes import People
+from calibration.plan.simulation import People
 from study_app.cli.plan.question import PersonCost
 from study_app.cli.plan.text import headline, plan_text
 from tests.study_app.cli.test_cli_plan import QUESTION, of, row

@@ -96,13 +96,19 @@ def test_what_is_wrong_is_one_line_and_nothing_is_computed(
     assert not (tmp_path / "out" / "sweep.json").exists()
 
 
+def run_whole(command):
+    """Run a command to its end; what it says stands in the failure."""
+    done = subprocess.run([*map(str, command)], check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_killed_five_times_a_sweep_ends_in_the_same_bytes(tmp_path, jobs):
     """`kill -9` of the command, whose worker processes end with it."""
     options = ["--away", "1h,2h,3h", "--session", "30s,2m", "--users", "400", "--jobs", jobs]
     command = [sys.executable, "-c", PROGRAM, "sweep", "msu", *FILES, *options, *RUNS, "-o"]
-    subprocess.run([*map(str, command), tmp_path / "whole"], check=True, capture_output=True)
+    run_whole([*command, tmp_path / "whole"])
     parts = tmp_path / "stopped" / "parts"
     for stop in range(5):
         with subprocess.Popen(
@@ -112,7 +118,7 @@ def test_killed_five_times_a_sweep_ends_in_the_same_bytes(tmp_path, jobs):
                 os.sched_yield()
             running.send_signal(signal.SIGKILL)
     assert len(list(parts.glob("*.npz"))) < 54
-    subprocess.run([*map(str, command), tmp_path / "stopped"], check=True, capture_output=True)
+    run_whole([*command, tmp_path / "stopped"])
 
     for name in ("sweep.parquet", "best.csv", "correlation.csv"):
         assert (tmp_path / "stopped" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()

@@ -5,9 +5,8 @@ from contextlib import closing
 
 import pytest
 from filelock import FileLock
-from sqlalchemy import create_engine, text
+from sqlalchemy import create_engine, make_url, text
 
-from study_app.cli.database_link import database_link
 from study_app.cli.doctor import (
     FAULT,
     NOTE,
@@ -25,6 +24,7 @@ from study_app.cli.doctor import (
     server_of,
     sqlite_durability,
 )
+from study_app.cli.finding import database_link
 from study_app.store.database import known_versions, open_database, transaction
 from study_app.store.file_turns import serving_lock
 from tests.study_app.prefcal_command import run_here
@@ -226,3 +226,14 @@ def test_the_line_to_a_database_server_is_looked_at(loaded):
     """The tests' server is on this machine."""
     [finding] = [one for one in examine(loaded.url) if one.what == "database link"]
     assert finding.state == OK
+
+
+@ON_POSTGRESQL
+def test_a_standby_that_has_not_what_was_acknowledged_is_a_warning(loaded):
+    """Where the address names several servers; else there is none to look at."""
+    assert "standby" not in {one.what for one in examine(loaded.url)}
+    folder = make_url(loaded.url).query["host"]
+    several = make_url(loaded.url).update_query_dict({"host": f"{folder},{folder}", "port": "5432,5432"})
+    [finding] = [one for one in examine(str(several)) if one.what == "standby"]
+    assert finding.state == WARNING
+    assert "synchronous_standby_names" in finding.cure

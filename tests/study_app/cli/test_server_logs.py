@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from study_app.cli.serve.command import quieted
+from study_app.cli.serve.http_server import quieted
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from calibration.visits.cut import visits_from_activity
 from study_app.logs.dwell import LoggedEvent, server_times
 from study_app.logs.visit_record import LoggedPage, activity_rows, visits_of
-from study_app.protocol.stream_rules import VISIT_GAP_SECONDS
+from study_app.protocol.domain import VISIT_GAP_SECONDS
 
 NOON = 1_772_366_400_000
 DAY = 86_400

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from study_app.protocol.stream_rules import (
+from study_app.protocol.domain import (
     LATENESS_CLASSES,
     Asked,
     drawn_questions,

@@ -10,9 +10,8 @@ from lxml import etree
 
 from study_app.report.build import write_report
 from study_app.report.drawing.look import LIGHT, read_look
-from study_app.report.page import ReportTable
+from study_app.report.page import NO_INTERVAL, ReportTable
 from study_app.report.table_files import csv_text, latex_text
-from study_app.report.wording import NO_INTERVAL
 
 TABLE = ReportTable(
     name="t",

@@ -10,13 +10,14 @@ import pandas as pd
 import pytest
 
 from calibration.agree.task_agreement import CEILING_COLUMNS
+from calibration.fit.families import FitOptions
 from calibration.fit.kept import FitPlot, FitPlots, read_fit_plots, write_fit_plots
-from calibration.fit.material import FitOptions
 from calibration.fit.study import fit_user_model
 from calibration.raters.quality import quality_report
 from calibration.tables.study import ResultsOpened, TaskRecord
 from calibration.user_model.model import ParameterEntry, UserModel, write_user_model
 from study_app.report.folder import read_material
+from study_app.report.page import lasting, quantity
 from study_app.report.parts.agreement import agreement_section, headline, summary
 from study_app.report.parts.agreement_tables import disagreement_tables
 from study_app.report.parts.curve import ablation_section, curve_sections
@@ -24,7 +25,6 @@ from study_app.report.parts.fit import NOT_DRAWN, fit_section, fit_title
 from study_app.report.parts.methods import methods_section, provenance_section
 from study_app.report.parts.workers import workers_section
 from study_app.report.results import task_results
-from study_app.report.wording import lasting, quantity
 
 
 @pytest.fixture(scope="module")

@@ -17,9 +17,8 @@ from study_app.report.drawing.canvas import Drawn, drawn
 from study_app.report.drawing.look import LIGHT as COLOURS
 from study_app.report.drawing.look import ReportLook
 from study_app.report.folder import read_material
-from study_app.report.page import render
+from study_app.report.page import percent, render
 from study_app.report.table_files import csv_text
-from study_app.report.wording import percent
 from tests.calibration.judged_summaries import SYSTEMS
 from tests.study_app.prefcal_command import run_here
 from tests.study_app.report.agreement_folder import write_folder

@@ -6,14 +6,14 @@ import json
 import numpy as np
 import pytest
 
-from calibration.agree.stream_results import TRIED, UPDATES, of_task
+from calibration.agree.folder import TRIED, UPDATES, of_task
 from calibration.user_model.model import write_user_model
 from metrics.agreement.correlation import kendall_tau_b
 from study_app.report import folder as report_folder
 from study_app.report.build import build_report
 from study_app.report.folder import read_material
+from study_app.report.page import decimal
 from study_app.report.parts.streams import _short, best_figure
-from study_app.report.wording import decimal
 from tests.study_app.report.agreement_folder import write_folder
 from tests.study_app.report.stream_folder import NO_PROMPTS, SYSTEMS, write_stream_folder
 

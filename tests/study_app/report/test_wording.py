@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from study_app.report import wording as say
+from study_app.report import page as say
 
 
 @pytest.mark.parametrize(

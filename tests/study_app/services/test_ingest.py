@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sqlalchemy import delete, select
 
 from study_app.export import export_study
-from study_app.export.gaps import missing_logs
+from study_app.export.people import missing_logs
 from study_app.store.database import transaction
 from study_app.store.models import EPOCH, MILLISECOND, LoadedStudy, PageLoad, StoredEvent
 from tests.study_app.conftest import Campaign

@@ -7,7 +7,7 @@ from bs4 import BeautifulSoup
 from sqlalchemy import select
 
 from metrics.errors import InputError
-from study_app.services.worker.forms import CheckStanding
+from study_app.services.worker.answers import CheckStanding
 from study_app.store.models import Slot, Worker
 from study_app.store.task_models import Introduction
 from study_app.tasks.kinds import KINDS, check_of, standard_check

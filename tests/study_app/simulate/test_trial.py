@@ -11,9 +11,8 @@ from study_app import create_app
 from study_app.config import Config
 from study_app.estimate.content import read_study_content, read_whole_study
 from study_app.export.study_export import export_study
-from study_app.simulate.clock import VirtualClock
 from study_app.simulate.crowd import effects
-from study_app.simulate.site import Element, PageError
+from study_app.simulate.site import Element, PageError, VirtualClock
 from study_app.simulate.trial import START, load, run_on_server, run_trial, serving
 from study_app.simulate.truth import Behaviour, Truth
 from study_app.simulate.world import build_worlds

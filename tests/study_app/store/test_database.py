@@ -14,8 +14,16 @@ from sqlalchemy.exc import IntegrityError, InternalError
 
 from metrics.errors import InputError, PrefcalError
 from study_app.cli.doctor import OK, file_rights
-from study_app.config import database_url
-from study_app.store.database import METADATA, MIGRATIONS, is_empty, migrate, open_database, transaction
+from study_app.config import database_url, parsed_address
+from study_app.store.database import (
+    METADATA,
+    MIGRATIONS,
+    is_empty,
+    migrate,
+    open_database,
+    shown_address,
+    transaction,
+)
 from study_app.store.models import Setting
 
 ON_SQLITE = pytest.mark.parametrize("new_url", ["sqlite"], indirect=True)
@@ -194,3 +202,29 @@ def test_the_database_is_named_by_option_else_environment_else_default(tmp_path,
     assert database_url("sqlite:////x/a.db", variable) == "sqlite:////x/a.db"
     assert database_url(None, variable) == "postgresql://h/d"
     assert database_url(None, {}) == f"sqlite:///{tmp_path}/prefcal.sqlite3"
+
+
+@pytest.mark.parametrize(
+    ("address", "hosts", "ports"),
+    [
+        ("postgresql://ann:a,b@one:5432,two:5433/study", "one,two", "5432,5433"),
+        ("postgresql://[::1]:5432,two/study", "::1,two", "5432,"),
+    ],
+)
+def test_an_address_may_name_several_servers_and_asks_for_the_one_that_can_be_written(address, hosts, ports):
+    """As PostgreSQL's own tools write it; what is shown of it is an address too, without the password."""
+    parsed = parsed_address(address)
+    assert (parsed.host, parsed.port, parsed.database) == (None, None, "study")
+    assert dict(parsed.query) == {"target_session_attrs": "read-write", "host": hosts, "port": ports}
+    shown = shown_address(address)
+    assert "a,b" not in shown
+    assert parsed_address(shown).query == parsed.query
+    anyone = parsed_address(f"{address}?target_session_attrs=any")
+    assert anyone.query["target_session_attrs"] == "any"
+
+
+@pytest.mark.parametrize("address", ["postgresql://one:port/study", "postgresql://one:1,two:x/study", "a"])
+def test_what_is_no_address_is_said_without_repeating_it(address):
+    """There may be a password in it."""
+    with pytest.raises(InputError, match=r"^this is not the address of a database; write"):
+        open_database(address)

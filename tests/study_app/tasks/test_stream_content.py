@@ -5,7 +5,7 @@ import math
 import pytest
 
 from metrics.errors import InputError
-from metrics.msu.reading import ReadingSetting, StreamTopic
+from metrics.msu.measures import ReadingSetting, StreamTopic
 from metrics.readers.tempsum import read_events, read_update_run
 from study_app.estimate.content import read_whole_study
 from study_app.tasks.items import UpdateStream, places_of

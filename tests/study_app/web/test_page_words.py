@@ -9,8 +9,8 @@ from bs4 import BeautifulSoup
 from study_app.cli.status import _sentences
 from study_app.config import resource_folder
 from study_app.services.researcher.progress import study_progress
+from study_app.services.worker.answers import CheckStanding
 from study_app.services.worker.entry import find_study
-from study_app.services.worker.forms import CheckStanding
 from study_app.store.database import transaction
 from study_app.store.plan import Plans
 from study_app.tasks.kinds import KINDS

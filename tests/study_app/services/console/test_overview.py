@@ -1,17 +1,18 @@
 """How a study goes at a glance, and what is wrong with it in words."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from study_app.services.console.overview import Curve, Outlook, glance, outlook
-from study_app.services.console.troubles import troubles
+from study_app.services.console.overview import Curve, Outlook, glance, outlook, troubles
 from study_app.services.researcher.progress import CheckRate, query_progress
 from study_app.services.researcher.studies import note_backup
 from study_app.services.worker.entry import find_study
 from study_app.store.database import transaction
 from study_app.store.plan import Plans
 from study_app.web.console.charts import people_chart, round_step
+from study_app.web.console.figures import KEPT, MOST_KEPT, LatestFigures
 from tests.study_app.small_study import QUERIES, pairs_task, votes_task
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -148,8 +149,14 @@ def test_logs_that_stop_are_noticed_while_people_are_here(campaign):
 
 
 def test_the_page_says_it_and_its_newer_part_stands_by_itself(study):
-    """A script replaces that part only; without one the page is whole."""
-    page = study.console().get("/r/small/").text
+    """A script replaces that part only, and gets none while there is none; without one the page is whole."""
+    client = study.console()
+    answer = client.get("/r/small/")
+    page, known = answer.text, {"If-None-Match": answer.headers["ETag"]}
+    again = client.get("/r/small/", headers=known)
+    assert (again.status_code, again.get_data()) == (304, b"")
+    study.clock.forward(60)
+    assert client.get("/r/small/", headers=known).status_code == 200
     for words in (
         "There is no backup.",
         "There is room for 2 more.",
@@ -157,4 +164,24 @@ def test_the_page_says_it_and_its_newer_part_stands_by_itself(study):
         'aria-label="Over time: 3 arrived, 1 finished"',
     ):
         assert words in page
-    assert page.count("data-live>") == 1
+    assert page.count("data-live=") == 1
+
+
+def test_who_asks_while_newer_figures_are_made_gets_the_latest_at_once(study):
+    """Consoles do not queue up behind each other; after a change of the study nobody gets what was before it."""
+    latest, kept = LatestFigures(), []
+    with transaction(study.database, write=False) as session:
+        plan = find_study(session, Plans(), "small")
+
+        def asked():
+            study.clock.forward(5)
+            kept.append(latest.of(session, plan, free_bytes=None, now=study.clock()))
+            latest.figures[plan.id] = replace(kept[-1], kept=KEPT)
+
+        asked()
+        asked()
+        with latest.lock:
+            asked()
+    assert [one.at for one in kept] == [kept[0].at, kept[1].at, kept[1].at]
+    assert kept[0].at < kept[1].at
+    assert not kept[1].is_of(replace(plan, version=plan.version + 1), within=MOST_KEPT, now=study.clock())

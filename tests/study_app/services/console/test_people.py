@@ -96,12 +96,13 @@ def test_flags_consistency_and_exclusion_are_those_of_table_workers(stored, plan
     for line in lines(stored, plan):
         if line.person.pseudonym in {"ann", "bob", "cleo"}:
             row = known.loc[line.person.pseudonym]
-            assert (line.care.consistency is None) == (row["consistency"] != row["consistency"])
-            assert line.care.consistency is None or line.care.consistency == row["consistency"]
+            share = line.consistency.share
+            assert share == row["consistency"] or (share is None and row["consistency"] != row["consistency"])
             assert (", ".join(line.care.flags) or None) == row["flags"]
             assert bool(line.care.excluded) == row["excluded"]
     ann = lines(stored, plan, part="ann")[0]
-    assert (ann.care.consistent, ann.care.repeats, ann.care.excluded) == (1, 3, ("search", "consistency"))
+    assert (ann.consistency.consistent, ann.consistency.repeats) == (1, 3)
+    assert ann.care.excluded == ("search", "consistency")
 
 
 def test_log_gaps_are_pages_with_missing_events_and_answers_that_told_nothing(stored, plan):

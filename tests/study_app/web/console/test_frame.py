@@ -83,6 +83,21 @@ def test_a_key_to_watch_acts_nowhere(study):
     assert [what for _, what, _ in acts(study)] == ["make a key", "sign in"]
 
 
+def test_a_study_that_is_gone_meanwhile_is_an_unknown_address(study):
+    """Its pages are not found, and a form that was open does nothing."""
+    client = signed_in(study, key_to(study, "manage"))
+    form = {"csrf": token(client)}
+    with transaction(study.database, write=True) as session:
+        chosen_study(session, "small").name = "elsewhere"
+    answers = [
+        client.post("/r/small/pause", data=form),
+        client.get("/r/small/"),
+        client.get("/r/small/audit"),
+    ]
+    assert [answer.status_code for answer in answers] == [404, 404, 404]
+    assert not paused(study)
+
+
 def test_an_act_needs_the_token_of_its_own_session_and_is_a_line_of_the_audit(study):
     """What was done is said on the next page, and stands in the audit with the key's name."""
     client = signed_in(study, key_to(study, "manage", name="Ann"))

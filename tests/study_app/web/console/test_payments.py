@@ -103,6 +103,7 @@ def test_a_list_may_be_larger_than_an_answer_of_a_worker_but_not_of_any_size(stu
     assert upload(client, HEADER + line * 10_000).status_code == 303
     far_too_large = client.post("/r/small/payments/list", data=b"x" * 1_100_000)
     assert far_too_large.status_code == 413
+    assert "at most 1 MB" in text_of(far_too_large)
     assert client.post("/r/small/payments/paid", data={"csrf": "x" * 100_000}).status_code == 413
 
 

@@ -16,7 +16,7 @@ from study_app.simulate.site import PageLog, Site
 from study_app.store.database import transaction
 from study_app.store.models import PageLoad, Worker
 from study_app.store.plan import Plans
-from study_app.web.show.past import AS_THEY_STOOD
+from study_app.web.show.show import AS_THEY_STOOD
 from tests.study_app.conftest import Campaign
 from tests.study_app.every_task import SECRETS, every_task, write_every_task
 
@@ -161,7 +161,7 @@ def test_a_replay_tells_its_moments_to_the_slider_and_as_links(walked):
 
 
 def test_the_table_and_a_person_lead_to_every_page(walked):
-    """From the table to the person to each of the pages that logged something; the CSV has the same people."""
+    """From the table to the person to each of the pages that logged something; the CSV has the same people. None of it names a system."""
     study, seen = walked
     client = study.console(study="every")
     table = lxml.html.document_fromstring(client.get("/r/every/people?sort=minutes&order=down").text)
@@ -170,11 +170,16 @@ def test_the_table_and_a_person_lead_to_every_page(walked):
     assert (row["worker"], row["width"], row["state"]) == (link.rpartition("/")[2], "412", "work")
     pages, links = 1, []
     while pages:
-        html = lxml.html.document_fromstring(client.get(f"/r/every/{link}?of=page&page={pages}").text)
+        text = client.get(f"/r/every/{link}?of=page&page={pages}").text
+        assert not any(secret in text for secret in SECRETS)
+        html = lxml.html.document_fromstring(text)
         links += html.xpath("//td/a/@href")
         pages = pages + 1 if html.xpath("//a[@rel='next']") else 0
     assert len(links) == len(seen)
     assert client.get(links[0]).status_code == 200
+    answers = client.get(f"/r/every/{link}?of=answer").text
+    assert answers.count("replay/") > len(AS_THEY_STOOD) / 2
+    assert not [name for name in SECRETS if name.startswith("sys") and name in answers]
 
 
 def test_without_a_sign_in_there_is_no_such_address(walked):

@@ -1,0 +1,288 @@
+"""Files of tables before their meaning is read: rows of CSV, the size of Parquet, names that nothing reads.
+
+The rows of a CSV file as text, and the line on which each begins. What the text means is read by `calibration.tables.files`.
+
+Parquet of strangers: how much a file would unfold to, found out before it is unfolded.
+
+A few kilobytes can stand for gigabytes: the same value, or the same long text, so many million times.
+
+Names in a folder of tables that nothing reads: columns and files, and which known one each may mean.
+
+What is not known is ignored, so a single letter too many takes a column, or a whole table, out of every result.
+"""
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pa_compute
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pa_parquet
+
+from calibration.tables.definition import Table
+from calibration.tables.study import STUDY_FILE
+from calibration.tables.tables import TABLES
+from metrics.errors import FaultLog, input_fault
+from metrics.files import check_bytes, check_columns, check_rows, check_unfolded
+from metrics.wording import counted, nearest
+
+_SEPARATORS = MappingProxyType({";": "semicolons", "\t": "tabs"})
+
+
+def raw_csv(path: Path, log: FaultLog) -> pd.DataFrame:
+    """Read every cell as text; ragged rows and text that is not UTF-8 are faults."""
+    check_bytes(path, path.stat().st_size)
+    content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
+    check_rows(path, max(content.count(b"\n"), content.count(b"\r")))
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        log.add("not UTF-8", line=content.count(b"\n", 0, error.start) + 1, cure="save the file as UTF-8")
+        return pd.DataFrame()
+    is_blank = not text or text.isspace()
+    del text  # a large file lies in memory once
+    if is_blank:
+        log.add("the file is empty", line=1, cure="write a header line, or remove the file")
+        return pd.DataFrame()
+    try:
+        return _parsed_csv(content, log)
+    except (pa.ArrowInvalid, csv.Error) as error:
+        log.add(f"not a CSV table ({error})", line=1, cure="write one header line, then one line per row")
+        return pd.DataFrame()
+
+
+def _parsed_csv(content: bytes, log: FaultLog) -> pd.DataFrame:
+    ragged: list[pa_csv.InvalidRow] = []
+
+    def skip(row: pa_csv.InvalidRow) -> str:
+        ragged.append(row)
+        return "skip"
+
+    header = next(csv.reader(_text_of(content)))
+    check_columns(log.path, len(header))
+    other = next((word for char, word in _SEPARATORS.items() if len(header) == 1 and char in header[0]), None)
+    if other:
+        log.add(f"the columns are separated by {other}", line=1, cure="separate them by commas")
+        return pd.DataFrame()
+    frame: pd.DataFrame = pa_csv.read_csv(
+        pa.BufferReader(content if content.endswith(b"\n") else content + b"\n"),
+        read_options=pa_csv.ReadOptions(use_threads=False, block_size=len(content) + (1 << 16)),
+        parse_options=pa_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=skip),
+        convert_options=pa_csv.ConvertOptions(
+            strings_can_be_null=False, column_types={name: pa.string() for name in header}
+        ),
+    ).to_pandas()
+    if ragged:
+        _note_ragged_rows(content, log)
+    return frame
+
+
+def _text_of(content: bytes) -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", newline="")
+
+
+def _note_ragged_rows(content: bytes, log: FaultLog) -> None:
+    reader = csv.reader(_text_of(content))
+    expected = len(next(reader))
+    for record in reader:
+        if record and len(record) != expected:
+            log.add(
+                f"{counted(expected, 'field')} expected, got {len(record)}",
+                line=reader.line_num - sum(cell.count("\n") for cell in record),
+                cure="write one field for each header, and quote a field that has a comma in it",
+            )
+
+
+class LineNumbers:
+    """Line of each row in its file; read only when a fault needs it, since quoted fields may span lines."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path if path is not None and path.suffix == ".csv" else None
+        self._starts: list[int] | None = None
+
+    def __getitem__(self, row: np.intp | int) -> int:
+        if self._path is None:
+            return int(row) + 2
+        if self._starts is None:
+            self._starts = list(_record_starts(self._path))
+        return self._starts[int(row) + 1] if int(row) + 1 < len(self._starts) else int(row) + 2
+
+
+def _record_starts(path: Path) -> Iterator[int]:
+    """Yield the line of each record; where Python's reader gives up (a field without end) the rest counts as a line each."""
+    with path.open(encoding="utf-8-sig", newline="") as stream, suppress(csv.Error):
+        reader = csv.reader(stream)
+        for record in reader:
+            if record:
+                yield reader.line_num - sum(cell.count("\n") for cell in record)
+
+
+CELL_BYTES = 8
+BATCH_ROWS = 2**16
+
+
+def raw_parquet(path: Path) -> pd.DataFrame:
+    """Read every column of a Parquet file, bytes as texts.
+
+    Raises
+    ------
+    InputError
+        If it is no Parquet file, cannot be read, or is over the budget of `metrics.files`.
+    """
+    try:
+        table = _read(path)
+        as_text = [f.with_type(pa.string()) if pa.types.is_binary(f.type) else f for f in table.schema]
+        frame: pd.DataFrame = table.cast(pa.schema(as_text)).to_pandas(
+            ignore_metadata=True, integer_object_nulls=True
+        )
+    except (pa.ArrowException, OSError) as error:
+        raise input_fault(
+            f"not a Parquet table ({error})", path=path, cure="write it again, or use CSV"
+        ) from error
+    return frame
+
+
+def _read(path: Path) -> pa.Table:
+    size = path.stat().st_size
+    check_bytes(path, size)
+    with pa_parquet.ParquetFile(path) as file:
+        _check_promise(path, size, file)
+    with pa_parquet.ParquetFile(path, read_dictionary=_texts(path)) as file:
+        unfolded = 0
+        for batch in file.iter_batches(BATCH_ROWS, use_threads=False):
+            unfolded += sum(map(_unfolded, batch.columns))
+            check_unfolded(path, size, unfolded)
+    with pa_parquet.ParquetFile(path) as file:
+        return file.read()
+
+
+def _check_promise(path: Path, size: int, file: pa_parquet.ParquetFile) -> None:
+    """Look at what the file says of itself: rows, columns, and the least room that its cells take."""
+    footer = file.metadata
+    check_rows(path, footer.num_rows)
+    check_columns(path, footer.num_columns)
+    widths = [max(CELL_BYTES, file.schema.column(place).length or 0) for place in range(footer.num_columns)]
+    groups = map(footer.row_group, range(footer.num_row_groups))
+    least = sum(
+        max(group.column(place).num_values * width, group.column(place).total_uncompressed_size)
+        for group in groups
+        for place, width in enumerate(widths)
+    )
+    check_unfolded(path, size, least)
+
+
+def _texts(path: Path) -> list[str]:
+    """Return the columns of texts: read as dictionaries, each different text stands in the memory once."""
+    columns = pa_parquet.read_metadata(path).schema
+    return [
+        columns.column(place).path
+        for place in range(len(columns))
+        if columns.column(place).physical_type == "BYTE_ARRAY"
+    ]
+
+
+def _unfolded(column: pa.Array) -> int:
+    """Return the bytes of a column, of a text as often as it stands there."""
+    if not pa.types.is_dictionary(column.type):
+        return int(column.nbytes)
+    lengths = pa_compute.binary_length(column.dictionary)
+    return int(pa_compute.sum(lengths.take(column.indices)).as_py() or 0) + CELL_BYTES * len(column)
+
+
+SUFFIXES = (".csv", ".parquet")
+_OTHER_SUFFIXES = frozenset(
+    {".tsv", ".tab", ".txt", ".xls", ".xlsx", ".ods", ".gz", ".zip", ".json", ".feather"}
+)
+_ALIKE = 0.75
+
+
+class Ignored(NamedTuple):
+    """A column or a file that nothing reads.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    name : str
+        The column, or the file's own name.
+    meant : str or None
+        The known name that it is nearly; None when it is like none that is missing.
+    is_file : bool
+        Whether the whole file is ignored.
+    """
+
+    path: Path
+    name: str
+    meant: str | None
+    is_file: bool
+
+    @property
+    def in_short(self) -> str:
+        """Say it within a sentence: `column 'exclude' of workers.csv ('excluded'?)`."""
+        what = self.name if self.is_file else f"column {self.name!r} of {self.path.name}"
+        return f"{what} ({self.meant!r}?)" if self.meant else what
+
+    @property
+    def cure(self) -> str:
+        """Say how to have it read, where it is nearly a known name."""
+        is_form_other = self.is_file and Path(str(self.meant)).suffix != self.path.suffix
+        return f"did you mean {self.meant!r}? Then {'save it in that form' if is_form_other else 'rename it'}"
+
+
+def meant(name: str, known: Iterable[str], *, cutoff: float = _ALIKE) -> str | None:
+    """Return the known name that ``name`` nearly is, whatever its case and what parts its words; None if none is."""
+    plain = {_plain(word): word for word in known}
+    near = nearest(_plain(name), plain, cutoff=cutoff)
+    return plain[near] if near else None
+
+
+def ignored_columns(path: Path, table: Table) -> Iterator[Ignored]:
+    """Yield the columns of a sound table file that its definition does not know."""
+    there = _header(path)
+    missing = [name for name in table.column_names if name not in there]
+    for name in there:
+        if name not in table.column_names:
+            yield Ignored(path, name, meant(name, missing), is_file=False)
+
+
+def ignored_files(folder: Path, tables: Collection[str]) -> Iterator[Ignored]:
+    """Yield the files of a folder that hold none of its ``tables``, hidden ones left out."""
+    for path in sorted(folder.iterdir()):
+        is_known = path.name == STUDY_FILE or (path.stem in TABLES and path.suffix in SUFFIXES)
+        if path.is_file() and not path.name.startswith(".") and not is_known:
+            yield Ignored(path, path.name, _file_meant(path, tables), is_file=True)
+
+
+def _file_meant(path: Path, tables: Collection[str]) -> str | None:
+    """Return how a file should be called, if it is nearly a table that the folder lacks, or nearly study.json."""
+    if path.suffix.lower() == ".json" and not path.with_name(STUDY_FILE).exists():
+        near_study = meant(path.name, [STUDY_FILE])
+        if near_study:
+            return near_study
+    suffix = path.suffix.lower()
+    if suffix not in (*SUFFIXES, *_OTHER_SUFFIXES):
+        return None
+    near = meant(path.name.partition(".")[0], [name for name in TABLES if name not in tables])
+    return f"{near}{suffix if suffix in SUFFIXES else '.csv'}" if near else None
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]+", "_", name.strip().casefold())
+
+
+def _header(path: Path) -> list[str]:
+    """Return the headers of a table file that could be read."""
+    if path.suffix == ".parquet":
+        schema: pa.Schema = pa_parquet.read_schema(path)
+        return list(schema.names)
+    with path.open(encoding="utf-8-sig", newline="") as stream:
+        return next((row for row in csv.reader(stream) if row), [])
