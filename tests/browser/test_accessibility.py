@@ -72,12 +72,7 @@ TARGET_PIXELS = 44
 TOO_WIDE = "() => document.documentElement.scrollWidth > document.documentElement.clientWidth"
 """A phone's `innerWidth` grows with what is too wide."""
 
-TOO_WIDE_ENLARGED = f"""() => {{
-  document.documentElement.style.fontSize = '200%';
-  const wide = ({TOO_WIDE})();
-  document.documentElement.style.fontSize = '';
-  return wide;
-}}"""
+ENLARGE = "(size) => { document.documentElement.style.fontSize = size; }"
 TARGETS = """() => [...document.querySelectorAll('button, .button, label:has(input), summary, .field, main a')]
     .filter((one) => one.checkVisibility()).map((one) => [one.getBoundingClientRect(), one.textContent.trim()])
     .map(([box, text]) => [Math.min(box.width, box.height), `${text} ${box.width.toFixed()}x${box.height.toFixed()}`])"""
@@ -146,8 +141,10 @@ def _too_wide(page: Page) -> Iterator[str]:
     assert size is not None
     if page.evaluate(TOO_WIDE):
         yield "as it is"
-    if page.evaluate(TOO_WIDE_ENLARGED):
+    page.evaluate(ENLARGE, "200%")
+    if page.evaluate(TOO_WIDE):
         yield "with text of twice the size"
+    page.evaluate(ENLARGE, "")
     for narrow in (NARROW, ENLARGED) if size["width"] > ENLARGED["width"] else (NARROW,):
         page.set_viewport_size(narrow)  # type: ignore[arg-type]
         if page.evaluate(TOO_WIDE):
