@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-HOUSE = ("metrics", "calibration", "study_app", "templates")
+HOUSE = ("metrics", "calibration", "study_app", "prefcal", "templates")
 FILE = re.compile(rf"`((?:{'|'.join(HOUSE)})/[\w./]+)`")
 
 
@@ -45,4 +45,8 @@ def test_a_recipe_names_the_files_that_name_its_example(name):
     """One too many sends a newcomer to a file for nothing; one too few lets a change be half done."""
     example, files = RECIPES[name]
 
-    assert files == naming(example)
+    really = naming(example)
+    assert files == really, (
+        f"CONTRIBUTING.md, recipe {name!r}: add a line for {sorted(really - files)}, which name {example}; "
+        f"take out {sorted(files - really)}, which do not (only lines that begin with '- ' count)"
+    )

@@ -1,5 +1,6 @@
 """Each platform: how it announces a worker, what is refused, and how a code is handed in."""
 
+import re
 from urllib.parse import parse_qsl
 
 import pytest
@@ -12,6 +13,7 @@ from study_app.study.platforms import (
     MAX_PARAMETER_LENGTH,
     NOT_ACCEPTED,
     PLATFORMS,
+    TRIAL_IDS,
     WayBack,
     frame_hosts,
     is_preview,
@@ -225,7 +227,17 @@ def test_a_simulated_worker_is_let_in_on_every_platform(platform):
     assert path == "/s/s"
     assert worker_id(platform_of(entry), given)
     assert not is_preview(platform_of(entry), given)
-    assert is_simulated_id(worker_id(platform_of(entry), given)) == (platform != "sona")
+    name = worker_id(platform_of(entry), given)
+    assert is_simulated_id(name) != name.isdigit(), (
+        f"{name}: only an id that is a number may hide who is simulated"
+    )
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_each_platform_takes_an_id_to_try_a_study_with(platform):
+    """`prefcal serve` prints an address with it."""
+    form = PLATFORMS[platform].worker_form
+    assert any(re.fullmatch(form, name) for name in TRIAL_IDS), f"add an id like {form} to TRIAL_IDS"
 
 
 def policy(answer):
