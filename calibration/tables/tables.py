@@ -205,7 +205,7 @@ _TABLES = (
     ),
     Table(
         name="follows",
-        doc="One row per worker following a stream, from this worker's enrolment to the end; those who never came too.",
+        doc="One row per worker following a stream, from this worker's enrolment to the end; also for workers who never came.",
         key=("worker", "topic", "system"),
         rules=(
             RowRule(
@@ -278,7 +278,7 @@ _TABLES = (
             _time("at", "When.", required=True),
             _text(
                 "kind",
-                "What: a page opens, beats while it is in sight, is hidden, visible again, closed.",
+                "What happened: the page opens, beats while it is in sight, is hidden, is visible again, is closed.",
                 required=True,
                 choices=("open", "beat", "hidden", "visible", "close"),
             ),
@@ -363,7 +363,7 @@ _TABLES = (
     ),
     Table(
         name="positions",
-        doc="Each iUnit that the trailtext of an intent meets in a system's summary, first meeting.",
+        doc="Each iUnit that the trailtext of an intent meets in a system's summary, at its first place.",
         key=("task", "topic", "system", "intent", "iunit"),
         columns=(
             _task(),

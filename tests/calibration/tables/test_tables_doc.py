@@ -22,7 +22,7 @@ def remarks(column: Column) -> str:
         filter(
             None,
             [
-                column.doc.removesuffix("."),
+                column.doc.removesuffix(".").replace("|", r"\|"),
                 " / ".join(f"`{choice}`" for choice in column.choices),
                 bounds,
                 "may be empty" if column.blank else "",
@@ -35,7 +35,7 @@ def section(table: Table) -> str:
     """Return one table's section of the page."""
     lines = [f"### {table.name}", "", table.doc, ""]
     if table.key:
-        lines += ["One row for each " + ", ".join(f"`{name}`" for name in table.key) + ".", ""]
+        lines += ["No two rows have the same " + ", ".join(f"`{name}`" for name in table.key) + ".", ""]
     lines += [f"A row is at fault if {rule.problem}." for rule in table.rules]
     lines += [""] * bool(table.rules) + ["| column | kind | what it holds |", "|---|---|---|"]
     for column in table.columns:
