@@ -13,6 +13,9 @@ from urllib.parse import parse_qs, urlsplit
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "study_app" / "static" / "js"
 EVENTS_URL = "/e/worker-1"
+NEXT = "/next"
+"""Where an answer leads: a page with nothing on it."""
+
 PATIENCE_SECONDS = 30.0
 OPTIONS = ("left", "right", "equally_good", "equally_bad")
 
@@ -164,6 +167,8 @@ class _Handler(BaseHTTPRequestHandler):
             broken = name in self.server_of_log.broken_scripts
             text = "export const broken = missing();" if broken else (SCRIPTS / name).read_text()
             self._answer(200, text, "text/javascript")
+        elif path == NEXT:
+            self._answer(200, "<!doctype html><title>Next</title>", "text/html")
         elif path.startswith("/pair/"):
             self._answer(200, self.server_of_log.page(path.rsplit("/", 1)[1]), "text/html")
         else:
@@ -180,7 +185,7 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             form = {name: values[0] for name, values in parse_qs(body, keep_blank_values=True).items()}
             self.server_of_log.take_answer(form)
-            self._answer(303, "", "text/plain", {"Location": "/pair/next"})
+            self._answer(303, "", "text/plain", {"Location": NEXT})
 
     def _answer(self, status: int, text: str, kind: str, headers: dict[str, str] | None = None) -> None:
         content = text.encode()

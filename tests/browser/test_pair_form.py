@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.log_server import OPTIONS, SCRIPTS, LogServer
+from tests.browser.log_server import NEXT, OPTIONS, SCRIPTS, LogServer
 
 COME_BACK = "() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))"
 STAY = "() => document.querySelector('form').addEventListener('submit', (event) => { %s })"
@@ -23,7 +23,7 @@ def opened(context: BrowserContext, server: LogServer) -> Page:
 def send(page: Page, option: str) -> None:
     page.get_by_label(option, exact=True).check()
     page.get_by_role("button").click()
-    page.wait_for_url("**/pair/next")
+    page.wait_for_url(f"**{NEXT}")
 
 
 def test_the_form_says_how_long_the_decision_took_and_in_which_layout(

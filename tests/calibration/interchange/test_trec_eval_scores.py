@@ -59,7 +59,7 @@ def test_every_wrong_line_of_every_file_is_named(tmp_path):
     assert [line.removeprefix(f"{tmp_path}/") for line in said] == [
         "bad:1: 3 columns expected, got 2; write metric, topic, value",
         "bad:2: the value 'high' is no number; write a decimal number such as 0.25",
-        "bad:4: map of 302 stands in line 3 too; keep one of them, and give one file a run",
+        "bad:4: map of 302 stands in line 3 too; keep one of them, and give one file per run",
         "empty:1: no score; write lines of metric, topic, value",
         f"other:1: the run 'r' is in {one} too; name it: RUN=FILE",
     ]

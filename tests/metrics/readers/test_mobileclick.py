@@ -76,7 +76,7 @@ def test_files_may_be_packed(tmp_path):
             {"queries": "Q1\tx\nQ1\ty\n"},
             "queries.tsv:2: Q1 stands on line 1 already; delete one of the two rows",
         ),
-        ({"queries": "\n"}, "queries.tsv:1: there are no queries; write one row a query: qid, text"),
+        ({"queries": "\n"}, "queries.tsv:1: there are no queries; write one row per query: qid, text"),
         ({"iunits": "Q1\t\tx\n"}, "iunits.tsv:1: an id is empty; write qid, uid, text"),
         ({"iunits": "Q11\tU1\tx\n"}, "iunits.tsv:1: unknown query 'Q11'; did you mean 'Q1'?"),
         (

@@ -173,7 +173,7 @@ def test_serve_prints_where_to_enter_and_serves(campaign, tmp_path):
             assert "A small study" in answer.read().decode()
         server.terminate()
     lines = (tmp_path / "log").read_text().splitlines()
-    assert lines[0] == f"database: {shown_address(study.database.engine.url)}"
+    assert lines[0] == f"database: {shown_address(study.url)}"
     assert json.loads(lines[1])["route"] == "/r/<study>"
     assert "key" not in lines[1]
 

@@ -134,8 +134,9 @@ def test_every_rule_is_broken_once_here():
 
 
 @pytest.mark.parametrize("found", BREAKS)
-def test_a_row_that_breaks_a_rule_is_named(finished, found):
-    """By table and id, with what to do."""
+def test_a_row_that_breaks_a_rule_is_named(finished, found, monkeypatch):
+    """By table and id, with what to do. Whether the tables themselves are today's is not looked at here."""
+    monkeypatch.setattr("study_app.store.check.drift", lambda _connection: [])
     by_hand(finished, *BREAKS[found])
     database = open_database(finished)
     assert [str(fault) for fault in check_database(database) if found in str(fault)]
