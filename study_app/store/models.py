@@ -38,7 +38,12 @@ class UtcTime(TypeDecorator[datetime]):
 
     def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
         """Return an aware UTC time."""
-        return None if value is None else EPOCH + value * MILLISECOND
+        return time_of(value)
+
+
+def time_of(milliseconds: int | None) -> datetime | None:
+    """Return the time that a column of `UtcTime` has stored."""
+    return None if milliseconds is None else EPOCH + milliseconds * MILLISECOND
 
 
 class Base(DeclarativeBase):

@@ -199,8 +199,8 @@ def configure(app: Flask, config: Config) -> None:
 
 def lead_to_new_address() -> Response | None:
     """Lead who asks for a page by an address of the key before to the same page by the key of now; None for everybody else."""
-    token = (request.view_args or {}).get("token", "")
-    renewed = server().signer.renewed(token) if request.method == "GET" and token else None
+    token = (request.view_args or {}).get("token", "") if request.method == "GET" else ""
+    renewed = server().signer.renewed(token) if token else None
     if renewed is None:
         return None
     address = request.full_path.rstrip("?").replace(token, renewed, 1)
@@ -218,10 +218,12 @@ def refuse_what_was_cut() -> None:
 
     The HTTP server may call the end of a connection the end of the form; only the length that was announced tells.
     """
+    announced = request.content_length
+    if announced is None:
+        return
     if request.endpoint in LARGE_BODIES:
         request.max_content_length = LARGE_BODIES[request.endpoint]
-    announced = request.content_length
-    if announced is not None and len(request.get_data()) != announced:
+    if len(request.get_data()) != announced:
         raise BadRequest("only a part of the form has come")
 
 

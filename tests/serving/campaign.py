@@ -37,7 +37,9 @@ from study_app.store.models import (
 from study_app.store.tokens import Signer, utc_now
 from tests.serving.serving import PLAIN
 
-PATIENCE_SECONDS = 120
+PATIENCE_SECONDS = 600
+"""Of who waits for a server that is killed twenty times, on a machine where each start takes a quarter of a minute."""
+
 AGAIN_SECONDS = 0.25
 CHOICES = ("left", "right", "equally_good", "equally_bad")
 PAIR = re.compile(r"/(\d+)/(\d+)/pair/(\d+)$")

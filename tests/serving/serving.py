@@ -14,7 +14,7 @@ from pathlib import Path
 
 import httpx
 
-STARTS_WITHIN_SECONDS = 60
+STARTS_WITHIN_SECONDS = 180
 PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """For clients, as ``verify``: nothing is encrypted here, and to read whom one may trust takes longer than an answer."""
 HEARS_SIGNALS = (

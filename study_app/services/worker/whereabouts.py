@@ -3,13 +3,24 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, exists, select
+from sqlalchemy import BigInteger, Connection, Select, bindparam, exists, select, type_coerce
 from sqlalchemy.orm import Session
 
 from study_app.protocol.steps import SlotState, Step, TaskState, WorkerState, is_settled
 from study_app.services.worker.room import has_open
-from study_app.store.models import Assignment, Ballot, Judgment, LoadedStudy, Showing, Slot, Worker
+from study_app.store.models import (
+    Assignment,
+    Ballot,
+    Judgment,
+    LoadedStudy,
+    Showing,
+    Slot,
+    UtcTime,
+    Worker,
+    time_of,
+)
 from study_app.store.plan import Plans, SlotRow, StudyPlan, TaskPlan, WorkerRow, columns
 from study_app.store.task_models import Follow, Introduction, Rating, Reply, Sheet
 from study_app.tasks.task_kind import Page
@@ -22,12 +33,17 @@ _WORKER = (
     .where(Worker.id == bindparam("worker"))
 )
 _LOCKED_WORKER = _WORKER.with_for_update(of=Worker, key_share=True)
+_OF_SLOT = columns(Slot, SlotRow)
+_IS_TIME = [isinstance(column.type, UtcTime) for column in _OF_SLOT]
 _SLOTS_AND_PAIRS = (
     select(
         Assignment.task_id,
         Showing.id,
         exists().where(Judgment.showing_id == Showing.id),
-        *columns(Slot, SlotRow),
+        *(
+            type_coerce(column, BigInteger) if is_time else column
+            for column, is_time in zip(_OF_SLOT, _IS_TIME, strict=True)
+        ),
     )
     .join(Slot.assignment)
     .outerjoin(Slot.showings)
@@ -169,15 +185,19 @@ def _slots(
     """Return what the worker holds in each task, and of each slot which of its pairs have an answer."""
     held: dict[int, list[SlotRow]] = {task.id: [] for task in plan.tasks}
     answered: dict[int, list[bool]] = {}
-    for task, showing, is_answered, slot, *values in connection.execute(
-        _SLOTS_AND_PAIRS, {"worker": worker.id}
-    ):
+    for task, showing, is_answered, *values in connection.execute(_SLOTS_AND_PAIRS, {"worker": worker.id}):
+        slot = values[0]
         if slot not in answered:
-            held[task].append(SlotRow(slot, *values))
+            held[task].append(SlotRow(*map(_read, values, _IS_TIME)))
             answered[slot] = []
         if showing is not None:
             answered[slot].append(is_answered)
     return {task.number: held[task.id] for task in plan.tasks}, answered
+
+
+def _read(stored: int | None, is_time: bool) -> Any:  # noqa: FBT001 - of `map`
+    """Return a value of a slot as it is meant; its times come with each of its pairs, and are read once."""
+    return time_of(stored) if is_time else stored
 
 
 def _follows(
