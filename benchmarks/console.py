@@ -20,8 +20,9 @@ from tabulate import tabulate
 
 from study_app.config import Config
 from study_app.services.researcher.studies import RESEARCHER_KEY, create_keys, setting
+from study_app.store.backup import go_on_counting
 from study_app.store.database import Database, is_empty, migrate, open_database, transaction
-from study_app.store.models import Assignment, LoadedStudy, PageLoad, PlatformIdentity, Slot, Worker
+from study_app.store.models import Assignment, Base, LoadedStudy, PageLoad, PlatformIdentity, Slot, Worker
 from study_app.store.task_models import PlatformRecord
 from study_app.store.tokens import secret_token
 from study_app.web.app import create_app
@@ -53,11 +54,11 @@ def fill(database: Database, workers: int) -> None:
         export.fill(session, workers)
         spread(session)
         list_at_platform(session)
-    with (
-        database.engine.connect() as connection
-    ):  # as databases do by themselves while rows come in bit by bit
-        connection.exec_driver_sql("ANALYZE")
-        connection.commit()
+    with database.engine.begin() as connection:
+        if connection.dialect.name == "postgresql":
+            for name in Base.metadata.tables:
+                go_on_counting(connection, Base.metadata, name)
+        connection.exec_driver_sql("ANALYZE")  # as databases do by themselves while rows come in bit by bit
 
 
 def spread(session: Session) -> None:

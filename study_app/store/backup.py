@@ -87,7 +87,7 @@ def _fill(database: Database, version: str, rows: Rows) -> None:
             _insert(connection, tables, name, columns, values)
         if not database.is_sqlite:
             for name in names:
-                _go_on_counting(connection, tables, name)
+                go_on_counting(connection, tables, name)
 
 
 def _made(connection: Connection, version: str) -> MetaData:
@@ -131,7 +131,7 @@ def _value(kind: Any, stored: Any) -> Any:
     return stored
 
 
-def _go_on_counting(connection: Connection, tables: MetaData, name: str) -> None:
+def go_on_counting(connection: Connection, tables: MetaData, name: str) -> None:
     """Let PostgreSQL number new rows after those that came with their numbers."""
     if "id" in tables.tables[name].columns:
         connection.exec_driver_sql(
