@@ -27,14 +27,14 @@ async function renewed(part) {
   const newer = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector('[data-live]');
   if (!newer || isInUse(part)) return part;
   part.replaceWith(newer);
-  say(newer, 'Newer figures every 5 seconds.');
+  say(newer, 'The page looks for newer figures every 5 seconds.');
   return newer;
 }
 
 async function follow() {
   let part = document.querySelector('[data-live]');
   if (!part) return;
-  say(part, 'Newer figures every 5 seconds.');
+  say(part, 'The page looks for newer figures every 5 seconds.');
   for (;;) {
     await new Promise((done) => setTimeout(done, EVERY_MS));
     if (document.hidden) {
