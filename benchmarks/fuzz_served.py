@@ -232,7 +232,7 @@ def at_once(job: int, room: Path, lock: int, database: URL) -> None:
     """Do a job in a process of its own, as the server does, and wait until it has ended."""
     address = database.render_as_string(hide_password=False)
     command = [sys.executable, "-m", "study_app.cli.console_job", str(job)]
-    subprocess.run(command, cwd=room, env=os.environ | {DATABASE_VARIABLE: address}, check=True)  # noqa: S603 - ours
+    subprocess.run(command, cwd=room, env=os.environ | {DATABASE_VARIABLE: address}, check=True)
     os.close(lock)
 
 
