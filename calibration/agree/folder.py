@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from calibration.agree.study import AgreementTables
+from calibration.agree.result import AgreementTables
 from metrics.arrays import Floats
 from metrics.errors import input_fault
 from metrics.files import shown_from, write_whole
