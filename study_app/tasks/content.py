@@ -1,6 +1,7 @@
 """What `load` stores of one task, as values: topics, what each system shows of each, derived tables, the files; and the forms of collections."""
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from metrics.summaries.two_layered import Query
 
 T = TypeVar("T")
+
+UNSHOWN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+"""What no page can show and a database may refuse: control characters but tab and line ends, and halves of characters."""
 
 Couple: TypeAlias = tuple[str, str]
 """Two systems, in the order of the study file."""

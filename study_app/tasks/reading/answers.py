@@ -29,7 +29,7 @@ from metrics.topics import TopicNames
 from metrics.wording import counted, listed
 from study_app.study.entries import collection_paths
 from study_app.tasks.answer_pairs import AnswerPairs
-from study_app.tasks.content import Shown, TaskContent, TopicContent, source_files, tried
+from study_app.tasks.content import UNSHOWN, Shown, TaskContent, TopicContent, source_files, tried
 
 BRACKETS = re.compile(r"\[([^\[\]\n]{1,64})\]")
 LISTS = {"bullet_list_open": "ul", "ordered_list_open": "ol"}
@@ -76,8 +76,8 @@ def brackets(text: str) -> list[str]:
 
 
 def words_of(html: str) -> str:
-    """Return the text of HTML as it is read: runs of white space are one space."""
-    return " ".join(fragment_fromstring(html, create_parent="div").text_content().split())
+    """Return the text of HTML as it is read: runs of white space are one space, and so is each character that no page can show."""
+    return " ".join(fragment_fromstring(UNSHOWN.sub(" ", html), create_parent="div").text_content().split())
 
 
 def _blocks(tokens: Sequence[Token]) -> Iterator[tuple[list[Token], ListPlace | None]]:

@@ -86,6 +86,15 @@ def test_what_is_wrong_with_answers_is_one_line_with_place_and_cure(tmp_path, an
     assert fault.startswith(said)
 
 
+def test_a_character_that_no_page_can_show_is_refused_and_breaks_no_reader(tmp_path):
+    """Such as one that stands first in a text, which a reader of HTML would not take."""
+    [said] = faults(tmp_path, systems={"a": [{"topic": "Q1", "text": "\x01It is a vehicle."}], "b": PLAIN})
+    assert (
+        "what a shows of topic Q1 has a character that no page can show (U+0001); take it out of a.jsonl"
+        in said
+    )
+
+
 def test_html_and_scripts_are_text(tmp_path):
     """What a system wrote is shown as it wrote it, and never run."""
     evil = '<script>alert(1)</script> <img src=x onerror="alert(1)">'
