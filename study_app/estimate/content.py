@@ -15,8 +15,8 @@ from study_app.study.file import StudyFile, read_study_file
 from study_app.study.signed_ids import with_ids, with_keys
 from study_app.study.words import UNWRITTEN
 from study_app.tasks.content import UNSHOWN, TaskContent
-from study_app.tasks.couples import with_pairs
 from study_app.tasks.kinds import KINDS, kind_of
+from study_app.tasks.reading.couples import with_pairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,8 @@ import yaml
 
 from metrics.errors import InputError
 from study_app.estimate.content import read_whole_study
+from study_app.protocol.items import summary_items
 from study_app.tasks.answer_pairs import shown_answer
-from study_app.tasks.items import summary_items
 from study_app.tasks.reading.answers import marked_blocks, words_of
 
 SOURCE = {"label": "1", "title": "A book", "text": "It says so.", "url": "https://example.org"}
