@@ -7,7 +7,7 @@ In comes the table preferences, with workers where some are excluded; out goes a
 
 from typing import TYPE_CHECKING
 
-from metrics.exports import lazily
+from metrics import lazily
 
 __all__ = ["Ranking", "rank_systems", "read_ranking", "write_ranking"]
 
