@@ -316,11 +316,11 @@ def chance_that_texts_alike(stops: Stops) -> float:
 
 
 def _residuals(stops: Stops) -> Floats:
-    """Return each stop less the hazard that the reader went through (Nelson and Aalen), (n,); they add up to 0."""
-    at = (stops.low + stops.high) / 2
-    order = np.lexsort((~stops.stopped, at))
-    hazard = np.zeros(len(at))
-    hazard[order] = stops.stopped[order] / np.arange(len(at), 0, -1)
-    total = np.zeros(len(at))
-    total[order] = np.cumsum(hazard[order])
-    return stops.stopped - total
+    """Return each stop less the hazard that the reader went through (Nelson and Aalen), (n,); they add up to 0.
+
+    Stops at one place, as the ends of screens are, went through the same hazard.
+    """
+    places, group = np.unique((stops.low + stops.high) / 2, return_inverse=True)
+    here = np.bincount(group, stops.stopped, len(places))
+    at_risk = np.bincount(group)[::-1].cumsum()[::-1]
+    return np.asarray(stops.stopped - np.cumsum(here / at_risk)[group])
