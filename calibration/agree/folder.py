@@ -1,9 +1,7 @@
 """The folder of an agreement, as `prefcal agree` writes it and the report reads it.
 
-What `prefcal agree` stores of the streams of a study, and how it is read: their scores, and how measures rank systems.
-
-Two tables. stream_scores.csv has every system by every measure, overall and by topic, and MSU for many populations;
-stream_correlations.csv has Kendall's tau-b of measures with each other. docs/agreement.md lists their columns.
+Of the streams of a study there are two tables. stream_scores.csv has every system by every measure, overall and by topic, and MSU for
+many populations; stream_correlations.csv has Kendall's tau-b of measures with each other. docs/agreement.md lists their columns.
 `calibration.agree.stream_scores` makes them; `TaskStreams` reads the rows of one task.
 """
 

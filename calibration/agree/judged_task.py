@@ -1,7 +1,4 @@
-"""The preferences of one task, ready to be compared with scores, and what to know of them before.
-
-What to know of a task's judgments before using its numbers: who judged what, and where there are too few.
-"""
+"""The preferences of one task, ready to be compared with scores, and what to know of them before: who judged what, what is few."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
-"""From a user model to measures, and to scores with intervals.
+"""From a user model to what measures take of it, to measures, and to scores with intervals.
 
-What a user model says in the words of the measures: patience, P(i|q), the people who read streams, weights.
+A model says patience, P(i|q), the people who read streams, lateness, persistence.
 
 What a model lacks is None, or left out; who asks puts something in its place and says so.
 

@@ -1,6 +1,6 @@
 """What a task with answers needs: texts with CommonMark as safe blocks, and answers with their sources.
 
-A text with CommonMark in it, as blocks that can be shown: safe HTML, the words that can be read, and the sources that it cites.
+A text becomes blocks that can be shown: safe HTML, the words that can be read, and the sources that it cites.
 
 HTML in the text is text. Nothing leads out of the page and nothing is fetched: a link is its words with the address behind them, an
 image its description. ``[LABEL]`` of a source that is known becomes a mark that leads to where the page has the source.
