@@ -1,6 +1,6 @@
-"""The error of a decay with answers clustered by worker and by nugget, the decay to a floor, and how far either may be off, one-sided at 0 and 1.
+"""The error of a lateness decay, the decay to a floor, and how far either may be off, one-sided at 0 and 1.
 
-The error of a decay with answers clustered by worker and, where several workers were asked about one, by nugget.
+Answers are clustered by worker and, where several workers were asked about one, by nugget:
 
     V = V_worker + (J_nugget - J_couple),    negative eigenvalues of what is in brackets set to 0
 

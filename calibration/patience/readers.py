@@ -1,11 +1,9 @@
 """Stops as they are known: their survival curve, and how readers differ.
 
-The survival curve of stops, and the lines that are closest to it.
-
 S(x) is the share of readers who go on beyond x characters. A patience L says S(x) = max(0, 1 - x / L); with a share pi
 of readers who always finish, S(x) = pi + (1 - pi) max(0, 1 - x / L).
 
-Stops as they are known, and how readers differ: who does not read, whether patience and texts differ.
+Readers may differ: who does not read, whether patience and texts differ.
 
 A stop is known exactly, or to a screen: the reader got beyond the top of the last screen and not beyond its end. Table stops says so by
 `chars_least`; without it, stops that are all multiples of one length are taken as screens of that length.

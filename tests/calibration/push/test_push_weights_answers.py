@@ -14,19 +14,15 @@ from calibration.push.fit import PushFit, bootstrap_weights, fit_push_weights, f
 from calibration.push.notes import SilentDays
 from calibration.push.pain import NAME as ALPHA
 from calibration.push.pain import FiellerAlpha, fit_alpha_to, fit_push_alpha
-from calibration.push.pairs import WEIGHTS, PushJudgments
+from calibration.push.pairs import WEIGHTS
 from calibration.push.search import judged_by, search_weights
 from calibration.push.simulate import (
     TRUTH,
     PushJudges,
     simulate_push_cells,
-    simulate_push_judgments,
     simulate_push_preferences,
 )
-
-
-def drawn(seed: int = 1, topics: int = 30, **judges) -> PushJudgments:
-    return simulate_push_judgments(topics, PushJudges(**judges), np.random.default_rng([seed, 23]))
+from tests.calibration.push.judges import drawn
 
 
 def notes(fit) -> dict[str, tuple[str, str]]:
