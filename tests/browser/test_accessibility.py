@@ -177,10 +177,13 @@ class Looker:
             self.found.look(page, f"{step}-open", self.screen)
 
     def _sort(self, page: Page, step: str) -> tuple[str, ...]:
-        """A page of one template in one task, with or without a choice made in it; of a stream, with how much is new."""
+        """A page of one template in one task, with or without a choice made in it; of a stream, with how much is new.
+
+        What differs between tasks is what is judged: refusals and lists of queries are those of any task.
+        """
         task, *parts = step.split("-")
         words = [part for part in parts if not part.isdigit()]
-        if words == ["choose"] or (words == ["intro"] and self.screen == "desktop"):
+        if {"choose", "refused"} & {*words} or (words == ["intro"] and self.screen == "desktop"):
             task = ""
         return (task, *words, page.evaluate(NEW))
 
