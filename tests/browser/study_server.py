@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from axe_playwright_python.base import AXE_SCRIPT
-from flask import Response
+from flask import Flask, Response
 from playwright.sync_api import Page
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -126,12 +126,17 @@ class StudyServer:
         raise AssertionError(f"not within {PATIENCE_SECONDS} s: {what}")
 
 
+def with_axe(app: Flask) -> Flask:
+    """Let an app hand out what looks for hindrances."""
+    app.add_url_rule(AXE_PATH, "axe", lambda: Response(AXE_SCRIPT, mimetype="application/javascript"))
+    return app
+
+
 @contextmanager
 def study_server(folder: Path, study: Path | None = None) -> Iterator[StudyServer]:
     """Serve a study file, or else the small one about summaries, from ``folder`` while the block runs."""
     server = StudyServer(folder, study)
-    app = ready_app(server.address, now=server)
-    app.add_url_rule(AXE_PATH, "axe", lambda: Response(AXE_SCRIPT, mimetype="application/javascript"))
+    app = with_axe(ready_app(server.address, now=server))
     with serving(app) as server.url:
         yield server
     for database in (server.database, app.extensions[NAME].database):
