@@ -14,6 +14,7 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.special import chdtrc, gamma, gammaln, log_ndtr
 
 from calibration.durations.extended import Extended, log_normal_population, log_normal_values
+from calibration.durations.laws import GAMMA
 from calibration.durations.likelihood import LEAST_SECONDS, Exposure, Totals, log_likelihoods
 from calibration.durations.maximum import DurationMaximum, maximum
 from calibration.inference.goodness import REJECTED
@@ -21,7 +22,6 @@ from calibration.inference.results import GoodnessOfFit, NotIdentifiedError
 from metrics.arrays import Bools, Floats, Places
 
 COMPOUND = "log-normal means, exponential"
-GAMMA = "gamma rates, exponential"
 FRAILTY = "log-normal means, Weibull"
 POOLED_EXPONENTIAL = "pooled exponential"
 POOLED_WEIBULL = "pooled Weibull"
@@ -104,7 +104,7 @@ def alternatives(
     """
     totals = exposure.totals()
     laws = [
-        *(_summary(one) for one in others),
+        *(_summary(one) for one in others if one.name != GAMMA),
         Alternative(name=COMPOUND, loglik=top.top.loglik, n_free=2, mean=top.mean, sd=top.sd),
         _gamma_rates(totals),
     ]

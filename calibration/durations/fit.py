@@ -16,7 +16,7 @@ from calibration.durations.checks import many_cut
 from calibration.durations.errors import CommonScale, DurationProfile, EitherLaw, WorkerBootstrap
 from calibration.durations.exposures import Dropout, Inclusion, Unit, Window, away_exposure, session_exposure
 from calibration.durations.extended import LINKED, Extended, Together, fit_together, log_normal_values
-from calibration.durations.laws import LOG_T
+from calibration.durations.laws import may_lack_sd
 from calibration.durations.likelihood import Exposure, Totals
 from calibration.durations.maximum import DurationMaximum, maximum
 from calibration.durations.notes import diagnose
@@ -212,7 +212,7 @@ def _errors(
     if held is not None:
         found = {"delta": held}
     elif others:
-        heavy = any(law.name == LOG_T for law in causes.doubted)
+        heavy = any(may_lack_sd(law) for law in causes.doubted)
         found = {
             "either_law": EitherLaw(plain=next(iter(plain.values())), others=others, heavy=heavy),
             **plain,

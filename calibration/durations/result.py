@@ -22,7 +22,7 @@ from calibration.durations.alternatives import Alternative
 from calibration.durations.checks import between_worker_test, simulate_totals
 from calibration.durations.exposures import Unit, away_exposure, session_exposure
 from calibration.durations.extended import Extended, Together
-from calibration.durations.laws import GENERALISED_GAMMA, TWO_KINDS
+from calibration.durations.laws import GAMMA, GENERALISED_GAMMA, TWO_KINDS
 from calibration.durations.likelihood import BLOCK, Design, Exposure, Totals, posterior, total
 from calibration.durations.maximum import DurationMaximum, maximum, moments
 from calibration.inference.drawing import BAND, finish, of_studies, tails
@@ -94,7 +94,7 @@ class DurationFit(CalibrationResult):
     @property
     def law(self) -> tuple[float, ...]:
         """Logs of the quantiles of the workers' means at levels (k + 1/2) / `LEVELS`; empty where the means are log-normal."""
-        if self.held is None or self.held.name not in {GENERALISED_GAMMA, TWO_KINDS}:
+        if self.held is None or self.held.name not in {GENERALISED_GAMMA, TWO_KINDS, GAMMA}:
             return ()
         log_mean, share = self.held.population(self.held.point)
         levels = (np.arange(LEVELS) + 0.5) / LEVELS
