@@ -130,7 +130,14 @@ def population_laws(totals: Totals, top: DurationMaximum) -> Iterator[Extended]:
     free = (ANYWHERE, _SIGMA)
     yield max(
         (
-            _fitted(GENERALISED_GAMMA, grid, generalised_gamma, (*start, q), (*free, (-2.5, 4.0)))
+            _fitted(
+                GENERALISED_GAMMA,
+                grid,
+                generalised_gamma,
+                (*start, q),
+                (*free, (-2.5, 4.0)),
+                _near(grid, top),
+            )
             for q in (0.5, -0.3)
         ),
         key=lambda one: one.loglik,
