@@ -14,7 +14,8 @@ from calibration.durations.simulate import Diary, simulate_visits
 from calibration.patience.simulate import Judges, simulate_preferences, simulate_summaries
 from calibration.plan.agreement import AgreementDesign, DifferenceDesign, _two_measures
 from calibration.plan.patience import MOST_PAIRS, PatienceDesign, _some_queries
-from calibration.plan.simulation import People, Sizes, draw_votes, plan_row, systems_for
+from calibration.plan.search import plan_row
+from calibration.plan.simulation import People, Sizes, draw_votes, systems_for
 from calibration.plan.streams import AwayDesign, SilenceDesign
 from calibration.push.fit import fit_weights_to
 from calibration.push.simulate import PushJudges, simulate_push_judgments
