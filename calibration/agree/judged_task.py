@@ -5,6 +5,7 @@ What to know of a task's judgments before using its numbers: who judged what, an
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -31,7 +32,7 @@ Row: TypeAlias = "pd.Series[object]"
 """A row of agreement.csv."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class JudgedTask:
     """What the people of one task preferred.
 
@@ -68,23 +69,24 @@ class JudgedTask:
 
     def votes(self) -> VotesByPerson:
         """Return the votes with who gave them; pairs in the order of ``pairs``."""
-        couple = ["topic", "system_a", "system_b"]
-        number = pd.Series(np.arange(len(self.pairs)), index=pd.MultiIndex.from_frame(self.pairs[couple]))
-        query, worker = (pd.factorize(self.judgments[name])[0] for name in ("topic", "worker"))
+        return self._votes
+
+    @cached_property
+    def _votes(self) -> VotesByPerson:
+        """What `votes` returns: judgments and pairs stand in the same order, so that a couple's place is its number."""
+        vote, names = pd.factorize(self.judgments["vote"])
+        query, worker = (pd.factorize(self.judgments[name], sort=True)[0] for name in ("topic", "worker"))
         return VotesByPerson(
-            pair=number.loc[pd.MultiIndex.from_frame(self.judgments[couple])].to_numpy(np.intp),
-            for_a=self.judgments["vote"].map(WORTH).to_numpy(np.float64),
+            pair=np.repeat(np.arange(len(self.pairs)), self.pairs["votes"]),
+            for_a=np.array([WORTH[name] for name in names])[vote],
             crossing=crossing(query, worker),
         )
 
     def ceiling(self) -> Ceiling:
         """Return how well these people agree with each other."""
-        return ceiling(
-            np.asarray(self.judgments["vote"].map(WORTH), dtype=np.float64),
-            self.judgments.groupby(["topic", "system_a", "system_b"]).ngroup().to_numpy(),
-            pd.factorize(self.judgments["topic"], sort=True)[0],
-            worker=pd.factorize(self.judgments["worker"], sort=True)[0],
-        )
+        votes = self.votes()
+        crossed = votes.crossing
+        return ceiling(votes.for_a, votes.pair, crossed.query, worker=crossed.worker)
 
     @property
     def no_ceiling(self) -> str:

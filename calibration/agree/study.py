@@ -250,7 +250,7 @@ def _known(scored: _Scored, evidence: Evidence, differences: Mapping[str, Floats
     """Return what to know of the judgments of a task, and of the people whom its measures were fitted to."""
     votes = scored.task.votes()
     crossing = votes.crossing
-    judges = set(scored.task.judgments["worker"])
+    judges = set(scored.task.judgments["worker"].unique())
     fitted_to = evidence.tables if evidence.model is not None and evidence.same_tables else {}
     clickers = random_clickers(scored.task.judgments)
     return (

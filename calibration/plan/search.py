@@ -290,7 +290,7 @@ def plan(
     >>> design = prefcal.AgreementDesign(queries=12, pairs=21, workers=10, true=0.75).searched()
     >>> found = prefcal.plan(design, "queries", prefcal.Wish(), studies=20)
     >>> found.frame()["width"].round(2).to_dict()
-    {6: 0.22, 12: 0.14, 24: 0.1}
+    {6: 0.21, 12: 0.13, 24: 0.09}
     """
     drawn = Studies(design=design, vary=vary, count=studies, seed=seed)
     with open_engine(jobs=jobs, scheduler=scheduler) as engine:

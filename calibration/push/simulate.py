@@ -56,7 +56,7 @@ class PushJudges:
         What non-relevant pushes are felt as: their number, its root, or whether there is any.
     """
 
-    weights: Mapping[str, float] = field(default_factory=lambda: TRUTH)
+    weights: Mapping[str, float] = field(default_factory=lambda: dict(TRUTH))
     sharpness: float = 0.25
     workers: int = 50
     pairs_per_worker: int = 20
