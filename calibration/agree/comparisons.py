@@ -64,11 +64,12 @@ def slope_difference(votes: VotesByPerson, first: Floats, second: Floats) -> Slo
     """
     differences = np.stack([first, second], axis=1)
     size = np.sqrt((differences**2).mean(axis=0))
-    times = votes.cast.ravel().astype(np.float64)
-    vote = np.repeat([-1.0, 0.0, 1.0], len(first))
-    if not size.all() or not times[vote != 0].any() or _alike(differences):
+    cast = votes.cast.ravel()
+    there = cast > 0
+    vote = np.repeat([-1.0, 0.0, 1.0], len(first))[there]
+    if not size.all() or not vote.any() or _alike(differences):
         return NOTHING_TOLD
-    design = np.tile(differences / size, (3, 1))
+    design, times = np.tile(differences / size, (3, 1))[there], cast[there].astype(np.float64)
     maximum = maximise(design, vote, "davidson", times=times)
     if without_maximum(maximum, design):
         return NOTHING_TOLD
@@ -78,8 +79,9 @@ def slope_difference(votes: VotesByPerson, first: Floats, second: Floats) -> Slo
     contrast[:2] = 1.0, -1.0
     way = np.asarray(np.linalg.solve(maximum.information, contrast), dtype=np.float64)
     part = (information @ way) @ way / (contrast @ way)
-    stretched = _stretched((information @ way)[votes.cell], maximum.information, way, votes.crossing.query)
-    error = votes.crossing.error((scores @ way)[votes.cell] * stretched, part[votes.cell])
+    row = (np.cumsum(there) - 1)[votes.cell]
+    stretched = _stretched((information @ way)[row], maximum.information, way, votes.crossing.query)
+    error = votes.crossing.error((scores @ way)[row] * stretched, part[row])
     return SlopeDifference(float(maximum.weights[0] - maximum.weights[1]), error)
 
 
