@@ -22,6 +22,7 @@ from tabulate import tabulate
 
 from study_app.estimate.content import read_whole_study
 from study_app.export import export_study
+from study_app.protocol.items import Item, reading_order, summary_items
 from study_app.services.researcher.load import load_study
 from study_app.store.database import migrate, open_database, transaction
 from study_app.store.models import (
@@ -42,7 +43,6 @@ from study_app.store.models import (
     Worker,
 )
 from study_app.store.task_models import Follow, StoredStream, StreamView
-from study_app.tasks.items import Item, reading_order, summary_items
 
 STUDY = Path(__file__).resolve().parents[1] / "examples" / "two_layered" / "study.yaml"
 START = datetime(2026, 3, 1, tzinfo=UTC)

@@ -4,7 +4,7 @@
 
 Takes valid inputs of each kind, breaks them at random, and hands them to what reads them: study files, collections, runs, answers with
 their sources and pairs, tables of all kinds, study.json, user models, what `rank` and `correlate` read, platforms' lists that
-are uploaded to the console, and on both databases event batches and requests of any address with any form. A file must end as accepted or
+are uploaded to the console, its jobs on what broken requests have left, and on both databases event batches and requests of any address with any form. A file must end as accepted or
 with a fault in plain words, a request below 500; whatever else, or a process that dies, or more than `SLOW_SECONDS`, is a finding. An
 input depends on seed, target and index only: `--only TARGET --first INDEX --share 0` makes a finding again and shows its trace. (A
 request also meets what the ones before it did: begin earlier, with a larger share.) docs/security.md quotes the table.
@@ -34,7 +34,7 @@ from tabulate import tabulate
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.fuzz_inputs import MODEL, STUDY_JSON, broken
-from benchmarks.fuzz_served import Served, Try, batches, lists, requests
+from benchmarks.fuzz_served import Served, Try, batches, lists, requests, results
 from calibration.tables.files import read_tables
 from calibration.tables.study import read_study
 from calibration.tables.tables import TABLES
@@ -218,6 +218,7 @@ TARGETS = [
     Target("event batches, SQLite", 6_000, lambda folder: batches(Served(folder))),
     Target("event batches, PostgreSQL", 6_000, lambda folder: batches(Served(folder, on_postgres()))),
     Target("payment lists, SQLite", 300, lambda folder: lists(Served(folder))),
+    Target("console jobs, SQLite", 3, lambda folder: results(Served(folder))),
     Target("requests, SQLite", 5_000, lambda folder: requests(Served(folder))),
     Target("requests, PostgreSQL", 5_000, lambda folder: requests(Served(folder, on_postgres()))),
 ]

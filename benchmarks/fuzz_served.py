@@ -1,7 +1,10 @@
 """A served study of every task as the fuzz campaign attacks it, and its two doors: batches of events, and requests of any address."""
 
 import json
+import os
 import random
+import subprocess
+import sys
 from collections.abc import Callable
 from io import BytesIO
 from itertools import count
@@ -9,22 +12,25 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import httpx
-from sqlalchemy import update
+from sqlalchemy import URL, select, update
 
 from benchmarks.fuzz_inputs import EVENTS, NASTY, broken
 from study_app import create_app
-from study_app.config import Config
+from study_app.config import DATABASE_VARIABLE, Config
 from study_app.estimate.content import read_whole_study
 from study_app.preview.copies import SkippingClock, Walker
+from study_app.services.console import jobs
 from study_app.services.console.access import form_token, holder_of, sign_in
 from study_app.services.researcher.load import load_study
 from study_app.services.researcher.studies import RESEARCHER_KEY, create_keys, setting
 from study_app.services.worker.entry import find_study
 from study_app.simulate.person import DESKTOP
 from study_app.simulate.site import Site
+from study_app.store.console_models import Job
 from study_app.store.database import migrate, open_database, transaction
 from study_app.store.models import LoadedStudy, Topic
 from study_app.store.tokens import PageToken, seeded_tokens, utc_now
+from study_app.web.console import data
 from study_app.web.console.frame import COOKIE
 from study_app.web.serving import NAME
 from tests.postgres_server import PostgresServer
@@ -37,6 +43,9 @@ NEWCOMERS = 0.03
 """Before such a share of the requests a new worker comes and answers up to `MOST_PAGES` pages."""
 
 MOST_PAGES = 60
+BEFORE_A_JOB = 60
+"""So many requests, and as many batches, come between two jobs of the console."""
+
 NOT_ASKED = {"static", "data.post_job"}
 """Files, and what starts a process for each request."""
 
@@ -190,6 +199,41 @@ def requests(served: Served) -> Try:
         )
 
     return attempt
+
+
+def results(served: Served) -> Try:
+    """Let a job of the console make tables, or everything up to the report, of what broken requests and batches have left.
+
+    The process of the job is the real one, and is waited for. It may end without a report, with a reason in plain words.
+    """
+    ask, post = requests(served), batches(served)
+    store = served.app.extensions[NAME]
+    data.start = at_once
+
+    def attempt(rng: random.Random) -> str:
+        for _ in range(BEFORE_A_JOB):
+            ask(rng)
+            post(rng)
+        served.come(rng.randrange(MOST_PAGES))
+        form = {"csrf": form_token(served.seat), "kind": rng.choice([jobs.TABLES, jobs.RESULTS])}
+        cookie = {"Cookie": f"{COOKIE}={served.seat}"}
+        ended = served.ended(served.client.post("/r/every/data/jobs", data=form, headers=cookie))
+        with transaction(store.database, write=False) as session:
+            job = session.scalars(select(Job).order_by(Job.id.desc())).first()
+        if job is None or job.state in jobs.OPEN or "a fault of prefcal" in (job.message or ""):
+            raise RuntimeError(f"a job is {job and job.state}: {job and job.message}")
+        served.ended(served.client.get(f"/r/every/data/jobs/{job.id}", headers=cookie))
+        return ended if job.state == "done" else "refused"
+
+    return attempt
+
+
+def at_once(job: int, room: Path, lock: int, database: URL) -> None:
+    """Do a job in a process of its own, as the server does, and wait until it has ended."""
+    address = database.render_as_string(hide_password=False)
+    command = [sys.executable, "-m", "study_app.cli.console_job", str(job)]
+    subprocess.run(command, cwd=room, env=os.environ | {DATABASE_VARIABLE: address}, check=True)
+    os.close(lock)
 
 
 def signed(signer: Any, worker: int, step: str) -> dict[str, str]:

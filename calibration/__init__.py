@@ -5,7 +5,7 @@ May import `metrics`, never `study_app`.
 
 from typing import TYPE_CHECKING
 
-from metrics.exports import lazily
+from metrics import lazily
 
 __all__ = [
     "AgreementDesign",

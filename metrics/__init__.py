@@ -4,9 +4,10 @@ Knows neither `calibration` nor `study_app`. Readers of files live in `metrics.r
 each other module.
 """
 
-from typing import TYPE_CHECKING
-
-from metrics.exports import lazily
+import importlib
+from collections.abc import Callable
+from collections.abc import Collection as AnyCollection
+from typing import TYPE_CHECKING, Any
 
 __all__ = [
     "ELG",
@@ -96,6 +97,34 @@ __all__ = [
     "sweep_msu",
     "tau_ap",
 ]
+
+
+def lazily(
+    package: str, names: AnyCollection[str], *modules: str
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` of a package whose names stand in other modules, imported when they are asked for.
+
+    Parameters
+    ----------
+    package : str
+        Its ``__name__``.
+    names : collection of str
+        Its ``__all__``.
+    *modules : str
+        Where they stand: `.score` is in the package. The first that has a name in its ``__all__``, or at all where it has none, is
+        taken; what comes first is imported first.
+    """
+
+    def get(name: str) -> Any:
+        if name in names:
+            for module in modules:
+                found = importlib.import_module(module, package)
+                if name in getattr(found, "__all__", vars(found)):
+                    return getattr(found, name)
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    return get, lambda: sorted(names)
+
 
 if TYPE_CHECKING:
     from metrics.agreement import agreements, bootstrap_interval, compare, correlate, kendall_tau_b, tau_ap

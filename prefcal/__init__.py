@@ -271,7 +271,7 @@ def _check_not_hidden() -> None:
 
 _check_not_hidden()
 if not TYPE_CHECKING:
-    from metrics.exports import lazily
+    from metrics import lazily
 
     __getattr__, __dir__ = lazily(
         __name__, __all__, "metrics", "metrics.sweep", "calibration", "calibration.plan", ".studies"

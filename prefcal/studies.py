@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 
 from calibration.agree.evidence import Evidence, read_scores
-from calibration.agree.measures.names import Wanted
-from calibration.agree.study import AgreementTables
+from calibration.agree.result import AgreementTables, Wanted
 from calibration.agree.study import agree as agree_with
 from calibration.fit.families import FitOptions
 from calibration.fit.study import UserModelFit, fit_user_model
-from calibration.rank.ranking import LEVEL, Ranking, rank_systems
+from calibration.rank.folder import Ranking
+from calibration.rank.ranking import LEVEL, rank_systems
 from calibration.simulate import Study, simulate_study
 from calibration.tables.definition import Tables
 from calibration.tables.files import checked_tables, read_tables, tables_sha256

@@ -1,15 +1,15 @@
 """How well measures agree with the preferences of a study.
 
-In come tables, a user model, collections and runs (`evidence`); out go the tables that `study.agree` makes and
-`folder.write_agreement` writes. `measures` scores the systems, `task_agreement` and `comparisons` hold the scores against the
-preferences of a `judged_task`; `stream_scores` is what is said of
-streams apart from preferences, `folder` reads it again. It may use every room
-of `calibration` but `fit`, `plan` and `simulate`.
+In come tables, a user model, collections and runs (`evidence`); out go the tables that `study.agree` makes (their values are
+in `result`) and `folder.write_agreement` writes. `measures` scores the systems, `task_agreement` and `comparisons` hold the
+scores against the preferences of a `judged_task`; `stream_scores` is what is said of streams apart from preferences. `folder`
+and `result` are all that a reader of a written agreement loads. It may use every room of `calibration` but `fit`, `plan` and
+`simulate`.
 """
 
 from typing import TYPE_CHECKING
 
-from metrics.exports import lazily
+from metrics import lazily
 
 __all__ = [
     "AgreementTables",
@@ -22,6 +22,7 @@ __all__ = [
 if TYPE_CHECKING:
     from calibration.agree.evidence import Evidence, read_scores
     from calibration.agree.folder import write_agreement
-    from calibration.agree.study import AgreementTables, agree
+    from calibration.agree.result import AgreementTables
+    from calibration.agree.study import agree
 else:
-    __getattr__, __dir__ = lazily(__name__, __all__, ".evidence", ".study", ".folder")
+    __getattr__, __dir__ = lazily(__name__, __all__, ".evidence", ".result", ".study", ".folder")

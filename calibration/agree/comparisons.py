@@ -1,7 +1,5 @@
 """Which measures are compared with which, and how: by agreement over queries, and both in one model of the votes.
 
-Does measure A or measure B explain better who preferred what: both in one model of the votes.
-
 The agreement of majorities asks for the sign of a difference only. A model of the votes uses how large the differences
 are and how clear the votes. With x_A and x_B the score differences of a pair, each divided by its root mean square over
 pairs, the votes follow Davidson's model (1970; `calibration.inference.davidson`) with log odds
@@ -10,21 +8,18 @@ pairs, the votes follow Davidson's model (1970; `calibration.inference.davidson`
 
 The difference b_A - b_B says which of them explains more when both are known; where it is 0 both explain as much. Its
 error is over queries and people at once (`metrics.agreement.people`), from each judgment's score at the maximum.
-
-Which measures are compared with which, and how: the primary comparison, the named family, and what is exploratory.
 """
 
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from calibration.agree.judged_task import JudgedTask, testable
-from calibration.agree.measures.names import Wanted
 from calibration.agree.measures.variants import Fit, Role, Variant
+from calibration.agree.result import By, NamedAt, Standing, Wanted
 from calibration.push.likelihood import ChoiceModel, maximise
 from calibration.push.search import without_maximum
 from metrics.agreement.agreement import Ties, agreement
@@ -122,48 +117,6 @@ COLUMNS = (
     "named",
     "by",
 )
-FARTHEST = 1.0
-"""No two agreements are farther apart."""
-
-
-def nothing_detectable(detectable: float) -> str:
-    """Say that a study can tell no difference of two agreements; nothing where it can, or where that is unknown.
-
-    Parameters
-    ----------
-    detectable : float
-        The smallest true difference that four of five such studies would find.
-    """
-    if not detectable > FARTHEST:
-        return ""
-    return (
-        "So small a study can tell no difference here: four of five would find only one that is larger than any two"
-        " agreements can be apart."
-    )
-
-
-class Standing(StrEnum):
-    """What a comparison was made for."""
-
-    PRIMARY = "primary"
-    FAMILY = "family"
-    EXPLORATORY = "exploratory"
-
-
-class NamedAt(StrEnum):
-    """Where a comparison was named."""
-
-    STUDY_FILE = "study_file"
-    ANALYSIS = "analysis"
-    NOWHERE = "nowhere"
-
-
-class By(StrEnum):
-    """What a comparison is by: the majority's choices, all votes for a measure's choice, or a model of the votes."""
-
-    MAJORITY = "majority"
-    WEIGHTED = "weighted"
-    VOTES = "votes"
 
 
 TIES_OF: dict[By, Ties] = {By.MAJORITY: "against", By.WEIGHTED: "weighted"}

@@ -1,9 +1,7 @@
 """The folder of an agreement, as `prefcal agree` writes it and the report reads it.
 
-What `prefcal agree` stores of the streams of a study, and how it is read: their scores, and how measures rank systems.
-
-Two tables. stream_scores.csv has every system by every measure, overall and by topic, and MSU for many populations;
-stream_correlations.csv has Kendall's tau-b of measures with each other. docs/agreement.md lists their columns.
+Of the streams of a study there are two tables. stream_scores.csv has every system by every measure, overall and by topic, and MSU for
+many populations; stream_correlations.csv has Kendall's tau-b of measures with each other. docs/agreement.md lists their columns.
 `calibration.agree.stream_scores` makes them; `TaskStreams` reads the rows of one task.
 """
 
@@ -20,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from calibration.agree.study import AgreementTables
+from calibration.agree.result import AgreementTables
 from metrics.arrays import Floats
 from metrics.errors import input_fault
 from metrics.files import shown_from, write_whole

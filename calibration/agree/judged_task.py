@@ -1,18 +1,15 @@
-"""The preferences of one task, ready to be compared with scores, and what to know of them before.
-
-What to know of a task's judgments before using its numbers: who judged what, and where there are too few.
-"""
+"""The preferences of one task, ready to be compared with scores, and what to know of them before: who judged what, what is few."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from calibration.agree.measures.variants import Fit, Variant
+from calibration.agree.result import FEWEST_PAIRS, FEWEST_QUERIES
 from calibration.inference.results import info, warning
 from calibration.tables.preferences import VOTES, completed, judged_pairs, left_out, votes_by_pair
 from calibration.user_model.model import Diagnostic
@@ -24,12 +21,6 @@ from metrics.wording import counted, listed
 DEFAULT_LANGUAGE = "en"
 WORTH = {"votes_a": 1.0, "votes_b": 0.0, "equally_good": 0.5, "equally_bad": 0.5}
 """What a judgment adds to the vote share of system_a: equally good and equally bad are both half a vote."""
-FEWEST_PAIRS = 10
-"""Pairs with a majority from which an agreement is a finding; as many with two votes or more make a ceiling."""
-FEWEST_QUERIES = 2
-"""Queries, likewise."""
-Row: TypeAlias = "pd.Series[object]"
-"""A row of agreement.csv."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -168,16 +159,6 @@ def _with_shares(pairs: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
 def _most_frequent(languages: "pd.Series[str]") -> str:
     found = languages.mode()
     return str(found.iloc[0]) if len(found) else DEFAULT_LANGUAGE
-
-
-def decided(row: Row) -> int:
-    """Return how many pairs have a majority."""
-    return int(row["pairs"] - row["vote_ties"])
-
-
-def tells(row: Row) -> bool:
-    """Say whether there are pairs and queries enough for a finding."""
-    return decided(row) >= FEWEST_PAIRS and int(row["queries"]) >= FEWEST_QUERIES
 
 
 FEWEST_WORKERS = 4

@@ -24,8 +24,9 @@ from calibration.agree.judged_task import (
     same_people,
     wide_tastes,
 )
-from calibration.agree.measures.names import Wanted, resolved, resolved_for_all, wanted_by_study
+from calibration.agree.measures.names import resolved, resolved_for_all
 from calibration.agree.measures.task_measures import TaskScorer, task_kind, task_scorer
+from calibration.agree.result import AgreementTables, Wanted, wanted_by_study
 from calibration.agree.task_agreement import (
     COLUMNS,
     CURVE_COLUMNS,
@@ -43,94 +44,7 @@ from calibration.tables.study import STUDY_FILE
 from calibration.user_model.model import Diagnostic
 from metrics.arrays import Floats
 from metrics.errors import input_fault
-from metrics.results import Overview, Summarised
 from metrics.wording import listed
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class AgreementTables(Summarised):
-    """What `prefcal agree` writes. It prints as the first lines of its `summary`.
-
-    Attributes
-    ----------
-    agreement : DataFrame
-        One row per task, measure, treatment of exclusions and convention for ties.
-    comparisons : DataFrame
-        One row per task and comparison, the primary one first.
-    curve : DataFrame
-        One row per task, measure, convention and value of the parameter that varies.
-    pairs : DataFrame
-        One row per pair: votes, and the score difference under every measure.
-    disagreements : DataFrame
-        One row per pair on which the main measure and the votes disagree most, with texts.
-    wanted : mapping of str to Wanted
-        By task, which comparisons were named.
-    notes : tuple of str
-        What is missing and why, one sentence each.
-    diagnostics : mapping of str to tuple of Diagnostic
-        By task, what to know of its judgments before using its numbers.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import prefcal
-    >>> votes = pd.DataFrame(
-    ...     {
-    ...         "worker": ["w1", "w2", "w3"] * 2,
-    ...         "task": "lists",
-    ...         "topic": ["t1"] * 3 + ["t2"] * 3,
-    ...         "pair": "A-B",
-    ...         "system_left": "A",
-    ...         "system_right": "B",
-    ...         "choice": ["left", "left", "right", "left", "right", "left"],
-    ...     }
-    ... )
-    >>> scores = pd.DataFrame(
-    ...     {
-    ...         "run": ["A", "B"] * 2,
-    ...         "topic": ["t1"] * 2 + ["t2"] * 2,
-    ...         "metric": "nDCG",
-    ...         "value": [0.6, 0.4, 0.3, 0.5],
-    ...     }
-    ... )
-    >>> found = prefcal.agree({"preferences": votes}, scores=scores)
-    >>> found.pairs[["topic", "votes", "vote_share"]].to_dict("list")
-    {'topic': ['t1', 't2'], 'votes': [3, 3], 'vote_share': [0.6666666666666666, 0.6666666666666666]}
-    """
-
-    agreement: pd.DataFrame
-    comparisons: pd.DataFrame
-    curve: pd.DataFrame
-    pairs: pd.DataFrame
-    disagreements: pd.DataFrame
-    wanted: Mapping[str, Wanted]
-    notes: tuple[str, ...]
-    diagnostics: Mapping[str, tuple[Diagnostic, ...]]
-
-    def frame(self) -> pd.DataFrame:
-        """Return the agreement by task, measure and convention for ties, excluded workers left out; all columns are in ``agreement``."""
-        applied = self.agreement.query("exclusions == 'applied'")
-        return applied.set_index(["task", "measure", "ties"])[["agreement", "low", "high", "fit", "pairs"]]
-
-    def overview(self) -> Overview:
-        """Return the agreement of every measure where ties count against it, and what is missing and why."""
-        shown = self.frame().xs("against", level="ties").reset_index()
-        known = [one.sentence for of_task in self.diagnostics.values() for one in of_task]
-        return Overview(shown, ".3f", [*self.notes, *dict.fromkeys(known)])
-
-    def summary(self) -> str:
-        """Return the overview as text."""
-        return self.overview().as_text()
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """The diagnostics that are warnings, each with its task and name."""
-        return tuple(
-            f"{task}: {one.name}: {one.sentence}"
-            for task, of_task in self.diagnostics.items()
-            for one in of_task
-            if one.severity == "warning"
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -3,8 +3,6 @@
 `calibration.agree.study` brings the tasks together; the columns are listed in docs/agreement.md.
 
 Every interval is over the queries and over the people who judged them (`metrics.agreement.people`).
-
-The pairs on which a measure and the votes disagree most, with what was to be read on either side.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Tests of the model of durations: what the design fixed, and days and hours on which people come back more.
 
-Tests of the model of durations that know the design: what was fixed, time or the number of intervals.
-
 A p-value of Kolmogorov and Smirnov for all durations together would mean nothing: parameters are fitted, and rows of one
 worker belong together.
 

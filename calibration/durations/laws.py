@@ -1,12 +1,12 @@
 """Laws of durations other than the plain one: of the workers' means, and of people who lose interest.
 
-Laws of the workers' means other than the log-normal one, by the same likelihood on a grid of log A.
+The workers' means may follow another law than the log-normal one, by the same likelihood on a grid of log A.
 
 A worker with n complete intervals and T seconds contributes SUM_g w_g A_g^-n exp(-T / A_g), w the law's mass at the grid. The
 grid reaches from well below the shortest mean that anybody shows to far above everybody's time, so that who never came
 back may have any mean; what a law has beyond it stands at its ends.
 
-People who lose interest: all of them by and by, or some of them for good at once.
+People may lose interest: all of them by and by, or some of them for good at once.
 
 Fading: everybody's rate of coming back falls by exp(-b t) in t days of their follow. Drop-outs: a follow ends for good, without a
 sign, at a constant hazard d (Schmittlein, Morrison and Colombo 1987, with log-normal means). Either has one parameter more

@@ -1,13 +1,8 @@
-"""What `prefcal fit` keeps beside a user model, and its plots as files.
-
-Every plot that the fits of a user model offer, as files.
-
-matplotlib is imported when plots are wanted and not before. Drawings do not show on a screen.
-
-What `prefcal fit` keeps beside a user model: quality.json, and fit-plots.json, its drawings as calls of matplotlib.
+"""What `prefcal fit` keeps beside a user model: quality.json, fit-plots.json (its drawings), and its plots as files.
 
 A user model holds numbers and no data. A drawing is kept as the calls that made it (methods of `matplotlib.axes.Axes`
-with their arguments), so that the report draws it again in its own colours without fitting anything.
+with their arguments), so that the report draws it again in its own colours without fitting anything. matplotlib is imported when
+plots are wanted and not before; they do not show on a screen.
 """
 
 import hashlib

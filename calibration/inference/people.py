@@ -26,7 +26,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import logsumexp
+from scipy.special import expit, logit, logsumexp
 
 from metrics.arrays import Bools, Floats
 
@@ -243,18 +243,27 @@ def who_follows_nobody(
     return found
 
 
-def share_left_open(logliks: Floats, drop: float) -> float:
-    """Return the largest share of people who answer by lot at which no more than ``drop`` of log-likelihood is lost.
+def share_left_open(logliks: Floats, answers: Floats, drop: float) -> float:
+    """Return the largest share of answers by lot at which no more than ``drop`` of log-likelihood is lost, at least that of the people.
+
+    Who answers by lot may give more answers than the others; half of the people are the most that may do so.
 
     Parameters
     ----------
     logliks : (w, 13) ndarray of float
         Of each person's answers by their power, under `POWERS`.
+    answers : (w,) ndarray of float
+        How many each person gave.
     drop : float
         In log-likelihood.
     """
     earnest = max(logliks.T[1:], key=lambda one: careless_class(one, logliks[:, 0]).loglik)
-    return largest_share(earnest, logliks[:, 0], drop=drop)
+    share = min(largest_share(earnest, logliks[:, 0], drop=drop), MOST)
+    by_lot = expit(logliks[:, 0] - earnest + logit(share))
+    if not share > 0 or not answers.any():
+        return share
+    each, of_others = (np.average(answers, weights=weight) for weight in (by_lot, 1 - by_lot))
+    return max(share, float(share * each / (share * each + (1 - share) * of_others)))
 
 
 def _class(logliks: Floats, *, tastes: bool) -> CarelessClass | None:

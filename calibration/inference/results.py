@@ -63,7 +63,7 @@ class GoodnessOfFit:
     sentence : str
         The outcome, for people.
     level : float
-        A p-value below it is a warning; smaller where several tests share the level.
+        A p-value below it is a warning; smaller where several tests share the level, 0 where the intervals allow for the departure.
     """
 
     test: str

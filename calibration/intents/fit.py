@@ -47,9 +47,7 @@ if TYPE_CHECKING:
 
 DRAWS = 2000
 FEW_VOTERS = 5
-MOST_BY_LOT = 0.5
-"""Voters who tick by lot are a minority."""
-LEAST_EARNEST = 0.1
+LEAST_EARNEST = 0.02
 """Part of a probability that is never taken for theirs, so that none becomes 0."""
 _LEAST_RATE = 1e-300
 
@@ -238,7 +236,7 @@ def fit_intents(
         unit="probability",
         method="beta-binomial Bayes",
         uncertainty=MappingProxyType(
-            {"posterior_draws": _uncertainty(normalised(rates, topic), topic, found)}
+            {"posterior_draws": _uncertainty(normalised(rates, topic), topic, voters, found, rng)}
         ),
         n_workers=earnest.loc[earnest["topic"].isin(topics), "worker"].nunique(),
         n_rows=int(n.sum()),
@@ -259,18 +257,21 @@ def fit_intents(
     return IntentFit(intents=pairs, raw=raw, result=result, votes=n, voters=voters, rates=mean_rates)
 
 
-def _uncertainty(draws: Floats, topic: Places, found: RandomTickers) -> Uncertainty:
+def _uncertainty(
+    draws: Floats, topic: Places, voters: Floats, found: RandomTickers, rng: np.random.Generator
+) -> Uncertainty:
     """Return the error of the probabilities: where nobody was found to tick by lot, also for as many as the votes leave open.
 
-    With a share s of voters who spread their ticks evenly over the m intents of a topic, p = (1 - s) P + s / m.
+    With a share s of ticks that are spread evenly over the m intents of a topic, p = (1 - s) P + s / m. How many of a topic's voters
+    tick by lot is a matter of chance, too.
     """
-    plain, share = Replicates(values=draws), min(found.left_open, MOST_BY_LOT)
-    if found.kind is not None or not share:
+    plain = Replicates(values=draws)
+    if found.kind is not None or not found.left_open:
         return plain
-    intents = np.bincount(topic)[topic]
-    earnest = np.maximum(draws - share / intents, LEAST_EARNEST * draws)
-    others = Replicates(values=normalised(earnest, topic))
-    return AnyForm(plain=plain, others=(others,))
+    asked = voters[np.unique(topic, return_index=True)[1]].astype(np.int64)
+    by_lot = (rng.binomial(asked, found.left_open, (len(draws), len(asked))) / asked)[:, topic]
+    earnest = np.maximum(draws - by_lot / np.bincount(topic)[topic], LEAST_EARNEST * draws)
+    return AnyForm(plain=plain, others=(Replicates(values=normalised(earnest, topic)),))
 
 
 def vote_counts(votes: pd.DataFrame, offered: pd.DataFrame | None = None) -> pd.DataFrame:

@@ -138,7 +138,7 @@ class RandomTickers(NamedTuple):
     kind : CarelessClass or None
         The class; None where nothing speaks clearly for it.
     left_open : float
-        The largest share of such voters that the votes leave open.
+        The largest share of ticks by such voters that the votes leave open.
     """
 
     voters: "pd.Index[str]"
@@ -164,7 +164,10 @@ def random_tickers(votes: pd.DataFrame, counts: pd.DataFrame) -> RandomTickers:
         return _logliks(ballots, weight, prior)
 
     kind = who_follows_nobody(logliks, len(voters), tastes=False)
-    return RandomTickers(voters, kind, share_left_open(logliks(np.ones(len(voters))), LEFT_OPEN))
+    ticks = np.zeros(len(voters))
+    for who, ticked in ballots:
+        ticks[who] += ticked.sum(axis=1)
+    return RandomTickers(voters, kind, share_left_open(logliks(np.ones(len(voters))), ticks, LEFT_OPEN))
 
 
 def _logliks(ballots: Ballots, weight: Floats, prior: tuple[float, float]) -> Floats:

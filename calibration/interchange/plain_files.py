@@ -1,6 +1,6 @@
 """The plain files of other tools: preferences as lines, and scores as trec_eval prints them.
 
-Preferences as plain lines, `topic a b worker choice`: the smallest form in which tools can hand them on.
+Preferences are lines of `topic a b worker choice`: the smallest form in which tools can hand them on.
 
 One judgment a line, its fields separated by tabs (or, in a line without a tab, by blanks): the topic, the two systems
 as they were shown (a on the left or first), who judged, and the choice: ``a``, ``b``, ``equally_good``, ``equally_bad``.
@@ -8,7 +8,7 @@ as they were shown (a on the left or first), who judged, and the choice: ``a``, 
 winner and loser can be read too. Blank lines and lines that begin with ``#`` say nothing. What the lines do not hold (times,
 layout, repeats for validation) is lost.
 
-Scores as trec_eval prints them, `metric topic value`, one file per run; and as prefcal's long CSV.
+Scores are lines of `metric topic value`, one file per run, or prefcal's long CSV.
 
 trec_eval separates columns by tabs and fills up the metric with blanks. A row `runid all NAME` names the run. The
 topic `all` holds what is over all topics; it is kept in both directions.

@@ -1,14 +1,12 @@
 """Lateness decay L from answers, and what is often done instead.
 
-Lateness decay L: how much less often an update is still of use for each visit that it comes late.
+L says how much less often an update is still of use for each visit that it comes late.
 
 useful ~ Bernoulli(p0 L^lambda), lambda = visits late, 0^0 = 1 (`calibration.lateness.likelihood`). p0 is fitted: not
 every update is of use even in time, and to fix it at 1 would make L too small. Answers of one worker belong together,
 so every error is clustered by worker (`calibration.lateness.floor`).
 
-What is often done instead of `fit_lateness`, and what goes wrong with it.
-
-For comparison only (`prefcal fit --compare naive`); each function's docstring says how it is off.
+What is often done instead is for comparison only (`prefcal fit --compare naive`); each function's docstring says how it is off.
 """
 
 from collections.abc import Callable, Mapping

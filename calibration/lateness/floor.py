@@ -1,6 +1,6 @@
-"""The error of a decay with answers clustered by worker and by nugget, the decay to a floor, and how far either may be off, one-sided at 0 and 1.
+"""The error of a lateness decay, the decay to a floor, and how far either may be off, one-sided at 0 and 1.
 
-The error of a decay with answers clustered by worker and, where several workers were asked about one, by nugget.
+Answers are clustered by worker and, where several workers were asked about one, by nugget:
 
     V = V_worker + (J_nugget - J_couple),    negative eigenvalues of what is in brackets set to 0
 
@@ -135,9 +135,9 @@ def _effect_in_time(counts: LatenessCounts) -> float:
     return float(max(1.0, between_clusters(residual) / (asked.sum() * p * (1 - p))))
 
 
-LARGEST_DOUBTED = 0.3
-"""The largest floor that an interval of L allows for where none was found: larger ones show in the shares."""
-_DOUBTED = np.linspace(0, LARGEST_DOUBTED, 11)
+LARGEST_DOUBTED = 0.6
+"""The largest floor that an interval of L allows for where none was found: with a larger one lateness hardly matters."""
+_DOUBTED = np.linspace(0, LARGEST_DOUBTED, 16)
 _LARGEST = 0.95
 _ZOOMS, _AT_ONCE = 3, 21
 """How often, and with how many floors at once, the best one is looked for: to a thousandth."""

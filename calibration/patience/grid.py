@@ -21,13 +21,12 @@ from calibration.patience.pairs import JudgedSummaries
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.agreement import QueryMean, pair_credit, score_difference, simultaneous_band
 from metrics.arrays import Floats
+from metrics.summaries.score import PAPER_PATIENCE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 NAME = "patience_chars_grid"
-PAPER_PATIENCE = MappingProxyType({"en": 1500.0, "ja": 500.0})
-"""The paper's L for each language; en for other languages."""
 OCTAVES = 4
 POINTS_PER_OCTAVE = 16
 RESAMPLES = 2000

@@ -1,6 +1,6 @@
 """How people differ in patience: its log-normal law, and judges who answer by chance.
 
-How patience differs between people: a log-normal law, its spread as a coefficient of variation.
+The law is log-normal; its spread is said as a coefficient of variation.
 
 Ties are left out here, since people differ in how often they give them: a preference is for the first summary with the log odds
 b D + a, where a is what all judges of the pair agree on beyond M, shrunk to what their votes can tell.

@@ -1,11 +1,9 @@
 """Stops as they are known: their survival curve, and how readers differ.
 
-The survival curve of stops, and the lines that are closest to it.
-
 S(x) is the share of readers who go on beyond x characters. A patience L says S(x) = max(0, 1 - x / L); with a share pi
 of readers who always finish, S(x) = pi + (1 - pi) max(0, 1 - x / L).
 
-Stops as they are known, and how readers differ: who does not read, whether patience and texts differ.
+Readers may differ: who does not read, whether patience and texts differ.
 
 A stop is known exactly, or to a screen: the reader got beyond the top of the last screen and not beyond its end. Table stops says so by
 `chars_least`; without it, stops that are all multiples of one length are taken as screens of that length.
@@ -316,11 +314,11 @@ def chance_that_texts_alike(stops: Stops) -> float:
 
 
 def _residuals(stops: Stops) -> Floats:
-    """Return each stop less the hazard that the reader went through (Nelson and Aalen), (n,); they add up to 0."""
-    at = (stops.low + stops.high) / 2
-    order = np.lexsort((~stops.stopped, at))
-    hazard = np.zeros(len(at))
-    hazard[order] = stops.stopped[order] / np.arange(len(at), 0, -1)
-    total = np.zeros(len(at))
-    total[order] = np.cumsum(hazard[order])
-    return stops.stopped - total
+    """Return each stop less the hazard that the reader went through (Nelson and Aalen), (n,); they add up to 0.
+
+    Stops at one place, as the ends of screens are, went through the same hazard.
+    """
+    places, group = np.unique((stops.low + stops.high) / 2, return_inverse=True)
+    here = np.bincount(group, stops.stopped, len(places))
+    at_risk = np.bincount(group)[::-1].cumsum()[::-1]
+    return np.asarray(stops.stopped - np.cumsum(here / at_risk)[group])

@@ -14,11 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from calibration.inference.clusters import (
-    cluster_counts,
-    jackknife_covariance,
-    jackknife_groups,
-)
+from calibration.inference.clusters import cluster_counts, jackknife_covariance, jackknife_groups
 from calibration.inference.results import CalibrationResult, NotIdentifiedError, info, warning
 from calibration.inference.uncertainty import AnyForm, Replicates, Scale, StudentT, Uncertainty
 from calibration.patience.judges import PatienceSpread, spread_of
@@ -47,7 +43,9 @@ CELLS_AT_ONCE = 4_000_000
 MOST_SURVIVORS = 0.3
 PARTS = 10
 """Places over which a stop that is known to a screen is spread evenly."""
-ROUNDS = 3
+ROUNDS = 5
+NEAR = 0.05
+"""Relative distance over which the pull is measured."""
 DIFFER = 0.01
 """A p-value below it says that people, or texts, differ."""
 MAY_DIFFER = 0.1
@@ -135,13 +133,17 @@ def fit_patience_from_stops(
 
 
 class _ReadingCurve(NamedTuple):
-    """Stops spread over what is known of them: ascending places, who stopped there, which row each is a part of."""
+    """Stops spread over what is known of them: ascending places, who stopped there, which row each is a part of.
+
+    ``pull``: how far kappa moves with the kappa up to which stops are spread; 0 where these are known exactly.
+    """
 
     read: Floats
     stopped: Bools
     row: Ints
     share: float
     positions: Floats
+    pull: float = 0.0
 
     def survival(self, weights: Floats) -> Floats:
         """Return the survival curve where each row counts so often, (b, n) -> (b, g)."""
@@ -162,18 +164,25 @@ class _ReadingCurve(NamedTuple):
             )[0]
             for at in range(0, len(weights), step)
         ]
-        return np.concatenate(pieces)
+        centre = self.line(with_finishers=with_finishers)[0]
+        return np.maximum(0.0, centre + (np.concatenate(pieces) - centre) / (1 - self.pull))
 
 
 def _curve(stops: Stops) -> _ReadingCurve:
     """Spread each stop evenly over the characters between which it lies, as far as the fitted patience goes."""
-    parts = PARTS if (stops.high > stops.low).any() else 1
-    curve = _spread_over(stops, stops.high, parts)
-    for _ in range(ROUNDS if parts > 1 else 0):
-        kappa, _pi = curve.line(with_finishers=False)
-        reach = 1 / kappa if kappa > 0 else np.inf
-        curve = _spread_over(stops, np.clip(stops.high, stops.low, np.maximum(reach, stops.low + 1)), parts)
-    return curve
+    if np.array_equal(stops.high, stops.low):
+        return _spread_over(stops, stops.high, 1)
+
+    def spread(kappa: float) -> _ReadingCurve:
+        most = np.maximum(1 / kappa if kappa > 0 else np.inf, stops.low + 1)
+        return _spread_over(stops, np.clip(stops.high, stops.low, most), PARTS)
+
+    kappa = 0.0
+    for _ in range(ROUNDS):
+        kappa = spread(kappa).line(with_finishers=False)[0]
+    beside = [spread(kappa * (1 + side)).line(with_finishers=False)[0] for side in (-NEAR, NEAR)]
+    pull = (beside[1] - beside[0]) / (2 * NEAR * kappa) if kappa > 0 else 0.0
+    return spread(kappa)._replace(pull=float(np.clip(pull, 0.0, 0.8)))
 
 
 def _spread_over(stops: Stops, high: Floats, parts: int) -> _ReadingCurve:

@@ -1,8 +1,6 @@
-"""The result of a patience fitted to stops, and the generators of stops.
+"""The result of a patience fitted to stops (test, plot, simulator), and the generators of stops.
 
-Generators of stops: how far texts and ranked lists are read, by the law that is fitted and by people who are not as it says.
-
-The result of a patience fitted to stops: its test, its plot, its simulator.
+They draw how far texts and ranked lists are read, by the law that is fitted and by people who are not as it says.
 """
 
 import math

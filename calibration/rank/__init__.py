@@ -7,12 +7,12 @@ In comes the table preferences, with workers where some are excluded; out goes a
 
 from typing import TYPE_CHECKING
 
-from metrics.exports import lazily
+from metrics import lazily
 
 __all__ = ["Ranking", "rank_systems", "read_ranking", "write_ranking"]
 
 if TYPE_CHECKING:
-    from calibration.rank.folder import read_ranking, write_ranking
-    from calibration.rank.ranking import Ranking, rank_systems
+    from calibration.rank.folder import Ranking, read_ranking, write_ranking
+    from calibration.rank.ranking import rank_systems
 else:
-    __getattr__, __dir__ = lazily(__name__, __all__, ".ranking", ".folder")
+    __getattr__, __dir__ = lazily(__name__, __all__, ".folder", ".ranking")

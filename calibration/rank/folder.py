@@ -1,7 +1,8 @@
-"""The files of a ranking: what `prefcal rank` and `prefcal agree` write, and the report reads."""
+"""A ranking as a value, and as files: what `prefcal rank` and `prefcal agree` write, and the report reads."""
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
@@ -9,13 +10,91 @@ from typing import Any
 
 import pandas as pd
 
-from calibration.rank.ranking import DUEL_COLUMNS, RANKING_COLUMNS, Ranking
 from metrics.errors import input_fault
 from metrics.files import check_folder_place, write_whole
+from metrics.results import Overview, Summarised
 
 RANKING, DUELS, RECORD = "ranking.csv", "duels.csv", "rank.json"
 _NAMES = {"task": str, "system": str, "system_a": str, "system_b": str}
 _CURE = "write it anew with prefcal rank"
+RANKING_COLUMNS = (
+    "task",
+    "system",
+    "topics",
+    "judgments",
+    "win_rate",
+    "win_low",
+    "win_high",
+    "worth",
+    "worth_low",
+    "worth_high",
+    "rank_low",
+    "rank_high",
+)
+DUEL_COLUMNS = ("task", "system_a", "system_b", "judgments", "share_a", "low", "high", "p", "p_holm")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Ranking(Summarised):
+    """Which systems people prefer. It prints as the first lines of its `summary`.
+
+    Attributes
+    ----------
+    ranking : DataFrame
+        One row per task and system, the best first; columns `RANKING_COLUMNS`.
+    duels : DataFrame
+        One row per task and couple of systems; columns `DUEL_COLUMNS`.
+    level : float
+        Of all intervals, and of all ranks of a task at once.
+    notes : tuple of str
+        What to know of a task before using its numbers, one sentence each.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import prefcal
+    >>> votes = pd.DataFrame(
+    ...     {
+    ...         "worker": ["w1", "w2", "w3"] * 2,
+    ...         "task": "lists",
+    ...         "topic": ["t1"] * 3 + ["t2"] * 3,
+    ...         "pair": "A-B",
+    ...         "system_left": "A",
+    ...         "system_right": "B",
+    ...         "choice": ["left", "left", "right", "left", "right", "left"],
+    ...     }
+    ... )
+    >>> prefcal.rank({"preferences": votes}).duels[["judgments", "share_a"]].round(2).to_dict("list")
+    {'judgments': [6], 'share_a': [0.67]}
+    """
+
+    ranking: pd.DataFrame
+    duels: pd.DataFrame
+    level: float
+    notes: tuple[str, ...]
+
+    def frame(self) -> pd.DataFrame:
+        """Return the ranking by task and system, the best first."""
+        return self.ranking.set_index(["task", "system"])
+
+    def overview(self) -> Overview:
+        """Return win rate, worth and the ranks left open of every system, and what to know of them."""
+        shown = self.ranking[["task", "system", "win_rate", "win_low", "win_high", "worth"]].assign(
+            ranks=[
+                ranks_in_words(low, high)
+                for low, high in zip(self.ranking["rank_low"], self.ranking["rank_high"], strict=True)
+            ]
+        )
+        return Overview(shown, ".3f", self.notes)
+
+    def summary(self) -> str:
+        """Return the overview as text."""
+        return self.overview().as_text()
+
+
+def ranks_in_words(low: int, high: int) -> str:
+    """Write the ranks that are left open: `2`, or `2 to 5`."""
+    return str(low) if low == high else f"{low} to {high}"
 
 
 def write_ranking(

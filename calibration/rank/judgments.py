@@ -1,8 +1,6 @@
-"""The judgments of one task as arrays, and what share of them each system wins.
+"""The judgments of one task as arrays: which systems they connect, and what share of them each system wins.
 
-The judgments of one task as arrays, and which systems they connect.
-
-Win rates of systems and shares of couples, with what each judgment adds to their errors.
+Win rates of systems and shares of couples come with what each judgment adds to their errors:
 
     share(s, o, t)  = (judgments that prefer s to o + half of the ties) / judgments of the couple, on topic t
     win_rate(s)     = mean over topics t of the mean over opponents o of share(s, o, t)

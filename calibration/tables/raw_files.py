@@ -1,12 +1,12 @@
 """Files of tables before their meaning is read: rows of CSV, the size of Parquet, names that nothing reads.
 
-The rows of a CSV file as text, and the line on which each begins. What the text means is read by `calibration.tables.files`.
+Rows of a CSV file are text, with the line on which each begins; what the text means is read by `calibration.tables.files`.
 
-Parquet of strangers: how much a file would unfold to, found out before it is unfolded.
+What a Parquet file of strangers would unfold to is found out before it is unfolded.
 
 A few kilobytes can stand for gigabytes: the same value, or the same long text, so many million times.
 
-Names in a folder of tables that nothing reads: columns and files, and which known one each may mean.
+Names that nothing reads, columns and files, are said with the known one that each may mean.
 
 What is not known is ignored, so a single letter too many takes a column, or a whole table, out of every result.
 """

@@ -7,7 +7,7 @@ May use `metrics` alone.
 
 from typing import TYPE_CHECKING
 
-from metrics.exports import lazily
+from metrics import lazily
 
 __all__ = [
     "UserModel",

@@ -1,6 +1,6 @@
-"""From a user model to measures, and to scores with intervals.
+"""From a user model to what measures take of it, to measures, and to scores with intervals.
 
-What a user model says in the words of the measures: patience, P(i|q), the people who read streams, weights.
+A model says patience, P(i|q), the people who read streams, lateness, persistence.
 
 What a model lacks is None, or left out; who asks puts something in its place and says so.
 
@@ -17,20 +17,17 @@ import numpy as np
 
 from calibration.user_model.draws import Draws, Part, draw_model
 from calibration.user_model.model import (
-    ALPHA,
     CORRELATION,
     FLOOR,
     LATENESS,
     PATIENCE,
     PERSISTENCE,
-    PUSH_WEIGHTS,
     SPEED,
     UserModel,
 )
 from metrics.arrays import Floats
 from metrics.errors import Fault, input_fault
 from metrics.msu.trails import RANGES, Population
-from metrics.push.contingency import Contingency
 from metrics.registry import Measure
 from metrics.results import Interval, Place, Score, Topics, labelled, score_frame
 
@@ -144,23 +141,6 @@ def persistence(model: UserModel, language: str | None = None) -> float | None:
             f"{PERSISTENCE} is {entry.estimate:g}", cure="write a probability from 0 to 1 into the user model"
         )
     return min(entry.estimate, MOST_PERSISTENT)
-
-
-def push_alpha(model: UserModel) -> float | None:
-    """Return T11U's weight of gain against pain, 1 where the pain is infinitely small; None where it was not fitted."""
-    entry = model.entry(ALPHA)
-    if entry is None:
-        return None
-    return 1.0 if entry.estimate is None else entry.estimate
-
-
-def contingency(model: UserModel) -> Contingency | None:
-    """Return the contingency utility with a model's weights, one that it lacks counting as 0; None without any."""
-    entries = [model.entry(name) for name in PUSH_WEIGHTS]
-    if not any(entries):
-        return None
-    p_e, s_e, p_0, s_0 = (0.0 if entry is None else entry.estimate or 0.0 for entry in entries)
-    return Contingency(P_E=p_e, S_E=s_e, P_0=p_0, S_0=s_0)
 
 
 LEVEL_ENDS = (0.025, 0.975)

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from calibration.user_model.draws import Draws, Part
-from calibration.user_model.measures import FamilyModel, Spread, contingency
+from calibration.user_model.measures import FamilyModel, Spread
 from calibration.user_model.model import ALPHA, PUSH_WEIGHTS, UserModel, given_model, lacking_push_weights
 from metrics.errors import input_fault
 from metrics.push.days import account
@@ -18,6 +18,23 @@ from metrics.push.score import T11U, Contingency, PushMeasure, counted_topics, p
 from metrics.push.streams import PushCollection, PushRun
 from metrics.results import ALL, Score, Topics
 from metrics.wording import listed
+
+
+def push_alpha(model: UserModel) -> float | None:
+    """Return T11U's weight of gain against pain, 1 where the pain is infinitely small; None where it was not fitted."""
+    entry = model.entry(ALPHA)
+    if entry is None:
+        return None
+    return 1.0 if entry.estimate is None else entry.estimate
+
+
+def contingency(model: UserModel) -> Contingency | None:
+    """Return the contingency utility with a model's weights, one that it lacks counting as 0; None without any."""
+    entries = [model.entry(name) for name in PUSH_WEIGHTS]
+    if not any(entries):
+        return None
+    p_e, s_e, p_0, s_0 = (0.0 if entry is None else entry.estimate or 0.0 for entry in entries)
+    return Contingency(P_E=p_e, S_E=s_e, P_0=p_0, S_0=s_0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

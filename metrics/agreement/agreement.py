@@ -1,16 +1,14 @@
 """Agreement of a metric with preferences, and means of shares over queries with their intervals.
 
-Means of shares over pairs whose uncertainty lies between queries: intervals and simultaneous bands.
+Intervals are for means over queries, and simultaneous bands along a parameter.
 
 Pairs of one query share its topic and its workers, so they are no independent observations: an interval that
 treats them so (the binomial one) is too narrow. Here the query is the unit, always.
 
-Agreement of a metric with preferences: how often the better score is on the side that people chose.
-
 A pair (R, R') of a query has a metric difference M(R) - M(R') and a vote share y: the share of preferences for R,
-an equal vote counting half to each (Kato et al., EVIA 2016, section 4.3). What a tie is worth, in the metric or in the
-votes, is a convention that moves the number more than most metrics do, so there are three, and a fourth number
-without any majority step. Intervals are in `metrics.agreement.agreement`, tests in `metrics.agreement.comparison`, the highest
+an equal vote counting half to each (Kato et al., EVIA 2016, section 4.3). Agreement is how often the better score is on the side
+that people chose. What a tie is worth, in the metric or in the votes, is a convention that moves the number more than most metrics
+do, so there are three, and a fourth number without any majority step. Tests are in `metrics.agreement.comparison`, the highest
 agreement to hope for in `metrics.agreement.ceiling`.
 """
 

@@ -1,15 +1,9 @@
-"""Modeled Stream Utility as values, and what simulated users read of one stream.
+"""Modeled Stream Utility, its standard error, and MSU per second; and what simulated users read of one stream.
 
-What simulated users read of one stream: the run's updates on one topic, prepared, and read by every user at once.
+A run's updates on one topic are prepared once, and read by every user at once. The formulas are over what the users gained and the
+seconds that they spent. Means over users are kept up to date block by block, so that memory does not grow with their number.
 
 Source: Baruah, Smucker, Clarke: Evaluating Streams of Evolving News Events (SIGIR 2015), sections 3 and 4.
-
-Modeled Stream Utility as values: MSU, its standard error, and MSU per second.
-
-Source: Baruah, Smucker, Clarke: Evaluating Streams of Evolving News Events (SIGIR 2015). Who reads what when is worked
-out in `metrics.msu.measures`; here stand the formulas over what the users gained and the seconds they spent.
-
-Means over users are kept up to date block by block, so that memory does not grow with their number.
 """
 
 import math

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from metrics.exports import lazily
+from metrics import lazily
 
 __all__ = [
     "IAERR",

@@ -1,14 +1,11 @@
-"""Scoring ranked lists by measures of ours and of ir_measures.
+"""Scoring ranked lists by time-aware and plain intent-aware measures of ours, and by the measures of ir_measures.
 
-Scores of ranked lists by the measures of ir_measures; see `metrics.ranked.named` for their names.
+Ours are in `metrics.ranked.measures` and `metrics.ranked.named`; their source: Singh, Nejdl, Anand: History by Diversity: Helping
+Historians search News Archives (CHIIR 2016). `metrics.ranked.named` has the names of those of ir_measures too. Files are read by
+`metrics.readers.ranked`.
 
 Tools for diversity get the judgments by subtopic, all others the largest grade that a document has for any subtopic of its
 topic. Every judged topic is scored; one without a list gets what ir_measures says, 0 for nearly all.
-
-Scoring ranked lists by time-aware and plain intent-aware measures.
-
-Source: Singh, Nejdl, Anand: History by Diversity: Helping Historians search News Archives (CHIIR 2016). The measures are
-in `metrics.ranked.measures` and `metrics.ranked.named`, files in `metrics.readers.ranked`.
 """
 
 import math

@@ -5,6 +5,7 @@ Reflect User Preferences? (EVIA 2016), section 3. Trailtexts are in `metrics.sum
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import numpy as np
@@ -30,6 +31,9 @@ from metrics.taking_part import warn_of_most
 
 if TYPE_CHECKING:
     import pandas as pd
+
+PAPER_PATIENCE = MappingProxyType({"en": 1500.0, "ja": 500.0})
+"""The L of Kato et al. (2016) for each language; en for other languages."""
 
 
 @measure

@@ -1,19 +1,12 @@
 """What users read of a two-layered summary: the trailtext, and how probable each reader is.
 
-What a user with one intent reads of a two-layered summary, and how far into the text each iUnit ends.
-
-Source: Kato et al., Two-layered Summaries for Mobile Search (EVIA 2016), section 3. Scores over trailtexts are in
-`metrics.summaries.score`.
+Source: Kato et al., Two-layered Summaries for Mobile Search (EVIA 2016), section 3. A reader is a user with one intent of one topic;
+how far into the text each iUnit ends for them is worked out here, what that is worth by the measures in `metrics.summaries.score`.
 
 Every offset and every layer limit rests on which characters are counted. NTCIR's evaluation leaves out a fixed set of
 284 code points: ASCII space and punctuation, and some Japanese marks, arrows and shapes. Everything else counts, also what
 looks like a symbol or like nothing: tab, no-break space, en and em dash, bullet, combining marks, emoji. No Unicode category
 and no normal form says the same.
-
-What every reader of a run's summaries meets, as rows and as arrays, and how probable each reader is.
-
-A reader is a user with one intent of one topic. What one reader meets is worked out in `metrics.summaries.trailtext`; what that
-is worth is said by the measures in `metrics.summaries.score`.
 """
 
 import re

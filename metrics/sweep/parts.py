@@ -1,11 +1,9 @@
-"""The points of a sweep and the work on them, part by part.
+"""The points of a sweep and the work on them, part by part, in files that keep what is done.
 
-The points of a sweep: every mean time away with every mean session, every spread of both, and every lateness decay.
+A sweep crosses every mean time away with every mean session, every spread of both, and every lateness decay.
 
 Source: Baruah, Smucker, Clarke: Evaluating Streams of Evolving News Events (SIGIR 2015), section 4, whose 2,646 points are the
 default.
-
-The work of a sweep, population by population, and the files that keep what is done of it.
 
 A folder has ``sweep.json``, which says which sweep it is of, and ``parts/``, a file a population. Each is there whole or not at
 all, so a sweep that was stopped in any way goes on where it was.

@@ -1,8 +1,6 @@
 """A sweep that is done, and for whom MSU ranks as another measure does.
 
-A sweep that is done: its tables as frames, and what they say in a few lines.
-
-Who is another measure for: the points of a sweep under which MSU ranks the runs as that measure does, with intervals.
+For whom MSU ranks as another measure: the points of the sweep under which it does, with intervals.
 
 Intervals are percentiles over resampled topics (`metrics.agreement.correlation.bootstrap_interval` does the same for one pair of
 measures); the same topics are drawn for every point, so that points can be compared with each other. Users are as they are:

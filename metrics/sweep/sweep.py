@@ -1,9 +1,5 @@
 """Sweeping MSU over populations: what it will take, and doing it.
 
-What a sweep will take: said before it begins.
-
-Sweeping MSU over populations: plan, compute what is missing, write the tables.
-
 Source: Baruah, Smucker, Clarke: Evaluating Streams of Evolving News Events (SIGIR 2015), section 4.
 """
 

@@ -129,20 +129,20 @@ COMMANDS = {
     "status": ("study_app.cli.status:status", "Show how far each study is."),
     "key": ("study_app.cli:key_group", "Make, list and revoke keys to a study's console."),
     "remind": (
-        "study_app.cli.remind:remind",
+        "study_app.cli.people.remind:remind",
         "List the followers of streams to remind, with their addresses.",
     ),
     "reconcile": (
-        "study_app.cli.platform_lists:reconcile",
+        "study_app.cli.people.platform_lists:reconcile",
         "Compare a platform's list of submissions with what is stored.",
     ),
-    "bonus": ("study_app.cli.platform_lists:bonus", "Write a list of bonuses by platform id."),
+    "bonus": ("study_app.cli.people.platform_lists:bonus", "Write a list of bonuses by platform id."),
     "retention": (
-        "study_app.cli.personal_data:retention",
+        "study_app.cli.people.personal_data:retention",
         "Delete who workers are, and what the withdrawn left.",
     ),
     "withdraw": (
-        "study_app.cli.personal_data:withdraw",
+        "study_app.cli.people.personal_data:withdraw",
         "Take a worker's consent back, by the worker's code.",
     ),
     "db": ("study_app.cli:db_group", "Upgrade, back up, restore, check or rekey the database."),
@@ -163,7 +163,7 @@ COMMANDS = {
         "Derive the tables that come from collections and runs.",
     ),
     "fit": ("study_app.cli.tables.fit", "Fit every user-model parameter the tables allow."),
-    "score": ("study_app.cli.score", "Score runs; no study needed."),
+    "score": ("study_app.cli:score_group", "Score runs; no study needed."),
     "measures": (
         "study_app.cli.results.measures:measures",
         "List every measure with its parameters and source.",
@@ -200,6 +200,11 @@ def study_group() -> None:
     A study is one YAML file beside the collection and the runs that it names; docs/study-file.md says what stands in it. The commands
     below have the order of use; after load comes prefcal serve.
     """
+
+
+@click.group(cls=LazyGroup, modules=SCORE, name="score")
+def score_group() -> None:
+    """Score runs with a measure family; needs judgments and runs, no study."""
 
 
 @click.group(cls=LazyGroup, modules=SWEEP, name="sweep")

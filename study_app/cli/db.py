@@ -50,7 +50,7 @@ def backup(file: Path, database: str | None, *, force: bool) -> None:
 
     from study_app.config import database_url
     from study_app.services.researcher.studies import note_backup
-    from study_app.store.backup import back_up
+    from study_app.store.backups.backup import back_up
     from study_app.store.database import open_database, shown_address, transaction
     from study_app.store.tokens import utc_now
 
@@ -72,7 +72,7 @@ def restore(file: Path, database: str | None, *, force: bool) -> None:
     FILE is checked first. The database must be empty, or --force given, and nobody may be serving it.
     """
     from study_app.config import database_url
-    from study_app.store.backup import restore as restore_database
+    from study_app.store.backups.backup import restore as restore_database
     from study_app.store.database import known_versions, open_database, shown_address
 
     opened = open_database(database_url(database))
@@ -125,7 +125,7 @@ def rekey(database: str | None, *, keep_old: float | None) -> None:
 
     from study_app.services.console.access import revoke_every_key
     from study_app.services.researcher.studies import replace_keys
-    from study_app.store.backup_postgres import refuse_when_used
+    from study_app.store.backups.postgres import refuse_when_used
     from study_app.store.database import shown_address, transaction
     from study_app.store.file_turns import serving_lock
     from study_app.store.tokens import secret_token, utc_now

@@ -1,8 +1,6 @@
-"""What `prefcal doctor` finds, and its look at the line to a database server.
+"""What `prefcal doctor` finds: one thing, how grave it is and what to do; and its look at the line to a database server.
 
-What `prefcal doctor` finds: one thing that it looked at, how grave it is, and what to do.
-
-Whether the line to it is encrypted and leads to the right one, and whether a standby has what was acknowledged.
+It looks whether that line is encrypted and leads to the right one, and whether a standby has what was acknowledged.
 """
 
 from dataclasses import dataclass

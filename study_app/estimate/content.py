@@ -4,17 +4,19 @@ Files that are missing come out first; when all are there, every fault of every 
 database. What a kind of task needs is in its module in `study_app.tasks`.
 """
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from metrics.errors import Fault, FaultLog, InputError
 from study_app.study.faults import note_missing_files
 from study_app.study.file import StudyFile, read_study_file
 from study_app.study.signed_ids import with_ids, with_keys
 from study_app.study.words import UNWRITTEN
-from study_app.tasks.content import TaskContent
-from study_app.tasks.couples import with_pairs
+from study_app.tasks.content import UNSHOWN, TaskContent
 from study_app.tasks.kinds import KINDS, kind_of
+from study_app.tasks.reading.couples import with_pairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,9 +33,10 @@ def read_study_content(file: StudyFile) -> StudyContent:
     Raises
     ------
     InputError
-        With every file that is missing; else with every fault of the readers; else with events that two tasks have; else with tasks
-        in which there is nothing to do.
+        With texts of the study file that no page can show; else with every file that is missing; else with every fault of the readers;
+        else with events that two tasks have; else with tasks in which there is nothing to do, and texts that no page can show.
     """
+    _check_texts(file)
     _check_files_exist(file)
     faults: list[Fault] = []
     folder = file.path.parent
@@ -88,6 +91,31 @@ def _check_files_exist(file: StudyFile) -> None:
     log.raise_if_any()
 
 
+def _check_texts(file: StudyFile) -> None:
+    log = FaultLog(file.path)
+    for place, character in _unshown(file.entry.model_dump()):
+        log.add(_cannot_show("the text", character), line=file.line(*place), cure="take it out")
+    log.raise_if_any()
+
+
+def _unshown(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Yield where texts within a value have a character that cannot be shown, and the first such."""
+    if isinstance(value, str):
+        found = UNSHOWN.search(value)
+        if found:
+            yield place, found[0]
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _unshown(inner, (*place, key))
+    elif isinstance(value, list | tuple):
+        for number, inner in enumerate(value):
+            yield from _unshown(inner, (*place, number))
+
+
+def _cannot_show(where: str, character: str) -> str:
+    return f"{where} has a character that no page can show (U+{ord(character):04X})"
+
+
 def _check_events(file: StudyFile, tasks: tuple[TaskContent, ...]) -> None:
     """Refuse an event of two tasks: the tables know a follow by worker and event."""
     log = FaultLog(file.path)
@@ -105,9 +133,21 @@ def _check_events(file: StudyFile, tasks: tuple[TaskContent, ...]) -> None:
 
 
 def _check_contents(file: StudyFile, tasks: tuple[TaskContent, ...]) -> None:
-    """Refuse a task in which there is nothing to do."""
+    """Refuse a task in which there is nothing to do, or something that cannot be shown."""
     log = FaultLog(file.path)
     for number, task in enumerate(tasks):
-        for problem, cure in kind_of(task.entry).faults(task):
+        for problem, cure in (*kind_of(task.entry).faults(task), *_unshown_contents(task)):
             log.add(problem, line=file.line("tasks", number, "collection"), cure=cure)
     log.raise_if_any()
+
+
+def _unshown_contents(task: TaskContent) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with the texts of topics and systems, and its cure: once a topic, once a topic and system."""
+    for topic in task.topics:
+        texts = [topic.id, topic.text, topic.detail, topic.intents, topic.iunits]
+        for _, character in list(_unshown(texts))[:1]:
+            yield _cannot_show(f"topic {topic.id}", character), "take it out of the collection's files"
+    for (name, system), shown in task.shown.items():
+        for _, character in list(_unshown(shown))[:1]:
+            cure = f"take it out of {task.systems[system].path}, or of the texts that it names"
+            yield _cannot_show(f"what {system} shows of topic {name}", character), cure

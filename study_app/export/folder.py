@@ -1,8 +1,6 @@
 """The folders that an export writes, and the columns of the raw one.
 
-Folders that appear complete or not at all; tables that are written piece by piece; those that come from collections alone.
-
-What the folder raw of an export holds: its tables, column by column.
+Folders appear complete or not at all; tables are written piece by piece. The tables that come from collections alone are here too.
 """
 
 import io

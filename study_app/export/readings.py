@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session, aliased
 
 from calibration.tables.tables import SIDES, TABLES
 from study_app.logs.dwell import LoggedEvent, PageReading, read_page, server_times
+from study_app.protocol.items import Item, end_offsets, text_stop
 from study_app.store.models import (
     EPOCH,
     MILLISECOND,
@@ -28,7 +29,6 @@ from study_app.store.models import (
     Topic,
     Worker,
 )
-from study_app.tasks.items import Item, end_offsets, text_stop
 from study_app.tasks.kinds import KINDS
 
 _NEED_DETAIL = frozenset({"see", "layer", "open", "layout"})

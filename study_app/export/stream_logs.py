@@ -14,9 +14,9 @@ from sqlalchemy.orm import Session
 from study_app.export.readings import logged_events
 from study_app.logs.dwell import LoggedEvent, PageReading, read_page, server_times
 from study_app.logs.visit_record import LoggedPage, Visit, visits_of
+from study_app.protocol.items import SIDE, Item, UpdateStream, places_of
 from study_app.store.models import EPOCH, MILLISECOND, Assignment, PageLoad, Slot, System, Task, Topic, Worker
 from study_app.store.task_models import Follow, StoredStream, StreamView
-from study_app.tasks.items import SIDE, Item, UpdateStream, places_of
 from study_app.tasks.kinds import kinds_with
 
 

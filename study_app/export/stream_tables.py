@@ -15,9 +15,9 @@ from study_app.export.readings import whole_milliseconds
 from study_app.export.stream_logs import FollowLog, ViewLog
 from study_app.logs.visit_record import activity_rows
 from study_app.protocol.domain import stream_time
+from study_app.protocol.items import places_of, text_stop
 from study_app.store.models import EPOCH, MILLISECOND, Assignment, Slot, Task, Topic, Worker
 from study_app.store.task_models import Follow, Prompt, UsefulAnswer, UsefulQuestion
-from study_app.tasks.items import places_of, text_stop
 
 
 def follows_rows(follows: Sequence[FollowLog]) -> pd.DataFrame:

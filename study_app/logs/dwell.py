@@ -33,7 +33,7 @@ from itertools import accumulate, pairwise
 from operator import add, itemgetter, sub
 from typing import Any, NamedTuple, TypeAlias
 
-from study_app.tasks.items import Item
+from study_app.protocol.items import Item
 
 DRIFT_MS = 2_000
 SILENT_MS = 15_000

@@ -19,13 +19,10 @@ from calibration.agree.folder import (
     read_result,
     read_streams,
 )
-from calibration.agree.stream_scores import score_streams
 from calibration.fit.kept import FitPlots, read_fit_plots, read_quality
-from calibration.rank.folder import RANKING, read_ranking
+from calibration.rank.folder import RANKING, Ranking, read_ranking
 from calibration.rank.folder import RECORD as RANK_RECORD
-from calibration.rank.ranking import Ranking
 from calibration.tables.files import read_tables, tables_sha256
-from calibration.tables.sources import study_sources
 from calibration.tables.study import StudyRecord, read_study
 from calibration.user_model.model import ParameterEntry, UserModel, read_user_model
 from metrics.errors import InputError, input_fault
@@ -115,7 +112,6 @@ def read_material(folder: str | Path) -> ReportMaterial:
     model_file = _first_there(folder / MODEL, (record.get("model") or {}).get("path"))
     model = read_user_model(model_file) if model_file.is_file() else None
     study = read_study(tables)
-    streams = read_streams(folder, record.get("streams_not_scored"))
     material = ReportMaterial(
         folder=folder,
         agreement=read_result(folder, AGREEMENT),
@@ -130,9 +126,7 @@ def read_material(folder: str | Path) -> ReportMaterial:
         study=study,
         model=model,
         truth=read_user_model(folder / TRUTH) if (folder / TRUTH).is_file() else None,
-        streams=score_streams(study_sources(tables, study.tasks if study else ()), model)
-        if streams is None
-        else streams,
+        streams=read_streams(folder, record.get("streams_not_scored")) or _scored(tables, study, model),
         plots=read_fit_plots(model_file),
         sweep=read_sweep(folder) if (folder / MANIFEST).is_file() else None,
         quality=read_quality(model_file),
@@ -144,6 +138,13 @@ def read_material(folder: str | Path) -> ReportMaterial:
             cure="name the folder that prefcal agree, prefcal sweep or prefcal demo wrote",
         )
     return material
+
+
+def _scored(tables: Path, study: StudyRecord | None, model: UserModel | None) -> StreamTables:
+    from calibration.agree.stream_scores import score_streams  # noqa: PLC0415 - slow, and `prefcal agree` did it, if it was run
+    from calibration.tables.sources import study_sources  # noqa: PLC0415 - as above
+
+    return score_streams(study_sources(tables, study.tasks if study else ()), model)
 
 
 def _first_there(beside: Path, recorded: object) -> Path:

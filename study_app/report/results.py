@@ -12,10 +12,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from calibration.agree.comparisons import By
-from calibration.agree.judged_task import decided, tells
-from calibration.agree.measures.names import Wanted, wanted_by_study
 from calibration.agree.measures.variants import Fit, Role
+from calibration.agree.result import By, Wanted, decided, tells, wanted_by_study
 from metrics.arrays import Floats
 from study_app.report.drawing.figures import scatter
 from study_app.report.folder import ReportMaterial

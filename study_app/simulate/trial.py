@@ -22,12 +22,13 @@ from study_app.simulate.crowd import CrowdReport, run_crowd
 from study_app.simulate.site import CrowdClock, PageError, VirtualClock
 from study_app.simulate.truth import Truth
 from study_app.simulate.world import build_worlds
-from study_app.store.database import migrate, open_database, shown_address, transaction
+from study_app.store.database import migrate, open_database, shown_address, transaction, without_waiting
 from study_app.store.models import LoadedStudy, PlatformIdentity, Worker
 from study_app.store.tokens import seeded_tokens
 from study_app.study.entries import StudyEntry
 from study_app.study.platforms import platform_of, simulated_id
 from study_app.web.app import create_app
+from study_app.web.serving import NAME
 
 
 @contextmanager
@@ -104,6 +105,7 @@ def run_trial(
     alone = load(content, database, clock, seed)
     names = seeded_tokens(seed if alone else f"{content.file.entry.study} {seed}")
     app = create_app(Config(database=database), now=clock, new_token=names)
+    without_waiting(app.extensions[NAME].database)
     entry = content.file.entry
     with serving(app) as address, httpx.Client(base_url=address, timeout=TIMEOUT_SECONDS) as http:
         report = run_crowd(

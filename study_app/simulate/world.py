@@ -13,11 +13,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from study_app.estimate.content import StudyContent
+from study_app.protocol.items import key_of
 from study_app.simulate.site import Element, PageError, as_read
 from study_app.simulate.truth import Truth
 from study_app.study.entries import FollowedTask, TaskEntry
 from study_app.tasks.content import Shown, TaskContent
-from study_app.tasks.items import key_of
 from study_app.tasks.kinds import kind_of
 
 Nuggets: TypeAlias = tuple[tuple[str, float], ...]

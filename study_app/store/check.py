@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlalchemy import Connection, ForeignKeyConstraint, Select, and_, exists, func, or_, select
 
 from metrics.errors import Fault, input_fault
-from study_app.store.backup_sqlite import damage
+from study_app.store.backups.sqlite import damage
 from study_app.store.database import (
     METADATA,
     Database,

@@ -249,6 +249,14 @@ def _prepare_sqlite(connection: Any, record: object) -> None:  # noqa: ARG001 - 
     cursor.close()
 
 
+def without_waiting(database: Database) -> Database:
+    """Let new connections to a SQLite file not wait for the disk: a simulated crowd that a power cut ends is simulated again."""
+    if database.is_sqlite:
+        event.listen(database.engine, "connect", lambda raw, _: raw.execute("PRAGMA synchronous = OFF"))
+        database.engine.dispose()
+    return database
+
+
 def _make_impatient(connection: Any, record: object) -> None:  # noqa: ARG001 - SQLAlchemy's signature
     """Set how long statements and locks may take; not as a parameter of the connection, which poolers before a database refuse.
 

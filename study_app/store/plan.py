@@ -15,6 +15,7 @@ from sqlalchemy import Insert, Update, bindparam, select, update
 from sqlalchemy.orm import Session, selectinload
 from sqlalchemy.orm.attributes import InstrumentedAttribute
 
+from study_app.protocol.items import UpdateStream
 from study_app.store.models import LoadedStudy, Pair, Slot, StoredSummary, Task, Topic, Worker
 from study_app.store.task_models import StoredStream
 from study_app.study.entries import (
@@ -26,7 +27,6 @@ from study_app.study.entries import (
     read_study_entry,
 )
 from study_app.tasks.content import Shown
-from study_app.tasks.items import UpdateStream
 from study_app.tasks.kinds import KINDS, kind_of
 from study_app.tasks.task_kind import TaskKind
 

@@ -15,13 +15,8 @@ PLACEHOLDER = "WORKER-ID"
 UNFILLED = re.compile(rf"\{{\{{|\}}\}}|\$\{{|%[A-Za-z_]+%|^{PLACEHOLDER}$")
 """What stands where a platform should have put a value: an id that everybody would share."""
 
-TRIAL_IDS = ("test-1", "12345", f"{1:024x}")
-"""Ids of a researcher who tries a study; each platform has one that it takes."""
-
 SIMULATED = "simulated-"
-"""How the ids of simulated workers begin, where ids may be words; as hexadecimal digits where they are such."""
-
-_FIRST_NUMBER = 1_000_000
+"""How the ids of simulated workers begin, where ids may be words."""
 
 NOT_ACCEPTED = "ASSIGNMENT_ID_NOT_AVAILABLE"
 SUBMIT_PATH = "/mturk/externalSubmit"
@@ -51,6 +46,11 @@ class Platform:
         Keys of the study file that are for this platform alone.
     worker_form : str
         Regular expression of a worker's id.
+    trial_id : str
+        An id of that form, for a researcher who tries a study.
+    simulated_ids : str
+        Ids of that form for simulated workers, with ``{number}`` (from 0). What stands before it begins no real id, unless it is
+        a number.
     token_parameter : str or None
         Parameter of the entrance with a token that the platform signed; None where it signs nothing.
     token_claim : str
@@ -72,6 +72,8 @@ class Platform:
     fixed_code: bool = False
     own_keys: tuple[str, ...] = ()
     worker_form: str = r"[A-Za-z0-9_-]+"
+    trial_id: str = "test-1"
+    simulated_ids: str = f"{SIMULATED}{{number:05d}}"
     token_parameter: str | None = None
     token_claim: str = ""
     submission_parameter: str | None = None
@@ -105,6 +107,8 @@ PLATFORMS = {
         return_url="https://app.prolific.com/submissions/complete?cc={code}",
         fixed_code=True,
         worker_form=r"[0-9a-f]{24}",
+        trial_id=f"{1:024x}",
+        simulated_ids=f"{SIMULATED.encode().hex()}{{number:04x}}",
         own_keys=("signing_keys",),
         token_parameter="prolific_token",  # noqa: S106 - the name of a parameter
         token_claim="prolific",  # noqa: S106 - the name of a claim
@@ -125,6 +129,8 @@ PLATFORMS = {
         entrance_query="id=%SURVEY_CODE%",
         return_form="https://SCHOOL.sona-systems.com/webstudy_credit.aspx?experiment_id=…&credit_token=…&survey_code={id}",
         worker_form=r"[1-9][0-9]{1,6}",
+        trial_id="12345",
+        simulated_ids="1{number:06d}",
     ),
     "mturk": Platform(
         name="mturk",
@@ -160,17 +166,13 @@ def worker_id(platform: Platform, parameters: Mapping[str, str]) -> str | None:
 
 def simulated_id(platform: Platform, number: int) -> str:
     """Return an id of the platform's form for a simulated worker."""
-    forms = (
-        f"{SIMULATED}{number:05d}",
-        str(_FIRST_NUMBER + number),
-        f"{SIMULATED.encode().hex()}{number:04x}",
-    )
-    return next(name for name in forms if re.fullmatch(platform.worker_form, name))
+    return platform.simulated_ids.format(number=number)
 
 
 def is_simulated_id(name: str) -> bool:
     """Say whether an id is one of `simulated_id`, where its form allows to tell."""
-    return name.startswith((SIMULATED, SIMULATED.encode().hex()))
+    beginnings = (platform.simulated_ids.partition("{")[0] for platform in PLATFORMS.values())
+    return any(name.startswith(words) for words in beginnings if words and not words.isdigit())
 
 
 def visit_parameters(platform: Platform, parameters: Mapping[str, str]) -> dict[str, str]:

@@ -12,10 +12,9 @@ from typing import Any, Literal
 from markupsafe import Markup
 
 from metrics.errors import Fault
+from study_app.protocol.items import summary_items
 from study_app.study.entries import TakenPairs, of_form
-from study_app.tasks.content import AnswerFiles, Shown, TaskContent
-from study_app.tasks.drawn_worth import drawn_worth
-from study_app.tasks.items import summary_items
+from study_app.tasks.content import AnswerFiles, Shown, TaskContent, drawn_worth
 from study_app.tasks.task_kind import FinishedTask, NewTask, SideForm, TaskKind
 from study_app.tasks.workload import (
     JUDGED_COMMENTS,

@@ -1,6 +1,8 @@
 """What `load` stores of one task, as values: topics, what each system shows of each, derived tables, the files; and the forms of collections."""
 
 import hashlib
+import re
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -14,10 +16,10 @@ if TYPE_CHECKING:
     from metrics.summaries.two_layered import Query
 
 T = TypeVar("T")
-
+UNSHOWN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+"""What no page can show and a database may refuse: control characters but tab and line ends, and halves of characters."""
 Couple: TypeAlias = tuple[str, str]
 """Two systems, in the order of the study file."""
-
 Shown: TypeAlias = dict[str, Any]
 """What a system shows of a topic, as `study_app.store.models.StoredSummary` or `study_app.store.task_models.StoredStream` describes it."""
 
@@ -172,3 +174,27 @@ class TaskContent:
     def pairs_of_topics(self) -> tuple[int, ...]:
         """How many couples are judged of each topic."""
         return tuple(map(len, self.couples.values()))
+
+
+OF_SYSTEM_SD = 1.0
+OF_TOPIC_SD = 0.5
+"""How far systems lie apart over all topics, and how far a topic moves each."""
+
+
+def drawn_worth(content: TaskContent) -> dict[tuple[str, str], float]:
+    """Return (topic, system) -> what its text is worth to a simulated crowd, where nothing says it.
+
+    The strength of the system + its luck with the topic, both normal and drawn by lot; names alone decide the lot, so that it is the
+    same in every simulation of a study.
+    """
+    strength = {system: OF_SYSTEM_SD * _normal(system) for system in content.systems}
+    return {
+        (topic, system): strength[system] + OF_TOPIC_SD * _normal(f"{system} {topic}")
+        for topic, system in content.shown
+    }
+
+
+def _normal(name: str) -> float:
+    import numpy as np  # noqa: PLC0415 - slow to import, and only a simulation needs it
+
+    return float(np.random.default_rng(zlib.crc32(name.encode())).normal())

@@ -11,10 +11,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from metrics.errors import Fault
+from study_app.protocol.items import Item, list_items
 from study_app.study.entries import ChosenPairs, Contradiction, Count, collection_paths, of_form
-from study_app.tasks.content import RankedFiles, Shown, TaskContent
-from study_app.tasks.drawn_worth import drawn_worth
-from study_app.tasks.items import Item, list_items
+from study_app.tasks.content import RankedFiles, Shown, TaskContent, drawn_worth
 from study_app.tasks.task_kind import FinishedTask, NewTask, SideForm, TaskKind, Tastes
 from study_app.tasks.workload import (
     JUDGED_COMMENTS,

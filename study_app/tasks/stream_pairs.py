@@ -16,9 +16,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Discriminator, Field, StringConstraints, Tag
 
 from metrics.errors import Fault, input_fault
+from study_app.protocol.items import Item, list_items
 from study_app.study.entries import Contradiction, Entry, TakenPairs, of_form
 from study_app.tasks.content import EventFiles, PushFiles, Shown, TaskContent
-from study_app.tasks.items import Item, list_items
 from study_app.tasks.task_kind import Collected, FinishedTask, NewTask, SideForm, TaskKind, Tastes
 from study_app.tasks.workload import (
     JUDGED_COMMENTS,

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Literal
 
 from metrics.errors import Fault, input_fault
+from study_app.protocol.items import summary_items
 from study_app.study.entries import ChosenPairs, Count, SearchedTask, of_form
 from study_app.tasks.content import Shown, SummaryFiles, TaskContent
-from study_app.tasks.items import summary_items
 from study_app.tasks.task_kind import FinishedTask, NewTask, SideForm, TaskKind, Tastes
 from study_app.tasks.workload import (
     AFTER_SEARCH,

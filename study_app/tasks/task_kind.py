@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
 from metrics.errors import Fault
+from study_app.protocol.items import Item
 from study_app.study.entries import EntryKind
 from study_app.tasks.content import Shown, TaskContent
-from study_app.tasks.items import Item
 from study_app.tasks.workload import Capacity, Span
 
 Page: TypeAlias = Literal["pair", "vote", "rate", "stream", "questions"]

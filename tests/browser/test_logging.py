@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page
 
 from study_app.logs.dwell import LoggedEvent, PageReading, read_page
-from study_app.tasks.items import Item
+from study_app.protocol.items import Item
 from tests.browser.log_server import ITEM_PIXELS, SET_VISIBILITY, LogServer, iunit, link
 
 SCROLL = """async (stops) => {

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pandas as pd
 
+from calibration.agree.measures.kinds import KINDS
 from calibration.push.pairs import push_judgments
 from calibration.push.simulate import PushJudges, simulate_push_cells, simulate_push_preferences
 from calibration.tables.files import checked
@@ -110,3 +111,22 @@ def judged_cells(seed, *, topics=6, systems=4, judges=None):
 def joined(tables):
     """Judgments with their cells."""
     return push_judgments(tables["preferences"], tables["push_cells"])
+
+
+def differences(found, measure):
+    """Score difference of every pair by its topic and systems."""
+    rows = found.pairs.set_index(["topic", "system_a", "system_b"])
+    return rows[f"difference {measure}"].to_dict()
+
+
+def by_hand(scores, metric, pairs):
+    """Differences straight from a score table."""
+    value = scores[scores["metric"] == metric].set_index(["topic", "run"])["value"]
+    return {(topic, one, other): value[topic, one] - value[topic, other] for topic, one, other in pairs}
+
+
+def measures(found):
+    """One row a measure; every one of them can be named in a study file."""
+    names = found.agreement.loc[found.agreement["fit"] != "in_sample", "measure"]
+    assert set(names.str.removesuffix(" (converted)")) <= KINDS["stream_pairs"].names | {"mine"}
+    return found.agreement.drop_duplicates("measure").set_index("measure")

@@ -5,6 +5,8 @@ import itertools
 import numpy as np
 import pandas as pd
 
+from calibration.agree.evidence import Evidence
+from calibration.agree.study import agree
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
 from metrics.summaries.score import m_from_positions
@@ -86,3 +88,14 @@ def study(seed=1, *, topics=6, workers=8, patience=800.0, sensitivity=1.0, langu
         "positions": where,
         "intents": table("intents", intents(names)),
     }
+
+
+def measured(tables, **evidence):
+    return agree(Evidence(tables=tables, **evidence))
+
+
+def value(found, measure, ties="against", column="agreement", exclusions="applied"):
+    rows = found.agreement
+    row = rows[(rows["measure"] == measure) & (rows["ties"] == ties) & (rows["exclusions"] == exclusions)]
+    assert len(row) == 1
+    return row[column].iloc[0]

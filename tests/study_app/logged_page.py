@@ -1,7 +1,7 @@
 """One page as it was logged: its texts, and short ways to write its events."""
 
 from study_app.logs.dwell import LoggedEvent, read_page
-from study_app.tasks.items import Item
+from study_app.protocol.items import Item
 
 SHORT = Item(key="f0", id="u0", kind="iunit", words=10, chars=40)
 LONG = Item(key="f1", id="u1", kind="iunit", words=30, chars=120)

@@ -20,7 +20,7 @@ from matplotlib.backends import _backend_pdf_ps
 from matplotlib.backends._backend_pdf_ps import SubsetResults
 from matplotlib.font_manager import FontPath
 from matplotlib.ft2font import FT2Font
-from sqlalchemy import URL, Engine, NullPool, create_engine, event, text
+from sqlalchemy import URL, Engine, NullPool, create_engine, text
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.util import LRUCache
 from werkzeug.routing import Rule
@@ -28,7 +28,7 @@ from werkzeug.routing import Rule
 from study_app import create_app
 from study_app.config import Config, parsed_address
 from study_app.services.researcher.load import LoadReport
-from study_app.store.database import Database, is_empty, migrate, open_database
+from study_app.store.database import Database, is_empty, migrate, open_database, without_waiting
 from study_app.store.tokens import Now, seeded_tokens
 from study_app.web.serving import NAME
 
@@ -42,7 +42,7 @@ def ready_database(url: str) -> Database:
     if parsed.drivername == "sqlite" and not file.exists():
         file.touch(OWNERS_ALONE)
         file.write_bytes(_tables())
-        return _hasty(open_database(url))
+        return without_waiting(open_database(url))
     database = open_database(url)
     if database.is_sqlite or not is_empty(database):
         migrate(database)
@@ -106,15 +106,8 @@ def ready_app(url: str, *, now: Now) -> Flask:
     """Make the study server of a database; no template is compiled twice."""
     app = create_app(Config(database=url), now=now, new_token=seeded_tokens(2))
     app.jinja_env.bytecode_cache = COMPILED
-    _hasty(app.extensions[NAME].database).engine.dispose()
+    without_waiting(app.extensions[NAME].database)  # a test that ends early leaves nothing that anybody needs
     return app
-
-
-def _hasty(database: Database) -> Database:
-    """Let a SQLite file not wait for the disk: a test that ends early leaves nothing that anybody needs."""
-    if database.is_sqlite:
-        event.listen(database.engine, "connect", lambda raw, _: raw.execute("PRAGMA synchronous = OFF"))
-    return database
 
 
 class _Compiled(BytecodeCache):

@@ -2,18 +2,19 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import product
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from calibration.agree.evidence import Evidence, Scorer, ShownTexts
-from calibration.agree.judged_task import JudgedTask
-from calibration.agree.measures.ranked import ranked_scorer, ranked_texts
-from calibration.agree.measures.streams import stream_scorer, stream_texts
-from calibration.agree.measures.summaries import summary_scorer, summary_texts
-from calibration.patience.grid import PAPER_PATIENCE
-from calibration.tables.sources import TaskSources
 from metrics.ranked.named import ranked_measure
 from metrics.registry import Measure, parse_measure, short_number
+from metrics.summaries.score import PAPER_PATIENCE
+
+if TYPE_CHECKING:
+    from calibration.agree.evidence import Evidence, Scorer, ShownTexts
+    from calibration.agree.judged_task import JudgedTask
+    from calibration.tables.sources import TaskSources
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,10 +27,9 @@ class PairKind:
         The measures of the registry that give one of its systems a score, the more the better.
     names : frozenset of str
         What tables call its measures, whether or not files and model for them are there; without the mark of converted ones.
-    scorer : callable
-        Reads what scores the systems of a task; see `calibration.agree.evidence.Scorer`.
-    texts : callable
-        Reads what people were shown.
+    module : str
+        Where its ``scorer`` and ``texts`` stand, loaded when they are asked for: a study file names measures too, and is read sooner
+        without all that scores.
     endings : tuple of (str, str, str)
         Parameter, value and what it adds to the name of a measure, in the order in which they stand there.
     with_depth : bool
@@ -40,11 +40,20 @@ class PairKind:
 
     classes: tuple[str, ...]
     names: frozenset[str]
-    scorer: Callable[[JudgedTask, Evidence, Mapping[str, Measure]], Scorer]
-    texts: Callable[[JudgedTask, TaskSources], ShownTexts]
+    module: str
     endings: tuple[tuple[str, str, str], ...] = ()
     with_depth: bool = False
     reads: Callable[[str], Measure] = parse_measure
+
+    def scorer(self, task: "JudgedTask", evidence: "Evidence", named: Mapping[str, Measure]) -> "Scorer":
+        """Read what scores the systems of a task."""
+        found: Scorer = import_module(self.module).scorer(task, evidence, named)
+        return found
+
+    def texts(self, task: "JudgedTask", sources: "TaskSources") -> "ShownTexts":
+        """Read what people were shown."""
+        found: ShownTexts = import_module(self.module).texts(task, sources)
+        return found
 
 
 _M_ENDINGS = (
@@ -63,8 +72,7 @@ KINDS: Mapping[str, PairKind] = MappingProxyType(
                 map("".join, product(_M_AT_DEFAULT, ("", *(ending for *_, ending in _M_ENDINGS))))
             )
             | {"M@preferences", "M@grid", "M@stops"},
-            scorer=summary_scorer,
-            texts=summary_texts,
+            module="calibration.agree.measures.summaries",
             endings=_M_ENDINGS,
         ),
         "stream_pairs": PairKind(
@@ -77,8 +85,7 @@ KINDS: Mapping[str, PairKind] = MappingProxyType(
                 {"ELG-1", "ELG-0", "nCG-1", "nCG-0", "T11U", "MSU@0.5", "ELG", "LC", "HM"}
                 | {"T11U@preferences", "Contingency@preferences", "MSU@fitted"}
             ),
-            scorer=stream_scorer,
-            texts=stream_texts,
+            module="calibration.agree.measures.streams",
         ),
         "ranked_pairs": PairKind(
             classes=(
@@ -91,8 +98,7 @@ KINDS: Mapping[str, PairKind] = MappingProxyType(
                 | {"TIA-nDCG@10 fitted P", "TIA-ERR@10 fitted P", "TIA-SBR@10 fitted P"}
                 | {"RBP@fitted"}
             ),
-            scorer=ranked_scorer,
-            texts=ranked_texts,
+            module="calibration.agree.measures.ranked",
             with_depth=True,
             reads=ranked_measure,
         ),

@@ -6,12 +6,11 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-
-from pydantic import JsonValue
+from dataclasses import replace
 
 from calibration.agree.measures.kinds import KINDS
 from calibration.agree.measures.variants import CONVERTED_MARK, Fit, Variant
+from calibration.agree.result import Wanted
 from metrics.errors import Fault, InputError, input_fault
 from metrics.ranked.named import INSTALL, PlainMeasure, has_ir_measures, ranked_measure
 from metrics.registry import Measure, all_measures
@@ -23,56 +22,6 @@ OF_MODEL = ("@preferences", "@grid", "@stops", "@fitted", "fitted P")
 """How names end of what only a user model can score."""
 _AT_DEPTH = re.compile(r"\w+@.*")
 _NUMBERED = re.compile(r"(?P<name>.+)(?P<mark>[@-])(?P<number>inf|[0-9]+(?:\.[0-9]+)?)")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
-    """What a study or a command names.
-
-    Attributes
-    ----------
-    primary : (str, str) or None
-        The measure, and what it is compared with.
-    compare : tuple of str
-        The measures of the family; the first is what the others are compared with, a single one is compared with the
-        task's main measure. Empty: every measure neither fitted in sample nor converted, against the main one.
-    at_analysis : bool
-        They were named when the answers were there, and not in the study file.
-    """
-
-    primary: tuple[str, str] | None = None
-    compare: tuple[str, ...] = ()
-    at_analysis: bool = False
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Every measure that is named."""
-        return tuple(dict.fromkeys((*(self.primary or ()), *self.compare)))
-
-    def without(self, names: Collection[str]) -> "Wanted":
-        """Return the same without some measures; a primary comparison needs both of its own."""
-        keeps_primary = self.primary is not None and not set(self.primary) & set(names)
-        return replace(
-            self,
-            primary=self.primary if keeps_primary else None,
-            compare=tuple(name for name in self.compare if name not in names),
-        )
-
-    def renamed(self, names: Mapping[str, str]) -> "Wanted":
-        """Return the same by other names."""
-        primary = None if self.primary is None else (names[self.primary[0]], names[self.primary[1]])
-        compare = tuple(dict.fromkeys(names[name] for name in self.compare))
-        return replace(self, primary=primary, compare=compare)
-
-
-def wanted_by_study(protocol: Mapping[str, JsonValue]) -> Wanted:
-    """Return what a task's protocol names as `primary` and `compare`."""
-    primary, compare = protocol.get("primary"), protocol.get("compare")
-    pair = tuple(map(str, primary)) if isinstance(primary, list) else ()
-    return Wanted(
-        primary=(pair[0], pair[1]) if len(pair) == 2 else None,
-        compare=tuple(map(str, compare)) if isinstance(compare, list) else (),
-    )
 
 
 def resolved(

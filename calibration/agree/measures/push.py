@@ -11,8 +11,8 @@ import pandas as pd
 
 from calibration.agree.measures.variants import Fit, Role, Sweep, Variant, name_of, scores_by_metric
 from calibration.push.pairs import SIGNS
-from calibration.user_model.measures import contingency, push_alpha
 from calibration.user_model.model import UserModel
+from calibration.user_model.push import contingency, push_alpha
 from metrics.arrays import Floats
 from metrics.push.score import CELLS, ELG, NCG, T11U, Contingency, PushCell, PushMeasure, push_scores
 from metrics.push.streams import PushCollection, PushRun

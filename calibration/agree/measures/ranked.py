@@ -50,7 +50,7 @@ PLAIN = ("nDCG@{k}", "AP@{k}", "RR@{k}", "RBP(p=0.8)@{k}", "ERR@{k}", "P@{k}")
 Shares = Mapping[str, Mapping[str, float]]
 
 
-def ranked_scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -> FixedScorer:
+def scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -> FixedScorer:
     """Score the ranked lists of a task; without its files there is no measure, not even one asked for by name.
 
     Raises
@@ -240,10 +240,10 @@ def _when(collection: RankedCollection, document: str) -> str:
     return f" [{collection.windows.get(document, '?')}]" if collection.is_timed else ""
 
 
-def ranked_texts(task: JudgedTask, sources: TaskSources) -> ShownTexts:
+def texts(task: JudgedTask, sources: TaskSources) -> ShownTexts:
     """Return the titles of each list's documents with their windows, if any, best first; one without a text was not shown."""
     collection = _collection(sources)
-    texts = read_document_texts(sources.path("texts")) if "texts" in sources.collection else {}
+    documents = read_document_texts(sources.path("texts")) if "texts" in sources.collection else {}
     judged = TopicNames(task.topics.tolist())
     sides: dict[str, dict[str, str]] = {}
     for name, source in sources.systems.items():
@@ -251,9 +251,9 @@ def ranked_texts(task: JudgedTask, sources: TaskSources) -> ShownTexts:
         for topic, ranking in run.rankings.items():
             if judged.find(topic):
                 lines = [
-                    f"{rank}. {(texts[one].title or texts[one].text) if texts else one}{_when(collection, one)}"
+                    f"{rank}. {(documents[one].title or documents[one].text) if documents else one}{_when(collection, one)}"
                     for rank, one in enumerate(ranking[: sources.depth], start=1)
-                    if one in texts or not texts
+                    if one in documents or not documents
                 ]
                 sides.setdefault(topic, {})[name] = "\n".join(lines)
     asked = read_ranked_topics(sources.path("topics")) if "topics" in sources.collection else {}

@@ -22,8 +22,8 @@ from calibration.agree.measures.variants import Fit, Role, Sweep, Variant, witho
 from calibration.inference.results import NotIdentifiedError
 from calibration.push.pairs import DEFAULT_CONVENTION, SIGNS
 from calibration.tables.sources import PUSH_FILES, TaskSources
-from calibration.user_model.measures import push_alpha
 from calibration.user_model.model import PUSH_WEIGHTS, lacking_push_weights
+from calibration.user_model.push import push_alpha
 from metrics.errors import input_fault
 from metrics.readers.texts import read_profiles
 from metrics.readers.trees import read_xml
@@ -97,7 +97,7 @@ class StreamScorer:
             yield from fitted_t11u(pushes, alpha, drawn, without_alpha, fit)
 
 
-def stream_scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -> Scorer:
+def scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -> Scorer:
     """Read what scores the streams of a task; ``named`` are the measures asked for by name.
 
     Raises
@@ -262,7 +262,7 @@ def _update_variants(
             )
 
 
-def stream_texts(task: JudgedTask, sources: TaskSources) -> ShownTexts:
+def texts(task: JudgedTask, sources: TaskSources) -> ShownTexts:
     """Return what each system pushed on the days that were judged, oldest first, with the UTC time.
 
     A push without a text was not shown; where nothing has a text, ids stand for texts.

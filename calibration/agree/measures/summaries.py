@@ -21,7 +21,6 @@ from calibration.agree.measures.m_variants import (
 )
 from calibration.agree.measures.variants import Fit, Sweep, Variant, without_known
 from calibration.inference.results import NotIdentifiedError
-from calibration.patience.grid import PAPER_PATIENCE
 from calibration.patience.pairs import given_probabilities
 from calibration.tables.sources import TaskSources
 from calibration.user_model.measures import intent_shares, patience_chars
@@ -30,6 +29,7 @@ from metrics.readers.mobileclick import COLUMNS as COLLECTION_FILES
 from metrics.readers.mobileclick import read_collection_files
 from metrics.readers.mobileclick_runs import read_summary_run
 from metrics.registry import Measure
+from metrics.summaries.score import PAPER_PATIENCE
 from metrics.summaries.trailtext import Probabilities
 from metrics.summaries.two_layered import Link, Query, Summary
 from metrics.wording import listed
@@ -95,7 +95,7 @@ class SummaryScorer:
             return None
 
 
-def summary_scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -> Scorer:
+def scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -> Scorer:
     """Read what scores the summaries of a task; ``named`` are the measures asked for by name.
 
     Raises
@@ -194,7 +194,7 @@ def _patience(evidence: Evidence, source: str, language: str) -> FittedPatience 
     )
 
 
-def summary_texts(task: JudgedTask, sources: TaskSources) -> ShownTexts:
+def texts(task: JudgedTask, sources: TaskSources) -> ShownTexts:
     """Return the lines of each summary: its first layer, each second layer below its link."""
     collection = read_collection_files(
         {kind: source.path for kind, source in sources.collection.items() if kind in COLLECTION_FILES},

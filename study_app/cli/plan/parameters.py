@@ -1,10 +1,7 @@
 """`prefcal plan patience`, `away` and `silence`: how well a parameter will be known.
 
-`prefcal plan patience`: how well a study will tell L, the patience of the U- and M-measure, from preferences.
-
-`prefcal plan away`: how well a study will tell how long people stay away.
-
-`prefcal plan silence`: whether a study will find that a silent day without pushes is worth something.
+patience: L of the U- and M-measure, from preferences. away: how long people stay away. silence: whether a silent day without pushes is
+worth something.
 """
 
 import math

@@ -11,7 +11,7 @@ from study_app.cli.output import MOST, Output, folder_option, format_option, typ
 if TYPE_CHECKING:
     from calibration.agree.evidence import Evidence
     from calibration.agree.folder import StreamTables
-    from calibration.agree.measures.names import Wanted
+    from calibration.agree.result import Wanted
     from calibration.user_model.model import UserModel
 
 
@@ -163,7 +163,7 @@ def _rank(
 
 def _wanted(primary: tuple[str, str] | None, compare: tuple[str, ...]) -> "Wanted | None":
     """Return the comparisons that the command names, None where it names none."""
-    from calibration.agree.measures.names import Wanted
+    from calibration.agree.result import Wanted
 
     return Wanted(primary=primary, compare=compare) if primary or compare else None
 

@@ -6,9 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from calibration.agree.comparisons import By, nothing_detectable
-from calibration.agree.judged_task import tells
-from calibration.agree.study import AgreementTables
+from calibration.agree.result import AgreementTables, By, nothing_detectable, tells
 from metrics.wording import counted
 from study_app.cli.output import table_text
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from calibration.rank.ranking import Ranking
+    from calibration.rank.folder import Ranking
 
 
 @click.command()
@@ -100,7 +100,7 @@ def ranking_texts(ranking: "Ranking") -> "Iterator[str]":
 
 
 def _cells(row: "pd.Series[Any]") -> list[str]:
-    from calibration.rank.ranking import ranks_in_words
+    from calibration.rank.folder import ranks_in_words
     from study_app.cli.results.agree_table import interval, number
 
     return [

@@ -19,7 +19,7 @@ from study_app.cli.output import database_option
 from study_app.services.researcher.studies import RESEARCHER_KEY, setting
 from study_app.services.worker.entry import loaded_studies
 from study_app.store.plan import Plans
-from study_app.study.platforms import TRIAL_IDS, Platform, platform_of
+from study_app.study.platforms import Platform, platform_of
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -45,8 +45,7 @@ def _trial(platform: Platform, entrance: str) -> list[str]:
     """Return an address to try the study at, as a worker of that name; none where the platform opens the pages itself."""
     if platform.takes_form:
         return []
-    name = next(name for name in TRIAL_IDS if re.fullmatch(platform.worker_form, name))
-    return [f"  try it:     {entrance}?{platform.worker_parameter}={name}"]
+    return [f"  try it:     {entrance}?{platform.worker_parameter}={platform.trial_id}"]
 
 
 def cores() -> list[int]:

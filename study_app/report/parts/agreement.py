@@ -5,9 +5,8 @@ from functools import partial
 
 import numpy as np
 
-from calibration.agree.comparisons import nothing_detectable
-from calibration.agree.judged_task import tells
 from calibration.agree.measures.variants import Fit, Role
+from calibration.agree.result import nothing_detectable, tells
 from metrics.wording import listed
 from study_app.report.drawing.figures import Mark, agreement_rows
 from study_app.report.page import (

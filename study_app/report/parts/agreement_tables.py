@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calibration.agree.comparisons import By, nothing_detectable
+from calibration.agree.result import By, nothing_detectable
 from study_app.report.page import (
     DASH,
     LEVEL,

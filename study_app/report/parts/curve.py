@@ -6,8 +6,8 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from calibration.agree.judged_task import tells
 from calibration.agree.measures.variants import Fit, Role
+from calibration.agree.result import tells
 from calibration.user_model.model import UserModel
 from metrics.arrays import Floats
 from study_app.report.drawing.figures import DrawnCurve, Mark, curve_with_marks

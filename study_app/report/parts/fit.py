@@ -7,8 +7,8 @@ from functools import partial
 from types import MappingProxyType
 
 from calibration.fit.kept import FitPlot, FitPlots
-from calibration.patience.grid import PAPER_PATIENCE
 from calibration.user_model.model import PATIENCE_SPREAD, ParameterEntry, UserModel, plain_name
+from metrics.summaries.score import PAPER_PATIENCE
 from metrics.wording import listed
 from study_app.report.drawing.figures import Mark, fit_drawing
 from study_app.report.folder import ReportMaterial

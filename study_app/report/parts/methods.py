@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 from pydantic import JsonValue
 
-from calibration.agree.comparisons import nothing_detectable
+from calibration.agree.result import nothing_detectable
 from calibration.tables.study import StudyRecord
 from study_app.report.folder import MODEL, TABLES, ReportMaterial
 from study_app.report.page import DASH, Code, ReportTable, Section, counted, points, quantity

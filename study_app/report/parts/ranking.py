@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from calibration.rank.ranking import Ranking, ranks_in_words
+from calibration.rank.folder import Ranking, ranks_in_words
 from metrics.wording import listed
 from study_app.report.drawing.figures import Mark
 from study_app.report.drawing.ranking_figures import win_rate_rows

@@ -10,8 +10,14 @@ import pandas as pd
 from metrics.arrays import Floats
 from metrics.sweep.result import MSUSweep, in_words
 from metrics.sweep.tables import POPULATION, SYSTEM
-from study_app.report.drawing.heat_map import HeatMap, heat_map
-from study_app.report.drawing.stream_figures import Against, BestMap, best_map, one_against_other
+from study_app.report.drawing.ranking_figures import (
+    Against,
+    BestMap,
+    HeatMap,
+    best_map,
+    heat_map,
+    one_against_other,
+)
 from study_app.report.page import (
     Figure,
     ReportTable,

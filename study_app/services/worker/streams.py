@@ -22,6 +22,7 @@ from study_app.protocol.domain import (
     stream_time,
     visits_late,
 )
+from study_app.protocol.items import SIDE, UpdateStream, places_of
 from study_app.protocol.steps import Step
 from study_app.services.worker.slots import queue_for
 from study_app.services.worker.whereabouts import Whereabouts
@@ -29,7 +30,6 @@ from study_app.store.models import EPOCH, MILLISECOND, Assignment, PageLoad, Slo
 from study_app.store.plan import Plans, TaskPlan, change
 from study_app.store.task_models import Follow, StreamView, UsefulAnswer, UsefulQuestion
 from study_app.study.entries import FollowedTask
-from study_app.tasks.items import SIDE, UpdateStream, places_of
 
 MOST_LOADS = 100
 """So many loads of a stream's page are looked at for what was read; who loads it more often in a visit may see as new what they read before."""

@@ -1,6 +1,6 @@
 """What a task with answers needs: texts with CommonMark as safe blocks, and answers with their sources.
 
-A text with CommonMark in it, as blocks that can be shown: safe HTML, the words that can be read, and the sources that it cites.
+A text becomes blocks that can be shown: safe HTML, the words that can be read, and the sources that it cites.
 
 HTML in the text is text. Nothing leads out of the page and nothing is fetched: a link is its words with the address behind them, an
 image its description. ``[LABEL]`` of a source that is known becomes a mark that leads to where the page has the source.
@@ -29,7 +29,7 @@ from metrics.topics import TopicNames
 from metrics.wording import counted, listed
 from study_app.study.entries import collection_paths
 from study_app.tasks.answer_pairs import AnswerPairs
-from study_app.tasks.content import Shown, TaskContent, TopicContent, source_files, tried
+from study_app.tasks.content import UNSHOWN, Shown, TaskContent, TopicContent, source_files, tried
 
 BRACKETS = re.compile(r"\[([^\[\]\n]{1,64})\]")
 LISTS = {"bullet_list_open": "ul", "ordered_list_open": "ol"}
@@ -76,8 +76,8 @@ def brackets(text: str) -> list[str]:
 
 
 def words_of(html: str) -> str:
-    """Return the text of HTML as it is read: runs of white space are one space."""
-    return " ".join(fragment_fromstring(html, create_parent="div").text_content().split())
+    """Return the text of HTML as it is read: runs of white space are one space, and so is each character that no page can show."""
+    return " ".join(fragment_fromstring(UNSHOWN.sub(" ", html), create_parent="div").text_content().split())
 
 
 def _blocks(tokens: Sequence[Token]) -> Iterator[tuple[list[Token], ListPlace | None]]:

@@ -1,10 +1,8 @@
-"""The frame of the researcher's console: signing in, who may look and act, and how often a wrong key was tried.
+"""The frame of the researcher's console: signing in, who may look and act, the audit, what every page shows; and tries of wrong keys.
 
-How often somebody has tried a wrong key. Counted by this process alone, and forgotten with it.
+Wrong tries are counted by this process alone, and forgotten with it.
 
 A right key is never refused: where a proxy hides who asks, a stranger could else keep the researcher out.
-
-The frame of the researcher's console: signing in, who may look and who may act, the audit, and what every page shows.
 
 A page is a view under `watch`; what changes something is a view under `manage`::
 

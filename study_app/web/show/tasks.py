@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from sqlalchemy import func, select
 
 from study_app.protocol.domain import follow_length
+from study_app.protocol.items import key_of
 from study_app.protocol.steps import Step
 from study_app.services.worker.answers import (
     CheckStanding,
@@ -29,7 +30,6 @@ from study_app.study.question_answers import (
     number_text,
     range_of,
 )
-from study_app.tasks.items import key_of
 from study_app.tasks.kinds import STANDARD, CheckItem, check_of, kind_of
 from study_app.web.pages.pages import (
     AwayPage,

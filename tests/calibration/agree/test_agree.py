@@ -15,7 +15,7 @@ from calibration.tables.sources import NamedFile, TaskSources
 from calibration.user_model.model import IntentEntry, ParameterEntry, UserModel
 from metrics.errors import InputError
 from metrics.summaries.score import m_from_positions
-from tests.calibration.judged_summaries import SYSTEMS, TASK, study, table
+from tests.calibration.judged_summaries import SYSTEMS, TASK, measured, study, table, value
 
 GIVEN = {"i1": 0.75, "i2": 0.25}
 
@@ -40,17 +40,6 @@ def model(*, sha=None, intents=None, **patience):
         },
         intents=intents or {},
     )
-
-
-def measured(tables, **evidence):
-    return agree(Evidence(tables=tables, **evidence))
-
-
-def value(found, measure, ties="against", column="agreement", exclusions="applied"):
-    rows = found.agreement
-    row = rows[(rows["measure"] == measure) & (rows["ties"] == ties) & (rows["exclusions"] == exclusions)]
-    assert len(row) == 1
-    return row[column].iloc[0]
 
 
 def agreement_by_hand(tables, patience, ties, *, leave_out=frozenset()):

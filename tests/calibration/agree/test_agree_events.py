@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from calibration.agree.evidence import Evidence
-from calibration.agree.measures.kinds import KINDS
 from calibration.agree.study import agree
 from calibration.tables.sources import NamedFile, TaskSources
 from calibration.user_model.model import ParameterEntry, UserModel
@@ -17,7 +16,10 @@ from metrics.readers.push import push_from_events, push_run_from_updates
 from metrics.readers.tempsum import read_events, read_update_run
 from tests.calibration.judged_streams import (
     TASK,
+    by_hand,
     choices,
+    differences,
+    measures,
 )
 from tests.metrics.event_files import FILES, RUN, write_events, write_updates
 
@@ -47,25 +49,6 @@ def events_study(tmp_path):
     )
     preferences = choices(tuple(runs), ("TS14.1", "TS14.2"), np.random.default_rng(1))
     return sources, preferences, paths, runs
-
-
-def differences(found, measure):
-    """Score difference of every pair by its topic and systems."""
-    rows = found.pairs.set_index(["topic", "system_a", "system_b"])
-    return rows[f"difference {measure}"].to_dict()
-
-
-def by_hand(scores, metric, pairs):
-    """Differences straight from a score table."""
-    value = scores[scores["metric"] == metric].set_index(["topic", "run"])["value"]
-    return {(topic, one, other): value[topic, one] - value[topic, other] for topic, one, other in pairs}
-
-
-def measures(found):
-    """One row a measure; every one of them can be named in a study file."""
-    names = found.agreement.loc[found.agreement["fit"] != "in_sample", "measure"]
-    assert set(names.str.removesuffix(" (converted)")) <= KINDS["stream_pairs"].names | {"mine"}
-    return found.agreement.drop_duplicates("measure").set_index("measure")
 
 
 def entry(estimate):

@@ -3,11 +3,9 @@
 import pandas as pd
 import pytest
 
-from calibration.agree.evidence import Evidence
-from calibration.agree.study import agree
 from metrics.errors import InputError
 from metrics.summaries.score import m_from_positions
-from tests.calibration.judged_summaries import SYSTEMS, study, table
+from tests.calibration.judged_summaries import SYSTEMS, measured, study, table, value
 
 GIVEN = {"i1": 0.75, "i2": 0.25}
 
@@ -16,17 +14,6 @@ GIVEN = {"i1": 0.75, "i2": 0.25}
 def tables():
     """Six queries, four systems, eight workers who prefer by M at L = 800."""
     return study()
-
-
-def measured(tables, **evidence):
-    return agree(Evidence(tables=tables, **evidence))
-
-
-def value(found, measure, ties="against", column="agreement", exclusions="applied"):
-    rows = found.agreement
-    row = rows[(rows["measure"] == measure) & (rows["ties"] == ties) & (rows["exclusions"] == exclusions)]
-    assert len(row) == 1
-    return row[column].iloc[0]
 
 
 def test_a_score_of_your_own_joins_the_table(tables):

@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from calibration.agree.evidence import Evidence
-from calibration.agree.measures.kinds import KINDS
 from calibration.agree.study import agree
 from calibration.tables.sources import NamedFile, TaskSources
 from calibration.user_model.model import ParameterEntry, UserModel
@@ -20,8 +19,11 @@ from tests.calibration.judged_streams import (
     DAYS,
     SYSTEMS,
     TASK,
+    by_hand,
     choices,
+    differences,
     judged_cells,
+    measures,
     table,
     write_push_study,
 )
@@ -44,25 +46,6 @@ def push_files(sources):
         **{kind: sources.path(kind) for kind in ("qrels", "clusters", "epochs")}, days=DAYS
     )
     return collection, [read_push_run(source.path, name=name) for name, source in sources.systems.items()]
-
-
-def differences(found, measure):
-    """Score difference of every pair by its topic and systems."""
-    rows = found.pairs.set_index(["topic", "system_a", "system_b"])
-    return rows[f"difference {measure}"].to_dict()
-
-
-def by_hand(scores, metric, pairs):
-    """Differences straight from a score table."""
-    value = scores[scores["metric"] == metric].set_index(["topic", "run"])["value"]
-    return {(topic, one, other): value[topic, one] - value[topic, other] for topic, one, other in pairs}
-
-
-def measures(found):
-    """One row a measure; every one of them can be named in a study file."""
-    names = found.agreement.loc[found.agreement["fit"] != "in_sample", "measure"]
-    assert set(names.str.removesuffix(" (converted)")) <= KINDS["stream_pairs"].names | {"mine"}
-    return found.agreement.drop_duplicates("measure").set_index("measure")
 
 
 def entry(estimate):

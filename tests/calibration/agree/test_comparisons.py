@@ -3,10 +3,11 @@
 import pandas as pd
 import pytest
 
-from calibration.agree.comparisons import Couple, NamedAt, Standing, couples, nothing_detectable
+from calibration.agree.comparisons import Couple, couples
 from calibration.agree.evidence import Evidence
-from calibration.agree.measures.names import Wanted, resolved, resolved_for_all, wanted_by_study
+from calibration.agree.measures.names import resolved, resolved_for_all
 from calibration.agree.measures.variants import Fit, Role, Variant
+from calibration.agree.result import NamedAt, Standing, Wanted, nothing_detectable, wanted_by_study
 from calibration.agree.study import agree
 from calibration.tables.sources import TaskSources
 from calibration.user_model.model import ParameterEntry, UserModel

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from calibration.agree.evidence import Evidence
 from calibration.agree.measures.kinds import KINDS
-from calibration.agree.measures.names import Wanted, is_name, measure_called, nearest_name, printed_name
+from calibration.agree.measures.names import is_name, measure_called, nearest_name, printed_name
+from calibration.agree.result import Wanted
 from calibration.agree.study import agree
 from calibration.user_model.model import IntentEntry, UserModel
 from metrics.errors import InputError

@@ -11,36 +11,16 @@ from calibration.durations.errors import DurationProfile
 from calibration.durations.exposures import away_exposure, session_exposure
 from calibration.durations.fit import AWAY, SESSION, fit_away, fit_exposure, fit_session
 from calibration.durations.likelihood import Exposure, Totals
-from calibration.durations.maximum import DurationMaximum, maximum
+from calibration.durations.maximum import maximum
 from calibration.durations.result import DurationFit
-from calibration.durations.simulate import Diary, simulate_visits
+from calibration.durations.simulate import Diary
 from calibration.inference.results import NotIdentifiedError
 from calibration.inference.wording import shown_time
-from metrics.msu.score import Population
-
-HOUR = 3600
-
-
-def population(mean=24.0, sd=24.0, session_mean=180.0, session_sd=180.0) -> Population:
-    return Population(
-        away_mean_seconds=mean * HOUR,
-        away_sd_seconds=sd * HOUR,
-        session_mean_seconds=session_mean,
-        session_sd_seconds=session_sd,
-    )
-
-
-def simulated(diary: Diary, *, seed: int = 1, people: Population | None = None) -> dict:
-    return simulate_visits(people or population(), diary, np.random.default_rng(seed))
+from tests.calibration.durations.followers import HOUR, population, profile, simulated
 
 
 def names(fit: DurationFit) -> list[str]:
     return [note.name for note in fit.diagnostics]
-
-
-def profile(totals: Totals) -> tuple[DurationMaximum, DurationProfile]:
-    top = maximum(totals)
-    return top, DurationProfile(totals=totals, top=top, df=len(totals) - 1)
 
 
 def holds(uncertainty: DurationProfile, truth: np.ndarray) -> list[bool]:

@@ -5,32 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from calibration.durations.errors import DurationProfile, WorkerBootstrap
+from calibration.durations.errors import WorkerBootstrap
 from calibration.durations.fit import AWAY, fit_away
 from calibration.durations.likelihood import Totals
-from calibration.durations.maximum import DurationMaximum, MeanCurve, along, maximum
-from calibration.durations.simulate import Diary, simulate_visits
-from metrics.msu.score import Population
-
-HOUR = 3600
-
-
-def population(mean=24.0, sd=24.0, session_mean=180.0, session_sd=180.0) -> Population:
-    return Population(
-        away_mean_seconds=mean * HOUR,
-        away_sd_seconds=sd * HOUR,
-        session_mean_seconds=session_mean,
-        session_sd_seconds=session_sd,
-    )
-
-
-def simulated(diary: Diary, *, seed: int = 1, people: Population | None = None) -> dict:
-    return simulate_visits(people or population(), diary, np.random.default_rng(seed))
-
-
-def profile(totals: Totals) -> tuple[DurationMaximum, DurationProfile]:
-    top = maximum(totals)
-    return top, DurationProfile(totals=totals, top=top, df=len(totals) - 1)
+from calibration.durations.maximum import MeanCurve, along, maximum
+from calibration.durations.simulate import Diary
+from tests.calibration.durations.followers import profile, simulated
 
 
 def window_totals(seed: int, *, workers=60, mean=24.0, sd=24.0, window=100.0) -> Totals:

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from calibration.inference.people import POWERS, share_left_open
 from calibration.intents.fit import fit_intents, vote_counts
 from calibration.intents.prior import random_tickers
 from calibration.tables.files import checked
@@ -84,6 +85,18 @@ def test_intervals_hold_what_the_votes_leave_open_of_careless_voters():
         low < plain_low
         for (low, _), (plain_low, _) in zip(errors.intervals(0.95), errors.plain.intervals(0.95), strict=True)
     )
+
+
+def test_who_ticks_by_lot_counts_with_all_the_ticks_that_this_takes():
+    """Five of twenty people, of whom the answers say that they are drawn by lot, tick six intents each, the others one."""
+    logliks = np.tile(np.append(-3.0, np.zeros(len(POWERS) - 1)), (20, 1))
+    logliks[:5, 0] = 2.0
+
+    alike = share_left_open(logliks, np.ones(20), 1.92)
+    many = share_left_open(logliks, np.append(np.full(5, 6.0), np.ones(15)), 1.92)
+
+    assert 0.25 < alike < 0.5
+    assert many > 0.6
 
 
 def test_where_nobody_ticks_every_intent_is_as_likely():

@@ -88,6 +88,13 @@ def test_a_floor_is_named_or_the_interval_of_the_decay_allows_for_it():
     assert np.mean(told) >= 0.9
 
 
+def test_the_interval_allows_for_a_floor_of_one_half():
+    """Twenty-five people cannot tell it: L comes out as .8, and the plain law would exclude .5."""
+    told = [holds(fit) or warnings_of(fit) for fit in fits(10, floor=0.5, workers=25, ratings_per_worker=15)]
+
+    assert np.mean([bool(one) for one in told]) >= 0.9
+
+
 def test_the_interval_says_how_large_a_floor_it_allows_for():
     """Its lower end lies further away than the upper one; draws spread as far."""
     fit = fit_lateness_counts(drawn(3))

@@ -6,10 +6,10 @@ import pytest
 from calibration.inference.results import CalibrationResult
 from calibration.patience.preferences import NAME, fit_patience_from_preferences
 from calibration.patience.profile import DecayForm, KappaProfile
-from calibration.patience.readers import screen_step
+from calibration.patience.readers import Stops, chance_that_readers_alike, read_stops, screen_step
 from calibration.patience.simulate import Judges
 from calibration.patience.stops import NAME as STOPS
-from calibration.patience.stops import fit_patience_from_stops
+from calibration.patience.stops import _curve, fit_patience_from_stops
 from calibration.patience.stops_result import Habits, simulate_stops
 from tests.calibration.studies import drawn_pairs
 
@@ -149,6 +149,39 @@ def test_stops_known_to_a_screen_are_not_taken_for_exact():
     )
     assert np.mean([fit.params[STOPS] for fit in fits]) == pytest.approx(1500, rel=0.03)
     assert sum(holds(fit.conf_int()[STOPS], 1500) for fit in fits) >= 2
+
+
+def by_screens_of_500(seed: int) -> Stops:
+    table = simulate_stops(
+        1500,
+        np.random.default_rng([seed, 12]),
+        workers=80,
+        texts_per_worker=5,
+        shortest=0.6,
+        longest=2.2,
+        habits=Habits(screen_chars=500.0),
+    )
+    return read_stops(table.assign(longest=table["text_chars"]))
+
+
+def test_readers_whose_stops_are_ends_of_screens_are_not_taken_for_different_people():
+    """Many stops share a place, and the order in which their readers are listed says nothing about these."""
+    chances = [chance_that_readers_alike(by_screens_of_500(seed)) for seed in range(8)]
+
+    assert sum(chance < 0.01 for chance in chances) <= 1
+    assert np.median(chances) > 0.2
+
+
+def test_the_error_of_stops_by_screen_is_that_of_the_whole_estimate():
+    """The last screen is filled up to the patience that is fitted: without an eighth of the readers that end moves too."""
+    stops = by_screens_of_500(1)
+    curve = _curve(stops)
+    kappa = curve.line(with_finishers=False)[0]
+    without = [stops.worker % 8 != group for group in range(8)]
+    quick = curve.kappas(np.array(without, dtype=np.float64)) - kappa
+    whole = np.array([_curve(stops.of(rest)).line(with_finishers=False)[0] for rest in without]) - kappa
+
+    assert quick.std() == pytest.approx(whole.std(), rel=0.15)
 
 
 def test_a_column_says_how_far_the_reader_surely_came():

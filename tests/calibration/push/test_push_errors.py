@@ -21,18 +21,7 @@ from calibration.push.fit import fit_weights_to
 from calibration.push.likelihood import ChoiceModel, maximise
 from calibration.push.notes import notes_on_weights
 from calibration.push.pairs import PushJudgments
-from calibration.push.simulate import (
-    PushJudges,
-    simulate_push_judgments,
-)
-
-
-def drawn(seed: int = 1, topics: int = 30, **judges) -> PushJudgments:
-    return simulate_push_judgments(topics, PushJudges(**judges), np.random.default_rng([seed, 23]))
-
-
-def names(fit) -> set[str]:
-    return {note.name for note in fit.diagnostics}
+from tests.calibration.push.judges import drawn, names
 
 
 def fitted(judgments: PushJudgments) -> tuple[ChoiceModel, np.ndarray]:

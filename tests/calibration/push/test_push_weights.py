@@ -19,15 +19,11 @@ from calibration.push.simulate import (
     TRUTH,
     PushJudges,
     simulate_push_cells,
-    simulate_push_judgments,
     simulate_push_preferences,
 )
+from tests.calibration.push.judges import drawn, names
 
 RATIOS = {f"push_{name}": TRUTH[name] for name in WEIGHTS[1:]}
-
-
-def drawn(seed: int = 1, topics: int = 30, **judges) -> PushJudgments:
-    return simulate_push_judgments(topics, PushJudges(**judges), np.random.default_rng([seed, 23]))
 
 
 def changed(judgments: PushJudgments, **sides) -> PushJudgments:
@@ -40,10 +36,6 @@ def changed(judgments: PushJudgments, **sides) -> PushJudgments:
             x[:, columns[name]] = new(getattr(judgments, side).T)
         both[side] = x
     return dataclasses.replace(judgments, **both)
-
-
-def names(fit) -> set[str]:
-    return {note.name for note in fit.diagnostics}
 
 
 def sentence(fit, name: str) -> str:

@@ -8,9 +8,9 @@ import pytest
 
 import prefcal
 from calibration.rank.crossed import Errors, certainly_above, rank_ranges
-from calibration.rank.folder import read_ranking
+from calibration.rank.folder import DUEL_COLUMNS, RANKING_COLUMNS, read_ranking
 from calibration.rank.judgments import JudgedSystems, duels, tasks_judged, win_rates
-from calibration.rank.ranking import DUEL_COLUMNS, RANKING_COLUMNS, rank_systems
+from calibration.rank.ranking import rank_systems
 from calibration.rank.worths import fit_worths, no_worths
 from metrics.agreement.people import crossing
 from metrics.errors import InputError

@@ -6,16 +6,15 @@ import pytest
 
 from calibration.user_model.measures import (
     clipped_population,
-    contingency,
     intent_shares,
     lateness_decay,
     lateness_floor,
     patience_chars,
     persistence,
-    push_alpha,
     stream_people,
 )
 from calibration.user_model.model import IntentEntry, ParameterEntry, UserModel
+from calibration.user_model.push import contingency, push_alpha
 from metrics.errors import InputError
 from metrics.push import Contingency
 

@@ -13,10 +13,12 @@ from metrics.readers.texts import read_profiles
 from metrics.readers.trees import read_json, read_xml
 from metrics.wording import plain_cell
 from study_app.cli.output import table_text
+from study_app.estimate.content import read_whole_study
 from study_app.report.drawing.look import read_look
 from study_app.services.console.payments import bonus_lines
 from study_app.study.file import read_study_file
 from study_app.tasks.kinds import KINDS
+from tests.study_app.every_task import write_every_task
 from tests.study_app.prefcal_command import run_apart, run_here
 from tests.study_app.small_study import votes_task
 
@@ -64,6 +66,32 @@ def test_the_line_of_an_impossible_value_is_named(tmp_path):
     (tmp_path / "study.yaml").write_text("study: small\ntasks:\n  - kind: questions\n    seed: 2026-99-99\n")
     with pytest.raises(InputError, match=r"study\.yaml:4: a number or date that cannot be one"):
         read_study_file(tmp_path / "study.yaml", KINDS)
+
+
+@pytest.mark.parametrize("character", ["\x00", "\x01", "\uffff"])
+def test_what_no_page_can_show_is_refused_with_its_place(tmp_path, character):
+    """A database may refuse it in the middle of `load`, and a reader of HTML too; said are topics and systems, each once."""
+    study = write_every_task(tmp_path, tasks={"summary_pairs": {}})
+    for name in ("queries.tsv", "iunits.tsv"):
+        [path] = tmp_path.rglob(name)
+        path.write_text(path.read_text().replace(" ", f" {character}"))
+    with pytest.raises(InputError) as error:
+        read_whole_study(study)
+    code = f"U+{ord(character):04X}"
+    said = [str(fault) for fault in error.value.faults]
+    line = next(
+        number for number, text in enumerate(study.read_text().splitlines(), 1) if "collection" in text
+    )
+    assert all(one.startswith(f"{study}:{line}: ") and code in one for one in said)
+    assert len(said) == len(set(said))
+    assert f"has a character that no page can show ({code}); take it out of the collection's files" in said[0]
+    assert any(": what sysalpha shows of topic" in one and "take it out of" in one for one in said)
+
+
+def test_a_text_of_the_study_file_that_no_page_can_show_is_refused_with_its_line(tmp_path):
+    study = write_every_task(tmp_path, tasks={"questions": {}}, consent="Please\0take part.")
+    with pytest.raises(InputError, match=r"study\.yaml:3: the text has .* \(U\+0000\); take it out"):
+        read_whole_study(study)
 
 
 ENTITIES = {

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from calibration.rank.ranking import RANKING_COLUMNS
+from calibration.rank.folder import RANKING_COLUMNS
 from study_app.cli import cli
 from study_app.report.folder import read_material
 from study_app.report.parts.ranking import QUESTION, preferred, ranking_sections

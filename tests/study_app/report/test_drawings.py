@@ -6,7 +6,7 @@ from matplotlib.colors import to_hex
 
 from study_app.report.drawing.figures import Mark, Shares, agreement_rows, worker_shares
 from study_app.report.drawing.look import ReportLook
-from study_app.report.drawing.stream_figures import SIGNS, Against, BestMap, best_map, one_against_other
+from study_app.report.drawing.ranking_figures import SIGNS, Against, BestMap, best_map, one_against_other
 
 LOOK = ReportLook()
 

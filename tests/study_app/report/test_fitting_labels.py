@@ -16,7 +16,7 @@ from study_app.report.drawing.figures import (
     scatter,
 )
 from study_app.report.drawing.look import ReportLook
-from study_app.report.drawing.stream_figures import Against, one_against_other
+from study_app.report.drawing.ranking_figures import Against, one_against_other
 
 LOOK = ReportLook()
 LONG = "a measure of our own with a name that goes on"

@@ -5,7 +5,7 @@ import dataclasses
 import pandas as pd
 import pytest
 
-from calibration.agree.measures.names import Wanted
+from calibration.agree.result import Wanted
 from study_app.report.drawing.look import ReportLook
 from study_app.report.folder import read_material
 from study_app.report.parts.agreement import agreement_section, headline, summary

@@ -6,10 +6,10 @@ import json
 import numpy as np
 import pytest
 
+from calibration.agree import stream_scores
 from calibration.agree.folder import TRIED, UPDATES, of_task
 from calibration.user_model.model import write_user_model
 from metrics.agreement.correlation import kendall_tau_b
-from study_app.report import folder as report_folder
 from study_app.report.build import build_report
 from study_app.report.folder import read_material
 from study_app.report.page import decimal
@@ -159,7 +159,7 @@ def test_what_agree_stored_is_shown_and_not_scored_again(folder, report, tmp_pat
     streams.scores.to_csv(tmp_path / "stream_scores.csv", index=False)
     streams.correlations.to_csv(tmp_path / "stream_correlations.csv", index=False)
     (tmp_path / "tables" / "study.json").write_text((folder / "tables" / "study.json").read_text())
-    monkeypatch.delattr(report_folder, "score_streams")
+    monkeypatch.delattr(stream_scores, "score_streams")
 
     stored = build_report(read_material(tmp_path))
 

@@ -12,7 +12,7 @@ from alembic.config import Config
 from sqlalchemy import func, select, text
 
 from metrics.errors import InputError, PrefcalError
-from study_app.store.backup import back_up, restore
+from study_app.store.backups.backup import back_up, restore
 from study_app.store.check import check_database
 from study_app.store.database import MIGRATIONS, migrate, open_database, schema_change, transaction
 from study_app.store.file_turns import serving_lock
@@ -337,7 +337,7 @@ def test_the_password_reaches_postgresqls_programs_in_the_environment_only(tmp_p
     program.chmod(0o700)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setattr(
-        "study_app.store.backup.is_empty", lambda database: False
+        "study_app.store.backups.backup.is_empty", lambda database: False
     )  # there is no server to ask
     database = open_one("postgresql://ann:s%20cret@db.example/study")
     with pytest.raises(InputError, match=r"--dbname=host=db\.example.*user=ann") as caught:

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from metrics.errors import InputError, PrefcalError
-from study_app.store.backup import back_up
+from study_app.store.backups.backup import back_up
 from study_app.store.check import check_database
 from study_app.store.database import open_database, transaction
 from study_app.store.rules import RULES

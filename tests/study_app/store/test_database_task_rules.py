@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from study_app.store.backup import back_up
+from study_app.store.backups.backup import back_up
 from study_app.store.check import TASK_RULES, check_database
 from study_app.store.database import open_database
 from tests.study_app.conftest import Campaign

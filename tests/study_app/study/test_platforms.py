@@ -1,6 +1,6 @@
 """Each platform: how it announces a worker, what is refused, and how a code is handed in."""
 
-import re
+from dataclasses import replace
 from urllib.parse import parse_qsl
 
 import pytest
@@ -13,12 +13,12 @@ from study_app.study.platforms import (
     MAX_PARAMETER_LENGTH,
     NOT_ACCEPTED,
     PLATFORMS,
-    TRIAL_IDS,
     WayBack,
     frame_hosts,
     is_preview,
     is_simulated_id,
     platform_of,
+    simulated_id,
     submit_host,
     visit_parameters,
     way_back,
@@ -236,8 +236,17 @@ def test_a_simulated_worker_is_let_in_on_every_platform(platform):
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_each_platform_takes_an_id_to_try_a_study_with(platform):
     """`prefcal serve` prints an address with it."""
-    form = PLATFORMS[platform].worker_form
-    assert any(re.fullmatch(form, name) for name in TRIAL_IDS), f"add an id like {form} to TRIAL_IDS"
+    entry = PLATFORMS[platform]
+    assert worker_id(entry, {entry.worker_parameter: entry.trial_id}) == entry.trial_id
+
+
+def test_a_platform_whose_ids_have_a_form_of_their_own_says_so_in_its_entry():
+    """Ten digits: what tries it and what simulates it follow from the entry alone."""
+    entry = replace(
+        PLATFORMS["sona"], worker_form=r"[0-9]{10}", trial_id="0000012345", simulated_ids="9{number:09d}"
+    )
+    for name in (entry.trial_id, simulated_id(entry, 0), simulated_id(entry, 4_000)):
+        assert worker_id(entry, {"id": name}) == name
 
 
 def policy(answer):

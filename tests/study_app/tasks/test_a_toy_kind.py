@@ -24,6 +24,7 @@ from study_app.estimate.content import read_whole_study
 from study_app.export.study_export import export_study
 from study_app.preview.app import Preview
 from study_app.preview.stations import Station
+from study_app.protocol.items import list_items
 from study_app.simulate.trial import run_trial
 from study_app.simulate.truth import Truth
 from study_app.store.check import check_database
@@ -32,7 +33,6 @@ from study_app.store.models import LoadedStudy
 from study_app.study.entries import ChosenPairs, Count, Entry, Text, collection_paths, of_form
 from study_app.tasks import kinds
 from study_app.tasks.content import Shown, TaskContent, TopicContent, source_files
-from study_app.tasks.items import list_items
 from study_app.tasks.task_kind import SideForm, TaskKind
 from study_app.tasks.workload import (
     OPTIONS,

@@ -7,8 +7,8 @@ import yaml
 
 from metrics.errors import InputError
 from study_app.estimate.content import read_whole_study
+from study_app.protocol.items import summary_items
 from study_app.tasks.answer_pairs import shown_answer
-from study_app.tasks.items import summary_items
 from study_app.tasks.reading.answers import marked_blocks, words_of
 
 SOURCE = {"label": "1", "title": "A book", "text": "It says so.", "url": "https://example.org"}
@@ -84,6 +84,15 @@ def test_what_is_wrong_with_answers_is_one_line_with_place_and_cure(tmp_path, an
     """Nothing is passed over in silence."""
     [fault] = faults(tmp_path, systems={"a": answers, "b": PLAIN})
     assert fault.startswith(said)
+
+
+def test_a_character_that_no_page_can_show_is_refused_and_breaks_no_reader(tmp_path):
+    """Such as one that stands first in a text, which a reader of HTML would not take."""
+    [said] = faults(tmp_path, systems={"a": [{"topic": "Q1", "text": "\x01It is a vehicle."}], "b": PLAIN})
+    assert (
+        "what a shows of topic Q1 has a character that no page can show (U+0001); take it out of a.jsonl"
+        in said
+    )
 
 
 def test_html_and_scripts_are_text(tmp_path):

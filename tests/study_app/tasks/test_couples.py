@@ -10,7 +10,7 @@ from study_app.simulate.trial import run_trial
 from study_app.simulate.truth import Truth
 from study_app.store.database import open_database, transaction
 from study_app.store.models import Judgment, LoadedStudy, Pair, Showing
-from study_app.tasks.couples import COLUMNS
+from study_app.tasks.reading.couples import COLUMNS
 from tests.study_app.small_ranked import write_ranked_study
 
 PAIRS = "SYH-1 sysbeta sysalpha\nSYH-1 sysalpha sysgamma\nSYH-2 sysbeta sysgamma\n"

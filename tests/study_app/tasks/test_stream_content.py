@@ -8,7 +8,7 @@ from metrics.errors import InputError
 from metrics.msu.measures import ReadingSetting, StreamTopic
 from metrics.readers.tempsum import read_events, read_update_run
 from study_app.estimate.content import read_whole_study
-from study_app.tasks.items import UpdateStream, places_of
+from study_app.protocol.items import UpdateStream, places_of
 from study_app.tasks.reading.event_streams import shown_stream
 from tests.study_app.small_streams import (
     HOUR,

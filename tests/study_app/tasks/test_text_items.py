@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from study_app.tasks.items import end_offsets, reading_order, summary_items, text_stop
+from study_app.protocol.items import end_offsets, reading_order, summary_items, text_stop
 from study_app.tasks.kinds import KINDS
 
 CONTENT = {

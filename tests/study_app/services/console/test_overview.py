@@ -11,8 +11,8 @@ from study_app.services.researcher.studies import note_backup
 from study_app.services.worker.entry import find_study
 from study_app.store.database import transaction
 from study_app.store.plan import Plans
-from study_app.web.console.charts import people_chart, round_step
 from study_app.web.console.figures import KEPT, MOST_KEPT, LatestFigures
+from study_app.web.console.overview import people_chart, round_step
 from tests.study_app.small_study import QUERIES, pairs_task, votes_task
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -175,3 +175,21 @@ def test_a_number_that_no_row_can_have_is_no_fault_of_the_server(study):
                 f"{key}={number}" for key in ("page", "part", "task", "across", "before", "done", "at")
             )
             assert client.get(f"/r/small/{name}?{query}").status_code in {200, 404, 422}
+
+
+@pytest.mark.both_databases
+def test_a_character_that_no_row_can_have_is_no_fault_of_the_server(study):
+    """NUL, which PostgreSQL refuses even in a question."""
+    client = study.console()
+    for path in ("people/%00", "people/x/replay/%00", "people/%00/replay/x/page", "payments/%00.csv"):
+        assert client.get(f"/r/small/{path}").status_code == 404, path
+    for name in ("people", "people.csv", "material", "audit", "limits", "", "payments", "data/tables.zip"):
+        query = "&".join(
+            f"{key}=%00" for key in ("part", "show", "sort", "of", "task", "before", "key", "format")
+        )
+        assert client.get(f"/r/small/{name}?{query}").status_code in {200, 404, 422}, name
+    for act in ("sign-in", "payments/paid", "limits/raise", "limits/close", "data/jobs", "material/results"):
+        form = dict.fromkeys(("key", "list", "as_of", "task", "limit", "topic", "kind"), "\0") | {
+            "csrf": token(client)
+        }
+        assert client.post(f"/r/small/{act}", data=form).status_code in {200, 303, 403, 404, 409, 422}, act

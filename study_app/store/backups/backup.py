@@ -23,8 +23,8 @@ from alembic import command
 from sqlalchemy import JSON, Boolean, Connection, LargeBinary, MetaData, select
 
 from metrics.errors import input_fault
-from study_app.store import backup_postgres, backup_sqlite
-from study_app.store.backup_sqlite import appearing
+from study_app.store.backups import postgres, sqlite
+from study_app.store.backups.sqlite import appearing
 from study_app.store.database import (
     Database,
     faults_named,
@@ -64,7 +64,7 @@ def put_across(database: Database, version: str, rows: Rows) -> None:
         If somebody uses the database, or it refuses a row.
     """
     if not database.is_sqlite:
-        backup_postgres.refuse_when_used(database)
+        postgres.refuse_when_used(database)
         _fill(database, version, rows)
         return
     with tempfile.TemporaryDirectory(prefix="prefcal-restore-") as folder:
@@ -74,13 +74,13 @@ def put_across(database: Database, version: str, rows: Rows) -> None:
             _fill(made, version, rows)
         finally:
             made.engine.dispose()
-        backup_sqlite.put_back(database, file)
+        sqlite.put_back(database, file)
 
 
 def _fill(database: Database, version: str, rows: Rows) -> None:
     with faults_named(database), schema_change(database) as connection:
         if not database.is_sqlite:
-            connection.exec_driver_sql(backup_postgres.drop_tables())
+            connection.exec_driver_sql(postgres.drop_tables())
         tables = _made(connection, version)
         names = [table.name for table in tables.sorted_tables]
         for name, columns, values in rows(names):
@@ -97,7 +97,7 @@ def _made(connection: Connection, version: str) -> MetaData:
     command.upgrade(settings, version)
     tables = MetaData()
     tables.reflect(connection)
-    tables.remove(tables.tables[backup_postgres.VERSION_TABLE])
+    tables.remove(tables.tables[postgres.VERSION_TABLE])
     return tables
 
 
@@ -141,8 +141,8 @@ def go_on_counting(connection: Connection, tables: MetaData, name: str) -> None:
 
 
 KINDS: dict[str, ModuleType] = {
-    "SQLite": backup_sqlite,
-    "PostgreSQL": backup_postgres,
+    "SQLite": sqlite,
+    "PostgreSQL": postgres,
 }
 MAGIC_BYTES = 16
 SEAL = b"\nprefcal backup, sha256 "

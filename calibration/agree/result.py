@@ -1,0 +1,210 @@
+"""What an agreement is, before it is written and after it is read: what was asked for, its tables, and what a row of them tells.
+
+`calibration.agree.study` makes it from a folder of tables; docs/agreement.md lists the columns.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TypeAlias
+
+import pandas as pd
+from pydantic import JsonValue
+
+from calibration.user_model.model import Diagnostic
+from metrics.results import Overview, Summarised
+
+FEWEST_PAIRS = 10
+"""Pairs with a majority from which an agreement is a finding; as many with two votes or more make a ceiling."""
+FEWEST_QUERIES = 2
+"""Queries, likewise."""
+FARTHEST = 1.0
+"""No two agreements are farther apart."""
+Row: TypeAlias = "pd.Series[object]"
+"""A row of agreement.csv."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What a study or a command names.
+
+    Attributes
+    ----------
+    primary : (str, str) or None
+        The measure, and what it is compared with.
+    compare : tuple of str
+        The measures of the family; the first is what the others are compared with, a single one is compared with the
+        task's main measure. Empty: every measure neither fitted in sample nor converted, against the main one.
+    at_analysis : bool
+        They were named when the answers were there, and not in the study file.
+    """
+
+    primary: tuple[str, str] | None = None
+    compare: tuple[str, ...] = ()
+    at_analysis: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every measure that is named."""
+        return tuple(dict.fromkeys((*(self.primary or ()), *self.compare)))
+
+    def without(self, names: Collection[str]) -> "Wanted":
+        """Return the same without some measures; a primary comparison needs both of its own."""
+        keeps_primary = self.primary is not None and not set(self.primary) & set(names)
+        return replace(
+            self,
+            primary=self.primary if keeps_primary else None,
+            compare=tuple(name for name in self.compare if name not in names),
+        )
+
+    def renamed(self, names: Mapping[str, str]) -> "Wanted":
+        """Return the same by other names."""
+        primary = None if self.primary is None else (names[self.primary[0]], names[self.primary[1]])
+        compare = tuple(dict.fromkeys(names[name] for name in self.compare))
+        return replace(self, primary=primary, compare=compare)
+
+
+def wanted_by_study(protocol: Mapping[str, JsonValue]) -> Wanted:
+    """Return what a task's protocol names as `primary` and `compare`."""
+    primary, compare = protocol.get("primary"), protocol.get("compare")
+    pair = tuple(map(str, primary)) if isinstance(primary, list) else ()
+    return Wanted(
+        primary=(pair[0], pair[1]) if len(pair) == 2 else None,
+        compare=tuple(map(str, compare)) if isinstance(compare, list) else (),
+    )
+
+
+class Standing(StrEnum):
+    """What a comparison was made for."""
+
+    PRIMARY = "primary"
+    FAMILY = "family"
+    EXPLORATORY = "exploratory"
+
+
+class NamedAt(StrEnum):
+    """Where a comparison was named."""
+
+    STUDY_FILE = "study_file"
+    ANALYSIS = "analysis"
+    NOWHERE = "nowhere"
+
+
+class By(StrEnum):
+    """What a comparison is by: the majority's choices, all votes for a measure's choice, or a model of the votes."""
+
+    MAJORITY = "majority"
+    WEIGHTED = "weighted"
+    VOTES = "votes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class AgreementTables(Summarised):
+    """What `prefcal agree` writes. It prints as the first lines of its `summary`.
+
+    Attributes
+    ----------
+    agreement : DataFrame
+        One row per task, measure, treatment of exclusions and convention for ties.
+    comparisons : DataFrame
+        One row per task and comparison, the primary one first.
+    curve : DataFrame
+        One row per task, measure, convention and value of the parameter that varies.
+    pairs : DataFrame
+        One row per pair: votes, and the score difference under every measure.
+    disagreements : DataFrame
+        One row per pair on which the main measure and the votes disagree most, with texts.
+    wanted : mapping of str to Wanted
+        By task, which comparisons were named.
+    notes : tuple of str
+        What is missing and why, one sentence each.
+    diagnostics : mapping of str to tuple of Diagnostic
+        By task, what to know of its judgments before using its numbers.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import prefcal
+    >>> votes = pd.DataFrame(
+    ...     {
+    ...         "worker": ["w1", "w2", "w3"] * 2,
+    ...         "task": "lists",
+    ...         "topic": ["t1"] * 3 + ["t2"] * 3,
+    ...         "pair": "A-B",
+    ...         "system_left": "A",
+    ...         "system_right": "B",
+    ...         "choice": ["left", "left", "right", "left", "right", "left"],
+    ...     }
+    ... )
+    >>> scores = pd.DataFrame(
+    ...     {
+    ...         "run": ["A", "B"] * 2,
+    ...         "topic": ["t1"] * 2 + ["t2"] * 2,
+    ...         "metric": "nDCG",
+    ...         "value": [0.6, 0.4, 0.3, 0.5],
+    ...     }
+    ... )
+    >>> found = prefcal.agree({"preferences": votes}, scores=scores)
+    >>> found.pairs[["topic", "votes", "vote_share"]].to_dict("list")
+    {'topic': ['t1', 't2'], 'votes': [3, 3], 'vote_share': [0.6666666666666666, 0.6666666666666666]}
+    """
+
+    agreement: pd.DataFrame
+    comparisons: pd.DataFrame
+    curve: pd.DataFrame
+    pairs: pd.DataFrame
+    disagreements: pd.DataFrame
+    wanted: Mapping[str, Wanted]
+    notes: tuple[str, ...]
+    diagnostics: Mapping[str, tuple[Diagnostic, ...]]
+
+    def frame(self) -> pd.DataFrame:
+        """Return the agreement by task, measure and convention for ties, excluded workers left out; all columns are in ``agreement``."""
+        applied = self.agreement.query("exclusions == 'applied'")
+        return applied.set_index(["task", "measure", "ties"])[["agreement", "low", "high", "fit", "pairs"]]
+
+    def overview(self) -> Overview:
+        """Return the agreement of every measure where ties count against it, and what is missing and why."""
+        shown = self.frame().xs("against", level="ties").reset_index()
+        known = [one.sentence for of_task in self.diagnostics.values() for one in of_task]
+        return Overview(shown, ".3f", [*self.notes, *dict.fromkeys(known)])
+
+    def summary(self) -> str:
+        """Return the overview as text."""
+        return self.overview().as_text()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The diagnostics that are warnings, each with its task and name."""
+        return tuple(
+            f"{task}: {one.name}: {one.sentence}"
+            for task, of_task in self.diagnostics.items()
+            for one in of_task
+            if one.severity == "warning"
+        )
+
+
+def decided(row: Row) -> int:
+    """Return how many pairs have a majority."""
+    return int(row["pairs"] - row["vote_ties"])
+
+
+def tells(row: Row) -> bool:
+    """Say whether there are pairs and queries enough for a finding."""
+    return decided(row) >= FEWEST_PAIRS and int(row["queries"]) >= FEWEST_QUERIES
+
+
+def nothing_detectable(detectable: float) -> str:
+    """Say that a study can tell no difference of two agreements; nothing where it can, or where that is unknown.
+
+    Parameters
+    ----------
+    detectable : float
+        The smallest true difference that four of five such studies would find.
+    """
+    if not detectable > FARTHEST:
+        return ""
+    return (
+        "So small a study can tell no difference here: four of five would find only one that is larger than any two"
+        " agreements can be apart."
+    )

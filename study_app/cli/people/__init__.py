@@ -1,0 +1,1 @@
+"""Commands about the people of a study: whom to remind, to pay and to forget."""
