@@ -209,7 +209,7 @@ def majority(votes: int) -> tuple[Floats, Floats]:
     ties = np.arange(votes + 1)
     untied = votes - ties
     log = _log_ways(votes, ties)[:, None] + xlogy(ties[:, None], TIES) + xlogy(untied[:, None], 1 - TIES)
-    how_often = np.exp(log)
+    how_often = np.asarray(np.exp(log), dtype=np.float64)
     ahead = bdtrc(untied // 2, untied, SIDES[:, None])
     below_half = (untied + 1) // 2 - 1
     behind = np.where(below_half >= 0, bdtr(np.maximum(below_half, 0), untied, SIDES[:, None]), 0.0)
