@@ -20,8 +20,7 @@ import numpy as np
 from calibration.agree.judged_task import JudgedTask, testable
 from calibration.agree.measures.variants import Fit, Role, Variant
 from calibration.agree.result import By, NamedAt, Standing, Wanted
-from calibration.push.likelihood import ChoiceModel, maximise
-from calibration.push.search import without_maximum
+from calibration.push.likelihood import ChoiceModel, maximise, without_maximum
 from metrics.agreement.agreement import Ties, agreement
 from metrics.agreement.comparison import Comparison, compare, holm
 from metrics.agreement.people import UNKNOWN, Error, VotesByPerson

@@ -48,7 +48,8 @@ from metrics.push.score import ELG, NCG, T11U, PushMeasure, SilencePrecision, Si
 from metrics.push.streams import PushCollection, PushRun
 from metrics.readers.tempsum import read_events, read_update_run
 from metrics.results import ALL, Score
-from metrics.updates.score import ExpectedLatencyGain, LatencyComprehensiveness, UpdateCount, update_scores
+from metrics.updates.measures import ExpectedLatencyGain, LatencyComprehensiveness, UpdateCount
+from metrics.updates.score import update_scores
 
 GAIN, PAIN = "T11U(alpha=1)", "T11U(alpha=0)"
 EMPTY = "a system that pushes nothing"

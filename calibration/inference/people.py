@@ -212,7 +212,8 @@ def largest_share(earnest: Floats, careless: Floats, *, drop: float) -> float:
 
 POWERS = np.linspace(0, 3, 13)
 CLEAR_GAIN = 4.0
-CLEARER = 0.3
+CLEARER = 1.5
+"""Log-likelihood by which careless people must explain more than tastes."""
 FEWEST = 5
 MOST = 0.5
 """A class of a larger share is no minority: then nobody can say who answers by lot."""

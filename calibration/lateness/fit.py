@@ -35,13 +35,13 @@ from calibration.lateness.likelihood import (
 from calibration.lateness.notes import notes_on_fit, plot_shares, shape_test
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
-from calibration.user_model.model import PARAMETERS
+from calibration.user_model.model import FLOOR, LATENESS, PARAMETERS, USE_IN_TIME
 from metrics.arrays import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-DECAY, P0, FLOOR = ("lateness_decay", "lateness_p0", "lateness_floor")
+DECAY, P0 = LATENESS, USE_IN_TIME
 RESAMPLES = 500
 
 

@@ -26,7 +26,7 @@ from calibration.inference.wording import shown_level, shown_p
 from calibration.lateness.floor import FloorsLeftOpen
 from calibration.lateness.laws import BetterLaw, ChosenCurve, Law, nugget_test
 from calibration.lateness.likelihood import LatenessCounts, chances, maximum, scores_and_information, slopes
-from calibration.user_model.model import Diagnostic
+from calibration.user_model.model import FLOOR, LATENESS, USE_IN_TIME, Diagnostic
 from metrics.arrays import Floats, Ints
 
 if TYPE_CHECKING:
@@ -267,7 +267,7 @@ def _floor_sentence(choice: ChosenCurve, found: BetterLaw) -> str:
     if choice.floor is None:
         return f"{evidence}some updates may keep their use however late they come, with a floor of {curve.floor:.2f} and L {curve.decay:.2f}."
     return (
-        f"{evidence}some updates keep their use however late they come. lateness_decay, lateness_p0 and lateness_floor belong together "
+        f"{evidence}some updates keep their use however late they come. {LATENESS}, {USE_IN_TIME} and {FLOOR} belong together "
         f"as p0 (floor + (1 - floor) L^lateness): use all three. Without a floor L would be {decay:.2f} and p0 {p0:.2f}."
     )
 

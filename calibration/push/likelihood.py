@@ -22,6 +22,9 @@ from calibration.inference.davidson import choice_probabilities
 from calibration.inference.maximise import Height, StoppingRule, climb
 from metrics.arrays import Floats
 
+LARGEST_ERROR = 100.0
+"""Standard error, in log odds for a typical difference of a cell, of a weight that has no finite maximum."""
+
 Ties: TypeAlias = Literal["davidson", "rao_kupper", "half", "drop"]
 TIES: tuple[Ties, ...] = get_args(Ties)
 
@@ -285,3 +288,13 @@ def _climbed(model: ChoiceModel, start: Floats) -> Floats:
         return whole, float(gradient @ whole)
 
     return climb(lambda point: Height(model.log_likelihood(point)), start, step, _RULE).point
+
+
+def without_maximum(maximum: ChoiceMaximum, design: Floats) -> tuple[int, ...]:
+    """Return the columns whose weight grows without end, because some votes follow them without exception."""
+    k = design.shape[1]
+    typical = np.append(np.sqrt((design**2).mean(axis=0)), np.ones(len(maximum.point) - k))
+    scaled = maximum.information / np.outer(typical, typical)
+    ridge = 1e-14 * np.trace(scaled) * np.eye(len(scaled))
+    errors = np.sqrt(np.abs(np.diag(np.linalg.inv(scaled + ridge)))[:k])
+    return tuple(np.flatnonzero(errors > LARGEST_ERROR).tolist())

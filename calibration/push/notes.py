@@ -21,9 +21,9 @@ from calibration.inference.results import CalibrationResult, NotIdentifiedError,
 from calibration.inference.uncertainty import Interval, StudentT, Uncertainty
 from calibration.inference.wording import shown_p
 from calibration.push.errors import STRONG_GAIN, RawWeights, changes_without_each, two_way_covariance
-from calibration.push.likelihood import ChoiceModel, Ties, maximise
+from calibration.push.likelihood import ChoiceModel, Ties, maximise, without_maximum
 from calibration.push.pairs import WEIGHTS, PushJudgments, push_judgments
-from calibration.push.search import Judged, identified, judged_by, without_maximum
+from calibration.push.search import Judged, identified, judged_by
 from calibration.user_model.model import PARAMETERS, Diagnostic
 from metrics.arrays import Floats
 

@@ -19,6 +19,7 @@ from calibration.push.likelihood import (
     Ties,
     maximise,
     maximise_nonnegative,
+    without_maximum,
 )
 from calibration.push.pairs import SIGNS, PushJudgments
 from calibration.user_model.model import Diagnostic
@@ -27,8 +28,6 @@ from metrics.arrays import Floats, Ints
 SMALLEST_SINGULAR_VALUE = 1e-8
 """Relative to the largest, of columns scaled to one length."""
 LARGEST_VIF = 10.0
-LARGEST_ERROR = 100.0
-"""Standard error, in log odds for a typical difference of a cell, of a weight that has no finite maximum."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,16 +102,6 @@ def variance_inflation(design: Floats) -> Floats:
     """Return 1 / (1 - R^2) of each of k independent columns on the others, about 0: (n, k) -> (k,)."""
     scaled = design / np.sqrt((design**2).sum(axis=0))
     return np.asarray(np.diag(np.linalg.inv(scaled.T @ scaled)))
-
-
-def without_maximum(maximum: ChoiceMaximum, design: Floats) -> tuple[int, ...]:
-    """Return the columns whose weight grows without end, because some votes follow them without exception."""
-    k = design.shape[1]
-    typical = np.append(np.sqrt((design**2).mean(axis=0)), np.ones(len(maximum.point) - k))
-    scaled = maximum.information / np.outer(typical, typical)
-    ridge = 1e-14 * np.trace(scaled) * np.eye(len(scaled))
-    errors = np.sqrt(np.abs(np.diag(np.linalg.inv(scaled + ridge)))[:k])
-    return tuple(np.flatnonzero(errors > LARGEST_ERROR).tolist())
 
 
 def check_votes(vote: Floats) -> None:

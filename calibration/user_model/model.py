@@ -66,6 +66,7 @@ ALPHA = "push_alpha"
 PUSH_WEIGHTS = ("push_P_E", "push_S_E", "push_P_0", "push_S_0")
 """Of the contingency utility, relative to G_E = 1, in the order of the cells after gain."""
 LATENESS = "lateness_decay"
+USE_IN_TIME = "lateness_p0"
 CORRELATION = "away_session_correlation"
 """Of the logarithms of people's mean time away and mean session."""
 QUANTILES = frozenset(

@@ -202,7 +202,8 @@ def _stays(visits: pd.DataFrame, place: Places, follows: Follows) -> tuple[Stays
     known = place >= 0
     opened, closed = follows.start[place], follows.end[place]
     inside = known & (start < closed) & ((end > opened) | (start >= opened))
-    notes = tuple(_left_out(int((~known).sum()), int((known & ~inside).sum())))
+    beyond = (end > closed + CLOSE_MILLISECONDS) | (start < opened - CLOSE_MILLISECONDS)
+    notes = tuple(_left_out(int((~known).sum()), int((known & ~inside & beyond).sum())))
     reason = visits["end_reason"].to_numpy(dtype=object, na_value="")
     entry = (
         visits["entry"].to_numpy(dtype=object, na_value="") if "entry" in visits else np.full(len(visits), "")

@@ -23,7 +23,8 @@ from metrics.files import written_whole
 from metrics.results import ALL, Score
 from metrics.sweep.parts import SweepFolder, SweepPoint
 from metrics.topics import TopicNames
-from metrics.updates.score import ExpectedLatencyGain, LatencyComprehensiveness, update_scores
+from metrics.updates.measures import ExpectedLatencyGain, LatencyComprehensiveness
+from metrics.updates.score import update_scores
 from metrics.wording import listed
 
 SCORES = "scores"

@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from metrics.updates.score import (
+    from metrics.updates.measures import (
         MEASURES,
         Comprehensiveness,
         ExpectedGain,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         NormalisedGain,
         NormalisedLatencyGain,
         UpdateCount,
-        score_updates,
     )
+    from metrics.updates.score import score_updates
 else:
-    __getattr__, __dir__ = lazily(__name__, __all__, ".score")
+    __getattr__, __dir__ = lazily(__name__, __all__, ".measures", ".score")

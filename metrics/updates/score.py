@@ -13,42 +13,10 @@ from metrics.events import EventCollection, UpdateRun, events_left_out, updates_
 from metrics.results import Score, Topics, labelled, score_frame, with_means
 from metrics.taking_part import warn_of_most
 from metrics.updates.account import Account, JudgedTopic
-from metrics.updates.measures import (
-    MEASURES,
-    Comprehensiveness,
-    ExpectedGain,
-    ExpectedLatency,
-    ExpectedLatencyGain,
-    ExpectedVerbosity,
-    HarmonicMean,
-    LatencyComprehensiveness,
-    NormalisedGain,
-    NormalisedLatencyGain,
-    UpdateCount,
-    UpdateMeasure,
-)
+from metrics.updates.measures import UpdateMeasure
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = [
-    "MEASURES",
-    "Comprehensiveness",
-    "ExpectedGain",
-    "ExpectedLatency",
-    "ExpectedLatencyGain",
-    "ExpectedVerbosity",
-    "HarmonicMean",
-    "LatencyComprehensiveness",
-    "NormalisedGain",
-    "NormalisedLatencyGain",
-    "UpdateCount",
-    "UpdateMeasure",
-    "events_left_out",
-    "score_updates",
-    "update_scores",
-    "updates_left_out",
-]
 
 
 def update_scores(

@@ -18,28 +18,6 @@ if TYPE_CHECKING:
 MARK = ".prefcal-demo"
 """Stands in a folder that a demo made, so that a later one may replace it."""
 
-TRUE_PATIENCE_CHARS = 1000
-TRUE_FOLLOWERS = {
-    "away_mean_seconds": 8 * 3600,
-    "away_sd_seconds": 8 * 3600,
-    "session_mean_seconds": 90,
-    "session_sd_seconds": 90,
-    "reading_speed_mu": 1.29,
-    "reading_speed_sigma": 0.558,
-    "lateness_decay": 0.6,
-    "lateness_p0": 0.9,
-}
-BEHAVIOUR = {
-    "quit": 0.03,
-    "careless": 0.05,
-    "reload": 0.02,
-    "double_click": 0.02,
-    "offline": 0.02,
-    "retry": 0.05,
-    "two_tabs": 0.01,
-    "clock_jump": 0.01,
-    "no_script": 0.02,
-}
 SEED = 1
 STREAM_USERS = 2_000
 
@@ -71,10 +49,12 @@ def demo(out: Path, workers: int, port: int, *, no_serve: bool) -> None:
     for the people that were fitted, M-measure and its ablations are compared with the preferences, and a report is
     written. Then the study goes on being served, so that you can take part yourself.
     """
+    from study_app.simulate.truth import write_demo_truth
+
     begun = time.monotonic()
     _prepare(out)
     study, truth, database = out / "study" / "study.yaml", out / "truth.json", out / "prefcal.sqlite3"
-    _write_truth(truth, study)
+    write_demo_truth(truth, study, seed=SEED)
     crowd = f"--workers {workers} --truth {truth} --seed {SEED} --database {database}"
     _run(f"simulate {study} {crowd}")
     _run(f"export {out / 'tables'} --database {database}")
@@ -111,38 +91,6 @@ def _prepare(out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     (out / MARK).touch()
     shutil.copytree(resource_folder("examples") / "two_layered", out / "study")
-
-
-def _write_truth(path: Path, study: Path) -> None:
-    """Write what the crowd is like: a patience, the collection's P(i|q), a rhythm of visits, and a few bad habits."""
-    import json
-
-    from study_app.estimate.content import read_whole_study
-
-    content = read_whole_study(study)
-    truth = {
-        "format": "prefcal-user-model/1",
-        "study": content.file.entry.study,
-        "seed": SEED,
-        "parameters": {
-            name: {"estimate": TRUE_PATIENCE_CHARS, "unit": "counted characters", "method": "truth"}
-            for name in (
-                "patience_chars",
-                "patience_chars_preferences",
-                "patience_chars_stops",
-                "patience_chars_grid",
-            )
-        }
-        | {name: {"estimate": value, "method": "truth"} for name, value in TRUE_FOLLOWERS.items()},
-        "intents": {
-            topic.id: {intent: {"estimate": p} for intent, p in (topic.query.probability or {}).items()}
-            for task in content.tasks
-            for topic in task.topics
-            if topic.query is not None
-        },
-        "behaviour": BEHAVIOUR,
-    }
-    path.write_text(json.dumps(truth, indent=2) + "\n", encoding="utf-8")
 
 
 def _show_recovery(model: Path, truth: Path) -> None:

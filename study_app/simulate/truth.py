@@ -14,6 +14,7 @@ from metrics.errors import input_fault
 from metrics.msu.score import Population
 from metrics.msu.trails import RANGES
 from metrics.wording import listed, nearest
+from study_app.estimate.content import read_whole_study
 
 DEFAULT_PATIENCE_CHARS = 1500.0
 DEFAULT_LATENESS_DECAY = 0.5
@@ -26,6 +27,30 @@ DEFAULT_PEOPLE = Population(
 """Who comes where the truth says nothing of it."""
 
 DEFAULT_PUSH_WEIGHTS: Mapping[str, float] = MappingProxyType({"P_E": 0.5, "S_E": 0.3, "P_0": 0.5, "S_0": 0.4})
+
+DEMO_PATIENCE_CHARS = 1000
+DEMO_FOLLOWERS = {
+    "away_mean_seconds": 8 * 3600,
+    "away_sd_seconds": 8 * 3600,
+    "session_mean_seconds": 90,
+    "session_sd_seconds": 90,
+    "reading_speed_mu": 1.29,
+    "reading_speed_sigma": 0.558,
+    "lateness_decay": 0.6,
+    "lateness_p0": 0.9,
+}
+DEMO_BEHAVIOUR = {
+    "quit": 0.03,
+    "careless": 0.05,
+    "reload": 0.02,
+    "double_click": 0.02,
+    "offline": 0.02,
+    "retry": 0.05,
+    "two_tabs": 0.01,
+    "clock_jump": 0.01,
+    "no_script": 0.02,
+}
+"""The crowd of `prefcal demo`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,3 +255,31 @@ def recovery_sentence(rows: Sequence[Recovery]) -> str:
     held = sum(row.holds for row in intents)
     off = sum(abs((row.estimate or 0.0) - row.truth) for row in intents) / len(intents)
     return f"P(intent | query): {held} of {len(intents)} intervals hold the truth; mean absolute error {off:.3f}."
+
+
+def write_demo_truth(path: Path, study: Path, *, seed: int) -> None:
+    """Write what the crowd is like: a patience, the collection's P(i|q), a rhythm of visits, and a few bad habits."""
+    content = read_whole_study(study)
+    truth = {
+        "format": "prefcal-user-model/1",
+        "study": content.file.entry.study,
+        "seed": seed,
+        "parameters": {
+            name: {"estimate": DEMO_PATIENCE_CHARS, "unit": "counted characters", "method": "truth"}
+            for name in (
+                "patience_chars",
+                "patience_chars_preferences",
+                "patience_chars_stops",
+                "patience_chars_grid",
+            )
+        }
+        | {name: {"estimate": value, "method": "truth"} for name, value in DEMO_FOLLOWERS.items()},
+        "intents": {
+            topic.id: {intent: {"estimate": p} for intent, p in (topic.query.probability or {}).items()}
+            for task in content.tasks
+            for topic in task.topics
+            if topic.query is not None
+        },
+        "behaviour": DEMO_BEHAVIOUR,
+    }
+    path.write_text(json.dumps(truth, indent=2) + "\n", encoding="utf-8")

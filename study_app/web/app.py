@@ -73,9 +73,8 @@ def bad_address(error: Exception) -> Response:  # noqa: ARG001 - Flask's signatu
 
 def http_error(error: HTTPException) -> Response:
     """Answer what Flask refuses by itself: unknown pages, wrong methods, forms too large, hosts that are none or not this server's."""
-    if isinstance(
-        error, (BadHost, SecurityError)
-    ):  # no page can be made without knowing where this server is
+    no_place = (BadHost, SecurityError)  # no page can be made without knowing where this server is
+    if isinstance(error, no_place) or isinstance(request.routing_exception, no_place):
         return Response("Bad request\n", status=400, mimetype="text/plain")
     if isinstance(error, MethodNotAllowed) and request.path.startswith("/r/"):
         error = NotFound()  # else it would tell that there is a console

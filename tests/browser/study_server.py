@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from axe_playwright_python.base import AXE_SCRIPT
+from flask import Flask, Response
 from playwright.sync_api import Page
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -22,6 +24,9 @@ from study_app.web.serving import NAME
 from tests.study_app.made_once import ready_app, ready_database
 
 ROOT = Path(__file__).resolve().parents[2]
+AXE_PATH = "/axe.js"
+"""Where a page finds what looks for hindrances, beside the study: handed over by the test it travels anew to each page."""
+
 BUNDLED = ROOT / "examples" / "two_layered"
 PATIENCE_SECONDS = 30.0
 SEARCH_SECONDS = 200
@@ -121,11 +126,17 @@ class StudyServer:
         raise AssertionError(f"not within {PATIENCE_SECONDS} s: {what}")
 
 
+def with_axe(app: Flask) -> Flask:
+    """Let an app hand out what looks for hindrances."""
+    app.add_url_rule(AXE_PATH, "axe", lambda: Response(AXE_SCRIPT, mimetype="application/javascript"))
+    return app
+
+
 @contextmanager
 def study_server(folder: Path, study: Path | None = None) -> Iterator[StudyServer]:
     """Serve a study file, or else the small one about summaries, from ``folder`` while the block runs."""
     server = StudyServer(folder, study)
-    app = ready_app(server.address, now=server)
+    app = with_axe(ready_app(server.address, now=server))
     with serving(app) as server.url:
         yield server
     for database in (server.database, app.extensions[NAME].database):

@@ -20,7 +20,7 @@ from study_app.store.database import transaction
 from tests.browser.conftest import SCREENS
 from tests.browser.every_tables import KINDS, every_server, gone
 from tests.browser.every_walk import Hands, Keys
-from tests.browser.study_server import StudyServer, screenshots
+from tests.browser.study_server import AXE_PATH, StudyServer, screenshots
 from tests.study_app.every_task import SECRETS
 
 MESSAGES = {
@@ -59,8 +59,11 @@ So it is with introductions: a desktop looks at one.
 
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 OPTIONS = {"resultTypes": ["violations"], "runOnly": WCAG}
-NO_AXE = "() => !('axe' in window)"
-RUN_AXE = "(options) => axe.run(options).then(({ violations }) => ({ violations }))"
+RUN_AXE = """async ([address, options]) => {
+  if (!('axe' in window)) await import(address);
+  const { violations } = await axe.run(options);
+  return { violations };
+}"""
 SCHEMES = {"phone": "light", "desktop": "dark"}
 """Each screen in one of them: nothing but colours differs between the two, and they are those of either screen."""
 
@@ -72,7 +75,14 @@ TARGET_PIXELS = 44
 TOO_WIDE = "() => document.documentElement.scrollWidth > document.documentElement.clientWidth"
 """A phone's `innerWidth` grows with what is too wide."""
 
-ENLARGE = "(size) => { document.documentElement.style.fontSize = size; }"
+ENLARGED_TOO_WIDE = """() => {
+  const page = document.documentElement;
+  page.style.fontSize = '200%';
+  const wide = page.scrollWidth > page.clientWidth;
+  page.style.fontSize = '';
+  return wide;
+}"""
+NEW = "() => document.querySelector('[data-new]')?.dataset.new ?? ''"
 TARGETS = """() => [...document.querySelectorAll('button, .button, label:has(input), summary, .field, main a')]
     .filter((one) => one.checkVisibility()).map((one) => [one.getBoundingClientRect(), one.textContent.trim()])
     .map(([box, text]) => [Math.min(box.width, box.height), `${text} ${box.width.toFixed()}x${box.height.toFixed()}`])"""
@@ -129,10 +139,10 @@ class Findings:
 
 
 def axe_results(page: Page) -> AxeResults:
-    """Run axe, and bring back only what it objects to: all that it looked at is a lot to carry."""
-    if page.evaluate(NO_AXE):
+    """Run axe, and bring back only what it objects to: all that it looked at is a lot to carry, and so is axe itself."""
+    if not page.url.startswith("http"):
         page.evaluate(AXE_SCRIPT)
-    return AxeResults(page.evaluate(RUN_AXE, OPTIONS))
+    return AxeResults(page.evaluate(RUN_AXE, [AXE_PATH, OPTIONS]))
 
 
 def _too_wide(page: Page) -> Iterator[str]:
@@ -141,10 +151,8 @@ def _too_wide(page: Page) -> Iterator[str]:
     assert size is not None
     if page.evaluate(TOO_WIDE):
         yield "as it is"
-    page.evaluate(ENLARGE, "200%")
-    if page.evaluate(TOO_WIDE):
+    if page.evaluate(ENLARGED_TOO_WIDE):
         yield "with text of twice the size"
-    page.evaluate(ENLARGE, "")
     for narrow in (NARROW, ENLARGED) if size["width"] > ENLARGED["width"] else (NARROW,):
         page.set_viewport_size(narrow)  # type: ignore[arg-type]
         if page.evaluate(TOO_WIDE):
@@ -169,13 +177,15 @@ class Looker:
             self.found.look(page, f"{step}-open", self.screen)
 
     def _sort(self, page: Page, step: str) -> tuple[str, ...]:
-        """A page of one template in one task, with or without a choice made in it; of a stream, with how much is new."""
+        """A page of one template in one task, with or without a choice made in it; of a stream, with how much is new.
+
+        What differs between tasks is what is judged: refusals and lists of queries are those of any task.
+        """
         task, *parts = step.split("-")
         words = [part for part in parts if not part.isdigit()]
-        if words == ["choose"] or (words == ["intro"] and self.screen == "desktop"):
+        if {"choose", "refused"} & {*words} or (words == ["intro"] and self.screen == "desktop"):
             task = ""
-        new = page.locator("[data-new]")
-        return (task, *words, new.get_attribute("data-new") or "" if new.count() else "")
+        return (task, *words, page.evaluate(NEW))
 
 
 def _findings(browser: Browser, folder: Path, screen: str) -> Findings:

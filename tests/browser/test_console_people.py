@@ -2,12 +2,11 @@
 
 from typing import Any, Literal
 
-from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, BrowserContext, Frame, Page
 
 from tests.browser.conftest import SCREENS
 from tests.browser.study_server import StudyServer, Volunteer, loads_of_pair, screenshots
-from tests.browser.test_accessibility import OPTIONS, RUN_AXE, TOO_WIDE
+from tests.browser.test_accessibility import TOO_WIDE, axe_results
 
 LOOK = """async () => {
   await new Promise((done) => setTimeout(done, 150));
@@ -91,15 +90,9 @@ def framed(page: Page) -> Frame:
 
 
 def faults(page: Page, name: str) -> list[str]:
-    """What is wrong with a page on a phone in the light and on a desktop in the dark, which it is left on."""
-    page.evaluate(AXE_SCRIPT)
-    found: list[str] = []
-    for screen, scheme in (("phone", "light"), ("desktop", "dark")):
-        page.set_viewport_size(SCREENS[screen]["viewport"])
-        page.emulate_media(color_scheme="light" if scheme == "light" else "dark")
-        found += [f"{name}, {screen}: {one['id']}" for one in page.evaluate(RUN_AXE, OPTIONS)["violations"]]
-        found += [f"{name}, {screen}: too wide"] * page.evaluate(TOO_WIDE)
-    return found
+    """What is wrong with a page on the screen, and in the colours, that it has."""
+    found = [f"{name}: {one['id']}" for one in axe_results(page).response["violations"]]
+    return found + [f"{name}: too wide"] * page.evaluate(TOO_WIDE)
 
 
 class Researcher:
@@ -122,9 +115,11 @@ class Researcher:
         self.address = self.page.url
 
     def judge(self, name: str) -> None:
-        """Look at a page, and whether everybody can use it."""
-        self.wrong += faults(self.page, name) if self.scripts else []
+        """Look at a page, and whether everybody can use it on both screens; it is left on the last, a desktop."""
         self.look(self.page, name)
+        for screen in SCREENS if self.scripts else ():
+            self.page.set_viewport_size(SCREENS[screen]["viewport"])
+            self.wrong += faults(self.page, f"{name}, {screen}")
 
     def compare(self, number: int, stop: dict[str, Any]) -> None:
         """Go to the moment of a stop, by the slider or by an address, and compare what is there."""

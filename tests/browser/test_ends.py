@@ -10,6 +10,7 @@ from playwright.sync_api import BrowserContext, Route
 
 from study_app.simulate.trial import serving
 from study_app.web.serving import NAME
+from tests.browser.study_server import with_axe
 from tests.browser.test_accessibility import Findings
 from tests.study_app.conftest import Campaign
 from tests.study_app.made_once import ready_app
@@ -29,7 +30,7 @@ def served(tmp_path: Path, database_in: Callable[[Path], str]) -> Iterator[Calla
 
     def serve(**study: Any) -> str:
         campaign.load(tasks=[votes_task()], **study)
-        app = ready_app(campaign.url, now=campaign.clock)
+        app = with_axe(ready_app(campaign.url, now=campaign.clock))
         apps.append(app)
         running.append(serving(app))
         return str(running[-1].__enter__())

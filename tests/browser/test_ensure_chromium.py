@@ -24,11 +24,10 @@ def program(path: Path) -> Path:
 
 
 def test_a_browser_on_the_path_is_found(nowhere: Path) -> None:
-    """Debian calls it chromium, others google-chrome."""
-    chrome = program(nowhere / "google-chrome")
-    assert find_chromium() == chrome
-    chromium = program(nowhere / "chromium")
-    assert find_chromium() == chromium
+    """Debian calls it chromium, others google-chrome; without windows it is quicker."""
+    for name in ("google-chrome", "chromium", "chromium-headless-shell"):
+        found = program(nowhere / name)
+        assert find_chromium() == found
 
 
 def test_a_named_browser_goes_before_any_other(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,15 +50,13 @@ def test_a_named_browser_goes_before_any_other(nowhere: Path, monkeypatch: pytes
 def test_of_what_playwright_downloaded_the_headless_shell_is_enough(
     tmp_path: Path, browser: str, shell: str
 ) -> None:
-    """`playwright install --only-shell` brings no more; the whole browser goes before it."""
+    """`playwright install --only-shell` brings no more, and it goes before the whole browser, which is slower."""
     whole, alone = tmp_path / "chromium-1255" / browser, tmp_path / "chromium_headless_shell-1255" / shell
     assert downloaded(whole) is None
-    alone.parent.mkdir(parents=True)
-    program(alone)
-    assert downloaded(whole) == alone
-    whole.parent.mkdir(parents=True)
-    program(whole)
-    assert downloaded(whole) == whole
+    for one in (whole, alone):
+        one.parent.mkdir(parents=True)
+        program(one)
+        assert downloaded(whole) == one
 
 
 def test_without_a_browser_one_line_says_what_to_install(
@@ -71,3 +68,17 @@ def test_without_a_browser_one_line_says_what_to_install(
     assert main() == 1
     assert tried[-1][-2:] == ("install", "chromium")
     assert capsys.readouterr().err.splitlines()[-1] == CURE
+
+
+def test_a_browser_of_debian_gets_its_shell_of_the_same_version(
+    nowhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another version would take other packages along with it."""
+    tried: list[tuple[str, ...]] = []
+    monkeypatch.setattr(ensure_chromium, "_run", lambda *command: tried.append(command))
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    for name in ("chromium", "apt-get"):
+        program(nowhere / name)
+    program(nowhere / "dpkg-query").write_text("#!/bin/sh\necho -n 156.0-1\n")
+    assert main() == 0
+    assert [command[-1] for command in tried] == ["chromium-headless-shell=156.0-1"]

@@ -45,7 +45,6 @@ def test_the_form_says_how_long_the_decision_took_and_in_which_layout(
 def test_an_answer_gets_through_whichever_script_fails(phone: BrowserContext, server: LogServer) -> None:
     """Answers travel as plain forms, apart from the log."""
     page = phone.new_page()
-    page.clock.install()
     for script in WORKERS_SCRIPTS:
         server.broken_scripts = {script}
         page.goto(f"{server.url}/pair/without-{script}")

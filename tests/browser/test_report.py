@@ -12,6 +12,7 @@ from study_app.report.page import Report, ReportTable, Section, render
 from tests.browser.conftest import SCREENS
 from tests.browser.study_server import screenshots
 from tests.browser.test_accessibility import TOO_WIDE, axe_results
+from tests.study_app.prefcal_command import without_pdf
 from tests.study_app.report.agreement_folder import write_folder
 from tests.study_app.report.stream_folder import write_stream_folder
 
@@ -37,10 +38,12 @@ OUTSIDE = """
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A report with every part about summaries, and one about streams."""
-    return {
-        "summaries": write_report(write_folder(tmp_path_factory.mktemp("agreement"))),
-        "streams": write_report(write_stream_folder(tmp_path_factory.mktemp("streams"))),
-    }
+    with pytest.MonkeyPatch.context() as patch:
+        without_pdf(patch)
+        return {
+            "summaries": write_report(write_folder(tmp_path_factory.mktemp("agreement"))),
+            "streams": write_report(write_stream_folder(tmp_path_factory.mktemp("streams"))),
+        }
 
 
 @pytest.fixture(

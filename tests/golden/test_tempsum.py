@@ -11,7 +11,8 @@ import json
 import pytest
 
 from metrics.readers.tempsum import read_events, read_update_run
-from metrics.updates.score import MEASURES, UpdateCount, update_scores
+from metrics.updates.measures import MEASURES, UpdateCount
+from metrics.updates.score import update_scores
 from tests.study_app.prefcal_command import run_here
 
 COLUMNS = {

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from metrics.events import SkippedMatches, UpdateRun
+from metrics.events import SkippedMatches, UpdateRun, events_left_out, updates_left_out
 from metrics.msu.score import MSU, Population, SimulatedUsers, score_msu
 from metrics.push.score import ELG, push_judgments_left_out, push_left_out, score_push
 from metrics.push.streams import Created, PushCollection, PushRun
@@ -21,12 +21,8 @@ from metrics.summaries.score import (
     summary_collection_left_out,
 )
 from metrics.taking_part import LeftOut, LeftOutWarning
-from metrics.updates.score import (
-    ExpectedGain,
-    events_left_out,
-    score_updates,
-    updates_left_out,
-)
+from metrics.updates.measures import ExpectedGain
+from metrics.updates.score import score_updates
 from tests.metrics.event_files import START, write_events
 from tests.metrics.two_layered_files import write_collection, write_run
 

@@ -15,7 +15,7 @@ from sqlalchemy.engine import make_url
 from metrics.errors import InputError
 from study_app.store.file_turns import serving_lock
 from tests.serving.serving import PLAIN, serving
-from tests.study_app.prefcal_command import run_apart
+from tests.study_app.prefcal_command import run_once
 
 needs_proc = pytest.mark.skipif(
     not Path("/proc/self/task").is_dir(), reason="needs Linux's /proc to find the processes"
@@ -75,15 +75,16 @@ def cores_of(server):
     return [os.sched_getaffinity(process) for process in server.children() or [server.process.pid]]
 
 
-def stopped_while_it_waits(server, file, end):
-    """Let a worker's consent wait for the disk while ``end`` stops the server; the worker is told that it is stored."""
+def stopped_while_it_waits(server, url, ending):
+    """Let a worker's consent wait for the disk while all processes get a signal; the worker is told that it is stored."""
+    file = make_url(url).database
     page = httpx.get(f"{server.address}/s/small?id=ann", follow_redirects=True, verify=PLAIN)
     fields = {"agree": "yes", "page": page.text.split('name="page" value="')[1].split('"')[0]}
     with sqlite3.connect(file, isolation_level=None) as slow_disk, ThreadPoolExecutor() as worker:
         slow_disk.execute("BEGIN IMMEDIATE")
         answer = worker.submit(httpx.post, page.url, data=fields, timeout=30, verify=PLAIN)
         time.sleep(0.5)
-        end()
+        os.killpg(server.process.pid, ending)
         time.sleep(0.5)
         slow_disk.execute("COMMIT")
         assert answer.result().status_code == httpx.codes.SEE_OTHER
@@ -98,11 +99,11 @@ def test_one_process_serves_without_gunicorn_and_refuses_a_second_server(loaded,
     """Whoever stops one of two would believe that the study is closed. It is stopped while somebody waits, who is answered."""
     with serving(loaded(sqlite_url), "--processes", "1") as server:
         assert server.children() == []
-        second = run_apart("serve", "--database", sqlite_url, "--port", "0")
+        second = run_once("serve", "--database", sqlite_url, "--port", "0")
         assert second.code == 1
         assert "is being served already; stop the other prefcal serve" in second.err
         assert server.answers()
-        stopped_while_it_waits(server, make_url(sqlite_url).database, server.process.terminate)
+        stopped_while_it_waits(server, sqlite_url, signal.SIGTERM)
 
 
 @needs_proc
@@ -115,17 +116,17 @@ def test_processes_end_with_their_parent_and_free_the_file(loaded, sqlite_url):
         server.process.wait(timeout=30)
         wait_until(lambda: not any(map(is_running, orphans)))
         server.start()
-        assert server.answers()
+        stopped_while_it_waits(server, sqlite_url, signal.SIGINT)
 
 
 @needs_proc
-@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_a_server_that_is_stopped_answers_first(loaded, sqlite_url, ending):
-    """Who waits for the disk is told that the answer is stored, and the server's own end is a quiet one."""
+def test_a_server_that_is_stopped_answers_first(loaded, sqlite_url):
+    """Who waits for the disk is told that the answer is stored, and the server's own end is a quiet one.
+
+    So it is with Ctrl-C and with one process, in the tests before this one, and with a terminal that closes, in the next.
+    """
     with serving(loaded(sqlite_url), "--processes", "2") as server:
-        stopped_while_it_waits(
-            server, make_url(sqlite_url).database, lambda: os.killpg(server.process.pid, ending)
-        )
+        stopped_while_it_waits(server, sqlite_url, signal.SIGTERM)
 
 
 @needs_proc
@@ -155,13 +156,16 @@ def test_a_process_that_dies_is_replaced_and_nobody_notices(loaded, sqlite_url, 
             assert httpx.get(entered.url, verify=PLAIN).status_code == httpx.codes.OK
         wait_until(lambda: len(set(server.children()) - {before[0]}) == 2)
         if kind == "sqlite":
-            assert "served already" in run_apart("serve", "--database", url, "--port", "0").err
+            assert "served already" in run_once("serve", "--database", url, "--port", "0").err
         with socket.create_connection(("127.0.0.1", server.port)) as stranger:
             stranger.sendall(b"GET /s/small?id=SECRET\x00 HTTP/1.1\r\n\r\n")
             answer = stranger.recv(1_000)
             assert b" 400 " in answer
             assert b"Server:" not in answer
-        assert server.stop() == 0
+        if kind == "sqlite":
+            stopped_while_it_waits(server, url, signal.SIGHUP)
+        else:
+            assert server.stop() == 0
     said = "".join(server.said)
     assert "SECRET" not in said
     assert "127.0.0.1" not in said

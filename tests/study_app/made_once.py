@@ -21,6 +21,7 @@ from matplotlib.backends._backend_pdf_ps import SubsetResults
 from matplotlib.font_manager import FontPath
 from matplotlib.ft2font import FT2Font
 from sqlalchemy import URL, Engine, NullPool, create_engine, text
+from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.util import LRUCache
 from werkzeug.routing import Rule
@@ -142,15 +143,16 @@ def _compile_routes_once() -> None:
 
 
 def _compile_statements_once() -> None:
-    """Let all SQLite files share what statements compile to: SQLAlchemy keeps it for each engine, and for its dialect alone."""
-    compiled: LRUCache[Any, Any] = LRUCache(5_000)
+    """Let all databases of a kind share what statements compile to: SQLAlchemy keeps it for each engine, and for its dialect alone."""
+    compiled: LRUCache[Any, Any] = LRUCache(10_000)
 
     def engine_created(_cls: type, engine: Engine) -> None:
         engine._compiled_cache = compiled
 
-    SQLiteDialect_pysqlite.engine_created = classmethod(engine_created)
-    SQLiteDialect_pysqlite.__eq__ = lambda one, other: type(one) is type(other)
-    SQLiteDialect_pysqlite.__hash__ = lambda one: hash(type(one))
+    for dialect in (SQLiteDialect_pysqlite, PGDialect_psycopg):
+        dialect.engine_created = classmethod(engine_created)
+        dialect.__eq__ = lambda one, other: type(one) is type(other)
+        dialect.__hash__ = lambda one: hash(type(one))
 
 
 def _cut_fonts_once() -> None:

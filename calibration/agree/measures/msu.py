@@ -28,13 +28,13 @@ from metrics.msu.measures import StreamMeasure
 from metrics.msu.score import MSU, Population, SimulatedUsers, msu_scores
 from metrics.msu.trails import RANGES
 from metrics.registry import Measure, short_number
-from metrics.updates.score import (
+from metrics.updates.measures import (
     ExpectedLatencyGain,
     HarmonicMean,
     LatencyComprehensiveness,
     UpdateMeasure,
-    update_scores,
 )
+from metrics.updates.score import update_scores
 
 REASONABLE = Population(
     away_mean_seconds=3 * 3600,

@@ -283,7 +283,8 @@ def updates(
     output: Output,
 ) -> None:
     """Gain, latency, comprehensiveness and verbosity of updates, per topic and over all topics."""
-    from metrics.updates.score import MEASURES, update_scores
+    from metrics.updates.measures import MEASURES
+    from metrics.updates.score import update_scores
 
     check_draws(model, draws)
     judged = read_judged_events(topics_file=topics_file, nuggets=nuggets, matches=matches, updates=updates)

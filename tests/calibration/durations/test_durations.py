@@ -49,7 +49,9 @@ STUDIES = {
 }
 
 
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize(
+    "study", [pytest.param("a plain week", marks=pytest.mark.soak), "everything that disturbs a study"]
+)
 def test_a_known_population_is_found_again_and_its_interval_holds_it(study, seeds):
     """M and S of times away and sessions, under disturbances that naive code does not survive."""
     diary = STUDIES[study]

@@ -166,6 +166,16 @@ def test_visits_outside_every_follow_are_reported():
     assert "2 visits" in exposure.notes[1].sentence
 
 
+def test_a_visit_that_whole_seconds_put_at_the_end_of_its_follow_is_no_fault():
+    """It began half a second before, and times are in whole seconds: nothing of it is left, and nothing is wrong."""
+    exposure = away(
+        follows=follows(("w", "t", 10, 40)), visits=visits(("w", "t", 20, 21), ("w", "t", 40, 40))
+    )
+
+    assert exposure.event.sum() == 1
+    assert names(exposure) == []
+
+
 def test_two_systems_of_one_topic_are_one_follow():
     """Visits belong to worker and topic; the follow lasts from the first start to the last end."""
     table = follows(("w", "t", 0, 20), ("w", "t", 20, 48), system=["A", "B"])

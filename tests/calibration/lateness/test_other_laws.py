@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import approx_fprime, minimize
 
 from calibration.inference.uncertainty import StudentT
-from calibration.lateness.fit import DECAY, FLOOR, P0, LatenessFit, fit_lateness, fit_lateness_counts
+from calibration.lateness.fit import DECAY, P0, LatenessFit, fit_lateness, fit_lateness_counts
 from calibration.lateness.floor import fit_floor
 from calibration.lateness.laws import _careless, _height, better_law, chosen_curve
 from calibration.lateness.likelihood import (
@@ -15,6 +15,7 @@ from calibration.lateness.likelihood import (
     simulate_lateness,
     simulate_lateness_counts,
 )
+from calibration.user_model.model import FLOOR
 
 
 def drawn(seed: int, **raters) -> LatenessCounts:

@@ -35,7 +35,7 @@ def warned(fit: CalibrationResult) -> list[str]:
     return [note.name for note in fit.diagnostics if note.severity == "warning"]
 
 
-@pytest.mark.parametrize("effect", [3.0, 1.0])
+@pytest.mark.parametrize("effect", [pytest.param(3.0, marks=pytest.mark.soak), 1.0])
 def test_a_known_patience_is_found_again_and_its_interval_holds_it(effect, seeds):
     """A small crowd: 8 topics, 7 systems, 7 judges a topic, with tastes that M does not explain."""
     truth = Judges(patience_chars=840, per_topic=7, effect=effect, unexplained_sd=0.4)

@@ -13,14 +13,25 @@ from calibration.tables.tables import TABLES
 
 
 def judgments(
-    seed: int, *, people: int = 15, topics: int = 6, careless: int = 0, taste: float = 0.0
+    seed: int,
+    *,
+    people: int = 15,
+    topics: int = 6,
+    careless: int = 0,
+    taste: float = 0.0,
+    weights_differ: bool = False,
 ) -> pd.DataFrame:
-    """Draw table preferences of six systems; the first ``careless`` people click left or right by lot."""
+    """Draw table preferences of six systems; the first ``careless`` people click left or right by lot.
+
+    Where weights differ, worth is the sum of two qualities, and people care for each by .5 on average, with a deviation of .5.
+    """
     rng = np.random.default_rng([seed, 5])
     worth = rng.normal(0, 1, (topics, 6))
+    qualities = rng.normal(0, 1, (topics, 6, 2)) if weights_differ else np.zeros((topics, 6, 2))
     rows = []
     for person in range(people):
-        own = worth + rng.normal(0, taste, worth.shape)
+        own = worth * (0.5 if weights_differ else 1) + rng.normal(0, taste, worth.shape)
+        own = own + qualities @ rng.normal(0.5, 0.5, 2)
         for topic, i, j in ((t, *pair) for t in range(topics) for pair in combinations(range(6), 2)):
             odds = 0.0 if person < careless else own[topic, i] - own[topic, j]
             first, swapped = rng.random() < 1 / (1 + np.exp(-odds)), rng.random() < 0.5
@@ -49,6 +60,16 @@ def test_people_with_tastes_of_their_own_are_not_careless():
         for seed in range(3)
         for taste in (0.0, 0.6)
     ] == [None] * 6
+
+
+def test_people_who_care_for_different_things_are_seldom_called_careless():
+    """Some follow the others hardly at all, and yet they answer in earnest."""
+    named = [
+        random_clickers(judged_pairs(judgments(seed, people=20, topics=3, weights_differ=True)))
+        for seed in range(24)
+    ]
+
+    assert sum(one is not None for one in named) <= 2
 
 
 def test_quality_says_so_of_agreement_and_keeps_how_likely_each_is_careless():

@@ -10,14 +10,8 @@ from hypothesis import strategies as st
 
 from metrics.events import Event, Match, Nugget, Update
 from metrics.updates.account import latency_factor, marked_words
-from metrics.updates.score import (
-    MEASURES,
-    ExpectedGain,
-    ExpectedLatencyGain,
-    UpdateCount,
-    score_updates,
-    update_scores,
-)
+from metrics.updates.measures import MEASURES, ExpectedGain, ExpectedLatencyGain, UpdateCount
+from metrics.updates.score import score_updates, update_scores
 from tests.metrics import tempsum_oracle
 from tests.metrics.event_strategies import START, TOPIC, collection_of, events, run_of, runs
 
