@@ -16,7 +16,7 @@ from calibration.user_model.model import Diagnostic
 from metrics.agreement.ceiling import Ceiling, ceiling
 from metrics.agreement.people import Crossing, VotesByPerson, crossing, spread_of_tastes
 from metrics.arrays import Floats
-from metrics.wording import counted, listed
+from metrics.errors import counted, listed
 
 DEFAULT_LANGUAGE = "en"
 WORTH = {"votes_a": 1.0, "votes_b": 0.0, "equally_good": 0.5, "equally_bad": 0.5}

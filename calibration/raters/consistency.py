@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike
 from scipy.special import bdtrc, betaincinv
 
 from calibration.inference.clusters import cluster_uncertainty
-from calibration.inference.few import notes_on_few
+from calibration.inference.goodness import notes_on_few
 from calibration.inference.people import POWERS, CarelessClass, who_follows_nobody
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
 from calibration.inference.uncertainty import Replicates, StudentT

@@ -201,10 +201,9 @@ class _Progress:
 
 def _reference(path: str, column: str, runs: list[str], topics: list[str]) -> "ReferenceMeasure":
     """Read the measure of `--like`."""
-    from metrics.errors import input_fault
+    from metrics.errors import input_fault, listed
     from metrics.readers.score_rows import read_score_rows
     from metrics.sweep.tables import references
-    from metrics.wording import listed
 
     scores = read_score_rows(path)
     known = list(dict.fromkeys(score.metric for score in scores))
