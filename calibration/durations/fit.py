@@ -25,7 +25,7 @@ from calibration.durations.other_laws.extended import (
     fit_together,
     log_normal_values,
 )
-from calibration.durations.other_laws.laws import LOG_T
+from calibration.durations.other_laws.laws import may_lack_sd
 from calibration.durations.result import DurationFit
 from calibration.inference.results import NotIdentifiedError, warning
 from calibration.inference.uncertainty import Scale, StudentT, Uncertainty
@@ -218,7 +218,7 @@ def _errors(
     if held is not None:
         found = {"delta": held}
     elif others:
-        heavy = any(law.name == LOG_T for law in causes.doubted)
+        heavy = any(may_lack_sd(law) for law in causes.doubted)
         found = {
             "either_law": EitherLaw(plain=next(iter(plain.values())), others=others, heavy=heavy),
             **plain,

@@ -20,7 +20,7 @@ from calibration.durations.other_laws.causes import (
     Causes,
 )
 from calibration.durations.other_laws.extended import TOGETHER, Extended
-from calibration.durations.other_laws.laws import DROP_OUTS, GENERALISED_GAMMA, LOG_T, TWO_KINDS
+from calibration.durations.other_laws.laws import DROP_OUTS, GAMMA, GENERALISED_GAMMA, LOG_T, TWO_KINDS
 from calibration.durations.result import DurationFit
 from calibration.inference.results import info, warning
 from calibration.inference.wording import shown_time
@@ -193,7 +193,7 @@ def _left_numbers(fit: DurationFit) -> str:
 
 
 def _between(fit: DurationFit, causes: Causes) -> Iterator[Diagnostic]:
-    of_law = fit.held is not None and fit.held.name in {GENERALISED_GAMMA, TWO_KINDS}
+    of_law = fit.held is not None and fit.held.name in {GENERALISED_GAMMA, TWO_KINDS, GAMMA}
     if LAW in causes.named and not of_law:
         yield warning(
             "population_law",
@@ -206,7 +206,7 @@ def _between(fit: DurationFit, causes: Causes) -> Iterator[Diagnostic]:
             f"Sessions are fitted together with times away, because who comes more often stays longer, or less: {_plain(fit)}.",
         )
     elif of_law:
-        law = fit.held.name.partition(" means")[0] if fit.held else ""
+        law = fit.held.name.removesuffix(", exponential").removesuffix(" means") if fit.held else ""
         sentence = f"The numbers are of the law '{law}' of the workers' means; {_plain(fit)}."
         yield warning("population_law", f"The workers' means do not follow a log-normal law. {sentence}")
     else:
@@ -219,6 +219,7 @@ def _open_laws(causes: Causes) -> Iterator[Diagnostic]:
         GENERALISED_GAMMA: "with a shorter tail, ",
         LOG_T: "with a heavier tail, of which the standard deviation has no upper end, ",
         TWO_KINDS: "with two kinds of people, ",
+        GAMMA: "with gamma rates of coming back, ",
     }
     found = [f"{tails[one.name]}{_other(one)}" for one in causes.doubted if one.name in tails]
     if found:

@@ -24,7 +24,7 @@ from calibration.durations.likelihood import BLOCK, Design, Exposure, Totals, po
 from calibration.durations.maximum import DurationMaximum, maximum, moments
 from calibration.durations.other_laws.alternatives import Alternative
 from calibration.durations.other_laws.extended import Extended, Together
-from calibration.durations.other_laws.laws import GENERALISED_GAMMA, TWO_KINDS
+from calibration.durations.other_laws.laws import GAMMA, GENERALISED_GAMMA, TWO_KINDS
 from calibration.inference.results import LEVEL, CalibrationResult, GoodnessOfFit, NotIdentifiedError
 from calibration.inference.wording import BAND, finish, of_studies, short, tails
 from metrics.arrays import Floats
@@ -93,7 +93,7 @@ class DurationFit(CalibrationResult):
     @property
     def law(self) -> tuple[float, ...]:
         """Logs of the quantiles of the workers' means at levels (k + 1/2) / `LEVELS`; empty where the means are log-normal."""
-        if self.held is None or self.held.name not in {GENERALISED_GAMMA, TWO_KINDS}:
+        if self.held is None or self.held.name not in {GENERALISED_GAMMA, TWO_KINDS, GAMMA}:
             return ()
         log_mean, share = self.held.population(self.held.point)
         levels = (np.arange(LEVELS) + 0.5) / LEVELS

@@ -37,7 +37,7 @@ from calibration.push.notes import (
     notes_on_weights,
     silent_days,
 )
-from calibration.push.pain import allowing_for, fitted_in, forms_of, notes_on_pain
+from calibration.push.pain import allowing_for, fitted_in, forms_of, left_open, notes_on_forms
 from calibration.push.pairs import (
     OUTCOMES,
     WEIGHTS,
@@ -224,9 +224,11 @@ def fit_weights_to(
         samples = bootstrap_weights(votes, found, ties, resamples=resamples, rng=rng, nonneg=nonneg)
     methods = _uncertainty(found, samples, judged.topics, nonneg=nonneg)
     silent = None if nonneg else _silent_days(found, methods, samples)
-    forms = {} if nonneg else forms_of(partial(fitted_in, judgments, ties))
+    forms = {} if nonneg else forms_of(found, partial(fitted_in, judgments, ties))
     methods = allowing_for(
-        forms, methods, lambda other: _uncertainty(other, None, judged.topics, nonneg=False)
+        left_open(found, forms),
+        methods,
+        lambda other: _uncertainty(other, None, judged.topics, nonneg=False),
     )
     return PushFit(
         parameters=MappingProxyType(_relative(found)),
@@ -240,8 +242,12 @@ def fit_weights_to(
         details=MappingProxyType(_details(judged, found)),
         diagnostics=(
             *_diagnostics(judgments, judged, found, ties, silent),
-            *notes_on_pain(
-                judgments, ties, dict(zip(found.kept, found.maximum.weights.tolist(), strict=True)), forms
+            *notes_on_forms(
+                judgments,
+                ties,
+                dict(zip(found.kept, found.maximum.weights.tolist(), strict=True)),
+                found,
+                forms,
             ),
         ),
         skipped=_skipped(found.unclear),

@@ -1,8 +1,8 @@
-"""What pushes that are not relevant cost: how pain grows with their number, and T11U's alpha.
+"""What pushes that are not relevant cost: how pain, and gain, grow with their number, and T11U's alpha.
 
 The framework counts pushes. Whether people do is tested by Box and Tidwell (1962): the utility gets one column more, the fitted pain with c log c in place
 of each count c, which is the slope of c^theta at theta = 1; its weight is 0 where pain grows with the count. The error of the weight is that
-of the other weights, by worker and topic. Where it is not 0, the form of highest likelihood is named.
+of the other weights, by worker and topic. Where it is not 0, the form of highest likelihood is named. The same is done for gain.
 
 Often the test cannot tell. A weight is what one push costs in any of these forms (1^theta = 1), so the interval is then the hull of those of all
 forms that the judgments leave open: whose log-likelihood is at most 1.35 below that of the count (half the chi-squared that chance exceeds in
@@ -46,10 +46,26 @@ FORMS: MappingProxyType[PainForm, Callable[[Floats], Floats]] = MappingProxyType
     }
 )
 """Form -> what a count of pushes is felt as."""
-_IN_WORDS: MappingProxyType[PainForm, str] = MappingProxyType(
+Part: TypeAlias = Literal["pain", "gain"]
+PLACES: MappingProxyType[Part, list[int]] = MappingProxyType({"pain": PAIN, "gain": [0]})
+"""What has a form -> its places in `WEIGHTS`."""
+Forms: TypeAlias = Mapping[tuple[Part, PainForm], WeightSearch]
+"""What has another form than the count, and which -> the fit in it."""
+_IN_WORDS: MappingProxyType[tuple[Part, PainForm], str] = MappingProxyType(
     {
-        "root": "like the square root of the number of non-relevant pushes",
-        "any": "with whether there is any non-relevant push, however many more follow",
+        ("pain", "root"): "like the square root of the number of non-relevant pushes",
+        ("pain", "any"): "with whether there is any non-relevant push, however many more follow",
+        ("gain", "root"): "like the square root of what is relevant",
+        ("gain", "any"): "with whether there is anything relevant, however much more follows",
+    }
+)
+_BY_COUNT: MappingProxyType[Part, str] = MappingProxyType(
+    {"pain": "with the number of non-relevant pushes", "gain": "with each relevant push"}
+)
+_NAMED: MappingProxyType[Part, str] = MappingProxyType(
+    {
+        "pain": "not with each of them ({p}): what a push costs depends on how many there are, so push_P_E, push_P_0 and push_alpha hold",
+        "gain": "not with each relevant push ({p}): what one is worth depends on how many there are, so all push weights and push_alpha hold",
     }
 )
 _NEARLY = 1.35
@@ -57,20 +73,18 @@ BENT = 0.02
 """A p-value below it is taken as a sign of another form than the count."""
 
 
-def felt(x: Floats, form: PainForm) -> Floats:
-    """Return cells of streams, signed, with the counts of non-relevant pushes as they are felt: (..., 5) -> (..., 5)."""
+def felt(x: Floats, form: PainForm, part: Part = "pain") -> Floats:
+    """Return cells of streams, signed, with the counts of non-relevant pushes, or the gain, as they are felt: (..., 5) -> (..., 5)."""
     changed = x.copy()
-    changed[..., PAIN] = -FORMS[form](-x[..., PAIN])
+    counted = x[..., PLACES[part]]
+    changed[..., PLACES[part]] = np.sign(counted) * FORMS[form](np.abs(counted))
     return changed
 
 
-def notes_on_pain(
-    judgments: PushJudgments,
-    ties: Ties,
-    weights: Mapping[int, float],
-    forms: Mapping[PainForm, WeightSearch],
+def notes_on_forms(
+    judgments: PushJudgments, ties: Ties, weights: Mapping[int, float], found: WeightSearch, forms: Forms
 ) -> Iterator[Diagnostic]:
-    """Warn where pain does not grow with the count, and say where that cannot be told.
+    """Warn where pain or gain does not grow with the count, and say where that cannot be told.
 
     Parameters
     ----------
@@ -80,54 +94,57 @@ def notes_on_pain(
         How ties enter.
     weights : mapping of int to float
         Places of `WEIGHTS` that were fitted -> their raw weights.
-    forms : mapping of str to WeightSearch
-        The fit in each form, see `forms_of`.
+    found : WeightSearch
+        The fit by the count.
+    forms : mapping
+        The fit in each other form, see `forms_of`.
     """
-    p_value = bent_test(judgments, ties, weights)
-    best: PainForm = max(forms, key=lambda form: forms[form].maximum.loglik, default="count")
-    if p_value is not None and p_value < BENT and best != "count":
-        yield warning("pain_form", _sentence(best, forms[best], p_value))
-        return
-    for form, found in left_open(forms).items():
-        yield info(
-            "pain_form_open",
-            f"Whether pain grows with the number of non-relevant pushes or {_IN_WORDS[form]} cannot be told: the intervals allow for both. "
-            f"Fitted in that form, {_weights(found)}.",
-        )
+    better = {key: fit for key, fit in forms.items() if fit.maximum.loglik > found.maximum.loglik}
+    p_values = {part: bent_test(judgments, ties, weights, part) for part in PLACES}
+    told = {
+        key: fit
+        for key, fit in better.items()
+        if (p_values[key[0]] or 0.0) < BENT and p_values[key[0]] is not None
+    }
+    if told:
+        part, form = max(told, key=lambda key: told[key].maximum.loglik)
+        yield warning(f"{part}_form", _sentence(part, form, told[part, form], p_values[part] or 0.0))
+    for (part, form), fit in left_open(found, forms).items():
+        if not told:
+            yield info(
+                f"{part}_form_open",
+                f"Whether {part} grows {_BY_COUNT[part]} or {_IN_WORDS[part, form]} cannot be told: the intervals allow for both. "
+                f"Fitted in that form, {_weights(fit)}.",
+            )
 
 
-def forms_of(search: Callable[[PainForm], WeightSearch]) -> dict[PainForm, WeightSearch]:
-    """Return the fit in each form that can be told."""
-    fits = {form: guarded(partial(search, form)) for form in FORMS}
-    return {form: fit for form, fit in fits.items() if not isinstance(fit, Unmade) and fit.raw is not None}
+def forms_of(found: WeightSearch, search: Callable[[PainForm, Part], WeightSearch]) -> Forms:
+    """Return the fit in each form but the count; none where the fit by the count has no errors."""
+    if found.raw is None:
+        return {}
+    fits = {(part, form): guarded(partial(search, form, part)) for part, form in _IN_WORDS}
+    return {key: fit for key, fit in fits.items() if not isinstance(fit, Unmade) and fit.raw is not None}
 
 
 def allowing_for(
-    forms: Mapping[PainForm, WeightSearch],
+    others: Mapping[tuple[Part, PainForm], WeightSearch],
     methods: Mapping[str, Uncertainty],
     uncertainty: Callable[[WeightSearch], Mapping[str, Uncertainty]],
 ) -> dict[str, Uncertainty]:
-    """Return each interval method with what ``uncertainty`` says of the forms that are left open in it."""
-    others = [uncertainty(found) for found in left_open(forms).values()]
+    """Return each interval method with what ``uncertainty`` says of the forms ``others``, that are left open, in it."""
+    made = [uncertainty(fit) for fit in others.values()]
     allowed = dict(methods)
     for name, count in methods.items():
-        more = tuple(one[name] for one in others if name in one)
+        more = tuple(one[name] for one in made if name in one)
         if more:
             allowed[name] = AnyForm(plain=count, others=more)
     return allowed
 
 
-def left_open(forms: Mapping[PainForm, WeightSearch]) -> dict[PainForm, WeightSearch]:
+def left_open(found: WeightSearch, forms: Forms) -> Forms:
     """Return the forms, other than the count, that explain the judgments nearly as well as it or better."""
-    if "count" not in forms:
-        return {}
-    count = forms["count"]
-    least = count.maximum.loglik - _NEARLY * _design_effect(count)
-    return {
-        form: found
-        for form, found in forms.items()
-        if form != "count" and found.told == count.told and found.maximum.loglik >= least
-    }
+    least = found.maximum.loglik - _NEARLY * _design_effect(found)
+    return {key: fit for key, fit in forms.items() if fit.told == found.told and fit.maximum.loglik >= least}
 
 
 def _design_effect(found: WeightSearch) -> float:
@@ -139,13 +156,14 @@ def _design_effect(found: WeightSearch) -> float:
     return float(max(1.0, (np.diag(found.raw.cov) / model).mean()))
 
 
-def bent_test(judgments: PushJudgments, ties: Ties, weights: Mapping[int, float]) -> float | None:
-    """Return how often chance alone bends pain as much; None where nothing can be told."""
+def bent_test(
+    judgments: PushJudgments, ties: Ties, weights: Mapping[int, float], part: Part = "pain"
+) -> float | None:
+    """Return how often chance alone bends pain, or gain, as much; None where nothing can be told."""
     bent = np.zeros(len(judgments.vote))
-    for place in PAIN:
-        counts = (np.maximum(-x[:, place], 0) for x in (judgments.left, judgments.right))
-        sides = (xlogy(count, count) for count in counts)
-        bent -= max(weights.get(place, 0.0), 0.0) * np.subtract(*sides)
+    for place in PLACES[part]:
+        sides = (x[:, place] for x in (judgments.left, judgments.right))
+        bent += max(weights.get(place, 0.0), 0.0) * np.subtract(*(xlogy(x, np.abs(x)) for x in sides))
     design = np.column_stack([judgments.difference[:, sorted(weights)], bent])
     if np.linalg.matrix_rank(design) < design.shape[1]:
         return None
@@ -160,16 +178,16 @@ def bent_test(judgments: PushJudgments, ties: Ties, weights: Mapping[int, float]
     return float(2 * stdtr(df, -abs(top.weights[last]) / error)) if error > 0 else None
 
 
-def fitted_in(judgments: PushJudgments, ties: Ties, form: PainForm) -> WeightSearch:
-    """Fit the weights with pain in a form."""
-    design = felt(judgments.left, form) - felt(judgments.right, form)
+def fitted_in(judgments: PushJudgments, ties: Ties, form: PainForm, part: Part) -> WeightSearch:
+    """Fit the weights with pain, or gain, in a form."""
+    design = felt(judgments.left, form, part) - felt(judgments.right, form, part)
     return search_weights(judged_by(judgments, design, ties), WEIGHTS, ties)
 
 
-def _sentence(form: PainForm, found: WeightSearch, p_value: float) -> str:
+def _sentence(part: Part, form: PainForm, fit: WeightSearch, p_value: float) -> str:
     return (
-        f"Pain grows {_IN_WORDS[form]}, not with each of them ({shown_p(p_value)}): what a push costs depends on how many there are, so "
-        f"push_P_E, push_P_0 and push_alpha hold for streams with as many as these. Fitted in that form, {_weights(found)}."
+        f"{part.capitalize()} grows {_IN_WORDS[part, form]}, {_NAMED[part].format(p=shown_p(p_value))} for streams with as many as "
+        f"these. Fitted in that form, {_weights(fit)}."
     )
 
 
@@ -261,12 +279,13 @@ def fit_push_alpha(
 
 def fit_alpha_to(judgments: PushJudgments, *, ties: Ties = "davidson") -> CalibrationResult:
     """Fit alpha to judgments that have their cells already; otherwise as `fit_push_alpha`."""
-    judged = judged_by(judgments, _design(judgments, "count"), ties)
+    judged = judged_by(judgments, _design(judgments), ties)
     found = search_weights(judged, NAMES, ties, needed=2)
     forms = forms_of(
-        lambda form: search_weights(
-            judged_by(judgments, _design(judgments, form), ties), NAMES, ties, needed=2
-        )
+        found,
+        lambda form, part: search_weights(
+            judged_by(judgments, _design(judgments, form, part), ties), NAMES, ties, needed=2
+        ),
     )
     w_g, w_p = found.weights[:2].tolist()
     return CalibrationResult(
@@ -274,7 +293,7 @@ def fit_alpha_to(judgments: PushJudgments, *, ties: Ties = "davidson") -> Calibr
         unit=PARAMETERS[NAME],
         method=f"gain against all non-relevant pushes, ties: {ties}",
         uncertainty=MappingProxyType(
-            allowing_for(forms if w_p > 0 else {}, _uncertainty(found), _uncertainty)
+            allowing_for(left_open(found, forms) if w_p > 0 else {}, _uncertainty(found), _uncertainty)
         ),
         loglik=found.maximum.loglik,
         n_free=len(found.maximum.point),
@@ -287,14 +306,14 @@ def fit_alpha_to(judgments: PushJudgments, *, ties: Ties = "davidson") -> Calibr
             *notes_on_judgments(judgments),
             *notes_on_clusters(judged.workers, judged.topics),
             *_notes(found),
-            *notes_on_pain(judgments, ties, _weights_by_place(found), forms),
+            *notes_on_forms(judgments, ties, _weights_by_place(found), found, forms),
         ),
     )
 
 
-def _design(judgments: PushJudgments, form: PainForm) -> Floats:
+def _design(judgments: PushJudgments, form: PainForm = "count", part: Part = "pain") -> Floats:
     """Return the (n, 4) columns of `NAMES`."""
-    left, right = (felt(x, form) for x in (judgments.left, judgments.right))
+    left, right = (felt(x, form, part) for x in (judgments.left, judgments.right))
     gain, eventful, silence, silent_pushes, reward = (left - right).T
     return np.stack([gain, eventful + silent_pushes, silence, reward], axis=1)
 

@@ -54,6 +54,8 @@ class PushJudges:
         Log odds of calling a tie good for each unit of the two streams' summed utility; 0: at random.
     pain : {'count', 'root', 'any'}
         What non-relevant pushes are felt as: their number, its root, or whether there is any.
+    gain : {'count', 'root', 'any'}
+        The same for what is relevant.
     """
 
     weights: Mapping[str, float] = field(default_factory=lambda: dict(TRUTH))
@@ -67,6 +69,7 @@ class PushJudges:
     left_bias: float = 0.0
     label_slope: float = 0.0
     pain: PainForm = "count"
+    gain: PainForm = "count"
 
 
 def simulate_push_cells(
@@ -212,7 +215,7 @@ class _Drawn(NamedTuple):
 def _drawn_judgments(x: Floats, stream: Ints, judges: PushJudges, rng: np.random.Generator) -> _Drawn:
     """Draw from (pairs, 2, 5) signed cells of (pairs, 2) streams."""
     n = judges.workers * judges.pairs_per_worker
-    x = felt(x, judges.pain)
+    x = felt(felt(x, judges.pain), judges.gain, "gain")
     worker = np.repeat(np.arange(judges.workers), judges.pairs_per_worker)
     pair, swapped = rng.integers(0, len(x), n), rng.random(n) < 0.5
     own = _own_weights(judges, rng)[worker]

@@ -16,12 +16,12 @@ from scipy.special import chdtrc, gamma, gammaln, log_ndtr
 from calibration.durations.likelihood import LEAST_SECONDS, Exposure, Totals, log_likelihoods
 from calibration.durations.maximum import DurationMaximum, maximum
 from calibration.durations.other_laws.extended import Extended, log_normal_population, log_normal_values
+from calibration.durations.other_laws.laws import GAMMA
 from calibration.inference.goodness import REJECTED
 from calibration.inference.results import GoodnessOfFit, NotIdentifiedError
 from metrics.arrays import Bools, Floats, Places
 
 COMPOUND = "log-normal means, exponential"
-GAMMA = "gamma rates, exponential"
 FRAILTY = "log-normal means, Weibull"
 POOLED_EXPONENTIAL = "pooled exponential"
 POOLED_WEIBULL = "pooled Weibull"
@@ -104,7 +104,7 @@ def alternatives(
     """
     totals = exposure.totals()
     laws = [
-        *(_summary(one) for one in others),
+        *(_summary(one) for one in others if one.name != GAMMA),
         Alternative(name=COMPOUND, loglik=top.top.loglik, n_free=2, mean=top.mean, sd=top.sd),
         _gamma_rates(totals),
     ]

@@ -28,6 +28,7 @@ from calibration.durations.other_laws.alternatives import (
 )
 from calibration.durations.other_laws.extended import Extended
 from calibration.durations.other_laws.laws import (
+    GAMMA,
     GENERALISED_GAMMA,
     LOG_T,
     TWO_KINDS,
@@ -35,6 +36,7 @@ from calibration.durations.other_laws.laws import (
     drop_outs,
     fade,
     heavy_tail,
+    may_lack_sd,
     population_laws,
 )
 from calibration.inference.results import GoodnessOfFit
@@ -48,8 +50,8 @@ CLEAR_RATIO = {"window": 5.02, "count": 6.63}
 """Likelihood ratio beyond which another law between workers is named: one right study in forty, and in a hundred."""
 CLEAR_TAILS = {"window": 2.71, "count": 5.41}
 """The same for heavier tails, a parameter at its bound: one right study in twenty, and in a hundred."""
-BETTER_RATIO = {GENERALISED_GAMMA: 0.0, LOG_T: 0.1, TWO_KINDS: 1.0, LEFT: 1.0}
-"""Likelihood ratio beyond which the intervals hold a law with a shorter tail, a heavier one, two kinds of people, or drop-outs too."""
+BETTER_RATIO = {GENERALISED_GAMMA: 0.0, LOG_T: 0.1, TWO_KINDS: 1.0, GAMMA: -2.0, LEFT: 1.0}
+"""Likelihood ratio beyond which the intervals hold a law with a shorter tail, a heavier one, two kinds of people, gamma rates, or drop-outs too."""
 FEW_WORKERS = 60
 """Up to it no law between workers can be told from another: a heavy tail is held unless it explains clearly worse."""
 TWO_KINDS_OF_FEW = 4.0
@@ -76,7 +78,7 @@ class Causes:
     held : Extended or None
         The model that has the numbers; None: the plain one.
     doubted : tuple of Extended
-        Models with a shorter or a heavier tail, two kinds of people, or drop-outs, from which the plain one cannot be told: the intervals hold all.
+        Models with a shorter or a heavier tail, gamma rates, two kinds of people, or drop-outs, from which the plain one cannot be told: the intervals hold all.
     within : GoodnessOfFit or None
         The test of an exponential law within workers.
     laws : tuple of Alternative
@@ -234,14 +236,14 @@ def _held(
         return found.models[LEFT]
     if LAW not in named:
         return None
-    gamma, kinds, tails = (found.models[name] for name in (GENERALISED_GAMMA, TWO_KINDS, LOG_T))
+    gamma, kinds, tails, rates = (found.models[name] for name in (GENERALISED_GAMMA, TWO_KINDS, LOG_T, GAMMA))
     if kinds.aic < gamma.aic - DECISIVE_AIC:
         return kinds
-    return (
-        gamma
-        if gamma.loglik > tails.loglik and found.gain[GENERALISED_GAMMA] > CLEAR_RATIO[exposure.design]
-        else None
-    )
+    clear = CLEAR_RATIO[exposure.design]
+    if gamma.point[2] < 0:  # a power tail: S is that of the grid's end, unless it is that of gamma rates
+        told = found.gain[GAMMA] > clear and rates.aic < tails.aic and not may_lack_sd(rates)
+        return rates if told else None
+    return gamma if gamma.loglik > tails.loglik and found.gain[GENERALISED_GAMMA] > clear else None
 
 
 def _doubted(
@@ -251,7 +253,7 @@ def _doubted(
     if named - {TOPICS, LAW}:
         return ()
     short = GENERALISED_GAMMA in found.models and found.models[GENERALISED_GAMMA].point[2] > 0
-    asked = {GENERALISED_GAMMA: short, LOG_T: True, TWO_KINDS: True, LEFT: LAW not in named}
+    asked = {GENERALISED_GAMMA: short, LOG_T: True, TWO_KINDS: True, GAMMA: True, LEFT: LAW not in named}
     models, least = found.models, BETTER_RATIO
     if len(totals) <= FEW_WORKERS and LOG_T in models:
         least = BETTER_RATIO | {TWO_KINDS: TWO_KINDS_OF_FEW}
@@ -259,5 +261,5 @@ def _doubted(
         if 2 * (heavy.loglik - top.top.loglik) > WORSE_RATIO:
             models, least = models | {LOG_T: heavy}, least | {LOG_T: -math.inf}
     return tuple(
-        models[name] for name, may in asked.items() if may and found.gain.get(name, 0.0) > least[name]
+        models[name] for name, may in asked.items() if may and found.gain.get(name, -math.inf) > least[name]
     )

@@ -77,20 +77,22 @@ class Extended:
 
     def error(self) -> StudentT | None:
         """Return the errors of the logarithms of its values; None where they cannot be told."""
-        centre = self.values(self.point)
-        scores, information = self.curvature()
-        if not np.isfinite(information).all() or np.linalg.eigvalsh(information)[0] <= 0:
+        centre, own = self.values(self.point), self.cov()
+        if own is None:
             return None
         slopes = _by_difference(self.values, self.point)
-        cov = slopes @ sandwich(scores, information) @ slopes.T
+        cov = slopes @ own @ slopes.T
         if not (np.isfinite(centre).all() and np.isfinite(cov).all()):
             return None
-        return StudentT(centre=centre, cov=cov, df=len(scores) - 1, scale=Scale.LOG)
+        return StudentT(centre=centre, cov=cov, df=len(self.each(self.point)) - 1, scale=Scale.LOG)
 
-    def curvature(self) -> tuple[Floats, Floats]:
-        """Return the scores (u, p) of each worker and the information (p, p), at the maximum."""
+    def cov(self) -> Floats | None:
+        """Return the (p, p) covariance of its own parameters, by the sandwich over workers; None where the likelihood has no top."""
         second = -_by_difference(lambda at: self._scores(at).sum(axis=0), self.point)
-        return self._scores(self.point), (second + second.T) / 2
+        information = (second + second.T) / 2
+        if not np.isfinite(information).all() or np.linalg.eigvalsh(information)[0] <= 0:
+            return None
+        return sandwich(self._scores(self.point), information)
 
     def _scores(self, point: Floats) -> Floats:
         """(u, p) derivatives of the log-likelihood of each worker."""
@@ -270,13 +272,13 @@ def fit_together(
         values=lambda point: log_normal_values(point[2], math.exp(point[3])),
         population=lambda point: log_normal_population(point[2], math.exp(point[3])),
     )
-    scores, information = model.curvature()
-    if not np.isfinite(information).all() or np.linalg.eigvalsh(information)[0] <= 0:
+    cov = model.cov()
+    if cov is None:
         raise NotIdentifiedError("the likelihood of times away and sessions together has no top")
     return Together(
         model=model,
         correlation=math.tanh(float(point[4])),
-        error=math.sqrt(float(sandwich(scores, information)[4, 4])),
+        error=math.sqrt(float(cov[4, 4])),
         p_value=float(chdtrc(1, max(2 * (model.loglik - plain), 0.0))),
         workers=away.units,
     )

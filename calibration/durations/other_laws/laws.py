@@ -21,7 +21,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import expit
+from scipy.special import expit, gammaincinv, gammaln
 
 from calibration.durations.likelihood import LEAST_SECONDS, Exposure, Totals, total
 from calibration.durations.maximum import DurationMaximum, maximum
@@ -42,12 +42,18 @@ Density: TypeAlias = Callable[[Floats, Floats], Floats]
 GENERALISED_GAMMA = "generalised gamma means, exponential"
 TWO_KINDS = "two kinds of means, exponential"
 LOG_T = "log t means, exponential"
+GAMMA = "gamma rates, exponential"
 _FINEST, _COARSEST, _MOST_NODES = 0.03, 0.1, 400
 _BELOW, _ABOVE = 3.0, 7.0
 _TINY = 1e-300
 _LEAST_SPREAD = 0.2
 _NEARLY_ZERO = 1e-4
 _SIGMA = (math.log(0.1), math.log(4.0))
+_GAMMA_SHAPE = (math.log(0.3), math.log(100.0))
+_LEAST_SHAPE = 2.0
+"""At this shape of gamma rates, and below, the means have no standard deviation."""
+_LEAST_EXCESS = 0.1
+"""Least that a shape is taken to be beyond the one at which a moment ends, so that every number is finite."""
 FURTHEST_MEAN = math.log(100.0)
 """A heavy tail has no mean of its own: it ends at a hundred times the median."""
 
@@ -117,7 +123,7 @@ def log_t(log_mean: Floats, point: Floats) -> Floats:
 
 
 def population_laws(totals: Totals, top: DurationMaximum) -> Iterator[Extended]:
-    """Fit every law between workers that holds the log-normal one as a special or limiting case."""
+    """Fit every other law between workers: those that hold the log-normal one as a special or limiting case, and gamma rates."""
     grid = Grid.of(totals)
     sigma = max(top.sigma, _LEAST_SPREAD)
     start = (top.mu, math.log(sigma))
@@ -132,6 +138,44 @@ def population_laws(totals: Totals, top: DurationMaximum) -> Iterator[Extended]:
     apart = (top.mu - 0.7 * sigma, math.log(0.6 * sigma), math.log(1.5 * sigma), 0.0)
     yield _fitted(TWO_KINDS, grid, two_kinds, apart, (*free, _SIGMA, (-4.0, 4.0)))
     yield _fitted(LOG_T, grid, log_t, (*start, 1.0), (*free, (-3.0, 4.0)), _near(grid, top))
+    yield gamma_rates(totals, top, grid.log_mean)
+
+
+def gamma_rates(totals: Totals, top: DurationMaximum, log_mean: Floats) -> Extended:
+    """Fit 1 / A ~ Gamma(a, rate b seconds), so that the means have a power tail: log b, log a; in closed form.
+
+    l = a log b + lgamma(a + n) - lgamma(a) - (a + n) log(b + T)
+    """
+    n, seconds = totals.events, totals.seconds
+
+    def each(point: Floats) -> Floats:
+        a = math.exp(point[1])
+        rest = (a + n) * np.logaddexp(point[0], np.log(seconds))
+        return np.asarray(a * point[0] + gammaln(a + n) - gammaln(a) - rest)
+
+    def values(point: Floats) -> Floats:
+        a = math.exp(point[1])
+        first, second = (max(a - order, _LEAST_EXCESS) for order in (1, 2))
+        quantiles = -np.log(gammaincinv(a, (0.5, 0.75, 0.25)))
+        return point[0] + np.array([-math.log(first), -math.log(first) - math.log(second) / 2, *quantiles])
+
+    def population(point: Floats) -> Population:
+        above = log_mean - point[0]
+        logs = -math.exp(point[1]) * above - np.exp(-above)
+        share = np.exp(logs - logs.max())
+        return log_mean, share / share.sum()
+
+    shape = max(top.sigma, _LEAST_SPREAD) ** -2 + 0.5
+    point, loglik = highest(each, (top.mu + math.log(shape), math.log(shape)), (ANYWHERE, _GAMMA_SHAPE))
+    return Extended(name=GAMMA, point=point, loglik=loglik, each=each, values=values, population=population)
+
+
+def may_lack_sd(model: Extended) -> bool:
+    """Whether the data allow a tail so heavy that S has no upper end: log t, or gamma rates of a shape that may be 2."""
+    if model.name != GAMMA:
+        return model.name == LOG_T
+    cov = model.cov()
+    return cov is None or bool(model.point[1] - 2 * math.sqrt(cov[1, 1]) <= math.log(_LEAST_SHAPE))
 
 
 def heavy_tail(totals: Totals, top: DurationMaximum) -> Extended:

@@ -8,7 +8,7 @@ from calibration.durations.exposures import away_exposure
 from calibration.durations.fit import AWAY, fit_away, fit_durations, fit_exposure, fit_session
 from calibration.durations.likelihood import Exposure
 from calibration.durations.other_laws.extended import TOGETHER, fit_together
-from calibration.durations.other_laws.laws import DROP_OUTS, TWO_KINDS, drop_outs, fade
+from calibration.durations.other_laws.laws import DROP_OUTS, GAMMA, TWO_KINDS, drop_outs, fade
 from calibration.durations.result import DurationFit
 from calibration.durations.simulate import Diary, simulate_visits
 from metrics.msu.score import Population
@@ -71,6 +71,34 @@ def test_who_left_for_good_is_counted_and_times_away_are_those_before():
     exposure = away_exposure(study(1, workers=200, dropping_out=0.3))
     _, share = drop_outs(exposure, fit_durations(exposure.totals()))
     assert share == pytest.approx(0.3, abs=0.12)
+
+
+def test_gamma_rates_of_coming_back_have_the_numbers_or_are_in_the_interval():
+    """Shape 4 and a mean of a day: S is .71 days. The log-normal law says half a day, and its interval ends below the truth."""
+    fits = []
+    for seed in (3, 1):
+        rng = np.random.default_rng([seed, 4])
+        rate = rng.gamma(4, 1 / 3, 300)
+        fits.append(fit_exposure(watched(moments(rate, rng)), names=AWAY, resamples=9))
+    left_open, told = fits
+
+    assert left_open.held is None
+    assert left_open.uncertainty["profile"].intervals(0.95)[1][1] < 0.7 * DAY
+    assert told.held.name == GAMMA
+    assert "population_law" in warned(told)
+    assert len(told.law) == 40
+    for fit in fits:
+        low, high = fit.conf_int()["away_sd_seconds"]
+        assert low < 0.71 * DAY < high
+
+
+def test_gamma_rates_that_may_have_no_deviation_leave_s_without_an_upper_end():
+    """Shape 1.8: the deviation of the means is infinite."""
+    rng = np.random.default_rng(7)
+    fit = fit_exposure(watched(moments(rng.gamma(1.8, 1 / 0.8, 150), rng)), names=AWAY, resamples=9)
+
+    assert fit.held is None
+    assert fit.conf_int()["away_sd_seconds"][1] is None
 
 
 def test_interest_that_fades_is_told_with_the_first_day_and_the_last():

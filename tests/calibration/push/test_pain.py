@@ -1,11 +1,13 @@
-"""The form of pain: with each non-relevant push, like the root of their number, or with any at all."""
+"""The form of pain and of gain: with each push, like the root of their number, or with any at all."""
+
+from functools import partial
 
 import numpy as np
 import pytest
 
 from calibration.inference.uncertainty import AnyForm
 from calibration.push.fit import PushFit, fit_weights_to
-from calibration.push.pain import bent_test, felt, fit_alpha_to, forms_of
+from calibration.push.pain import bent_test, felt, fit_alpha_to, fitted_in, forms_of
 from calibration.push.pairs import WEIGHTS
 from calibration.push.search import judged_by, search_weights
 from calibration.push.simulate import PushJudges, simulate_push_judgments
@@ -39,6 +41,28 @@ def test_a_form_that_can_be_told_is_named_with_its_weights():
     assert "pain_form" in {note.name for note in alpha.diagnostics}
 
 
+def test_gain_that_is_felt_like_its_root_is_named_with_the_weights_of_that_form():
+    """By the count a relevant push seems worth little, so that P_E is several times too large."""
+    judgments = judged(1, days=5, workers=200, sharpness=1.0, gain="root")
+    fit, alpha = fit_weights_to(judgments), fit_alpha_to(judgments)
+    (sentence,) = (note.sentence for note in fit.diagnostics if note.name == "gain_form")
+
+    assert fit.params[P_E] > 0.8
+    assert "like the square root of what is relevant" in sentence
+    assert float(sentence.partition("P_E = ")[2].split()[0]) == pytest.approx(0.5, abs=0.15)
+    assert "pain_form" not in named(fit)
+    assert "gain_form" in named(alpha)
+
+
+def test_the_interval_holds_the_weights_if_gain_is_felt_like_its_root():
+    """50 people and five days: the forms cannot be told apart, and the count alone would miss P_E."""
+    fits = [fit_weights_to(judged(seed, days=5, sharpness=0.5, gain="root")) for seed in (2, 3, 5)]
+    left_open = [fit for fit in fits if "gain_form_open" in named(fit, "info")]
+
+    assert all(holds(fit) or "gain_form" in named(fit) for fit in fits)
+    assert any(fit.uncertainty["delta"].plain.intervals(0.95)[0][0] > 0.5 for fit in left_open)
+
+
 def test_the_interval_holds_what_a_push_costs_in_every_form_that_is_left_open():
     """50 people and ten days: by the count the interval of P_E held the truth in a tenth of the studies, without a word."""
     fits = [fit_weights_to(judged(seed, pain="root")) for seed in range(15)]
@@ -66,17 +90,12 @@ def test_tests_of_one_fit_together_are_quiet_in_nine_of_ten_good_studies():
 def test_a_hull_holds_the_intervals_of_all_forms():
     """With an open end where one of them has it."""
     judgments = judged(2)
-    forms = forms_of(
-        lambda form: search_weights(
-            judged_by(judgments, felt(judgments.left, form) - felt(judgments.right, form), "davidson"),
-            WEIGHTS,
-            "davidson",
-        )
-    )
+    found = search_weights(judged_by(judgments, judgments.difference, "davidson"), WEIGHTS, "davidson")
+    forms = forms_of(found, partial(fitted_in, judgments, "davidson"))
     methods = [fit_weights_to(judgments).uncertainty["fieller"]]
     hull = AnyForm(plain=methods[0], others=(methods[0],))
 
-    assert set(forms) == {"count", "root", "any"}
+    assert set(forms) == {("pain", "root"), ("pain", "any"), ("gain", "root"), ("gain", "any")}
     assert hull.intervals(0.95) == methods[0].intervals(0.95)
     assert hull.draws(50, np.random.default_rng(1)).shape == (50, 4)
 
@@ -88,6 +107,7 @@ def test_one_push_costs_the_same_in_every_form_and_none_nothing():
     assert felt(x, "root").tolist() == [[2, -1, -3, 0, 1], [0, -2, 0, -3, 0]]
     assert felt(x, "any").tolist() == [[2, -1, -3, 0, 1], [0, -1, 0, -1, 0]]
     assert felt(x, "count").tolist() == x.tolist()
+    assert felt(x * 2, "root", "gain").tolist() == [[2, -2, -6, 0, 2], [0, -8, 0, -18, 0]]
 
 
 def test_without_any_pain_its_form_cannot_be_told():
