@@ -1,6 +1,6 @@
 """How often the intervals of times away and session lengths hold the truth: the tables of docs/calibration.md.
 
-    python -m benchmarks.coverage_durations [--replications 1000] [--only plain|sessions|disturbed|wrong|people]
+    python -m benchmarks.coverage_durations [--replications 1000] [--only plain|sessions|disturbed|wrong|people] [--jobs 1]
 
 Each line is one study. Studies with disturbances are simulated whole (follows, visits, prompts) and fitted from their
 tables; of plain ones only n and T of each worker are drawn, which is all that the likelihood sees. The columns: the median of
@@ -15,11 +15,13 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from tqdm import tqdm
 
 from benchmarks.people_durations import PEOPLE, SESSION, tables, truth_of
+from benchmarks.replications import engine_arguments, replicated
 from calibration.durations.checks import within_worker_test
 from calibration.durations.exposures import away_exposure
 from calibration.durations.fit import fit_away, fit_durations, fit_session, interval_methods
@@ -28,6 +30,7 @@ from calibration.durations.simulate import Diary, personal_means, simulate_visit
 from calibration.inference.goodness import REJECTED
 from calibration.inference.results import GoodnessOfFit, NotIdentifiedError
 from calibration.inference.uncertainty import Interval
+from metrics.engine import Engine, open_engine
 from metrics.msu.score import Population
 
 HOUR = 3600
@@ -120,58 +123,61 @@ def line(label: str, truth: np.ndarray, fits: list[Fit], refused: int) -> str:
     return f"| {label}{note} | " + " | ".join(cells) + " |"
 
 
-def table(studies: Iterator[Study], replications: int) -> None:
+def attempted(fit: Callable[[int], Fit], seed: int) -> Fit | None:
+    """Fit a study; None where it is refused."""
+    try:
+        return fit(seed)
+    except NotIdentifiedError:
+        return None
+
+
+def table(studies: Iterator[Study], replications: int, engine: Engine) -> None:
     head = "error | spread | default | profile | delta | closed"
     print(f"| study | M: {head} | S: {head} |")
     print("|---" * 13 + "|")
     for label, truth, fit in studies:
-        fits, refused = [], 0
-        for seed in tqdm(range(replications), leave=False, disable=None):
-            try:
-                fits.append(fit(seed))
-            except NotIdentifiedError:
-                refused += 1
-        print(line(label, truth, fits, refused), flush=True)
+        found = replicated(engine, partial(attempted, fit), replications)
+        fits = [one for one in found if one is not None]
+        print(line(label, truth, fits, replications - len(fits)), flush=True)
+
+
+def plain_fit(workers: int, mean: float, sd: float, days: float, seed: int) -> Fit:
+    rng = np.random.default_rng([seed, workers, days, sd])
+    away = personal_means(mean, sd, workers, "log_normal", rng)
+    events = rng.poisson(days * 24 / away).astype(np.float64)
+    return fitted(Totals(events=events, seconds=np.full(workers, days * 24.0)), None, seed)
 
 
 def plain() -> Iterator[Study]:
     for workers, mean, sd, days in PLAIN:
-
-        def fit(
-            seed: int, workers: int = workers, mean: float = mean, sd: float = sd, days: float = days
-        ) -> Fit:
-            rng = np.random.default_rng([seed, workers, days, sd])
-            away = personal_means(mean, sd, workers, "log_normal", rng)
-            events = rng.poisson(days * 24 / away).astype(np.float64)
-            return fitted(Totals(events=events, seconds=np.full(workers, days * 24.0)), None, seed)
-
+        fit = partial(plain_fit, workers, mean, sd, days)
         yield f"{workers} workers, {mean}/{sd} h, {days} days", np.array([mean, sd], dtype=float), fit
+
+
+def session_fit(workers: int, mean: float, sd: float, visits: float, material: float, seed: int) -> Fit:
+    rng = np.random.default_rng([seed, workers, sd, visits])
+    own = personal_means(mean, sd, workers, "log_normal", rng)
+    worker = np.repeat(np.arange(workers), 1 + rng.poisson(visits - 1, workers))
+    wanted = rng.standard_exponential(worker.size) * own[worker]
+    there = rng.standard_exponential(worker.size) * material if math.isfinite(material) else np.inf
+    totals = Totals(
+        events=np.bincount(worker, wanted <= there, minlength=workers),
+        seconds=np.bincount(worker, np.minimum(wanted, there), minlength=workers),
+    )
+    return fitted(totals, None, seed)
 
 
 def sessions() -> Iterator[Study]:
     for workers, mean, sd, visits, material in SESSIONS:
-
-        def fit(
-            seed: int,
-            workers: int = workers,
-            mean: float = mean,
-            sd: float = sd,
-            visits: float = visits,
-            material: float = material,
-        ) -> Fit:
-            rng = np.random.default_rng([seed, workers, sd, visits])
-            own = personal_means(mean, sd, workers, "log_normal", rng)
-            worker = np.repeat(np.arange(workers), 1 + rng.poisson(visits - 1, workers))
-            wanted = rng.standard_exponential(worker.size) * own[worker]
-            there = rng.standard_exponential(worker.size) * material if math.isfinite(material) else np.inf
-            totals = Totals(
-                events=np.bincount(worker, wanted <= there, minlength=workers),
-                seconds=np.bincount(worker, np.minimum(wanted, there), minlength=workers),
-            )
-            return fitted(totals, None, seed)
-
+        fit = partial(session_fit, workers, mean, sd, visits, material)
         label = f"{workers} workers, {mean}/{sd} s, {visits} visits, material {material} s"
         yield label, np.array([mean, sd], dtype=float), fit
+
+
+def whole_fit(people: Population, diary: Diary, number: int, seed: int) -> Fit:
+    tables = simulate_visits(people, diary, np.random.default_rng([seed, number]))
+    exposure = away_exposure(tables, gap_seconds=diary.gap_seconds)
+    return fitted(exposure.totals(), within_worker_test(exposure), seed)
 
 
 def whole(regimes: tuple[tuple[str, float, float, Diary], ...]) -> Iterator[Study]:
@@ -182,13 +188,7 @@ def whole(regimes: tuple[tuple[str, float, float, Diary], ...]) -> Iterator[Stud
             session_mean_seconds=180,
             session_sd_seconds=90,
         )
-
-        def fit(seed: int, people: Population = people, diary: Diary = diary, number: int = number) -> Fit:
-            tables = simulate_visits(people, diary, np.random.default_rng([seed, number]))
-            exposure = away_exposure(tables, gap_seconds=diary.gap_seconds)
-            return fitted(exposure.totals(), within_worker_test(exposure), seed)
-
-        yield label, np.array([mean * HOUR, sd * HOUR]), fit
+        yield label, np.array([mean * HOUR, sd * HOUR]), partial(whole_fit, people, diary, number)
 
 
 def people(workers: int, replications: int) -> None:
@@ -223,6 +223,7 @@ def main() -> None:
     parser.add_argument("--replications", type=int, default=1000)
     parser.add_argument("--only", choices=["plain", "sessions", "disturbed", "wrong", "people"])
     parser.add_argument("--workers", type=int, default=100, help="of the studies of people")
+    engine_arguments(parser)
     chosen = parser.parse_args()
     if chosen.only in {None, "people"}:
         people(chosen.workers, chosen.replications)
@@ -234,7 +235,8 @@ def main() -> None:
     ):
         if chosen.only in {None, name}:
             print(f"\n{name}\n")
-            table(studies, chosen.replications)
+            with open_engine(jobs=chosen.jobs, scheduler=chosen.scheduler) as engine:
+                table(studies, chosen.replications, engine)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """How often the intervals of the lateness decay hold the truth: the table of docs/calibration.md.
 
-    python benchmarks/coverage_lateness.py [--replications 1000] [--bootstrap 0]
+    python -m benchmarks.coverage_lateness [--replications 1000] [--bootstrap 0] [--jobs 1] [--scheduler ADDRESS]
 
 Each line is one regime: median error and standard deviation of L, the share of 95 % intervals that hold the truth (L and
 p0), that of intervals that take answers for independent, and how often the diagnostics speak. The Monte-Carlo
@@ -8,14 +8,16 @@ error of a share of .95 is .007 at 1000 replications.
 """
 
 import argparse
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from tqdm import tqdm
 
+from benchmarks.replications import engine_arguments, replicated
 from calibration.inference.uncertainty import Interval
 from calibration.lateness.fit import DECAY, P0, fit_lateness_counts, unclustered_error
 from calibration.lateness.likelihood import LatenessCounts, LatenessRaters, simulate_lateness_counts
+from metrics.engine import Engine, open_engine
 
 
 class Regime(NamedTuple):
@@ -70,34 +72,35 @@ def shown(held: np.ndarray) -> str:
     return f"{held.mean():.3f}" if len(held) else "-"
 
 
-def line(regime: Regime, replications: int, bootstrap: int) -> str:
-    decay, p0 = targets(regime)
-    rows = []
-    for seed in tqdm(range(replications), leave=False, disable=None):
-        counts = drawn(regime, seed)
-        rng = np.random.default_rng(seed) if bootstrap else None
-        fit = fit_lateness_counts(counts, rng=rng, resamples=bootstrap)
-        ends = fit.conf_int()
-        model = unclustered_error(*fit.estimates[:2], counts)
-        notes = {note.name for note in fit.diagnostics}
-        rows.append(
-            (
-                fit.parameters[DECAY],
-                holds(ends[DECAY], decay),
-                holds(ends[P0], p0),
-                holds(fit.conf_int(method="bootstrap")[DECAY], decay) if bootstrap else np.nan,
-                np.nan if model is None else holds(model.intervals(0.95)[0], decay),
-                bool(notes & {"decay_at_zero", "decay_at_one"}),
-                "workers_decay_differently" in notes,
-                "not_geometric" in notes,
-            )
-        )
+def replication(regime: Regime, target: tuple[float, float], bootstrap: int, seed: int) -> tuple[float, ...]:
+    decay, p0 = target
+    counts = drawn(regime, seed)
+    rng = np.random.default_rng(seed) if bootstrap else None
+    fit = fit_lateness_counts(counts, rng=rng, resamples=bootstrap)
+    ends = fit.conf_int()
+    model = unclustered_error(*fit.estimates[:2], counts)
+    notes = {note.name for note in fit.diagnostics}
+    return (
+        fit.parameters[DECAY],
+        holds(ends[DECAY], decay),
+        holds(ends[P0], p0),
+        holds(fit.conf_int(method="bootstrap")[DECAY], decay) if bootstrap else np.nan,
+        np.nan if model is None else holds(model.intervals(0.95)[0], decay),
+        bool(notes & {"decay_at_zero", "decay_at_one"}),
+        "workers_decay_differently" in notes,
+        "not_geometric" in notes,
+    )
+
+
+def line(regime: Regime, replications: int, bootstrap: int, engine: Engine) -> str:
+    target = targets(regime)
+    rows = replicated(engine, partial(replication, regime, target, bootstrap), replications)
     columns = np.array(rows, dtype=np.float64)
     own = "own L, " if regime.concentration else ""
     shares = " | ".join(shown(column[~np.isnan(column)]) for column in columns.T[1:])
     return (
-        f"| {own}{regime.decay}, {regime.workers} x {regime.ratings}, {regime.p0} | {decay:.3f} | "
-        f"{np.median(columns[:, 0]) - decay:+.4f} | {columns[:, 0].std():.4f} | {shares} |"
+        f"| {own}{regime.decay}, {regime.workers} x {regime.ratings}, {regime.p0} | {target[0]:.3f} | "
+        f"{np.median(columns[:, 0]) - target[0]:+.4f} | {columns[:, 0].std():.4f} | {shares} |"
     )
 
 
@@ -105,8 +108,10 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--replications", type=int, default=1000)
     parser.add_argument("--bootstrap", type=int, default=0, help="resamples; 0 leaves the bootstrap out")
+    engine_arguments(parser)
     options = parser.parse_args()
     print(HEADER)
     print("|" + "---|" * (HEADER.count("|") - 1))
-    for regime in REGIMES:
-        print(line(regime, options.replications, options.bootstrap), flush=True)
+    with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
+        for regime in REGIMES:
+            print(line(regime, options.replications, options.bootstrap, engine), flush=True)

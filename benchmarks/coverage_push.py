@@ -1,6 +1,6 @@
 """How often the intervals of the contingency weights and of alpha hold the truth: the tables of docs/calibration.md.
 
-    python benchmarks/coverage_push.py [--replications 1000]
+    python -m benchmarks.coverage_push [--replications 1000] [--jobs 1] [--scheduler ADDRESS]
 
 Each line is one regime. First table: the median and robust standard deviation of each weight relative to G_E, and the share
 of default 95 % intervals that hold the truth; the same for alpha. Second table: the share for intervals by Fieller and for
@@ -9,11 +9,12 @@ Monte-Carlo error of a share of .95 is .007 at 1000 replications.
 """
 
 import argparse
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from tqdm import tqdm
 
+from benchmarks.replications import engine_arguments, replicated
 from calibration.inference.results import CalibrationResult, NotIdentifiedError
 from calibration.inference.uncertainty import Interval
 from calibration.push.fit import fit_weights_to
@@ -21,6 +22,7 @@ from calibration.push.notes import unclustered
 from calibration.push.pain import NAME as ALPHA
 from calibration.push.pain import fit_alpha_to
 from calibration.push.simulate import TRUTH, PushJudges, simulate_push_judgments
+from metrics.engine import Engine, open_engine
 
 NAMES = ("push_P_E", "push_S_E", "push_P_0", "push_S_0")
 
@@ -99,8 +101,8 @@ def label(regime: Regime) -> str:
     return f"{regime.workers} x {regime.pairs}, {regime.topics}, {regime.unexplained}{extra}"
 
 
-def lines(regime: Regime, replications: int) -> tuple[str, str]:
-    found = [replication(regime, seed) for seed in tqdm(range(replications), leave=False, disable=None)]
+def lines(regime: Regime, replications: int, engine: Engine) -> tuple[str, str]:
+    found = replicated(engine, partial(replication, regime), replications)
     rows = np.array([row for row in found if row is not None])
     estimates, shares = rows[:, :5], np.nanmean(rows[:, 5:], axis=0)
     spread = np.subtract(*np.nanquantile(estimates, [0.75, 0.25], axis=0)) / 1.349
@@ -117,14 +119,16 @@ def lines(regime: Regime, replications: int) -> tuple[str, str]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--replications", type=int, default=1000)
+    engine_arguments(parser)
     options = parser.parse_args()
     second = []
     print("| workers x pairs, topics, unexplained | P_E | S_E | P_0 | S_0 | alpha | refused |")
     print("|---|---|---|---|---|---|---|")
-    for regime in REGIMES:
-        first, other = lines(regime, options.replications)
-        print(first, flush=True)
-        second.append(other)
+    with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
+        for regime in REGIMES:
+            first, other = lines(regime, options.replications, engine)
+            print(first, flush=True)
+            second.append(other)
     shown = [f"{method} {name[5:]}" for method in ("Fieller", "unclustered") for name in NAMES]
     print(f"\n| workers x pairs, topics, unexplained | {' | '.join(shown)} | reward supported | open ends |")
     print("|" + "---|" * (len(shown) + 3))

@@ -218,7 +218,7 @@ TARGETS = [
     Target("event batches, SQLite", 6_000, lambda folder: batches(Served(folder))),
     Target("event batches, PostgreSQL", 6_000, lambda folder: batches(Served(folder, on_postgres()))),
     Target("payment lists, SQLite", 300, lambda folder: lists(Served(folder))),
-    Target("console jobs, SQLite", 3, lambda folder: results(Served(folder))),
+    Target("console jobs, SQLite", 1, lambda folder: results(Served(folder))),
     Target("requests, SQLite", 5_000, lambda folder: requests(Served(folder))),
     Target("requests, PostgreSQL", 5_000, lambda folder: requests(Served(folder, on_postgres()))),
 ]

@@ -43,7 +43,7 @@ NEWCOMERS = 0.03
 """Before such a share of the requests a new worker comes and answers up to `MOST_PAGES` pages."""
 
 MOST_PAGES = 60
-BEFORE_A_JOB = 60
+BEFORE_A_JOB = 20
 """So many requests, and as many batches, come between two jobs of the console."""
 
 NOT_ASKED = {"static", "data.post_job"}
@@ -214,7 +214,6 @@ def results(served: Served) -> Try:
         for _ in range(BEFORE_A_JOB):
             ask(rng)
             post(rng)
-        served.come(rng.randrange(MOST_PAGES))
         form = {"csrf": form_token(served.seat), "kind": rng.choice([jobs.TABLES, jobs.RESULTS])}
         cookie = {"Cookie": f"{COOKIE}={served.seat}"}
         ended = served.ended(served.client.post("/r/every/data/jobs", data=form, headers=cookie))
@@ -232,8 +231,10 @@ def at_once(job: int, room: Path, lock: int, database: URL) -> None:
     """Do a job in a process of its own, as the server does, and wait until it has ended."""
     address = database.render_as_string(hide_password=False)
     command = [sys.executable, "-m", "study_app.cli.console_job", str(job)]
-    subprocess.run(command, cwd=room, env=os.environ | {DATABASE_VARIABLE: address}, check=True)
-    os.close(lock)
+    try:
+        subprocess.run(command, cwd=room, env=os.environ | {DATABASE_VARIABLE: address}, check=True)
+    finally:
+        os.close(lock)
 
 
 def signed(signer: Any, worker: int, step: str) -> dict[str, str]:

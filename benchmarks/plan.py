@@ -21,7 +21,8 @@ from calibration.patience.preferences import NAME, fit_patience_from_preferences
 from calibration.patience.simulate import Judges, simulate_preferences, simulate_summaries
 from calibration.plan.agreement import AgreementDesign
 from calibration.plan.patience import PatienceDesign
-from calibration.plan.simulation import Design, People, plan_row
+from calibration.plan.search import plan_row
+from calibration.plan.simulation import Design, People
 from calibration.plan.streams import AwayDesign
 from calibration.tables.preferences import pair_votes
 from metrics.agreement.agreement import QueryMean, agreement

@@ -19,12 +19,12 @@ from metrics.taking_part import (
     MILLISECONDS,
     TOPIC,
     LeftOut,
+    TopicNames,
     left_out_entries,
     left_out_names,
     topics_without,
     unjudged_entries,
 )
-from metrics.topics import TopicNames
 
 
 class Nugget(NamedTuple):

@@ -24,8 +24,7 @@ from typing import (
     overload,
 )
 
-from metrics.errors import InputError, input_fault
-from metrics.wording import listed, nearest
+from metrics.errors import InputError, input_fault, listed, nearest
 
 Parameter: TypeAlias = float | str | bool | None
 UNIONS = (Union, UnionType)

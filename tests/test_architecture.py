@@ -11,6 +11,7 @@ FRONTS = [
     ROOT / package / "__init__.py" for package in PACKAGES
 ]  # hand out what others use of a package, when it is asked for
 MOST_LINES = 400
+MOST_FILES = 12
 
 
 def modules(package: str) -> list[Path]:
@@ -146,6 +147,14 @@ def test_no_module_is_a_god_file():
     }
 
     assert not long
+
+
+def test_a_room_has_at_most_twelve_files():
+    """More than that is more than one job, or needs rooms within it."""
+    folders = {path.parent for package in PACKAGES for path in modules(package)}
+    held = {str(folder.relative_to(ROOT)): len([*folder.glob("[!_]*.py")]) for folder in folders}
+
+    assert {room: files for room, files in held.items() if files > MOST_FILES} == {}
 
 
 def test_lock_files_hold_names_versions_and_hashes_only():

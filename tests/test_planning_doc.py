@@ -35,6 +35,6 @@ def test_its_example_is_what_is_printed(monkeypatch, capsys):
         TEXT,
         re.DOTALL | re.MULTILINE,
     ).groups()
-    ended = run_here(monkeypatch, capsys, *command.split())
+    ended = run_here(monkeypatch, capsys, *command.split(), "--jobs", "1")
 
     assert ended.out.splitlines() == [line.removeprefix("    ") for line in shown.splitlines()]

@@ -58,31 +58,34 @@ def slope_difference(votes: VotesByPerson, first: Floats, second: Floats) -> Slo
     """
     differences = np.stack([first, second], axis=1)
     size = np.sqrt((differences**2).mean(axis=0))
-    vote = 2 * votes.for_a - 1
+    cast = votes.cast.ravel()
+    there = cast > 0
+    vote = np.repeat([-1.0, 0.0, 1.0], len(first))[there]
     if not size.all() or not vote.any() or _alike(differences):
         return NOTHING_TOLD
-    design = (differences / size)[votes.pair]
-    maximum = maximise(design, vote, "davidson")
+    design, times = np.tile(differences / size, (3, 1))[there], cast[there].astype(np.float64)
+    maximum = maximise(design, vote, "davidson", times=times)
     if without_maximum(maximum, design):
         return NOTHING_TOLD
-    model = ChoiceModel(design=design, vote=vote, ties="davidson", times=np.ones(len(vote)))
+    model = ChoiceModel(design=design, vote=vote, ties="davidson", times=times)
     scores, information = model.row_derivatives(maximum.point)
     contrast = np.zeros(len(maximum.point))
     contrast[:2] = 1.0, -1.0
     way = np.asarray(np.linalg.solve(maximum.information, contrast), dtype=np.float64)
-    part = np.einsum("nij,i,j->n", information, way, way) / (contrast @ way)
-    stretched = _stretched(information, maximum.information, way, votes.crossing.query)
-    error = votes.crossing.error(scores @ way * stretched, part)
+    part = (information @ way) @ way / (contrast @ way)
+    row = (np.cumsum(there) - 1)[votes.cell]
+    stretched = _stretched((information @ way)[row], maximum.information, way, votes.crossing.query)
+    error = votes.crossing.error((scores @ way)[row] * stretched, part[row])
     return SlopeDifference(float(maximum.weights[0] - maximum.weights[1]), error)
 
 
-def _stretched(rows: Floats, whole: Floats, way: Floats, query: Ints) -> Floats:
+def _stretched(along: Floats, whole: Floats, way: Floats, query: Ints) -> Floats:
     """Return by what each judgment's influence is multiplied, because all slopes were fitted to its query too, (n,).
 
     With I_q the information of a query, I that of all and g = I^-1 c, a query's residual has g' (I_q - I_q I^-1 I_q) g of its variance
-    g' I_q g left. What `Crossing.error` puts back, g' I_q g / c' I^-1 c, is taken off.
+    g' I_q g left; ``along`` is I_i g of each judgment, (n, p). What `Crossing.error` puts back, g' I_q g / c' I^-1 c, is taken off.
     """
-    towards = np.stack([np.bincount(query, of_parameter) for of_parameter in (rows @ way).T], axis=1)
+    towards = np.stack([np.bincount(query, of_parameter) for of_parameter in along.T], axis=1)
     own = towards @ way
     left = own - np.einsum("qi,qi->q", towards, np.linalg.solve(whole, towards.T).T)
     put_back = 1 - own / own.sum()

@@ -15,12 +15,11 @@ from calibration.agree.judged_task import JudgedTask
 from calibration.agree.measures.variants import Sweep, Variant
 from calibration.tables.sources import TaskSources
 from calibration.user_model.model import UserModel
-from metrics.errors import FaultLog, input_fault
+from metrics.errors import FaultLog, input_fault, listed
 from metrics.readers.columns import CsvColumns, read_csv_columns
 from metrics.readers.lines import number, system_name
 from metrics.results import ALL
-from metrics.topics import TopicNames
-from metrics.wording import listed
+from metrics.taking_part import TopicNames
 
 COLUMNS = ("run", "topic", "metric", "value")
 SCORES = "scores"

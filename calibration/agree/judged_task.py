@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -15,14 +16,14 @@ from calibration.user_model.model import Diagnostic
 from metrics.agreement.ceiling import Ceiling, ceiling
 from metrics.agreement.people import Crossing, VotesByPerson, crossing, spread_of_tastes
 from metrics.arrays import Floats
-from metrics.wording import counted, listed
+from metrics.errors import counted, listed
 
 DEFAULT_LANGUAGE = "en"
 WORTH = {"votes_a": 1.0, "votes_b": 0.0, "equally_good": 0.5, "equally_bad": 0.5}
 """What a judgment adds to the vote share of system_a: equally good and equally bad are both half a vote."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class JudgedTask:
     """What the people of one task preferred.
 
@@ -59,23 +60,24 @@ class JudgedTask:
 
     def votes(self) -> VotesByPerson:
         """Return the votes with who gave them; pairs in the order of ``pairs``."""
-        couple = ["topic", "system_a", "system_b"]
-        number = pd.Series(np.arange(len(self.pairs)), index=pd.MultiIndex.from_frame(self.pairs[couple]))
-        query, worker = (pd.factorize(self.judgments[name])[0] for name in ("topic", "worker"))
+        return self._votes
+
+    @cached_property
+    def _votes(self) -> VotesByPerson:
+        """What `votes` returns: judgments and pairs stand in the same order, so that a couple's place is its number."""
+        vote, names = pd.factorize(self.judgments["vote"])
+        query, worker = (pd.factorize(self.judgments[name], sort=True)[0] for name in ("topic", "worker"))
         return VotesByPerson(
-            pair=number.loc[pd.MultiIndex.from_frame(self.judgments[couple])].to_numpy(np.intp),
-            for_a=self.judgments["vote"].map(WORTH).to_numpy(np.float64),
+            pair=np.repeat(np.arange(len(self.pairs)), self.pairs["votes"]),
+            for_a=np.array([WORTH[name] for name in names])[vote],
             crossing=crossing(query, worker),
         )
 
     def ceiling(self) -> Ceiling:
         """Return how well these people agree with each other."""
-        return ceiling(
-            np.asarray(self.judgments["vote"].map(WORTH), dtype=np.float64),
-            self.judgments.groupby(["topic", "system_a", "system_b"]).ngroup().to_numpy(),
-            pd.factorize(self.judgments["topic"], sort=True)[0],
-            worker=pd.factorize(self.judgments["worker"], sort=True)[0],
-        )
+        votes = self.votes()
+        crossed = votes.crossing
+        return ceiling(votes.for_a, votes.pair, crossed.query, worker=crossed.worker)
 
     @property
     def no_ceiling(self) -> str:

@@ -228,7 +228,7 @@ def _agreement_rows(task: JudgedTask, variant: Variant, difference: Floats, judg
             "metric_ties": found.metric_ties,
             "vote_ties": found.vote_ties,
             "queries": found.mean.units,
-            "workers": task.judgments["worker"].nunique(),
+            "workers": judges.votes.crossing.workers,
             "judgments": len(task.judgments),
             "mean_decision_seconds": task.judgments["decision_seconds"].mean(),
             "no_ceiling": judges.no_ceiling,

@@ -12,7 +12,6 @@ from functools import cached_property
 import numpy as np
 from scipy.special import stdtrit
 
-from calibration.durations.extended import log_normal_values
 from calibration.durations.likelihood import Totals
 from calibration.durations.maximum import (
     LEAST_LOG_SIGMA,
@@ -27,6 +26,7 @@ from calibration.durations.maximum import (
     given_sigma,
     maximum,
 )
+from calibration.durations.other_laws.extended import log_normal_values
 from calibration.inference.clusters import cluster_counts
 from calibration.inference.results import NotIdentifiedError
 from calibration.inference.uncertainty import AnyForm, Interval, Replicates, Scale, Uncertainty

@@ -11,15 +11,21 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from calibration.durations.causes import DAYS, WITHIN, Causes, find_causes
 from calibration.durations.checks import many_cut
 from calibration.durations.errors import CommonScale, DurationProfile, EitherLaw, WorkerBootstrap
 from calibration.durations.exposures import Dropout, Inclusion, Unit, Window, away_exposure, session_exposure
-from calibration.durations.extended import LINKED, Extended, Together, fit_together, log_normal_values
-from calibration.durations.laws import may_lack_sd
 from calibration.durations.likelihood import Exposure, Totals
 from calibration.durations.maximum import DurationMaximum, maximum
 from calibration.durations.notes import diagnose
+from calibration.durations.other_laws.causes import DAYS, WITHIN, Causes, find_causes
+from calibration.durations.other_laws.extended import (
+    LINKED,
+    Extended,
+    Together,
+    fit_together,
+    log_normal_values,
+)
+from calibration.durations.other_laws.laws import may_lack_sd
 from calibration.durations.result import DurationFit
 from calibration.inference.results import NotIdentifiedError, warning
 from calibration.inference.uncertainty import Scale, StudentT, Uncertainty

@@ -4,8 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from calibration.durations.alternatives import COMPOUND, FRAILTY
-from calibration.durations.causes import (
+from calibration.durations.checks import simulate_totals
+from calibration.durations.likelihood import Exposure, Totals
+from calibration.durations.other_laws.alternatives import COMPOUND, FRAILTY
+from calibration.durations.other_laws.causes import (
     DAYS,
     DECISIVE_AIC,
     FADES,
@@ -17,10 +19,8 @@ from calibration.durations.causes import (
     WITHIN,
     Causes,
 )
-from calibration.durations.checks import simulate_totals
-from calibration.durations.extended import TOGETHER, Extended
-from calibration.durations.laws import DROP_OUTS, GAMMA, GENERALISED_GAMMA, LOG_T, TWO_KINDS
-from calibration.durations.likelihood import Exposure, Totals
+from calibration.durations.other_laws.extended import TOGETHER, Extended
+from calibration.durations.other_laws.laws import DROP_OUTS, GAMMA, GENERALISED_GAMMA, LOG_T, TWO_KINDS
 from calibration.durations.result import DurationFit
 from calibration.inference.results import info, warning
 from calibration.inference.wording import shown_time

@@ -18,16 +18,15 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from calibration.durations.alternatives import Alternative
 from calibration.durations.checks import between_worker_test, simulate_totals
 from calibration.durations.exposures import Unit, away_exposure, session_exposure
-from calibration.durations.extended import Extended, Together
-from calibration.durations.laws import GAMMA, GENERALISED_GAMMA, TWO_KINDS
 from calibration.durations.likelihood import BLOCK, Design, Exposure, Totals, posterior, total
 from calibration.durations.maximum import DurationMaximum, maximum, moments
-from calibration.inference.drawing import BAND, finish, of_studies, tails
+from calibration.durations.other_laws.alternatives import Alternative
+from calibration.durations.other_laws.extended import Extended, Together
+from calibration.durations.other_laws.laws import GAMMA, GENERALISED_GAMMA, TWO_KINDS
 from calibration.inference.results import LEVEL, CalibrationResult, GoodnessOfFit, NotIdentifiedError
-from calibration.inference.wording import short
+from calibration.inference.wording import BAND, finish, of_studies, short, tails
 from metrics.arrays import Floats
 
 if TYPE_CHECKING:

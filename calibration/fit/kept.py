@@ -21,8 +21,8 @@ from calibration.inference.uncertainty import closed
 from calibration.intents.fit import IntentFit
 from calibration.user_model.json_files import read_model, write_json
 from calibration.user_model.model import ParameterEntry
+from metrics.errors import counted
 from metrics.files import write_whole
-from metrics.wording import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

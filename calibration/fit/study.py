@@ -26,7 +26,7 @@ from calibration.fit.families import (
 )
 from calibration.fit.visits import NaiveEstimate, naive_estimates, noted_on_visits, with_visits
 from calibration.inference.attempts import Fitted, Unmade, guarded
-from calibration.inference.few import notes_on_few
+from calibration.inference.goodness import notes_on_few
 from calibration.inference.results import CalibrationResult, GoodnessOfFit, Skipped, info, warning
 from calibration.inference.wording import short
 from calibration.intents.fit import IntentFit, fit_intents

@@ -2,6 +2,6 @@
 
 In go arrays and likelihoods; out come results (`results`), trials that may fail (`attempts`), ways of saying how far estimates
 may be off (`uncertainty`, `clusters`), the top of a likelihood (`maximise`, and `davidson` for preferences with ties), tests of
-a law (`goodness`), numbers in words (`wording`) and what plots share (`drawing`). Uses `calibration.user_model` for the
+a law and what is few (`goodness`), numbers in words and what plots share (`wording`). Uses `calibration.user_model` for the
 entries of a model file; knows no family.
 """

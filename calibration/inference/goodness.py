@@ -1,17 +1,39 @@
-"""Tests of a fitted law: how far data lie from it, and how often data drawn from it lie as far.
+"""What to know before a fit is believed: where there are few, and how far data lie from the law.
+
+What is few: below it intervals are less reliable than they say, whatever their method.
+
+Tests of a fitted law: how far data lie from it, and how often data drawn from it lie as far.
 
 Values that should be uniform are held against the uniform law by Anderson and Darling's statistic (1952). Its tables, and
 statsmodels' `normal_ad` and `scipy.stats.anderson`, are for plain samples with a fitted mean and spread; here each value has a
 law of its own (its exposure, its voters, its error), so p is by simulation with the law fitted anew each time.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibration.inference.results import GoodnessOfFit
+from calibration.inference.results import GoodnessOfFit, warning
+from calibration.user_model.model import Diagnostic
 from metrics.arrays import Floats
+from metrics.errors import counted
+
+FEW_WORKERS, FEW_TOPICS = 20, 10
+
+
+def notes_on_few(*, workers: int | None = None, topics: int | None = None) -> Iterator[Diagnostic]:
+    """Warn of few workers or topics; None where they are no sample."""
+    if workers is not None and workers < FEW_WORKERS:
+        yield warning("few_workers", _sentence(workers, "worker"))
+    if topics is not None and topics < FEW_TOPICS:
+        yield warning("few_topics", _sentence(topics, "topic"))
+
+
+def _sentence(number: int, what: str) -> str:
+    are = "is" if number == 1 else "are"
+    return f"{counted(number, what)} {are} few: how much {what}s differ is hardly known, and intervals may be too short."
+
 
 REJECTED = 0.05
 """A p-value below it rejects the law."""

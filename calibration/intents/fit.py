@@ -1,21 +1,24 @@
-"""Probabilities of intents from votes in which each worker may tick several.
+"""Probabilities of intents from votes in which each worker may tick several, and votes and ratings as files of a collection.
 
 Intent i of a topic with W voters has n_i ~ Binomial(W, q_i) and q_i ~ Beta(a, b), with a and b common to all intents of
 the collection, and P(i|q) = E(q_i) / sum_j E(q_j). A Dirichlet-multinomial would be wrong: a worker gives an intent at
 most one vote. What a few votes say about a and b is little, so they are averaged over instead of being fixed at their
 likeliest values, which would make the intervals too narrow. The paper's raw share n_i / n is kept beside it.
+
+What people voted and rated, in the files of a MobileClick collection, so that runs can be scored with it.
+
+Tab-separated, without a header: probability.tsv (topic, intent, P) and importance.tsv (topic, intent, iUnit, importance).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from scipy.stats import betabinom
 
-from calibration.inference.drawing import finish
 from calibration.inference.goodness import REJECTED, anderson_darling, tested_by_simulation
 from calibration.inference.people import CarelessClass
 from calibration.inference.results import (
@@ -27,7 +30,7 @@ from calibration.inference.results import (
     warning,
 )
 from calibration.inference.uncertainty import AnyForm, Replicates, Uncertainty
-from calibration.inference.wording import short, shown_level
+from calibration.inference.wording import finish, short, shown_level
 from calibration.intents.prior import (
     FEWEST_INTENTS,
     RandomTickers,
@@ -330,3 +333,44 @@ def _diagnostics(counts: pd.DataFrame) -> Iterator[Diagnostic]:
         )
     if len(counts) < FEWEST_INTENTS:
         yield info("flat_prior", f"With fewer than {FEWEST_INTENTS} intents in all, a = b = 1 is taken.")
+
+
+def collection_files(tables: Mapping[str, pd.DataFrame], intents: IntentFit | None) -> dict[str, str]:
+    """Return file name -> text of what the tables can tell: nothing, one file or both.
+
+    Parameters
+    ----------
+    tables : mapping of str to DataFrame
+        Only rows that count; table importance is used.
+    intents : IntentFit or None
+        The fitted probabilities.
+    """
+    files = {}
+    if intents is not None:
+        shares = zip(intents.intents, intents.result.parameters.values(), strict=True)
+        files["probability.tsv"] = _lines((topic, intent, share) for (topic, intent), share in shares)
+    if "importance" in tables and len(tables["importance"]):
+        means = mean_importance(tables["importance"])
+        files["importance.tsv"] = _lines(means.itertuples(index=False))
+    return files
+
+
+def mean_importance(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean rating of every iUnit for every intent.
+
+    Parameters
+    ----------
+    ratings : DataFrame
+        Table importance; only rows that count.
+
+    Returns
+    -------
+    DataFrame
+        topic, intent, iunit, importance; one row each, in alphabetical order.
+    """
+    means = ratings.groupby(["topic", "intent", "iunit"])["rating"].mean()
+    return means.rename("importance").reset_index()
+
+
+def _lines(rows: Iterable[tuple[Any, ...]]) -> str:
+    return "".join("\t".join([*map(str, names), str(short(value))]) + "\n" for *names, value in rows)

@@ -25,11 +25,10 @@ from calibration.interchange.preferences import couples
 from calibration.tables.files import checked
 from calibration.tables.preferences import left_out
 from calibration.tables.tables import TABLES
-from metrics.errors import Fault, FaultLog, InputError, input_fault
+from metrics.errors import Fault, FaultLog, InputError, input_fault, listed
 from metrics.readers.columns import read_csv_columns
 from metrics.readers.lines import NUMBER, text_lines
 from metrics.results import ALL
-from metrics.wording import listed
 
 FIELDS = ("topic", "a", "b", "worker", "choice")
 MEANINGS = {"a": "left", "b": "right", "=": "equally_good"} | {

@@ -15,9 +15,8 @@ import pandas as pd
 from calibration.interchange.times import read_times, strange_years
 from calibration.tables.files import checked
 from calibration.tables.tables import CHOICES, TABLES
-from metrics.errors import FaultLog, InputError
+from metrics.errors import FaultLog, InputError, listed
 from metrics.readers.columns import CsvColumns, check_any_row, read_csv_columns
-from metrics.wording import listed
 
 NO_ANSWER = "none"
 ANSWERS = (*CHOICES, NO_ANSWER)

@@ -17,9 +17,8 @@ import pandas as pd
 from calibration.interchange.times import read_times, strange_years
 from calibration.tables.files import checked
 from calibration.tables.tables import END_REASONS, TABLES
-from metrics.errors import FaultLog, InputError
+from metrics.errors import FaultLog, InputError, listed
 from metrics.readers.columns import CsvColumns, check_any_row, read_csv_columns
-from metrics.wording import listed
 
 
 def visits_of_work(spans: pd.DataFrame, gap_seconds: float, *, stream: str) -> dict[str, pd.DataFrame]:

@@ -19,10 +19,9 @@ from scipy.stats import f as f_distribution
 from statsmodels.stats.proportion import proportion_confint
 
 from calibration.inference.clusters import between_clusters, without_negative
-from calibration.inference.drawing import finish
 from calibration.inference.goodness import REJECTED
 from calibration.inference.results import LEVEL, GoodnessOfFit, info, warning
-from calibration.inference.wording import shown_level, shown_p
+from calibration.inference.wording import finish, shown_level, shown_p
 from calibration.lateness.floor import FloorsLeftOpen
 from calibration.lateness.laws import BetterLaw, ChosenCurve, Law, nugget_test
 from calibration.lateness.likelihood import LatenessCounts, chances, maximum, scores_and_information, slopes

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibration.inference.clusters import cluster_counts
-from calibration.inference.drawing import BAND, finish
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
 from calibration.inference.uncertainty import Interval, Replicates
-from calibration.inference.wording import shown_level
+from calibration.inference.wording import BAND, finish, shown_level
 from calibration.patience.pairs import JudgedSummaries
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.agreement import QueryMean, pair_credit, score_difference, simultaneous_band

@@ -16,7 +16,6 @@ import numpy as np
 import pandas as pd
 
 from calibration.inference.clusters import between_clusters, chance_of_common, crossed_variance
-from calibration.inference.drawing import BAND, finish, of_studies, tails
 from calibration.inference.goodness import REJECTED, tested_by_simulation
 from calibration.inference.results import (
     LEVEL,
@@ -27,10 +26,11 @@ from calibration.inference.results import (
     warning,
 )
 from calibration.inference.uncertainty import Scale, StudentT
+from calibration.inference.wording import BAND, finish, of_studies, tails
 from calibration.patience.stops import DIFFER, MAY_DIFFER, MOST_NAMES, MOST_SURVIVORS, SCREEN_CHARS
 from calibration.user_model.model import PERSISTENCE, Diagnostic
 from metrics.arrays import Bools, Floats, Ints
-from metrics.wording import listed
+from metrics.errors import listed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

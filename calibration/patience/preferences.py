@@ -24,10 +24,9 @@ from scipy.special import fdtri
 
 from calibration.inference.clusters import jackknife_covariance
 from calibration.inference.davidson import LARGEST_SCALED_SLOPE, Votes, choice_probabilities, fit_davidson
-from calibration.inference.drawing import finish
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
 from calibration.inference.uncertainty import AnyForm, LikelihoodCurve, Scale, StudentT, Uncertainty
-from calibration.inference.wording import shown_level, shown_p
+from calibration.inference.wording import finish, shown_level, shown_p
 from calibration.patience.judges import (
     DIFFERS,
     PatienceSpread,
@@ -50,7 +49,7 @@ from calibration.patience.profile import (
 )
 from calibration.user_model.model import Diagnostic
 from metrics.arrays import Bools, Floats
-from metrics.wording import listed
+from metrics.errors import listed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

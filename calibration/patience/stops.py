@@ -32,7 +32,7 @@ from calibration.patience.readers import (
 from calibration.patience.stops_result import StopsFit
 from calibration.user_model.model import Diagnostic
 from metrics.arrays import Bools, Floats, Ints
-from metrics.wording import listed
+from metrics.errors import listed
 
 NAME = "patience_chars_stops"
 SCREEN_CHARS = MappingProxyType({"en": 420, "ja": 280})

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from calibration.inference.drawing import BAND, finish, of_studies, tails
 from calibration.inference.goodness import REJECTED, tested_by_simulation
 from calibration.inference.results import LEVEL, CalibrationResult, GoodnessOfFit
+from calibration.inference.wording import BAND, finish, of_studies, tails
 from calibration.patience.judges import PatienceSpread, spread_of_logs
 from calibration.patience.readers import closest_lines, curve_positions, survival_curves
 from calibration.tables.files import checked

@@ -1,4 +1,4 @@
-"""The search for the size at which a study reaches what one wants of it."""
+"""Simulated studies of one size, and the search for the size at which a study reaches what one wants of it."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 from scipy.optimize import isotonic_regression
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, ndtri, stdtrit
 
-from calibration.plan.simulation import Design, PlanRow, Track, plan_row, untracked
+from calibration.plan.simulation import POWER, Design, Outcome, PlanRow, Track, untracked
+from metrics.engine import Engine, open_engine
 from metrics.results import Overview, Summarised
 
 LARGEST_FACTOR = 16
@@ -18,6 +19,109 @@ LADDER = (0.5, 1.0, 2.0)
 Z = 1.96
 STEP = 1.2
 """The first step of the search; each further one is the square of the one before."""
+_QUANTILES = np.array([0.975, POWER])
+_ONE_SD = (0.1587, 0.8413)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Studies:
+    """Simulated studies, of any size.
+
+    Attributes
+    ----------
+    design : Design
+        The study.
+    vary : str
+        Which of its sizes is called the size of a row.
+    count : int
+        How many are drawn of a size.
+    seed : int
+        With the size and the number of a study it decides every draw, so that a row is the same whatever other rows are made,
+        and a study the same whoever draws it.
+    """
+
+    design: Design
+    vary: str
+    count: int
+    seed: int
+
+    def outcome(self, study: tuple[int, int]) -> Outcome:
+        """Draw one study, by its size and its number."""
+        size, number = study
+        own = np.random.SeedSequence([self.seed, size], spawn_key=(number,))
+        return self.design.resized(self.vary, size).simulated(np.random.default_rng(own))
+
+    def row(self, size: int, engine: Engine, track: Track) -> PlanRow:
+        """Return what studies of a size give."""
+        label = f"{size} {self.vary.replace('_', ' ')}"
+        wanted = ((size, number) for number in track(range(self.count), label))
+        found = [outcome for _, outcome in sorted(engine.results(Studies.outcome, self, wanted), key=_number)]
+        design = self.design.resized(self.vary, size)
+        return PlanRow(
+            size=size,
+            people=design.people(),
+            judgments=design.judgments(),
+            widths=np.sort([outcome.high - outcome.low for outcome in found]),
+            power=float(np.mean([outcome.told for outcome in found])),
+            detectable=_detectable(design, found),
+            nothing=float(np.mean([math.isnan(outcome.estimate) for outcome in found])),
+        )
+
+
+def _number(drawn: tuple[tuple[int, int], Outcome]) -> int:
+    return drawn[0][1]
+
+
+def plan_row(
+    design: Design,
+    vary: str,
+    *,
+    studies: int,
+    seed: int,
+    track: Track = untracked,
+    jobs: int = 1,
+    scheduler: str | None = None,
+) -> PlanRow:
+    """Simulate studies of one size.
+
+    Parameters
+    ----------
+    design : Design
+        The study.
+    vary : str
+        Which of its sizes is called the size of the row.
+    studies, seed
+        As ``count`` and ``seed`` of `Studies`.
+    track : callable
+        As `Track`.
+    jobs, scheduler
+        Who simulates, see `metrics.engine.open_engine`. The row is the same.
+    """
+    drawn = Studies(design=design, vary=vary, count=studies, seed=seed)
+    with open_engine(jobs=jobs, scheduler=scheduler) as engine:
+        return drawn.row(design.size(vary), engine, track)
+
+
+def _detectable(design: Design, found: list[Outcome]) -> float:
+    """Return the distance that four of five studies would detect: (t_.975 + t_.8) standard errors.
+
+    The standard error is the median of those the studies would print, or else comes from the spread of their
+    estimates; on a log scale the distance is the truth times e^(...) - 1.
+    """
+    errors = np.array([outcome.standard_error for outcome in found])
+    if not np.isnan(errors).all():
+        df = float(np.median([outcome.df for outcome in found]))
+        return float(stdtrit(df, _QUANTILES).sum() * np.nanmedian(errors))
+    estimates = np.sort(
+        [outcome.estimate for outcome in found]
+    )  # NaN is sorted to the end: too large to be told
+    low, high = estimates[[math.floor(tail * (len(found) - 1)) for tail in _ONE_SD]]
+    if not np.isfinite([low, high]).all():
+        return math.inf
+    reach = ndtri(_QUANTILES).sum() / 2
+    if design.log_scale:
+        return float(design.truth * ((high / low) ** reach - 1)) if low > 0 else math.inf
+    return float(reach * (high - low))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +242,8 @@ def plan(
     *,
     studies: int = 200,
     seed: int = 1,
+    jobs: int = 1,
+    scheduler: str | None = None,
     track: Track = untracked,
 ) -> Plan:
     """Simulate studies of several sizes, and search the smallest size that meets a wish.
@@ -156,7 +262,11 @@ def plan(
     wish : Wish
         What it shall reach.
     studies, seed
-        See `plan_row`.
+        How many studies of each size are drawn, and what decides all of them.
+    jobs : int
+        Processes on this machine. The plan is the same with any number of them.
+    scheduler : str, optional
+        Address of a Dask cluster that simulates instead, such as ``tcp://10.0.0.1:8786``.
     track : callable
         As `Track`.
 
@@ -169,6 +279,8 @@ def plan(
     ------
     InputError
         If the design has no such size, or cannot be simulated.
+    PrefcalError
+        If the cluster does not answer, or workers are lost.
 
     Examples
     --------
@@ -178,28 +290,36 @@ def plan(
     >>> design = prefcal.AgreementDesign(queries=12, pairs=21, workers=10, true=0.75).searched()
     >>> found = prefcal.plan(design, "queries", prefcal.Wish(), studies=20)
     >>> found.frame()["width"].round(2).to_dict()
-    {6: 0.22, 12: 0.14, 24: 0.1}
+    {6: 0.21, 12: 0.13, 24: 0.09}
     """
-    asked = design.size(vary)
+    drawn = Studies(design=design, vary=vary, count=studies, seed=seed)
+    with open_engine(jobs=jobs, scheduler=scheduler) as engine:
+        return _searched(wish, drawn, lambda size: drawn.row(size, engine, track))
+
+
+def _searched(wish: Wish, drawn: Studies, simulated: Callable[[int], PlanRow]) -> Plan:
+    """Search the smallest size that meets a wish, each size simulated once."""
+    asked = drawn.design.size(drawn.vary)
     rows: dict[int, PlanRow] = {}
 
     def at(size: int) -> PlanRow:
         if size not in rows:
-            rows[size] = plan_row(design.resized(vary, size), vary, studies=studies, seed=seed, track=track)
+            rows[size] = simulated(size)
         return rows[size]
 
-    least, most = design.bounds(vary)
+    least, most = drawn.design.bounds(drawn.vary)
     for factor in LADDER:
         at(min(most, max(least, round(asked * factor))))
     needed = None
     if wish.width is not None or wish.power is not None:
         most = min(most, LARGEST_FACTOR * asked)
         start = min(most, max(least, wish.guess(rows[max(rows)])))
-        if _smallest(lambda size: wish.met(at(size)), start, (least, most), 1 / math.sqrt(studies)):
+        precision = 1 / math.sqrt(drawn.count)
+        if _smallest(lambda size: wish.met(at(size)), start, (least, most), precision):
             while not wish.met(_smoothed(rows)[max(rows)]) and max(rows) < most:
                 at(min(most, math.ceil(max(rows) * STEP)))
             needed = _from_here_on(_smoothed(rows), wish)
-    return Plan(vary=vary, asked=asked, rows=tuple(_smoothed(rows).values()), needed=needed)
+    return Plan(vary=drawn.vary, asked=asked, rows=tuple(_smoothed(rows).values()), needed=needed)
 
 
 def _smoothed(rows: Mapping[int, PlanRow]) -> dict[int, PlanRow]:

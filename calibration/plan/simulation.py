@@ -21,7 +21,6 @@ from itertools import combinations
 from typing import NamedTuple, Protocol, Self, TypeAlias
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
 from scipy.stats import binomtest
 
 from calibration.inference.davidson import choice_probabilities
@@ -32,8 +31,6 @@ POWER = 0.8
 """Of what is detectable, and the share of studies behind `PlanRow.width_most`."""
 MOST = 10**6
 """Of anything: no size is larger."""
-_QUANTILES = np.array([0.975, POWER])
-_ONE_SD = (0.1587, 0.8413)
 Track: TypeAlias = Callable[[Iterable[int], str], Iterable[int]]
 """Goes through studies while it shows somebody how far; the second argument says of what size they are."""
 
@@ -177,59 +174,6 @@ def people_needed(
 def untracked(studies: Iterable[int], label: str) -> Iterable[int]:  # noqa: ARG001 - as Track
     """Show nobody anything: the default `Track`."""
     return studies
-
-
-def plan_row(design: Design, vary: str, *, studies: int, seed: int, track: Track = untracked) -> PlanRow:
-    """Simulate studies of one size.
-
-    Parameters
-    ----------
-    design : Design
-        The study.
-    vary : str
-        Which of its sizes is called the size of the row.
-    studies : int
-        How many are drawn.
-    seed : int
-        With the size it decides every draw, so that a row is the same whatever other rows are made.
-    track : callable
-        As `Track`.
-    """
-    size = design.size(vary)
-    rng = np.random.default_rng([seed, size])
-    label = f"{size} {vary.replace('_', ' ')}"
-    found = [design.simulated(rng) for _ in track(range(studies), label)]
-    return PlanRow(
-        size=size,
-        people=design.people(),
-        judgments=design.judgments(),
-        widths=np.sort([outcome.high - outcome.low for outcome in found]),
-        power=float(np.mean([outcome.told for outcome in found])),
-        detectable=_detectable(design, found),
-        nothing=float(np.mean([math.isnan(outcome.estimate) for outcome in found])),
-    )
-
-
-def _detectable(design: Design, found: list[Outcome]) -> float:
-    """Return the distance that four of five studies would detect: (t_.975 + t_.8) standard errors.
-
-    The standard error is the median of those the studies would print, or else comes from the spread of their
-    estimates; on a log scale the distance is the truth times e^(...) - 1.
-    """
-    errors = np.array([outcome.standard_error for outcome in found])
-    if not np.isnan(errors).all():
-        df = float(np.median([outcome.df for outcome in found]))
-        return float(stdtrit(df, _QUANTILES).sum() * np.nanmedian(errors))
-    estimates = np.sort(
-        [outcome.estimate for outcome in found]
-    )  # NaN is sorted to the end: too large to be told
-    low, high = estimates[[math.floor(tail * (len(found) - 1)) for tail in _ONE_SD]]
-    if not np.isfinite([low, high]).all():
-        return math.inf
-    reach = ndtri(_QUANTILES).sum() / 2
-    if design.log_scale:
-        return float(design.truth * ((high / low) ** reach - 1)) if low > 0 else math.inf
-    return float(reach * (high - low))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

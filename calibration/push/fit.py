@@ -17,7 +17,6 @@ import numpy as np
 import pandas as pd
 
 from calibration.inference.clusters import cluster_counts
-from calibration.inference.drawing import finish
 from calibration.inference.results import (
     LEVEL,
     CalibrationResult,
@@ -27,7 +26,7 @@ from calibration.inference.results import (
     info,
 )
 from calibration.inference.uncertainty import Replicates, StudentT, Uncertainty
-from calibration.inference.wording import shown_level
+from calibration.inference.wording import finish, shown_level
 from calibration.push.errors import STRONG_GAIN, FiellerRatios, RawWeights
 from calibration.push.likelihood import ChoiceMaximum, Ties, maximise, maximise_nonnegative
 from calibration.push.notes import (

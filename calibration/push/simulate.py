@@ -58,7 +58,7 @@ class PushJudges:
         The same for what is relevant.
     """
 
-    weights: Mapping[str, float] = field(default_factory=lambda: TRUTH)
+    weights: Mapping[str, float] = field(default_factory=lambda: dict(TRUTH))
     sharpness: float = 0.25
     workers: int = 50
     pairs_per_worker: int = 20

@@ -18,7 +18,7 @@ from calibration.inference.maximise import Height, StoppingRule, climb
 from calibration.rank.crossed import Influence, Variances
 from calibration.rank.judgments import JudgedSystems
 from metrics.arrays import Floats, Ints
-from metrics.wording import listed
+from metrics.errors import listed
 
 LARGEST = 25.0
 """Log odds beyond which votes follow something without exception, so that no maximum is finite."""

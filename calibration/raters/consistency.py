@@ -27,11 +27,10 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.stats import binom
-from statsmodels.stats.proportion import proportion_confint
+from scipy.special import bdtrc, betaincinv
 
 from calibration.inference.clusters import cluster_uncertainty
-from calibration.inference.few import notes_on_few
+from calibration.inference.goodness import notes_on_few
 from calibration.inference.people import POWERS, CarelessClass, who_follows_nobody
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
 from calibration.inference.uncertainty import Replicates, StudentT
@@ -188,13 +187,15 @@ def pass_probability(repeats: int, share: float, min_consistency: float = MIN_CO
     With ``share`` one half, clicks on left or right by lot, four of five pass "at least 40 % of 5 repeats".
     """
     needed = np.ceil(min_consistency * repeats - 1e-9)
-    return float(binom.sf(needed - 1, repeats, share))
+    return float(bdtrc(needed - 1, repeats, share))
 
 
 def clopper_pearson(successes: ArrayLike, n: ArrayLike, level: float) -> tuple[Floats, Floats]:
     """Return the exact interval of a share (Clopper and Pearson 1934): 0 and 1 where nothing else was seen."""
-    low, high = proportion_confint(np.asarray(successes), np.asarray(n), alpha=1 - level, method="beta")
-    return np.asarray(low), np.asarray(high)
+    successes, n, tail = np.asarray(successes), np.asarray(n), (1 - level) / 2
+    low = betaincinv(np.maximum(successes, 1), n - successes + 1, tail)
+    high = betaincinv(successes + 1, np.maximum(n - successes, 1), 1 - tail)
+    return np.where(successes > 0, low, 0.0), np.where(successes < n, high, 1.0)
 
 
 def _answers(preferences: pd.DataFrame) -> pd.DataFrame:
@@ -308,6 +309,4 @@ def _logliks(
     others, ahead = total[pair] - own, (lead[pair] - own * sign) * sign
     odds = np.log((others + ahead) / 2 + _HALF) - np.log((others - ahead) / 2 + _HALF)
     each = -np.logaddexp(0, -POWERS * np.where(others > 0, odds, 0.0)[:, None])
-    values = np.zeros((len(weight), len(POWERS)))
-    np.add.at(values, worker, each)
-    return values
+    return np.stack([np.bincount(worker, of_power, len(weight)) for of_power in each.T], axis=1)

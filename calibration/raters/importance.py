@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.inference.clusters import cluster_uncertainty
-from calibration.inference.few import notes_on_few
+from calibration.inference.goodness import notes_on_few
 from calibration.inference.results import CalibrationResult, NotIdentifiedError, info, warning
 from calibration.inference.uncertainty import Replicates, StudentT
 from calibration.raters.agreement import RESAMPLES, Metric, Ratings, coefficient_uncertainty
@@ -30,7 +30,7 @@ _CELLS_AT_ONCE = 4_000_000
 def fit_importance(
     ratings: pd.DataFrame, *, rng: np.random.Generator, resamples: int = RESAMPLES
 ) -> CalibrationResult:
-    """Measure how far assessors agree on importance; the importance itself is `calibration.intents.collection_files.mean_importance`.
+    """Measure how far assessors agree on importance; the importance itself is `calibration.intents.fit.mean_importance`.
 
     Parameters
     ----------

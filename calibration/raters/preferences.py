@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binomtest
 
-from calibration.inference.few import notes_on_few
+from calibration.inference.goodness import notes_on_few
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
 from calibration.inference.uncertainty import Scale, StudentT
 from calibration.raters.agreement import (

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.inference.clusters import cluster_counts
-from calibration.inference.few import notes_on_few
+from calibration.inference.goodness import notes_on_few
 from calibration.inference.results import NotIdentifiedError, info, warning
 from calibration.inference.uncertainty import Replicates, Scale, StudentT, Uncertainty
 from calibration.reading.items import (

@@ -21,9 +21,9 @@ import pandas as pd
 from scipy.special import log_ndtr, ndtr, ndtri
 from scipy.stats import norm
 
-from calibration.inference.drawing import BAND, finish, of_studies, tails
 from calibration.inference.goodness import REJECTED, anderson_darling_of_logs, tested_by_simulation
 from calibration.inference.results import LEVEL, CalibrationResult, GoodnessOfFit
+from calibration.inference.wording import BAND, finish, of_studies, tails
 from calibration.reading.medians import MedianFit, normal_population, worker_medians
 from calibration.reading.rows import TimedReads
 from calibration.tables.files import checked

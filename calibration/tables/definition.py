@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from metrics.arrays import Bools
-from metrics.wording import listed, nearest
+from metrics.errors import listed, nearest
 
 Tables: TypeAlias = dict[str, pd.DataFrame]
 """Tables by name."""

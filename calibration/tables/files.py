@@ -18,9 +18,8 @@ from calibration.tables.raw_files import SUFFIXES, LineNumbers, ignored_files, m
 from calibration.tables.study import changes, recorded_tables
 from calibration.tables.tables import TABLES
 from metrics.arrays import Bools
-from metrics.errors import Fault, FaultLog, InputError, input_fault
+from metrics.errors import Fault, FaultLog, InputError, input_fault, listed
 from metrics.files import write_whole
-from metrics.wording import listed
 
 _LIKELY = 0.6
 

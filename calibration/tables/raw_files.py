@@ -31,9 +31,8 @@ import pyarrow.parquet as pa_parquet
 from calibration.tables.definition import Table
 from calibration.tables.study import STUDY_FILE
 from calibration.tables.tables import TABLES
-from metrics.errors import FaultLog, input_fault
+from metrics.errors import FaultLog, counted, input_fault, nearest
 from metrics.files import check_bytes, check_columns, check_rows, check_unfolded
-from metrics.wording import counted, nearest
 
 _SEPARATORS = MappingProxyType({";": "semicolons", "\t": "tabs"})
 

@@ -15,12 +15,11 @@ import pandas as pd
 from pydantic import JsonValue
 
 from calibration.tables.study import FileRecord, TaskRecord, read_study
-from metrics.errors import Fault, InputError
+from metrics.errors import Fault, InputError, listed, nearest
 from metrics.readers.mobileclick import COLUMNS, read_collection_files
 from metrics.readers.mobileclick_runs import read_summary_run
 from metrics.summaries.score import summary_positions
 from metrics.summaries.trailtext import Layers
-from metrics.wording import listed, nearest
 
 DEFAULT_DEPTH = 10
 LAYERS: tuple[Layers, ...] = ("both", "first", "second")

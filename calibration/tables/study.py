@@ -21,8 +21,7 @@ import pyarrow.parquet as pa_parquet
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, PlainSerializer
 
 from calibration.user_model.json_files import read_model, write_json
-from metrics.errors import Fault, InputError
-from metrics.wording import counted
+from metrics.errors import Fault, InputError, counted
 
 STUDY_FILE = "study.json"
 

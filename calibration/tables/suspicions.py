@@ -14,8 +14,7 @@ from calibration.tables.files import lines_of, raw_rows, table_paths
 from calibration.tables.raw_files import Ignored, ignored_columns, ignored_files
 from calibration.tables.study import changes, is_unended, last_line, recorded_tables
 from calibration.tables.tables import TABLES
-from metrics.errors import Fault
-from metrics.wording import counted, listed
+from metrics.errors import Fault, counted, listed
 
 _SHOWN = 3
 

@@ -9,10 +9,9 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from metrics.errors import FaultLog, InputError
+from metrics.errors import FaultLog, InputError, listed, nearest
 from metrics.files import write_whole
 from metrics.readers.trees import Node, read_json
-from metrics.wording import listed, nearest
 
 Model = TypeVar("Model", bound=BaseModel)
 

@@ -14,8 +14,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from calibration.user_model.json_files import read_model, write_json
+from metrics.errors import counted, listed
 from metrics.results import Overview, first_lines
-from metrics.wording import counted, listed
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,13 +11,12 @@ import numpy as np
 from calibration.user_model.draws import Draws, Part
 from calibration.user_model.measures import FamilyModel, Spread
 from calibration.user_model.model import ALPHA, PUSH_WEIGHTS, UserModel, given_model, lacking_push_weights
-from metrics.errors import input_fault
+from metrics.errors import input_fault, listed
 from metrics.push.days import account
 from metrics.push.pool import push_pool
 from metrics.push.score import T11U, Contingency, PushMeasure, counted_topics, push_scores
 from metrics.push.streams import PushCollection, PushRun
 from metrics.results import ALL, Score, Topics
-from metrics.wording import listed
 
 
 def push_alpha(model: UserModel) -> float | None:

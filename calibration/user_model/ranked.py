@@ -12,12 +12,11 @@ from calibration.user_model.draws import Draws, Part
 from calibration.user_model.measures import FamilyModel, Spread, intent_shares, sum_fault
 from calibration.user_model.model import UserModel, given_model
 from metrics.arrays import Floats
-from metrics.errors import FaultLog
+from metrics.errors import FaultLog, listed
 from metrics.ranked.lists import RankedCollection, RankedRun
 from metrics.ranked.score import TIAERR, TIANDCG, TIASBR, ListMeasure, RankedMeasure, ranked_scores
 from metrics.results import ALL, Place, Score, Topics
-from metrics.topics import TopicNames
-from metrics.wording import listed
+from metrics.taking_part import TopicNames
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

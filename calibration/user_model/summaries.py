@@ -11,12 +11,11 @@ import numpy as np
 from calibration.user_model.draws import Draws, Part, Shares
 from calibration.user_model.measures import FamilyModel, Spread, intent_shares, patience_chars, sum_fault
 from calibration.user_model.model import PATIENCE, UserModel, given_model
-from metrics.errors import InputError, input_fault
+from metrics.errors import InputError, input_fault, listed
 from metrics.results import ALL, Score, Topics
 from metrics.summaries.score import MMeasure, read_once, summary_scores
 from metrics.summaries.trailtext import Intents, intent_probabilities
 from metrics.summaries.two_layered import Collection, Run
-from metrics.wording import listed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

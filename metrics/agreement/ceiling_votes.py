@@ -23,11 +23,11 @@ are possible, the start decides, and two starts show how much hangs on it.
 """
 
 from collections.abc import Iterator
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import bdtr, bdtrc, gammaln, xlogy
-from scipy.stats import binom
 
 from metrics.arrays import Floats, Ints
 
@@ -98,8 +98,13 @@ def _likely_counts(votes: int, half: int) -> Ints:
 def _ways(votes: Ints | int, taken: Ints) -> Floats:
     """Return in how many ways so many votes are taken, as a share of all ways to take any number of them."""
     votes = np.asarray(votes)
-    log = gammaln(votes + 1) - gammaln(taken + 1) - gammaln(votes - taken + 1)
-    return np.asarray(np.exp(log - votes * np.log(2)))
+    return np.asarray(np.exp(_log_ways(votes, taken) - votes * np.log(2)))
+
+
+def _log_ways(votes: Ints | int, taken: Ints) -> Floats:
+    """Return the logarithm of the number of ways in which so many votes are taken."""
+    votes = np.asarray(votes)
+    return np.asarray(gammaln(votes + 1) - gammaln(taken + 1) - gammaln(votes - taken + 1))
 
 
 SIDES = np.linspace(0.5, 1.0, 26)
@@ -107,9 +112,9 @@ TIES = np.array([0.0, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 
 LEAD = np.outer(2 * SIDES - 1, 1 - TIES).ravel() / 2
 """Of each kind of pair: expected vote share of the preferred side less one half. Kinds are sides by ties."""
 STEPS = 200
-SIFTED_AT = (25, 75)
-"""EM steps before which kinds that hardly occur are left out, which is most of them: EM never brings them back."""
-RARE = 1e-6
+SIFTED_AT = MappingProxyType({2: 1e-20, 4: 1e-20, 8: 1e-20, 16: 1e-20, 25: 1e-6, 75: 1e-6})
+"""EM steps before which kinds rarer than this are left out, which is most of them: EM never brings them back. The first are those that
+add nothing to the probability of any pattern but what rounding takes off again."""
 LEAST = 1e-300
 """Of a pattern that a sample lacks, and all kinds that it could come from: what is expected is 0."""
 BLOCK = 512
@@ -149,13 +154,14 @@ def fit_vote_mixtures(patterns: Ints, times: Floats, start: Floats) -> Floats:
     blocks = list(_blocks(patterns, times / np.maximum(times.sum(axis=1, keepdims=True), 1)))
     for step in range(STEPS):
         if step in SIFTED_AT:
-            frequent = weight.max(axis=0) >= RARE
+            frequent = weight.max(axis=0) >= SIFTED_AT[step]
             weight, kept = weight[:, frequent], kept[frequent]
             blocks = [block._replace(likelihood=block.likelihood[:, frequent]) for block in blocks]
         rise = np.zeros_like(weight)
         for rows, shares, likelihood in blocks:
             expected = weight[rows] @ likelihood.T
-            rise[rows] += (shares / np.maximum(expected, LEAST)) @ likelihood
+            expected += LEAST
+            rise[rows] += np.divide(shares, expected, out=expected) @ likelihood
         weight *= rise
     found = np.zeros((len(times), LEAD.size))
     found[:, kept] = weight
@@ -202,7 +208,8 @@ def majority(votes: int) -> tuple[Floats, Floats]:
     """
     ties = np.arange(votes + 1)
     untied = votes - ties
-    how_often = np.asarray(binom.pmf(ties, votes, TIES[:, None])).T
+    log = _log_ways(votes, ties)[:, None] + xlogy(ties[:, None], TIES) + xlogy(untied[:, None], 1 - TIES)
+    how_often = np.asarray(np.exp(log), dtype=np.float64)
     ahead = bdtrc(untied // 2, untied, SIDES[:, None])
     below_half = (untied + 1) // 2 - 1
     behind = np.where(below_half >= 0, bdtr(np.maximum(below_half, 0), untied, SIDES[:, None]), 0.0)

@@ -20,6 +20,7 @@ the agreement of majorities is what is lost with another of the pair's votes in 
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -172,7 +173,7 @@ def _effective(share: Floats) -> float:
     return float(share.sum() ** 2 / (share**2).sum())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class VotesByPerson:
     """The votes on p pairs, one entry a judgment, with the query and the person they come from.
 
@@ -190,21 +191,33 @@ class VotesByPerson:
     for_a: Floats
     crossing: Crossing
 
+    @cached_property
+    def cell(self) -> Ints:
+        """(n,) the place of each judgment in a table of votes and pairs, see `cast`, in the order of its rows."""
+        pairs = int(self.pair.max(initial=-1)) + 1
+        return np.asarray(np.round(2 * self.for_a).astype(np.intp) * pairs + self.pair)
+
+    @cached_property
+    def cast(self) -> Ints:
+        """(3, p) how often each vote was given on each pair: 0, a half and 1 for system_a."""
+        pairs = int(self.pair.max(initial=-1)) + 1
+        return np.bincount(self.cell, minlength=3 * pairs).reshape(3, pairs)
+
     @property
     def votes(self) -> Floats:
         """(p,) number of judgments of each pair."""
-        return np.bincount(self.pair).astype(np.float64)
+        return np.asarray(self.cast.sum(axis=0), dtype=np.float64)
 
     @property
     def share(self) -> Floats:
         """(p,) vote share of system_a."""
-        return np.asarray(np.bincount(self.pair, self.for_a) / self.votes, dtype=np.float64)
+        return np.asarray((self.cast[1] / 2 + self.cast[2]) / self.votes, dtype=np.float64)
 
-    @property
+    @cached_property
     def weight(self) -> Floats:
         """(n,) part of each judgment in a mean over pairs."""
         votes = self.votes
-        return np.asarray(1 / (votes[self.pair] * votes.size), dtype=np.float64)
+        return np.asarray((1 / (votes * votes.size))[self.pair], dtype=np.float64)
 
     def influence(self, difference: Floats, ties: Ties) -> Floats:
         """Return what each judgment adds to the error of the agreement of one measure.
@@ -227,16 +240,15 @@ class VotesByPerson:
         value = float(credit[counts].mean()) if counts.any() else 0.0
         apart = np.where(counts, credit - value, 0.0)
         if ties == "weighted":
-            lost = np.sign(difference)[self.pair] * self.for_a
+            lost = np.sign(difference) * np.array([[0.0], [0.5], [1.0]])
         else:
             lost = self._lost_by_another(difference, ties, value)
-        of_vote = apart[self.pair] + lost - (np.bincount(self.pair, lost) / votes)[self.pair]
-        return np.asarray(of_vote / votes[self.pair] / max(int(counts.sum()), 1), dtype=np.float64)
+        of_vote = apart + lost - (self.cast * lost).sum(axis=0) / votes
+        return np.asarray((of_vote / votes / max(int(counts.sum()), 1)).ravel()[self.cell], dtype=np.float64)
 
     def _lost_by_another(self, difference: Floats, ties: Ties, value: float) -> Floats:
-        """Return h of each judgment, see `influence`: what its pair has with this vote less what it has with another one, times n, (n,)."""
-        votes, mine = self.votes, np.round(2 * self.for_a).astype(np.intp)
-        cast = np.stack([np.bincount(self.pair, mine == half, votes.size) for half in range(3)])
+        """Return h of each vote on each pair, see `influence`: what the pair has with it less what it has with another one, times n, (3, p)."""
+        votes, cast = self.votes, self.cast
         total = cast[1] + 2 * cast[2]
 
         def worth(moved: int) -> Floats:
@@ -248,7 +260,7 @@ class VotesByPerson:
             sum(cast[other] * (worths[2] - worths[2 + other - vote]) for other in range(3))
             for vote in range(3)
         ]
-        return np.asarray((np.stack(lost) * votes / np.maximum(votes - 1, 1))[mine, self.pair])
+        return np.asarray(np.stack(lost) * votes / np.maximum(votes - 1, 1))
 
     def error(self, difference: Floats, ties: Ties) -> Error:
         """Return how far the agreement of one measure may be off; parameters as in `influence`."""

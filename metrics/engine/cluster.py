@@ -6,8 +6,7 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from metrics.errors import PrefcalError
-from metrics.wording import listed
+from metrics.errors import PrefcalError, listed
 
 SECONDS = 10
 """So long is waited for a scheduler, and for its first worker."""

@@ -1,7 +1,7 @@
 """Work in pieces, done in this process, in several processes, or on a Dask cluster.
 
 A piece of work is a function of what all pieces share and of one item. What is shared (judgments, runs) is sent to each worker
-once. Pieces come back in the order in which they are ready, with their items; who wants another order sorts them.
+once, also where several calls have the same work. Pieces come back in the order in which they are ready, with their items; who wants another order sorts them.
 
 What a piece returns must depend on its arguments alone: then the results are the same, to the last digit, however many
 workers there are, and a piece whose worker died can be done again elsewhere.
@@ -9,13 +9,14 @@ workers there are, and a piece whose worker died can be done again elsewhere.
 
 import signal
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import islice
-from multiprocessing import connection, get_context, parent_process
+from multiprocessing import connection, get_context, parent_process, resource_tracker
 from os import _exit
 from typing import Any, TypeAlias, TypeVar
 
@@ -28,6 +29,8 @@ Work: TypeAlias = Callable[[Shared, Item], Result]
 
 AHEAD = 2
 """So many pieces a worker are handed out, so that nobody waits for the next one."""
+ALONE_SECONDS = 4.0
+"""So much processor time the first pieces get here: what is over by then needs no other processes, which take seconds to start."""
 
 
 class Engine(ABC):
@@ -79,26 +82,48 @@ class _HereEngine(Engine):
 
 
 class _ProcessEngine(Engine):
-    """Several processes on this machine."""
+    """Several processes on this machine, started when the work turns out to be long."""
 
     def __init__(self, jobs: int) -> None:
         self.workers = jobs
+        self._alone = ALONE_SECONDS
+        self._pool: ProcessPoolExecutor | None = None
+        self._given: tuple[object, object] | None = None
 
     def results(
         self, work: Work[Shared, Item, Result], shared: Shared, items: Iterable[Item]
     ) -> Iterator[tuple[Item, Result]]:
         """Do as many pieces at a time as there are processes."""
-        pool = ProcessPoolExecutor(
-            self.workers, get_context("spawn"), initializer=_begin, initargs=(work, shared)
-        )
+        ahead = iter(items)
+        while self._alone > 0 and (first := list(islice(ahead, 1))):
+            begun = time.process_time()
+            result = work(shared, first[0])
+            self._alone -= time.process_time() - begun
+            yield first[0], result
         try:
-            yield from _in_flight(lambda item: pool.submit(_piece, item), items, AHEAD * self.workers)
+            yield from _in_flight(
+                lambda item: _handed(self._processes(work, shared), item), ahead, AHEAD * self.workers
+            )
         except BrokenProcessPool:
             raise PrefcalError(
                 "a worker process died, perhaps for want of memory: run the same command again, or with fewer --jobs"
             ) from None
-        finally:
-            pool.shutdown(cancel_futures=True)
+
+    def _processes(self, work: Work[Shared, Item, Result], shared: Shared) -> ProcessPoolExecutor:
+        """Return processes that know the work: those of the call before, if it was the same."""
+        known = self._given is not None and self._given[0] is work and self._given[1] is shared
+        if self._pool is None or not known:
+            self.close()
+            self._given = work, shared
+            self._pool = ProcessPoolExecutor(
+                self.workers, get_context("spawn"), initializer=_begin, initargs=(work, shared)
+            )
+        return self._pool
+
+    def close(self) -> None:
+        """End the processes."""
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
 
 
 class _ClusterEngine(Engine):
@@ -107,6 +132,7 @@ class _ClusterEngine(Engine):
     def __init__(self, client: Any, address: str) -> None:
         self._client = client
         self._address = address
+        self._sent: tuple[object, Any] | None = None
         self.workers = max(1, sum(client.nthreads().values()))
 
     def results(
@@ -118,7 +144,9 @@ class _ClusterEngine(Engine):
 
         pool = self._client.get_executor(pure=False)
         try:
-            sent = self._client.scatter(shared, broadcast=True, hash=False)
+            if self._sent is None or self._sent[0] is not shared:
+                self._sent = shared, self._client.scatter(shared, broadcast=True, hash=False)
+            sent = self._sent[1]
             yield from _in_flight(
                 lambda item: pool.submit(work, sent, item), items, max(16, AHEAD * self.workers)
             )
@@ -147,7 +175,8 @@ def open_engine(*, jobs: int = 1, scheduler: str | None = None) -> Iterator[Engi
         If the cluster cannot be used.
     """
     if scheduler is None:
-        yield _HereEngine() if jobs == 1 else _ProcessEngine(jobs)
+        with closing(_ProcessEngine(jobs)) as engine:
+            yield engine if jobs > 1 else _HereEngine()
         return
     from metrics.engine.cluster import connected  # noqa: PLC0415 - only a cluster needs it
 
@@ -161,11 +190,25 @@ def _in_flight(
     """Hand out items, at most so many at a time, and yield each with its result as it becomes ready."""
     ahead = iter(items)
     running = {submit(item): item for item in islice(ahead, most)}
-    while running:
-        for future in wait(running, return_when=FIRST_COMPLETED).done:
-            item = running.pop(future)
-            yield item, future.result()
-            running |= {submit(following): following for following in islice(ahead, 1)}
+    try:
+        while running:
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                item = running.pop(future)
+                yield item, future.result()
+                running |= {submit(following): following for following in islice(ahead, 1)}
+    finally:
+        for future in running:
+            future.cancel()
+
+
+def _handed(pool: ProcessPoolExecutor, item: object) -> "Future[Any]":
+    """Hand a piece to the processes; one that is started for it hears of Ctrl-C only when it can end without a word."""
+    resource_tracker.ensure_running()  # which would lift the block
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return pool.submit(_piece, item)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 _own: tuple[Work[Any, Any, Any], Any] | None = None
@@ -177,6 +220,7 @@ def _begin(work: Work[Any, Any, Any], shared: object) -> None:
     global _own  # noqa: PLW0603 - a worker process has one work
     _own = (work, shared)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

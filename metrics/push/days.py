@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from metrics.arrays import Bools, Floats, Ints
 from metrics.push.pool import PushPool, close, summed
 from metrics.push.streams import PushRun
-from metrics.topics import TopicNames
+from metrics.taking_part import TopicNames
 
 Order: TypeAlias = Literal["file", "time"]
 Denominator: TypeAlias = Literal["all", "capped"]

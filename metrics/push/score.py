@@ -24,8 +24,7 @@ from metrics.push.measures import (
 from metrics.push.pool import PushPool, push_pool
 from metrics.push.streams import PushCollection, PushRun, push_judgments_left_out, push_left_out
 from metrics.results import ALL, Score, Topics, labelled, score_frame
-from metrics.taking_part import warn_of_most
-from metrics.topics import TopicNames
+from metrics.taking_part import TopicNames, warn_of_most
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,12 +19,12 @@ from metrics.taking_part import (
     MILLISECONDS,
     TOPIC,
     LeftOut,
+    TopicNames,
     left_out_entries,
     left_out_names,
     topics_without,
     unjudged_entries,
 )
-from metrics.topics import TopicNames
 
 GAIN_OF_GRADE = {-1: 0.0, 0: 0.0, 1: 0.5, 3: 0.5, 2: 1.0, 4: 1.0}
 """Gain of a tweet by the grade in the qrels: 3 and 4 are 1 and 2 carried over from a tweet of the same text, and -1

@@ -25,7 +25,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 
 from metrics.arrays import Bools
-from metrics.errors import InputError, input_fault
+from metrics.errors import InputError, input_fault, listed, nearest
 from metrics.ranked.measures import (
     IAERR,
     IANDCG,
@@ -42,7 +42,6 @@ from metrics.ranked.measures import (
 from metrics.ranked.topics import Listing
 from metrics.registry import Measure, measure, parse_measure
 from metrics.results import labelled
-from metrics.wording import listed, nearest
 
 Covered: TypeAlias = Literal["relevant", "any"]
 

@@ -14,7 +14,7 @@ from functools import partial
 from subprocess import CalledProcessError
 from typing import TYPE_CHECKING, Any
 
-from metrics.errors import Fault, InputError, input_fault
+from metrics.errors import Fault, InputError, input_fault, listed
 from metrics.ranked.lists import RankedCollection, RankedRun, ranked_judgments_left_out, ranked_left_out
 from metrics.ranked.measures import (
     IAERR,
@@ -44,7 +44,6 @@ from metrics.ranked.named import (
 from metrics.ranked.topics import RankedTopic, Shares, judged_topics, listing
 from metrics.results import ALL, Score, Topics, score_frame, with_means
 from metrics.taking_part import warn_of_most
-from metrics.wording import listed
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,10 +16,9 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.errors import FaultLog
+from metrics.errors import FaultLog, counted, listed, nearest
 from metrics.files import check_columns
 from metrics.readers.lines import blocks, byte_lines, number, read_bytes, say_once, whole_number
-from metrics.wording import counted, listed, nearest
 
 BLANKS = np.isin(np.arange(256), list(b" \t\n\r\v\f"))
 TEXT_BLANKS = (b"\x1c", b"\x1d", b"\x1e", b"\x1f")

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import BinaryIO, TypeVar, cast
 
-from metrics.errors import MAX_FAULTS_KEPT, Fault, FaultLog, InputError, input_fault
+from metrics.errors import MAX_FAULTS_KEPT, Fault, FaultLog, InputError, counted, input_fault
 from metrics.files import (
     MAX_BYTES,
     check_bytes,
@@ -29,7 +29,6 @@ from metrics.files import (
     most_unfolded,
     read_within,
 )
-from metrics.wording import counted
 
 GZIP_MAGIC = b"\x1f\x8b"
 BLOCK_BYTES = 2**24

@@ -18,10 +18,9 @@ from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, TypeVar
 
-from metrics.errors import MAX_FAULTS_SHOWN, FaultLog, input_fault, raise_all
+from metrics.errors import MAX_FAULTS_SHOWN, FaultLog, input_fault, nearest, raise_all
 from metrics.readers.lines import number, rows
 from metrics.summaries.two_layered import Collection, Query
-from metrics.wording import nearest
 
 COLUMNS = {
     "queries": ("qid", "text"),

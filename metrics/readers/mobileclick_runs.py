@@ -18,12 +18,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from metrics.errors import MAX_FAULTS_SHOWN, FaultLog, raise_all
+from metrics.errors import MAX_FAULTS_SHOWN, FaultLog, nearest, raise_all
 from metrics.readers.lines import run_name
 from metrics.readers.mobileclick import DEFINED_IN
 from metrics.readers.trees import XmlElement, read_xml
 from metrics.summaries.two_layered import Collection, IUnit, Link, Query, Run, Summary
-from metrics.wording import nearest
 
 CHILDREN = {
     "results": ("sysdesc", "result"),

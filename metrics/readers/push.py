@@ -39,7 +39,7 @@ from metrics.push.streams import (
 from metrics.readers.columns import read_columns, whole_numbers
 from metrics.readers.lines import run_name
 from metrics.readers.trees import Node, read_json
-from metrics.topics import TopicNames
+from metrics.taking_part import TopicNames
 
 T = TypeVar("T")
 GAINS = {str(grade): gain for grade, gain in GAIN_OF_GRADE.items()}

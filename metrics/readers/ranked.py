@@ -31,7 +31,7 @@ from metrics.errors import FaultLog, raise_all
 from metrics.ranked.lists import CalendarUnit, RankedCollection, RankedRun
 from metrics.readers.columns import FieldColumns, read_columns, whole_numbers
 from metrics.readers.lines import number, run_name
-from metrics.topics import TopicNames
+from metrics.taking_part import TopicNames
 
 ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:.,]+(Z|[+-][0-9:]+)?)?")
 EPOCH = re.compile(r"-?[0-9]{9,12}")

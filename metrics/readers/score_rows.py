@@ -11,11 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from metrics.arrays import Floats
-from metrics.errors import FaultLog
+from metrics.errors import FaultLog, listed, nearest
 from metrics.readers.columns import CsvColumns, check_any_row, csv_header, read_csv_columns
 from metrics.readers.lines import number
 from metrics.results import ALL, Score
-from metrics.wording import listed, nearest
 
 LONG = ("run", "metric", "value")
 """Columns by which a long table is known."""

@@ -29,11 +29,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from metrics.errors import FaultLog
+from metrics.errors import FaultLog, listed, nearest
 from metrics.readers.lines import read_bytes, rows, text_lines
 from metrics.readers.ranked import calendar_window
 from metrics.readers.trees import Node, read_json
-from metrics.wording import listed, nearest
 
 
 def read_texts(path: str | Path) -> dict[str, str]:

@@ -18,9 +18,8 @@ from typing import Literal, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from metrics.arrays import Floats, Places
-from metrics.errors import Fault, InputError, input_fault
+from metrics.errors import Fault, InputError, input_fault, listed
 from metrics.summaries.two_layered import Collection, Element, IUnit, Link, Query, Run, Summary
-from metrics.wording import listed
 
 NOT_COUNTED = (
     (0x0020, 0x002F),  # space ! " # $ % & ' ( ) * + , - . /

@@ -21,12 +21,11 @@ from zipfile import BadZipFile
 import numpy as np
 
 from metrics.arrays import Floats
-from metrics.errors import InputError, input_fault
+from metrics.errors import InputError, input_fault, listed
 from metrics.files import write_whole
 from metrics.msu.measures import MSUStandardError, rate
 from metrics.msu.score import PreparedRuns
 from metrics.msu.trails import Population, SimulatedUsers
-from metrics.wording import listed
 
 MINUTE, HOUR = 60.0, 3600.0
 PAPER_AWAY = (5 * MINUTE, 30 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, 24 * HOUR)

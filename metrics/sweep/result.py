@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from metrics.agreement.correlation import kendall_tau_b, tau_ap
 from metrics.arrays import Floats
-from metrics.errors import input_fault
+from metrics.errors import counted, input_fault
 from metrics.results import Summarised
 from metrics.sweep.parts import SweepFolder, SweepPoint, read_manifest
 from metrics.sweep.tables import (
@@ -30,7 +30,6 @@ from metrics.sweep.tables import (
     ReferenceMeasure,
     as_printed,
 )
-from metrics.wording import counted
 
 if TYPE_CHECKING:
     import pandas as pd

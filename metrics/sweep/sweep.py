@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from metrics.engine.engines import open_engine
-from metrics.errors import input_fault
+from metrics.errors import counted, input_fault, listed
 from metrics.events import EventCollection, UpdateRun
 from metrics.msu.measures import MSU
 from metrics.msu.score import Lengths, PreparedRuns
@@ -21,7 +21,6 @@ from metrics.results import Score
 from metrics.sweep.parts import PopulationTotals, SweepFolder, SweepGrid, SweepWork, population_totals
 from metrics.sweep.result import MSUSweep
 from metrics.sweep.tables import own_references, references, write_tables
-from metrics.wording import counted, listed
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,15 +17,14 @@ import numpy as np
 
 from metrics.agreement.correlation import kendall_tau_b, tau_ap
 from metrics.arrays import Floats
-from metrics.errors import input_fault
+from metrics.errors import input_fault, listed
 from metrics.events import EventCollection, UpdateRun
 from metrics.files import written_whole
 from metrics.results import ALL, Score
 from metrics.sweep.parts import SweepFolder, SweepPoint
-from metrics.topics import TopicNames
+from metrics.taking_part import TopicNames
 from metrics.updates.measures import ExpectedLatencyGain, LatencyComprehensiveness
 from metrics.updates.score import update_scores
-from metrics.wording import listed
 
 SCORES = "scores"
 """What messages call scores that come from no file."""

@@ -49,7 +49,7 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Name the nearest command when the one given does not exist."""
         if args and args[0] not in self.modules and not args[0].startswith("-"):
-            from metrics.wording import nearest
+            from metrics.errors import nearest
 
             near = nearest(args[0], self.modules)
             ctx.fail(f"no command {args[0]!r}" + (f"; did you mean {near!r}?" if near else ""))
@@ -67,7 +67,7 @@ SCORE = {
     "ranked": ("study_app.cli.score.ranked", "Time-aware and intent-aware measures of ranked lists."),
 }
 SWEEP = {
-    "msu": ("study_app.cli.sweep.msu:msu", "Modeled Stream Utility for many populations of people."),
+    "msu": ("study_app.cli.sweep:msu", "Modeled Stream Utility for many populations of people."),
 }
 STUDY = {
     "new": ("study_app.cli.study.new:new", "Write a first study file about a collection and runs."),

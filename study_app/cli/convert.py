@@ -36,7 +36,7 @@ def tables_to_lines(
     people who withdrew and people whom the study's rules exclude are left out.
     """
     from calibration.interchange.plain_files import preference_lines
-    from metrics.wording import counted
+    from metrics.errors import counted
     from study_app.cli.tables.folder import read_with_warnings
 
     read = read_with_warnings(tables)
@@ -52,8 +52,7 @@ def tables_to_lines(
 
 def _of_task(preferences: "pd.DataFrame | None", task: str | None, folder: Path) -> "pd.DataFrame":
     """Return the judgments of a task; raises `InputError` when there are none, or it is not said of which."""
-    from metrics.errors import input_fault
-    from metrics.wording import listed
+    from metrics.errors import input_fault, listed
 
     path = folder / "preferences.csv"
     if preferences is None or preferences.empty:
@@ -78,7 +77,7 @@ def lines_to_tables(file: Path, *, task: str, folder: Path) -> None:
     from calibration.interchange.plain_files import read_preference_lines
     from calibration.tables.files import write_tables
     from calibration.tables.study import StudyRecord, write_study
-    from metrics.wording import counted
+    from metrics.errors import counted
 
     preferences = read_preference_lines(file, task=task)
     write_tables({"preferences": preferences}, folder)

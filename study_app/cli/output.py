@@ -2,7 +2,8 @@
 
 csv and json carry 13 significant digits. What is undefined is `nan` in csv and a table, null in json.
 
-And what several commands share: where they may write, which is refused while options are read, and the database they open.
+And what several commands share: where they may write, which is refused while options are read, the database they open, and
+who does long work.
 """
 
 import csv
@@ -10,6 +11,7 @@ import functools
 import io
 import json
 import math
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -290,6 +292,31 @@ def _json_value(value: Cell) -> Cell:
     if isinstance(value, float):
         return float(_machine_number(value)) if math.isfinite(value) else None
     return value
+
+
+def engine_options(command: F) -> F:
+    """Add `--jobs` and `--scheduler`, which the command gets as ``jobs`` and ``scheduler``."""
+    scheduler = click.option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Work on a running Dask cluster instead, such as tcp://10.0.0.1:8786; needs prefcal[cluster].",
+    )
+    jobs = click.option(
+        "--jobs",
+        type=click.IntRange(min=1),
+        default=cores,
+        show_default="every core",
+        metavar="N",
+        help="Processes on this machine. The numbers are the same with any number of them.",
+    )
+    return jobs(scheduler(command))
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def typed_options(context: click.Context, values: Mapping[str, Any]) -> list[str]:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metrics.wording import counted
+from metrics.errors import counted
 from study_app.cli.output import Output, database_option, opened, output_options
 
 if TYPE_CHECKING:

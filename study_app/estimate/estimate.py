@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from calibration.agree.measures.names import is_name, nearest_name, what_is_missing
-from metrics.wording import counted
+from metrics.errors import counted
 from study_app.estimate.content import StudyContent
 from study_app.protocol.domain import MIN_VALIDATIONS
 from study_app.study.entries import AskingTask, ChosenPairs, JudgingTask, StudyEntry, TaskEntry

@@ -18,9 +18,8 @@ import pyarrow.parquet as pa_parquet
 from calibration.tables.definition import Column, Kind, Table
 from calibration.tables.files import checked, csv_text
 from calibration.tables.tables import TABLES
-from metrics.errors import input_fault
+from metrics.errors import input_fault, listed
 from metrics.files import left_behind, sync, sync_names, unfinished
-from metrics.wording import listed
 from study_app.estimate.content import StudyContent
 
 OLD = "old export"

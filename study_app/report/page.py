@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from matplotlib.figure import Figure as Drawing
 
-from metrics import wording
+from metrics import errors
 from study_app.config import resource_folder
 from study_app.report.drawing.canvas import Draw, Drawn, fit_labels, style
 from study_app.report.drawing.look import ReportLook
@@ -276,7 +276,7 @@ def unit_of(seconds: float) -> str:
 
 def counted(number: int, singular: str, plural: str | None = None) -> str:
     """`1 query`, `8 queries`."""
-    return wording.counted(number, singular, plural).replace(",", NARROW)
+    return errors.counted(number, singular, plural).replace(",", NARROW)
 
 
 def stretch(

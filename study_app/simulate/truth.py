@@ -10,10 +10,9 @@ from typing import Any
 
 from calibration.user_model.measures import intent_shares, people_together, persistence
 from calibration.user_model.model import LATENESS, PATIENCE, UserModel, read_user_model
-from metrics.errors import input_fault
+from metrics.errors import input_fault, listed, nearest
 from metrics.msu.score import Population
 from metrics.msu.trails import RANGES
-from metrics.wording import listed, nearest
 from study_app.estimate.content import read_whole_study
 
 DEFAULT_PATIENCE_CHARS = 1500.0

@@ -6,8 +6,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from metrics.errors import FaultLog
-from metrics.wording import listed, nearest
+from metrics.errors import FaultLog, listed, nearest
 from study_app.study.entries import (
     ALL,
     CheckQuestion,

@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from metrics.errors import FaultLog, input_fault
+from metrics.errors import FaultLog, input_fault, listed
 from metrics.files import SMALL_BYTES, check_bytes
-from metrics.wording import listed
 from study_app.study.platforms import Platform
 
 COLUMNS = {

@@ -4,9 +4,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from metrics.errors import Fault
+from metrics.errors import Fault, listed
 from metrics.readers.lines import run_name, system_name
-from metrics.wording import listed
 from study_app.study_new.recognise import SHARE_THAT_FITS, Recognised
 
 ENOUGH = 0.5

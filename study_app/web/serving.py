@@ -21,14 +21,14 @@ import yaml
 from flask import Flask, Response, current_app, g, make_response, redirect, render_template, request
 from jinja2 import BaseLoader, ChoiceLoader, DictLoader, StrictUndefined
 from markupsafe import Markup
-from werkzeug.exceptions import BadRequest, NotFound
+from werkzeug.exceptions import BadRequest
 
 from metrics.errors import InputError, input_fault
 from study_app.config import Config, resource_folder
 from study_app.services.researcher.studies import SIGNING_KEY, key_before, setting
 from study_app.store.database import Database, is_empty, migrate, open_database, shown_address, transaction
 from study_app.store.plan import Plans
-from study_app.store.tokens import NewToken, Now, Signer
+from study_app.store.tokens import BadTokenError, NewToken, Now, Signer
 from study_app.tasks.kinds import KINDS
 from study_app.web.pages.pages import MessagePage, ShownSide
 
@@ -215,8 +215,8 @@ def is_https() -> bool:
 
 def find_nothing_with_nul() -> None:
     """Nothing here has NUL in its address, and PostgreSQL fails when it is only asked for it."""
-    if "\0" in request.path:
-        raise NotFound
+    if request.routing_exception is None and "\0" in request.path:
+        raise BadTokenError
 
 
 def refuse_what_was_cut() -> None:

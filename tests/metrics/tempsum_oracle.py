@@ -2,7 +2,7 @@
 
 import math
 
-from metrics.topics import short_form
+from metrics.taking_part import short_form
 
 
 def score(event, run, topic, *, year, binary=False, unsampled=None):

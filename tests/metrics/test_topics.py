@@ -2,7 +2,7 @@
 
 import pytest
 
-from metrics.topics import TopicNames, short_form
+from metrics.taking_part import TopicNames, short_form
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,10 @@ from dataclasses import replace
 from calibration.agree.measures.kinds import KINDS
 from calibration.agree.measures.variants import CONVERTED_MARK, Fit, Variant
 from calibration.agree.result import Wanted
-from metrics.errors import Fault, InputError, input_fault
+from metrics.errors import Fault, InputError, input_fault, listed, nearest
 from metrics.ranked.named import INSTALL, PlainMeasure, has_ir_measures, ranked_measure
 from metrics.registry import Measure, all_measures
 from metrics.summaries.score import MMeasure
-from metrics.wording import listed, nearest
 
 OPTIONS = "--primary, --compare"
 OF_MODEL = ("@preferences", "@grid", "@stops", "@fitted", "fitted P")

@@ -18,7 +18,7 @@ from calibration.agree.measures.variants import (
 from calibration.tables.sources import TaskSources
 from calibration.user_model.measures import intent_shares, persistence
 from calibration.user_model.model import UserModel
-from metrics.errors import input_fault
+from metrics.errors import input_fault, listed
 from metrics.ranked.lists import RankedCollection, RankedRun
 from metrics.ranked.named import INSTALL, has_ir_measures
 from metrics.ranked.score import (
@@ -42,8 +42,7 @@ from metrics.ranked.score import (
 from metrics.readers.ranked import read_ranked_collection, read_ranked_run
 from metrics.readers.texts import read_document_texts, read_ranked_topics
 from metrics.registry import Measure
-from metrics.topics import TopicNames
-from metrics.wording import listed
+from metrics.taking_part import TopicNames
 
 PLAIN = ("nDCG@{k}", "AP@{k}", "RR@{k}", "RBP(p=0.8)@{k}", "ERR@{k}", "P@{k}")
 """What scores lists without windows, in the notation of ir_measures; k is the depth that was shown."""

@@ -24,12 +24,11 @@ from calibration.push.pairs import DEFAULT_CONVENTION, SIGNS
 from calibration.tables.sources import PUSH_FILES, TaskSources
 from calibration.user_model.model import PUSH_WEIGHTS, lacking_push_weights
 from calibration.user_model.push import push_alpha
-from metrics.errors import input_fault
+from metrics.errors import input_fault, listed
 from metrics.readers.texts import read_profiles
 from metrics.readers.trees import read_xml
 from metrics.registry import Measure
-from metrics.topics import TopicNames
-from metrics.wording import listed
+from metrics.taking_part import TopicNames
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

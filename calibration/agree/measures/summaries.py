@@ -24,7 +24,7 @@ from calibration.inference.results import NotIdentifiedError
 from calibration.patience.pairs import given_probabilities
 from calibration.tables.sources import TaskSources
 from calibration.user_model.measures import intent_shares, patience_chars
-from metrics.errors import input_fault
+from metrics.errors import input_fault, listed
 from metrics.readers.mobileclick import COLUMNS as COLLECTION_FILES
 from metrics.readers.mobileclick import read_collection_files
 from metrics.readers.mobileclick_runs import read_summary_run
@@ -32,7 +32,6 @@ from metrics.registry import Measure
 from metrics.summaries.score import PAPER_PATIENCE
 from metrics.summaries.trailtext import Probabilities
 from metrics.summaries.two_layered import Link, Query, Summary
-from metrics.wording import listed
 
 FROM_PREFERENCES = frozenset({"preferences", "grid"})
 PATIENCE_SOURCES = ("preferences", "stops", "grid")

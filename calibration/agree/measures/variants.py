@@ -15,7 +15,7 @@ import pandas as pd
 
 from metrics.registry import Measure
 from metrics.results import ALL, Score
-from metrics.topics import TopicNames
+from metrics.taking_part import TopicNames
 
 CONVERTED_MARK = "(converted)"
 """Ends the name of every measure whose judgments were made for another kind of collection."""

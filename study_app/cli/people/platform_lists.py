@@ -142,7 +142,7 @@ def _in_words(reconciled: "list[Reconciled]") -> str:
 
 
 def _submission_cells(submission: "Reconciled") -> tuple[str, ...]:
-    from metrics.wording import plain_cell
+    from metrics.errors import plain_cell
 
     return (
         plain_cell(submission.worker),

@@ -71,7 +71,7 @@ def _reminder_rows(
     session: "Session", study: "LoadedStudy", base: str, quiet_hours: float | None, *, now: "datetime"
 ) -> list[tuple[str, str, str]]:
     """Return the lines of the list, and note that everybody on it is reminded now."""
-    from metrics.wording import plain_cell
+    from metrics.errors import plain_cell
     from study_app.services.researcher.remind import remind as reminded
     from study_app.services.researcher.studies import SIGNING_KEY, setting
     from study_app.store.plan import Plans

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, NullLocator
 
-from calibration.inference.drawing import LEGEND_BELOW
+from calibration.inference.wording import LEGEND_BELOW
 from calibration.plan.search import Plan, Wish
 from calibration.plan.simulation import PlanRow
 from study_app.cli.plan.question import PlanQuestion, percent

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from study_app.cli.output import FORMATS, MOST, Number, OutFile
+from study_app.cli.output import FORMATS, MOST, Number, OutFile, engine_options
 
 if TYPE_CHECKING:
     from calibration.plan.search import Wish
@@ -152,12 +152,16 @@ def plan_options(*, vary: Sequence[str], studies: int, kinds: Sequence[str]) -> 
             callback=_a_figure,
             help="Draw the curve into FILE too: .svg, .pdf or .png.",
         ),
+        engine_options,
     )
 
     def add(command: Command) -> Command:
         @functools.wraps(command)
         def wrapped(*args: Any, **given: Any) -> None:
-            names = ("width", "sure", "power", "vary", "studies", "seed", "format_", "figure")
+            names = (
+                *("width", "sure", "power", "vary", "studies", "seed", "format_", "figure"),
+                *("jobs", "scheduler"),
+            )
             for name in ("study", "task"):
                 given.pop(name)
             command(*args, wanted=PlanOptions(**{name: given.pop(name) for name in names}), **given)
@@ -181,6 +185,8 @@ class PlanOptions:
         As given.
     figure : Path or None
         Where the curve is drawn.
+    jobs, scheduler
+        Who simulates.
     study : PlannedStudy or None
         The study that it is a plan of.
     """
@@ -196,11 +202,14 @@ class PlanOptions:
         seed: int,
         format_: str,
         figure: Path | None,
+        jobs: int,
+        scheduler: str | None,
     ) -> None:
         if width is not None and power is not None:
             raise click.UsageError("--width and --power are two questions: give one of them")
         self.vary, self.studies, self.seed = vary, studies, seed
         self.format_, self.figure = format_, figure
+        self.jobs, self.scheduler = jobs, scheduler
         self._width, self._sure, self._power = width, sure, power
         self.study, self._same_minutes = study_of_plan()
 
@@ -270,7 +279,23 @@ def answer(design: "Design", question: "PlanQuestion", wish: "Wish", wanted: Pla
     from study_app.cli.plan.text import COLUMNS, machine_rows, plan_text
 
     question = wanted.priced(question)
-    found = plan(design, wanted.vary, wish, studies=wanted.studies, seed=wanted.seed, track=_track())
+    try:
+        found = plan(
+            design,
+            wanted.vary,
+            wish,
+            studies=wanted.studies,
+            seed=wanted.seed,
+            jobs=wanted.jobs,
+            scheduler=wanted.scheduler,
+            track=_track(),
+        )
+    except KeyboardInterrupt:
+        click.echo(
+            "\nstopped; a plan keeps nothing: run it again, with fewer --studies if it takes too long",
+            err=True,
+        )
+        raise SystemExit(130) from None
     if wanted.figure is not None:
         from metrics.files import write_whole
         from study_app.cli.plan.figure import figure_bytes

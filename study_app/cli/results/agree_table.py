@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from calibration.agree.result import AgreementTables, By, nothing_detectable, tells
-from metrics.wording import counted
+from metrics.errors import counted
 from study_app.cli.output import table_text
 
 CONVENTIONS = ("against", "half", "drop", "weighted")

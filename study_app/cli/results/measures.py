@@ -84,11 +84,10 @@ def correlate(table: str, *, x: str | None, others: tuple[str, ...], seed: int, 
 
     from metrics.agreement.comparison import Correlation, correlations
     from metrics.agreement.correlation import MAX_SYSTEMS
-    from metrics.errors import input_fault
+    from metrics.errors import input_fault, listed
     from metrics.readers.lines import run_name
     from metrics.readers.score_rows import read_measure_table
     from metrics.results import ALL, Score
-    from metrics.wording import listed
 
     if bool(others) > bool(x):
         raise click.UsageError("--y needs --x COLUMN, the reference")

@@ -125,8 +125,7 @@ def check(tables: Path, *, output: Output) -> None:
     """
     from calibration.tables.files import read_tables
     from calibration.tables.suspicions import in_no_result, suspicions
-    from metrics.errors import InputError
-    from metrics.wording import counted
+    from metrics.errors import InputError, counted
 
     study, faults = _study(tables)
     try:

@@ -157,7 +157,7 @@ def import_preferences(
     tool logged are taken over by prefcal import-visits.
     """
     from calibration.interchange.preferences import ImportRules, PreferenceColumns, read_foreign_preferences
-    from metrics.wording import counted
+    from metrics.errors import counted
 
     if visit_gap is not None and not (columns["shown_at"] and columns["decided_at"]):
         raise click.UsageError("--visit-gap needs --shown-at and --decided-at")
@@ -279,7 +279,7 @@ def import_visits(
         follows_of_visits,
         read_foreign_visits,
     )
-    from metrics.wording import counted
+    from metrics.errors import counted
 
     if (columns["end"] is None) == (columns["seconds"] is None):
         raise click.UsageError("give one of --end and --seconds")

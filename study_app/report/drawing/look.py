@@ -9,9 +9,8 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from metrics.errors import FaultLog, input_fault, raise_all
+from metrics.errors import FaultLog, input_fault, listed, nearest, raise_all
 from metrics.files import MAX_DOCUMENT_BYTES, check_bytes
-from metrics.wording import listed, nearest
 
 HEX = re.compile(r"#[0-9a-fA-F]{6}")
 FONTS = re.compile(r"[\w ,'\"-]+")

@@ -7,7 +7,7 @@ import numpy as np
 
 from calibration.agree.measures.variants import Fit, Role
 from calibration.agree.result import nothing_detectable, tells
-from metrics.wording import listed
+from metrics.errors import listed
 from study_app.report.drawing.figures import Mark, agreement_rows
 from study_app.report.page import (
     LEVEL,

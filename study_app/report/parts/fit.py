@@ -8,8 +8,8 @@ from types import MappingProxyType
 
 from calibration.fit.kept import FitPlot, FitPlots
 from calibration.user_model.model import PATIENCE_SPREAD, ParameterEntry, UserModel, plain_name
+from metrics.errors import listed
 from metrics.summaries.score import PAPER_PATIENCE
-from metrics.wording import listed
 from study_app.report.drawing.figures import Mark, fit_drawing
 from study_app.report.folder import ReportMaterial
 from study_app.report.page import (

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from calibration.rank.folder import Ranking, ranks_in_words
-from metrics.wording import listed
+from metrics.errors import listed
 from study_app.report.drawing.figures import Mark
 from study_app.report.drawing.ranking_figures import win_rate_rows
 from study_app.report.page import (

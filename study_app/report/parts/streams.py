@@ -20,7 +20,7 @@ from calibration.agree.folder import (
 )
 from calibration.user_model.model import UserModel
 from metrics.arrays import Floats
-from metrics.wording import listed
+from metrics.errors import listed
 from study_app.report.drawing.ranking_figures import (
     Against,
     BestMap,

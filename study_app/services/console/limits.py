@@ -11,8 +11,7 @@ from typing import Any
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from metrics.errors import input_fault
-from metrics.wording import counted
+from metrics.errors import counted, input_fault
 from study_app.protocol.domain import follow_length
 from study_app.services.worker.room import open_topics, open_units
 from study_app.store.models import Assignment, LoadedStudy, Slot, Task, Topic, Worker

@@ -18,7 +18,7 @@ import numpy as np
 from sqlalchemy import exists, func, select
 from sqlalchemy.orm import Session
 
-from metrics.wording import counted
+from metrics.errors import counted
 from study_app.services.console.limits import planned_workers
 from study_app.services.researcher.progress import CheckRate, QueryProgress
 from study_app.services.researcher.studies import BACKED_UP_AT, setting

@@ -11,7 +11,7 @@ from decimal import Decimal
 from sqlalchemy import ColumnElement, Select, case, func, select, update
 from sqlalchemy.orm import Session
 
-from metrics.wording import plain_cell
+from metrics.errors import plain_cell
 from study_app.services.researcher.reconcile import Finding, Reconciled, never_listed
 from study_app.store.models import PlatformIdentity
 from study_app.store.plan import Plans, StudyPlan

@@ -5,8 +5,7 @@ from datetime import datetime
 from sqlalchemy import bindparam, delete, select
 from sqlalchemy.orm import Session
 
-from metrics.errors import input_fault
-from metrics.wording import listed, nearest
+from metrics.errors import input_fault, listed, nearest
 from study_app.store.models import LoadedStudy, Setting
 from study_app.store.tokens import KeyBefore, NewToken
 

@@ -22,11 +22,10 @@ from markdown_it.renderer import RendererProtocol
 from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 
-from metrics.errors import Fault, FaultLog
+from metrics.errors import Fault, FaultLog, counted, listed
 from metrics.readers.texts import Citation, GivenAnswer, read_answers, read_ranked_topics
 from metrics.summaries.trailtext import counted_chars
-from metrics.topics import TopicNames
-from metrics.wording import counted, listed
+from metrics.taking_part import TopicNames
 from study_app.study.entries import collection_paths
 from study_app.tasks.answer_pairs import AnswerPairs
 from study_app.tasks.content import UNSHOWN, Shown, TaskContent, TopicContent, source_files, tried

@@ -8,10 +8,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from metrics.errors import Fault, FaultLog
+from metrics.errors import Fault, FaultLog, counted, listed, nearest
 from metrics.readers.columns import read_columns
-from metrics.topics import TopicNames
-from metrics.wording import counted, listed, nearest
+from metrics.taking_part import TopicNames
 from study_app.study.entries import JudgingTask
 from study_app.tasks.content import Couple, TaskContent, source_files, tried
 

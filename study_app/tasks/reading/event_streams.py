@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from metrics.errors import Fault, InputError
+from metrics.errors import Fault, InputError, nearest
 from metrics.events import UPDATE, Event, EventCollection, UpdateRun
 from metrics.msu.measures import text_words
 from metrics.msu.trails import IntArray
@@ -19,9 +19,7 @@ from metrics.readers.columns import line_of_row
 from metrics.readers.tempsum import read_events, read_update_run
 from metrics.readers.trees import read_xml
 from metrics.summaries.trailtext import counted_chars
-from metrics.taking_part import unjudged_entries
-from metrics.topics import TopicNames
-from metrics.wording import nearest
+from metrics.taking_part import TopicNames, unjudged_entries
 from study_app.study.entries import collection_paths
 from study_app.tasks.content import Shown, TaskContent, TopicContent, source_files
 from study_app.tasks.stream_visits import StreamVisits

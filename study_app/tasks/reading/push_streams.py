@@ -30,7 +30,7 @@ from metrics.readers.push import push_from_events, push_run_from_updates, read_p
 from metrics.readers.tempsum import read_events, read_update_run
 from metrics.readers.texts import InterestProfile, read_profiles, read_texts
 from metrics.summaries.trailtext import counted_chars
-from metrics.topics import TopicNames
+from metrics.taking_part import TopicNames
 from study_app.study.entries import collection_paths
 from study_app.tasks.content import EventFiles, TaskContent, TopicContent, source_files, tried
 from study_app.tasks.reading.event_streams import event_words

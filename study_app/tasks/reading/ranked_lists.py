@@ -11,13 +11,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from metrics.errors import Fault, FaultLog, input_fault
+from metrics.errors import Fault, FaultLog, input_fault, nearest
 from metrics.ranked.lists import RankedCollection, RankedRun
 from metrics.readers.ranked import read_ranked_collection, read_ranked_run, read_windows
 from metrics.readers.texts import AskedTopic, DocumentText, read_document_texts, read_ranked_topics
 from metrics.summaries.trailtext import counted_chars
-from metrics.topics import TopicNames
-from metrics.wording import nearest
+from metrics.taking_part import TopicNames
 from study_app.study.entries import collection_paths
 from study_app.tasks.content import TaskContent, TopicContent, source_files, tried
 from study_app.tasks.ranked_pairs import RankedPairs

@@ -3,8 +3,7 @@
 from flask import Blueprint, Response, request
 from werkzeug.exceptions import NotFound
 
-from metrics.errors import InputError, shown_faults
-from metrics.wording import counted, listed
+from metrics.errors import InputError, counted, listed, shown_faults
 from study_app.services.console.payments import (
     LISTS,
     PAYABLE,

@@ -5,10 +5,10 @@ import pytest
 
 from calibration.durations.checks import compare_days, compare_hours
 from calibration.durations.exposures import away_exposure
-from calibration.durations.extended import TOGETHER, fit_together
 from calibration.durations.fit import AWAY, fit_away, fit_durations, fit_exposure, fit_session
-from calibration.durations.laws import DROP_OUTS, GAMMA, TWO_KINDS, drop_outs, fade
 from calibration.durations.likelihood import Exposure
+from calibration.durations.other_laws.extended import TOGETHER, fit_together
+from calibration.durations.other_laws.laws import DROP_OUTS, GAMMA, TWO_KINDS, drop_outs, fade
 from calibration.durations.result import DurationFit
 from calibration.durations.simulate import Diary, simulate_visits
 from metrics.msu.score import Population

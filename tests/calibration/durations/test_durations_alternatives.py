@@ -8,7 +8,11 @@ import statsmodels.api as sm
 from scipy import stats
 from scipy.special import gammaln
 
-from calibration.durations.alternatives import (
+from calibration.durations.exposures import away_exposure
+from calibration.durations.fit import fit_away, fit_session
+from calibration.durations.likelihood import Exposure
+from calibration.durations.maximum import maximum
+from calibration.durations.other_laws.alternatives import (
     COMPOUND,
     FRAILTY,
     GAMMA,
@@ -18,10 +22,6 @@ from calibration.durations.alternatives import (
     Alternative,
     alternatives,
 )
-from calibration.durations.exposures import away_exposure
-from calibration.durations.fit import fit_away, fit_session
-from calibration.durations.likelihood import Exposure
-from calibration.durations.maximum import maximum
 from calibration.durations.simulate import Diary, simulate_visits
 from metrics.msu.score import Population
 

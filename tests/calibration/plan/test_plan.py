@@ -1,6 +1,7 @@
 """Plans keep what they promise: the search finds the smallest size, and a study of that size is as was said."""
 
 import math
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +15,8 @@ from calibration.durations.simulate import Diary, simulate_visits
 from calibration.patience.simulate import Judges, simulate_preferences, simulate_summaries
 from calibration.plan.agreement import AgreementDesign, DifferenceDesign, _two_measures
 from calibration.plan.patience import MOST_PAIRS, PatienceDesign, _some_queries
-from calibration.plan.simulation import People, Sizes, draw_votes, plan_row, systems_for
+from calibration.plan.search import plan_row
+from calibration.plan.simulation import People, Sizes, draw_votes, systems_for
 from calibration.plan.streams import AwayDesign, SilenceDesign
 from calibration.push.fit import fit_weights_to
 from calibration.push.simulate import PushJudges, simulate_push_judgments
@@ -231,6 +233,24 @@ def test_the_planned_interval_is_that_of_agree():
     for ties in ("against", "weighted"):
         planned = votes.by_person().interval(votes.difference(scores), ties)
         assert planned == pytest.approx(task.votes().interval(real, ties), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "design",
+    [
+        AgreementDesign(queries=8, pairs=6, workers=5, true=0.7, rho=0.5),
+        DifferenceDesign(
+            study=AgreementDesign(queries=8, pairs=6, workers=5, true=0.7, rho=0.5), other=0.6, rho_other=0.4
+        ),
+        AwayDesign(workers=20, days=5, mean_hours=8, sd_hours=4),
+        SilenceDesign(workers=12, pairs=10, topics=8, true=0.4),
+    ],
+)
+def test_a_design_simulates_the_same_study_in_another_process(design):
+    """It is sent there, and brings all that it needs."""
+    sent = pickle.loads(pickle.dumps(design))
+
+    assert sent.simulated(np.random.default_rng(1)) == design.simulated(np.random.default_rng(1))
 
 
 def test_who_leaves_leaves_the_rest_undone():

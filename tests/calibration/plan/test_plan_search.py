@@ -1,13 +1,17 @@
 """The search for the size that a study needs."""
 
 import math
+import os
+import signal
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from calibration.plan.search import Wish, plan
-from calibration.plan.simulation import NOTHING, Outcome, plan_row
+from calibration.plan.agreement import AgreementDesign
+from calibration.plan.search import Wish, plan, plan_row
+from calibration.plan.simulation import NOTHING, Outcome
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,3 +168,39 @@ def test_a_chance_never_falls_with_the_size():
     chances = [row.power for row in found.rows]
 
     assert chances == sorted(chances)
+
+
+@pytest.mark.parametrize("wish", [Wish(width=0.15), Wish(power=0.6)])
+def test_a_plan_is_the_same_whoever_draws_its_studies(wish, monkeypatch):
+    """Each study has its own seed: a process that begins in the middle draws what one alone would have drawn."""
+    monkeypatch.setattr("metrics.engine.engines.ALONE_SECONDS", 0.001)
+    alone, two = (plan(SquareRoot(), "number", wish, studies=40, jobs=jobs).frame() for jobs in (1, 2))
+
+    pd.testing.assert_frame_equal(alone, two, check_exact=True)
+
+
+@pytest.mark.soak
+def test_a_cluster_whose_worker_is_killed_gives_the_same_plan():
+    """Two worker processes, one of them killed in the middle: its studies go to the other."""
+    from distributed import LocalCluster
+
+    design = AgreementDesign(queries=12, pairs=21, workers=10, true=0.75).searched()
+    wish = Wish(width=0.12)
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+
+        def kill_one(studies, _label):
+            for number, study in enumerate(studies):
+                if number == 50 and len(killed) == 0:
+                    killed.append(next(iter(cluster.workers.values())).process.process.pid)
+                    os.kill(killed[0], signal.SIGKILL)
+                yield study
+
+        killed = []
+        found = plan(
+            design, "queries", wish, studies=100, scheduler=cluster.scheduler_address, track=kill_one
+        )
+
+    assert killed
+    pd.testing.assert_frame_equal(
+        found.frame(), plan(design, "queries", wish, studies=100).frame(), check_exact=True
+    )

@@ -15,6 +15,16 @@ def die(_shared: int, _item: int) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def who(_shared: object, _item: int) -> int:
+    return os.getpid()
+
+
+@pytest.fixture
+def _at_once(monkeypatch):
+    """Other processes are started for the first piece."""
+    monkeypatch.setattr("metrics.engine.engines.ALONE_SECONDS", 0.0)
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_every_item_comes_back_with_its_result(jobs):
     """In any order: who wants one sorts."""
@@ -22,6 +32,25 @@ def test_every_item_comes_back_with_its_result(jobs):
         assert sorted(engine.results(operator.mul, 3, range(9))) == [(item, 3 * item) for item in range(9)]
 
 
+def test_short_work_starts_no_process():
+    """Starting one takes longer."""
+    with open_engine(jobs=2) as engine:
+        assert {process for _, process in engine.results(who, None, range(9))} == {os.getpid()}
+
+
+@pytest.mark.usefixtures("_at_once")
+def test_the_same_processes_do_the_same_work_of_another_call_and_are_told_of_other_work():
+    """A search asks many times; what a call left undone is not in the way of the next."""
+    with open_engine(jobs=2) as engine:
+        next(engine.results(who, None, range(99)))
+        before, after = ({process for _, process in engine.results(who, None, range(9))} for _ in range(2))
+        assert os.getpid() not in before | after
+        assert len(before | after) <= 2
+        assert sorted(engine.results(operator.mul, 3, range(4))) == [(item, 3 * item) for item in range(4)]
+        assert sorted(engine.results(operator.mul, 5, range(4))) == [(item, 5 * item) for item in range(4)]
+
+
+@pytest.mark.usefixtures("_at_once")
 def test_a_process_that_dies_is_one_line():
     with open_engine(jobs=2) as engine, pytest.raises(PrefcalError, match=r"a worker process died.*again"):
         list(engine.results(die, 0, range(3)))

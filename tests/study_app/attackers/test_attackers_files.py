@@ -6,12 +6,11 @@ from decimal import Decimal
 
 import pytest
 
-from metrics.errors import Fault, FaultLog, InputError, printable
+from metrics.errors import Fault, FaultLog, InputError, plain_cell, printable
 from metrics.readers import lines
 from metrics.readers.columns import read_csv_columns
 from metrics.readers.texts import read_profiles
 from metrics.readers.trees import read_json, read_xml
-from metrics.wording import plain_cell
 from study_app.cli.output import table_text
 from study_app.estimate.content import read_whole_study
 from study_app.report.drawing.look import read_look

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 
 from scipy.special import chdtrc, ndtr
 
-from calibration.durations.alternatives import FRAILTY, Alternative, alternatives, weibull_model, weibull_test
 from calibration.durations.checks import (
     Days,
     Excess,
@@ -18,8 +17,17 @@ from calibration.durations.checks import (
     topics_apart,
     within_worker_test,
 )
-from calibration.durations.extended import Extended
-from calibration.durations.laws import (
+from calibration.durations.likelihood import Design, Exposure, Totals
+from calibration.durations.maximum import DurationMaximum
+from calibration.durations.other_laws.alternatives import (
+    FRAILTY,
+    Alternative,
+    alternatives,
+    weibull_model,
+    weibull_test,
+)
+from calibration.durations.other_laws.extended import Extended
+from calibration.durations.other_laws.laws import (
     GAMMA,
     GENERALISED_GAMMA,
     LOG_T,
@@ -31,8 +39,6 @@ from calibration.durations.laws import (
     may_lack_sd,
     population_laws,
 )
-from calibration.durations.likelihood import Design, Exposure, Totals
-from calibration.durations.maximum import DurationMaximum
 from calibration.inference.results import GoodnessOfFit
 from metrics.agreement.comparison import holm
 

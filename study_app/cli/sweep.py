@@ -1,16 +1,12 @@
-"""`prefcal sweep msu`: MSU for every population of a grid, by one process or many.
+"""`prefcal sweep msu`: MSU for every population of a grid, by one process or many."""
 
-Who does long work: `--jobs` and `--scheduler`, which several commands take.
-"""
-
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from study_app.cli.output import folder_option
+from study_app.cli.output import engine_options, folder_option
 from study_app.cli.score.events import (
     DEFAULT_USERS,
     DURATION,
@@ -26,34 +22,6 @@ if TYPE_CHECKING:
     from metrics.sweep.result import MSUSweep
     from metrics.sweep.sweep import Part, SweepPlan
     from metrics.sweep.tables import ReferenceMeasure
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def engine_options(command: F) -> F:
-    """Add `--jobs` and `--scheduler`, which the command gets as ``jobs`` and ``scheduler``."""
-    scheduler = click.option(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="Work on a running Dask cluster instead, such as tcp://10.0.0.1:8786; needs prefcal[cluster].",
-    )
-    jobs = click.option(
-        "--jobs",
-        type=click.IntRange(min=1),
-        default=cores,
-        show_default="every core",
-        metavar="N",
-        help="Processes on this machine. The numbers are the same with any number of them.",
-    )
-    return jobs(scheduler(command))
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
 
 LIKE = "like.csv"
 SHOWN = 10
@@ -233,10 +201,9 @@ class _Progress:
 
 def _reference(path: str, column: str, runs: list[str], topics: list[str]) -> "ReferenceMeasure":
     """Read the measure of `--like`."""
-    from metrics.errors import input_fault
+    from metrics.errors import input_fault, listed
     from metrics.readers.score_rows import read_score_rows
     from metrics.sweep.tables import references
-    from metrics.wording import listed
 
     scores = read_score_rows(path)
     known = list(dict.fromkeys(score.metric for score in scores))

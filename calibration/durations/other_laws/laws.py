@@ -23,7 +23,9 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, gammaincinv, gammaln
 
-from calibration.durations.extended import (
+from calibration.durations.likelihood import LEAST_SECONDS, Exposure, Totals, total
+from calibration.durations.maximum import DurationMaximum, maximum
+from calibration.durations.other_laws.extended import (
     ANYWHERE,
     Extended,
     Population,
@@ -32,8 +34,6 @@ from calibration.durations.extended import (
     log_normal_population,
     log_normal_values,
 )
-from calibration.durations.likelihood import LEAST_SECONDS, Exposure, Totals, total
-from calibration.durations.maximum import DurationMaximum, maximum
 from calibration.inference.results import NotIdentifiedError
 from metrics.arrays import Floats, Places
 

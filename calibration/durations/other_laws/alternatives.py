@@ -13,10 +13,10 @@ import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import chdtrc, gamma, gammaln, log_ndtr
 
-from calibration.durations.extended import Extended, log_normal_population, log_normal_values
-from calibration.durations.laws import GAMMA
 from calibration.durations.likelihood import LEAST_SECONDS, Exposure, Totals, log_likelihoods
 from calibration.durations.maximum import DurationMaximum, maximum
+from calibration.durations.other_laws.extended import Extended, log_normal_population, log_normal_values
+from calibration.durations.other_laws.laws import GAMMA
 from calibration.inference.goodness import REJECTED
 from calibration.inference.results import GoodnessOfFit, NotIdentifiedError
 from metrics.arrays import Bools, Floats, Places

@@ -1,1 +1,0 @@
-"""`prefcal sweep`: one measure at many points; one command a measure family."""
