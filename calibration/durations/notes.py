@@ -34,6 +34,7 @@ TOO_SMALL = (
     (0, ", and S comes out too small, by a third and more"),
 )
 """Workers from which on S is off by so much as a rule: medians of 200 simulated studies of log-normal people, S = M, over a week."""
+FEW_DAYS = 7
 MOST_SILENT = 0.5
 SIMULATIONS = 399
 SIMULATED_WORKERS = 1_000_000
@@ -177,6 +178,12 @@ def _time(fit: DurationFit, exposure: Exposure, causes: Causes) -> Iterator[Diag
             f"Everybody came more on some of the {days.n_days} days than on others: {days.low:.2g} times as often as on average on "
             f"quiet days, {days.high:.2g} times on busy ones. The intervals hold the draw of the days too; the estimate is of "
             "these days, and others would give another.",
+        )
+    elif causes.days is not None and causes.days.n_days < FEW_DAYS:
+        yield info(
+            "few_days",
+            f"The study ran over {causes.days.n_days} days, which are one draw of days: so few hardly show whether people come more on some "
+            "days than on others, and on other days the mean may be further off than the interval says. Run over a week or more.",
         )
     if HOURS in causes.named:
         yield warning(

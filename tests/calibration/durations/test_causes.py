@@ -137,6 +137,17 @@ def test_hours_of_their_own_are_no_hours_of_everybody():
     assert own[0] > 0.01
 
 
+def test_a_study_of_few_days_says_that_they_are_one_draw_of_days():
+    """Five days on which nothing happened; a whole week says nothing."""
+    rng = np.random.default_rng(8)
+    own = [np.sort(rng.uniform(0, 5, rng.poisson(5 * rate))) for rate in rates(80, rng)]
+    five = fit_exposure(watched(own, days=5.0), names=AWAY, resamples=9)
+    week = fit_exposure(watched(moments(rates(80, rng), rng)), names=AWAY, resamples=9)
+
+    assert "few_days" in {note.name for note in five.diagnostics if note.severity == "info"}
+    assert "few_days" not in {note.name for note in week.diagnostics}
+
+
 def test_habits_are_named_and_people_are_found_to_differ():
     """Once a day or not at an hour of their own: the plain model takes everybody for alike."""
     rng = np.random.default_rng(4)
