@@ -16,9 +16,16 @@ from calibration.inference.results import NotIdentifiedError
 from metrics.arrays import Bools, Floats, Ints
 from metrics.summaries.trailtext import Probabilities
 
-Decay: TypeAlias = Literal["linear", "exponential"]
-"""How worth falls with the offset x: max(0, 1 - kappa x), as in M, or exp(-kappa x)."""
+Decay: TypeAlias = Literal["linear", "exponential", "step"]
+"""How worth falls with the offset x: max(0, 1 - kappa x), as in M, exp(-kappa x), or all of it up to 1 / kappa and nothing beyond."""
 _KEYS = ["task", "topic", "system_a", "system_b"]
+
+
+def worth(depth: Floats, decay: Decay) -> Floats:
+    """Return what is left of the worth at offsets in units of the patience."""
+    if decay == "step":
+        return (depth < 1).astype(np.float64)
+    return np.maximum(0.0, 1 - depth) if decay == "linear" else np.exp(-depth)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,9 +56,7 @@ class Summaries:
 
     def m(self, kappa: Floats, decay: Decay = "linear") -> Floats:
         """Return M of every summary at every kappa = 1 / L: (k,) -> (k, s)."""
-        depth = np.outer(kappa, self.offset)
-        worth = np.maximum(0.0, 1 - depth) if decay == "linear" else np.exp(-depth)
-        return self._summed(self.weight * worth)
+        return self._summed(self.weight * worth(np.outer(kappa, self.offset), decay))
 
     def m_slope(self, kappa: Floats) -> Floats:
         """Return dM / dkappa of every summary (from the right where M bends): (k,) -> (k, s)."""

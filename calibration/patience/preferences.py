@@ -14,7 +14,7 @@ likelihood. Judgments of one topic share its summaries and those of a person the
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -34,7 +34,7 @@ from calibration.patience.judges import (
     patience_spread,
     who_answers_by_chance,
 )
-from calibration.patience.pairs import JudgedSummaries
+from calibration.patience.pairs import Decay, JudgedSummaries
 from calibration.patience.profile import (
     BestPlace,
     ClusterDesign,
@@ -196,18 +196,20 @@ def fit_patience_from_preferences(
     _check_relation(details, clusters)
     kappa = place.kappa
     notes, spread = _about_people(pairs, place)
-    form = (
-        None if notes or kappa == 0 else decay_form(pairs, place, float(profile.loglik[best]), clusters.kappa)
-    )
-    if form is not None and form.is_told:
-        notes.append(_exponential(form))
+    steps = details["lr_no_decay"] >= WEAK_LIKELIHOOD_RATIO
+    decays: tuple[Decay, ...] = ("exponential", "step") if steps else ("exponential",)
+    tested = () if notes or kappa == 0 else decays
+    forms = [decay_form(pairs, place, float(profile.loglik[best]), clusters.kappa, decay) for decay in tested]
+    told = [form for form in forms if form.is_told]
+    if told:
+        notes.append(_other_decay(max(told, key=lambda form: form.gain)))
     log_odds = place.slope * pairs.differences(profile.kappa[[best]])[0]
     details["misfit"] = misfit(log_odds, pairs.votes)
     return PreferencesFit(
         parameters=MappingProxyType({NAME: 1 / kappa if kappa > 0 else math.inf}),
         unit="counted characters",
         method="preference likelihood",
-        uncertainty=_uncertainty(pairs, profile, form, differences if with_jackknife else None, clusters),
+        uncertainty=_uncertainty(pairs, profile, forms, differences if with_jackknife else None, clusters),
         loglik=float(profile.loglik[best]),
         n_free=3 if pairs.votes.ties.any() else 2,
         n_workers=n_workers,
@@ -262,19 +264,20 @@ def _check_relation(details: Mapping[str, float], clusters: ClusterDesign) -> No
 def _uncertainty(
     pairs: JudgedSummaries,
     profile: KappaProfile,
-    form: DecayForm | None,
+    forms: Sequence[DecayForm],
     differences: Floats | None,
     clusters: ClusterDesign,
 ) -> MappingProxyType[str, Uncertainty]:
     """Return the likelihood-ratio set, and with differences the jackknife where nobody judged two topics; nothing for a single topic.
 
-    Where an exponential decay explains the votes nearly as well or better, but not decisively, the set holds that of its 1/e length too.
+    Where an exponential decay, or a step, explains the votes nearly as well or better, but not decisively, the set holds that of its length too.
     """
     if len(pairs.topics) < 2:
         return MappingProxyType({})
     curve: Uncertainty = _curve(profile, clusters)
-    if form is not None and form.is_open:
-        curve = AnyForm(plain=curve, others=(_curve(form.profile, clusters),))
+    others = tuple(_curve(form.profile, clusters) for form in forms if form.is_open)
+    if others:
+        curve = AnyForm(plain=curve, others=others)
     if differences is None or clusters.crossed:
         return MappingProxyType({"likelihood_ratio": curve})
     replicates = without_each_group(pairs, differences)
@@ -337,11 +340,15 @@ def _by_chance(people: tuple[str, ...], out: Bools, place: BestPlace, without: f
     )
 
 
-def _exponential(form: DecayForm) -> Diagnostic:
+def _other_decay(form: DecayForm) -> Diagnostic:
+    what, length, other = {
+        "exponential": ("An exponential decay", "worth falls to 1/e after", "the exponential"),
+        "step": ("A decay in one step", "nothing counts any more after", "the step"),
+    }[form.decay]
     return warning(
-        "decay_exponential",
-        f"An exponential decay explains the preferences better than the linear one of M (log-likelihood {form.gain:.1f} higher, "
-        f"{shown_p(form.p_value)}): worth falls to 1/e after {form.scale:.0f} characters. The L given is that of the closest line; do not read it as a length of the exponential.",
+        f"decay_{form.decay}",
+        f"{what} explains the preferences better than the linear one of M (log-likelihood {form.gain:.1f} higher, "
+        f"{shown_p(form.p_value)}): {length} {form.scale:.0f} characters. The L given is that of the closest line; do not read it as a length of {other}.",
     )
 
 

@@ -7,13 +7,14 @@ How judgments pull at patience, slope and tie weight, and how much of that peopl
 Judgments of a topic share its summaries, and judgments of a person the person's patience. So the variance is clustered by topics
 and by people at once; where nobody judges more than one topic that is the one by topics.
 
-Which form of decay explains preferences better: linear, as in M, or exponential, exp(-x / L).
+Which form of decay explains preferences better: linear, as in M, or exponential, exp(-x / L), or a step at L.
 
-The two are not nested; so by Cox's test (1961): how much better the exponential explains the votes, against how much it would if the
+They are not nested; so by Cox's test (1961): how much better the other form explains the votes, against how much it would if the
 linear one were true, in units of what the votes of topics leave to chance.
 """
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -225,29 +226,34 @@ def _effect(rows: Rows, matrix: Floats, first: int) -> float:
     return crossed_variance(influence, rows.topic, rows.worker) / float(model[0, 0])
 
 
-REJECTED = 0.06
-"""A p-value below it says that the exponential form explains decisively better."""
+REJECTED: MappingProxyType[Decay, float] = MappingProxyType({"exponential": 0.06, "step": 0.005})
+"""Form -> a p-value below it says that it explains decisively better. A step has a choice of many places, so it is asked for more."""
+LEAST_GAIN: MappingProxyType[Decay, float] = MappingProxyType({"exponential": 0.0, "step": 3.0})
+"""Form -> log-likelihood, times the design effect, by which it has to explain more then."""
 NEARLY = 1.92
 """Log-likelihood, times the design effect, by which it may explain less and is left open: half the chi-squared that chance exceeds in one of twenty."""
 
 
 class DecayForm(NamedTuple):
-    """What preferences say of the form.
+    """What preferences say of another form than the linear one.
 
     Attributes
     ----------
+    decay : str
+        Which.
     scale : float
-        Counted characters after which worth has fallen to 1 / e, in the exponential form that explains most; may be infinite.
+        Counted characters after which worth has fallen to 1 / e, or to nothing by a step, where that form explains most; may be infinite.
     gain : float
-        Log-likelihood of the exponential form over that of the linear one.
+        Log-likelihood of the form over that of the linear one.
     p_value : float
         How often it would explain as much better if the linear form were true.
     profile : KappaProfile
-        Of the exponential form.
+        Of the form.
     design_effect : float
         How many times larger the variance of kappa is than the model's, at least 1.
     """
 
+    decay: Decay
     scale: float
     gain: float
     p_value: float
@@ -256,8 +262,9 @@ class DecayForm(NamedTuple):
 
     @property
     def is_told(self) -> bool:
-        """Whether the exponential form explains decisively better."""
-        return self.gain > 0 and self.p_value < REJECTED
+        """Whether the form explains decisively better."""
+        least = LEAST_GAIN[self.decay] * self.design_effect
+        return self.gain > least and self.p_value < REJECTED[self.decay]
 
     @property
     def is_open(self) -> bool:
@@ -265,8 +272,10 @@ class DecayForm(NamedTuple):
         return self.gain > -NEARLY * self.design_effect and not self.is_told
 
 
-def decay_form(pairs: JudgedSummaries, linear: BestPlace, loglik: float, design_effect: float) -> DecayForm:
-    """Test the linear form against the exponential one.
+def decay_form(
+    pairs: JudgedSummaries, linear: BestPlace, loglik: float, design_effect: float, decay: Decay
+) -> DecayForm:
+    """Test the linear form against another one.
 
     Parameters
     ----------
@@ -278,13 +287,15 @@ def decay_form(pairs: JudgedSummaries, linear: BestPlace, loglik: float, design_
         Log-likelihood there.
     design_effect : float
         Of kappa.
+    decay : str
+        The other form.
     """
-    profile = _profile(pairs, pairs.votes, "exponential")
+    profile = _profile(pairs, pairs.votes, decay)
     gained = float(profile.loglik[profile.best])
     chances = _log_chances(pairs, linear, "linear")
     first, second, ties = pairs.votes.total * np.exp(chances)
     expected = Votes(first=first, second=second, ties=ties)
-    rival = _log_chances(pairs, _best(_profile(pairs, expected, "exponential")), "exponential")
+    rival = _log_chances(pairs, _best(_profile(pairs, expected, decay)), decay)
     ratio = np.where(np.isfinite(rival), rival - chances, 0.0)
     mean = (np.exp(chances) * ratio).sum(axis=0)
     surprise = gained - loglik - float(pairs.votes.total @ mean)
@@ -292,7 +303,7 @@ def decay_form(pairs: JudgedSummaries, linear: BestPlace, loglik: float, design_
     p_value = float(stdtr(max(len(pairs.topics) - 1, 1), -surprise / error)) if error > 0 else 1.0
     kappa = _best(profile).kappa
     scale = 1 / kappa if kappa > 0 else np.inf
-    return DecayForm(scale, gained - loglik, p_value, profile, max(1.0, design_effect))
+    return DecayForm(decay, scale, gained - loglik, p_value, profile, max(1.0, design_effect))
 
 
 def _profile(pairs: JudgedSummaries, votes: Votes, decay: Decay) -> KappaProfile:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from calibration.inference.davidson import choice_probabilities
 from calibration.patience.judges import spread_of_logs
-from calibration.patience.pairs import Decay
+from calibration.patience.pairs import Decay, worth
 from calibration.tables.definition import Tables
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
@@ -138,8 +138,8 @@ class Judges:
         Standard deviation of the log of a person's own factor on all log odds.
     patience_cv : float
         Coefficient of variation of people's own patience, log-normal with the median ``patience_chars``.
-    decay : {'linear', 'exponential'}
-        How worth falls for them with the offset; exponential is exp(-x / L).
+    decay : {'linear', 'exponential', 'step'}
+        How worth falls for them with the offset; exponential is exp(-x / L), step is all of it up to L and nothing beyond.
     careless : float
         Share of people who answer by chance.
 
@@ -247,11 +247,13 @@ def _own_worth(
 def _worth(
     positions: pd.DataFrame, probabilities: Probabilities, patience: Floats, decay: Decay
 ) -> pd.DataFrame:
-    """Return M of every summary, a column a patience; exponential worth is a weight that does not decay any more."""
+    """Return M of every summary, a column a patience; worth that falls otherwise than in M is a weight that does not decay any more."""
     if decay == "linear":
         return m_from_positions(positions, probabilities, patience.tolist())
     fallen = [
-        positions.assign(importance=positions["importance"] * np.exp(-positions["offset_chars"] / each))
+        positions.assign(
+            importance=positions["importance"] * worth(positions["offset_chars"].to_numpy() / each, decay)
+        )
         for each in patience
     ]
     return pd.concat([m_from_positions(rows, probabilities, [math.inf]) for rows in fallen], axis="columns")

@@ -240,7 +240,7 @@ def _held(
     if kinds.aic < gamma.aic - DECISIVE_AIC:
         return kinds
     clear = CLEAR_RATIO[exposure.design]
-    if gamma.point[2] < 0:  # a power tail: S is that of the grid's end, unless it is that of gamma rates
+    if gamma.point[2] < 0 and rates.aic < gamma.aic:  # a power tail
         told = found.gain[GAMMA] > clear and rates.aic < tails.aic and not may_lack_sd(rates)
         return rates if told else None
     return gamma if gamma.loglik > tails.loglik and found.gain[GENERALISED_GAMMA] > clear else None

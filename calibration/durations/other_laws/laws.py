@@ -130,7 +130,14 @@ def population_laws(totals: Totals, top: DurationMaximum) -> Iterator[Extended]:
     free = (ANYWHERE, _SIGMA)
     yield max(
         (
-            _fitted(GENERALISED_GAMMA, grid, generalised_gamma, (*start, q), (*free, (-2.5, 4.0)))
+            _fitted(
+                GENERALISED_GAMMA,
+                grid,
+                generalised_gamma,
+                (*start, q),
+                (*free, (-2.5, 4.0)),
+                _near(grid, top),
+            )
             for q in (0.5, -0.3)
         ),
         key=lambda one: one.loglik,
@@ -157,7 +164,8 @@ def gamma_rates(totals: Totals, top: DurationMaximum, log_mean: Floats) -> Exten
         a = math.exp(point[1])
         first, second = (max(a - order, _LEAST_EXCESS) for order in (1, 2))
         quantiles = -np.log(gammaincinv(a, (0.5, 0.75, 0.25)))
-        return point[0] + np.array([-math.log(first), -math.log(first) - math.log(second) / 2, *quantiles])
+        log_first = point[0] - math.log(first)
+        return np.array([log_first, log_first - math.log(second) / 2, *(point[0] + quantiles)])
 
     def population(point: Floats) -> Population:
         above = log_mean - point[0]

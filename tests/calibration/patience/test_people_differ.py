@@ -75,6 +75,15 @@ def test_an_exponential_decay_is_named():
     assert all(fit.params[NAME] > 1.2 * 840 for fit in fits)
 
 
+def test_a_decay_in_one_step_is_named_with_its_place():
+    """All of 840 characters counts and nothing beyond: the linear L is far longer, the sentence has the step."""
+    fit = judged(FEW[0], decay="step", sensitivity_sd=0.0)
+    (sentence,) = (note.sentence for note in fit.diagnostics if note.name == "decay_step")
+
+    assert fit.params[NAME] > 1.2 * 840
+    assert float(sentence.partition("any more after ")[2].split()[0]) == pytest.approx(840, rel=0.1)
+
+
 def test_judges_who_answer_by_chance_are_named_and_not_left_out():
     """Who they are, and the patience without them; who excludes them does so in the table workers."""
     fits = [judged(seed, careless=0.25) for seed in FEW]
@@ -237,14 +246,14 @@ def test_the_length_of_a_screen_is_found_from_stops_that_are_its_multiples():
         (-1.5, 0.3, 1.0, True),
         (-2.5, 0.3, 1.0, False),
         (-2.5, 0.3, 2.0, True),
-        (4.0, 0.01, 1.0, False),
+        (4.0, 0.001, 1.0, False),
+        (4.0, 0.01, 1.0, True),
+        (4.0, 0.001, 2.0, True),
     ],
 )
-def test_an_exponential_decay_that_explains_nearly_as_well_is_left_open(
-    gain, p_value, design_effect, is_open
-):
-    """Then the interval holds its 1/e length too; decisively better it is a warning, clearly worse it is out."""
+def test_a_decay_in_one_step_that_explains_nearly_as_well_is_left_open(gain, p_value, design_effect, is_open):
+    """Then the interval holds its length too; decisively better it is a warning, clearly worse it is out."""
     nothing = np.zeros(1)
     profile = KappaProfile(kappa=nothing, slope=nothing, log_tie=nothing, loglik=nothing)
 
-    assert DecayForm(500.0, gain, p_value, profile, design_effect).is_open is is_open
+    assert DecayForm("step", 500.0, gain, p_value, profile, design_effect).is_open is is_open
