@@ -3,7 +3,7 @@
 Every reader collects its faults in a `FaultLog`, so that a user sees them all at once, and leaves by
 `FaultLog.raise_if_any`. The command line prints `InputError.faults`; nothing else formats them.
 
-For messages: the nearest known name, a list of names in a sentence, a number with its word; and words that no spreadsheet computes.
+The words are the nearest known name, a list of names in a sentence, a number with its word, and a cell that no spreadsheet computes.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,10 +1,9 @@
 """Topic ids in their two forms, and what of the input takes no part in a score.
 
-Topic ids: compared as text, never as numbers, in a long form (`TS14.11`, `MB226`) or a short one (`11`, `226`).
+Topic ids are compared as text, never as numbers, in a long form (`TS14.11`, `MB226`) or a short one (`11`, `226`).
 
-What of the input takes no part in a score: counted by every family, said by the command line, warned of in Python.
-
-A score of files that do not belong together is a number like any other. So each family has functions that count what is
+A score of files that do not belong together is a number like any other. So what takes no part is said by the command line and
+warned of in Python, and each family has functions that count what is
 left out of its runs and judgments, as `LeftOut` values: `metrics.push.streams`, `metrics.events`,
 `metrics.ranked.lists` and `metrics.summaries.two_layered`. Nothing here changes a score.
 """

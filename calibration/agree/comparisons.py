@@ -195,7 +195,7 @@ def comparison_rows(
     rng : Generator
         Source of the sign flips.
     """
-    votes = task.votes()
+    votes = task.votes
     used = {name: differences[name] for couple in made for name in (couple.measure, couple.against)}
     return [row for by in By for row in _rows_by(by, task, votes, made, used, rng)]
 

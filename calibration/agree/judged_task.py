@@ -58,13 +58,9 @@ class JudgedTask:
         """Every system that was judged."""
         return frozenset(self.pairs["system_a"]) | frozenset(self.pairs["system_b"])
 
-    def votes(self) -> VotesByPerson:
-        """Return the votes with who gave them; pairs in the order of ``pairs``."""
-        return self._votes
-
     @cached_property
-    def _votes(self) -> VotesByPerson:
-        """What `votes` returns: judgments and pairs stand in the same order, so that a couple's place is its number."""
+    def votes(self) -> VotesByPerson:
+        """The votes with who gave them. Judgments and pairs stand in the same order, so that a couple's place is its number."""
         vote, names = pd.factorize(self.judgments["vote"])
         query, worker = (pd.factorize(self.judgments[name], sort=True)[0] for name in ("topic", "worker"))
         return VotesByPerson(
@@ -75,7 +71,7 @@ class JudgedTask:
 
     def ceiling(self) -> Ceiling:
         """Return how well these people agree with each other."""
-        votes = self.votes()
+        votes = self.votes
         crossed = votes.crossing
         return ceiling(votes.for_a, votes.pair, crossed.query, worker=crossed.worker)
 

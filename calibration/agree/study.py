@@ -1,8 +1,6 @@
 """From a folder of tables to agreement: how well each measure agrees with the preferences, under which parameters.
 
-Everything that scores the systems of one task: the measures of its kind, and scores from elsewhere.
-
-Brings the tasks together: `calibration.agree.study` scores their systems, `calibration.agree.task_agreement` compares the
+The systems of a task are scored by the measures of its kind, and by scores from elsewhere; `calibration.agree.task_agreement` compares the
 scores with the preferences, `calibration.agree.comparisons` the measures with each other. The columns of the results are listed
 in docs/agreement.md.
 """
@@ -264,7 +262,7 @@ def _tasks(evidence: Evidence, *, exclude: bool, complete_only: bool) -> list[Ju
 
 def _known(scored: _Scored, evidence: Evidence, differences: Mapping[str, Floats]) -> tuple[Diagnostic, ...]:
     """Return what to know of the judgments of a task, and of the people whom its measures were fitted to."""
-    votes = scored.task.votes()
+    votes = scored.task.votes
     crossing = votes.crossing
     judges = set(scored.task.judgments["worker"].unique())
     fitted_to = evidence.tables if evidence.model is not None and evidence.same_tables else {}

@@ -88,7 +88,7 @@ def task_agreement(task: JudgedTask, variants: Sequence[Variant], *, exclusions:
     differences = {
         variant.measure: score_differences(task, variant.scores.to_frame())[:, 0] for variant in variants
     }
-    votes = task.votes()
+    votes = task.votes
     judges = _Judges(
         votes=votes,
         ceiling=task.ceiling(),
@@ -121,7 +121,7 @@ def sweep_rows(task: JudgedTask, sweep: Sweep, *, rng: np.random.Generator) -> l
     list of dict
         One row a convention for ties and value.
     """
-    differences, votes = score_differences(task, sweep.scores).T, task.votes()
+    differences, votes = score_differences(task, sweep.scores).T, task.votes
     rows: list[Row] = []
     for ties in TIES:
         points = [agreement(one, task.share, task.topics, ties=ties) for one in differences]

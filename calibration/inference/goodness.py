@@ -1,8 +1,7 @@
-"""What to know before a fit is believed: where there are few, and how far data lie from the law.
+"""What to know before a fit is believed: where there are few workers or topics, and how far data lie from the law.
 
-What is few: below it intervals are less reliable than they say, whatever their method.
-
-Tests of a fitted law: how far data lie from it, and how often data drawn from it lie as far.
+Of few, intervals are less reliable than they say, whatever their method. A law is tested by how often data drawn from it lie as far
+from it as those that it was fitted to.
 
 Values that should be uniform are held against the uniform law by Anderson and Darling's statistic (1952). Its tables, and
 statsmodels' `normal_ad` and `scipy.stats.anderson`, are for plain samples with a fitted mean and spread; here each value has a

@@ -1,8 +1,6 @@
 """How fits are printed and drawn: numbers in words, and what all plots have in common.
 
-Numbers in words: how messages, summaries and plots print them.
-
-What all plots of fits have in common: a title that says what to look for, a legend that covers nothing.
+Messages, summaries and plots print numbers alike. A plot has a title that says what to look for, and a legend that covers nothing.
 """
 
 import math

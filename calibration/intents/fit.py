@@ -5,9 +5,8 @@ the collection, and P(i|q) = E(q_i) / sum_j E(q_j). A Dirichlet-multinomial woul
 most one vote. What a few votes say about a and b is little, so they are averaged over instead of being fixed at their
 likeliest values, which would make the intervals too narrow. The paper's raw share n_i / n is kept beside it.
 
-What people voted and rated, in the files of a MobileClick collection, so that runs can be scored with it.
-
-Tab-separated, without a header: probability.tsv (topic, intent, P) and importance.tsv (topic, intent, iUnit, importance).
+So that runs can be scored with what people voted and rated, it is written as the files of a MobileClick collection, tab-separated
+and without a header: probability.tsv (topic, intent, P) and importance.tsv (topic, intent, iUnit, importance).
 """
 
 from collections.abc import Iterable, Iterator, Mapping

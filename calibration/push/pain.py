@@ -99,23 +99,23 @@ def notes_on_forms(
     forms : mapping
         The fit in each other form, see `forms_of`.
     """
-    better = {key: fit for key, fit in forms.items() if fit.maximum.loglik > found.maximum.loglik}
-    p_values = {part: bent_test(judgments, ties, weights, part) for part in PLACES}
-    told = {
-        key: fit
-        for key, fit in better.items()
-        if (p_values[key[0]] or 0.0) < BENT and p_values[key[0]] is not None
+    tested = {part: bent_test(judgments, ties, weights, part) for part in PLACES}
+    bent = {part: p_value for part, p_value in tested.items() if p_value is not None and p_value < BENT}
+    better = {
+        (part, form): fit
+        for (part, form), fit in forms.items()
+        if part in bent and fit.maximum.loglik > found.maximum.loglik
     }
-    if told:
-        part, form = max(told, key=lambda key: told[key].maximum.loglik)
-        yield warning(f"{part}_form", _sentence(part, form, told[part, form], p_values[part] or 0.0))
+    if better:
+        part, form = max(better, key=lambda key: better[key].maximum.loglik)
+        yield warning(f"{part}_form", _sentence(part, form, better[part, form], bent[part]))
+        return
     for (part, form), fit in left_open(found, forms).items():
-        if not told:
-            yield info(
-                f"{part}_form_open",
-                f"Whether {part} grows {_BY_COUNT[part]} or {_IN_WORDS[part, form]} cannot be told: the intervals allow for both. "
-                f"Fitted in that form, {_weights(fit)}.",
-            )
+        yield info(
+            f"{part}_form_open",
+            f"Whether {part} grows {_BY_COUNT[part]} or {_IN_WORDS[part, form]} cannot be told: the intervals allow for both. "
+            f"Fitted in that form, {_weights(fit)}.",
+        )
 
 
 def forms_of(found: WeightSearch, search: Callable[[PainForm, Part], WeightSearch]) -> Forms:

@@ -8,6 +8,7 @@ workers there are, and a piece whose worker died can be done again elsewhere.
 """
 
 import signal
+import sys
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -202,7 +203,12 @@ def _in_flight(
 
 
 def _handed(pool: ProcessPoolExecutor, item: object) -> "Future[Any]":
-    """Hand a piece to the processes; one that is started for it hears of Ctrl-C only when it can end without a word."""
+    """Hand a piece to the processes; one that is started for it hears of Ctrl-C only when it can end without a word.
+
+    Windows cannot hold a signal back.
+    """
+    if sys.platform == "win32":
+        return pool.submit(_piece, item)
     resource_tracker.ensure_running()  # which would lift the block
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -220,7 +226,8 @@ def _begin(work: Work[Any, Any, Any], shared: object) -> None:
     global _own  # noqa: PLW0603 - a worker process has one work
     _own = (work, shared)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

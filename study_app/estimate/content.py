@@ -6,6 +6,7 @@ database. What a kind of task needs is in its module in `study_app.tasks`.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,7 @@ def _unshown(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[tu
             yield place, found[0]
     elif isinstance(value, Mapping):
         for key, inner in value.items():
+            yield from _unshown(str(key), (*place, key))
             yield from _unshown(inner, (*place, key))
     elif isinstance(value, list | tuple):
         for number, inner in enumerate(value):
@@ -145,9 +147,9 @@ def _unshown_contents(task: TaskContent) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with the texts of topics and systems, and its cure: once a topic, once a topic and system."""
     for topic in task.topics:
         texts = [topic.id, topic.text, topic.detail, topic.intents, topic.iunits]
-        for _, character in list(_unshown(texts))[:1]:
+        for _, character in islice(_unshown(texts), 1):
             yield _cannot_show(f"topic {topic.id}", character), "take it out of the collection's files"
     for (name, system), shown in task.shown.items():
-        for _, character in list(_unshown(shown))[:1]:
+        for _, character in islice(_unshown(shown), 1):
             cure = f"take it out of {task.systems[system].path}, or of the texts that it names"
             yield _cannot_show(f"what {system} shows of topic {name}", character), cure

@@ -16,7 +16,7 @@ from scipy.special import chdtrc, gamma, gammaln, log_ndtr
 from calibration.durations.likelihood import LEAST_SECONDS, Exposure, Totals, log_likelihoods
 from calibration.durations.maximum import DurationMaximum, maximum
 from calibration.durations.other_laws.extended import Extended, log_normal_population, log_normal_values
-from calibration.durations.other_laws.laws import GAMMA
+from calibration.durations.other_laws.laws import GAMMA, gamma_log_likelihoods
 from calibration.inference.goodness import REJECTED
 from calibration.inference.results import GoodnessOfFit, NotIdentifiedError
 from metrics.arrays import Bools, Floats, Places
@@ -167,26 +167,21 @@ def weibull_model(exposure: Exposure, law: Alternative) -> Extended:
 
 
 def _gamma_rates(totals: Totals) -> Alternative:
-    """1 / A ~ Gamma(a, rate b): l = a log b + lgamma(a + n) - lgamma(a) - (a + n) log(b + T), in closed form."""
+    """With the moments that it has: a tail may be so heavy that there is no S, or no mean."""
     scale = float(np.exp(np.log(totals.seconds).mean()))
-    n, t = totals.events, totals.seconds / scale
-    tau = None if totals.seen_by_seconds is None else totals.seen_by_seconds / scale
+    scaled = totals.in_units_of(scale)
 
     def loss(at: Floats) -> float:
-        a, b = np.exp(at)
-        each = a * np.log(b) + gammaln(a + n) - gammaln(a) - (a + n) * np.log(b + t)
-        if tau is not None:
-            each = each - np.log(np.maximum(-np.expm1(-a * np.log1p(tau / b)), TINY))
-        return -float(each.sum())
+        return -float(gamma_log_likelihoods(scaled, float(at[1]), math.exp(at[0])).sum())
 
-    rate = n.sum() / t.sum()
+    rate = scaled.events.sum() / scaled.seconds.sum()
     best = minimize(
         loss, np.array([0.0, -math.log(rate)]), method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-9}
     )
     a, b = np.exp(best.x)
     return Alternative(
         name=GAMMA,
-        loglik=-float(best.fun) - float(n.sum()) * math.log(scale),
+        loglik=-float(best.fun) - float(totals.events.sum()) * math.log(scale),
         n_free=2,
         mean=scale * b / (a - 1) if a > 1 else math.inf,
         sd=scale * b / ((a - 1) * math.sqrt(a - 2)) if a > 2 else math.inf,

@@ -148,17 +148,24 @@ def population_laws(totals: Totals, top: DurationMaximum) -> Iterator[Extended]:
     yield gamma_rates(totals, top, grid.log_mean)
 
 
-def gamma_rates(totals: Totals, top: DurationMaximum, log_mean: Floats) -> Extended:
-    """Fit 1 / A ~ Gamma(a, rate b seconds), so that the means have a power tail: log b, log a; in closed form.
+def gamma_log_likelihoods(totals: Totals, log_rate: float, shape: float) -> Floats:
+    """(u,) log-likelihoods where 1 / A ~ Gamma(a, rate b seconds), in closed form: a negative binomial number of events.
 
-    l = a log b + lgamma(a + n) - lgamma(a) - (a + n) log(b + T)
+    l = a log b + lgamma(a + n) - lgamma(a) - (a + n) log(b + T),    less log(1 - (b / (b + tau))^a) where one event must be seen
     """
-    n, seconds = totals.events, totals.seconds
+    n, tau = totals.events, totals.seen_by_seconds
+    rest = (shape + n) * np.logaddexp(log_rate, np.log(totals.seconds))
+    found = shape * log_rate + gammaln(shape + n) - gammaln(shape) - rest
+    if tau is not None:
+        found = found - np.log(np.maximum(-np.expm1(-shape * np.log1p(tau / math.exp(log_rate))), _TINY))
+    return np.asarray(found)
+
+
+def gamma_rates(totals: Totals, top: DurationMaximum, log_mean: Floats) -> Extended:
+    """Fit gamma rates, so that the means have a power tail: log b, log a."""
 
     def each(point: Floats) -> Floats:
-        a = math.exp(point[1])
-        rest = (a + n) * np.logaddexp(point[0], np.log(seconds))
-        return np.asarray(a * point[0] + gammaln(a + n) - gammaln(a) - rest)
+        return gamma_log_likelihoods(totals, float(point[0]), math.exp(point[1]))
 
     def values(point: Floats) -> Floats:
         a = math.exp(point[1])

@@ -69,7 +69,7 @@ def test_where_every_worker_judges_one_query_it_is_the_interval_over_queries():
     difference = np.ones(len(task.pairs))
 
     over_queries = agreement(difference, task.share, task.topics, ties="weighted").mean.confidence_interval()
-    assert task.votes().interval(difference, "weighted") == pytest.approx(over_queries)
+    assert task.votes.interval(difference, "weighted") == pytest.approx(over_queries)
 
 
 def test_people_who_judge_many_queries_widen_it():
@@ -78,7 +78,7 @@ def test_people_who_judge_many_queries_widen_it():
     task = task_of(votes([0.7] * 12, [range(5)] * 12, rng, taste=0.25))
     difference = np.ones(len(task.pairs))
 
-    low, high = task.votes().interval(difference, "weighted")
+    low, high = task.votes.interval(difference, "weighted")
     narrow = agreement(difference, task.share, task.topics, ties="weighted").mean.confidence_interval()
 
     assert high - low > 1.5 * (narrow[1] - narrow[0])
@@ -93,7 +93,7 @@ def test_it_holds_the_truth_where_the_interval_over_queries_does_not():
         difference = np.ones(len(task.pairs))
         mean = agreement(difference, task.share, task.topics, ties="weighted").mean
         for name, (low, high) in (
-            ("both", task.votes().interval(difference, "weighted")),
+            ("both", task.votes.interval(difference, "weighted")),
             ("queries", mean.confidence_interval()),
         ):
             held += name == "both" and low <= 0.7 <= high
@@ -110,9 +110,9 @@ def test_one_query_has_none_and_one_worker_the_one_over_queries():
     one = task_of(votes([0.9, 0.5, 0.7], [[0]] * 3, rng))
     same = np.ones(len(one.pairs))
 
-    assert np.isnan(alone.votes().interval(np.ones(len(alone.pairs)), "weighted")).all()
+    assert np.isnan(alone.votes.interval(np.ones(len(alone.pairs)), "weighted")).all()
     mean = agreement(same, one.share, one.topics, ties="weighted").mean
-    assert one.votes().interval(same, "weighted") == pytest.approx(mean.confidence_interval())
+    assert one.votes.interval(same, "weighted") == pytest.approx(mean.confidence_interval())
 
 
 def test_tastes_that_differ_widely_are_said():

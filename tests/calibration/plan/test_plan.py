@@ -232,7 +232,7 @@ def test_the_planned_interval_is_that_of_agree():
 
     for ties in ("against", "weighted"):
         planned = votes.by_person().interval(votes.difference(scores), ties)
-        assert planned == pytest.approx(task.votes().interval(real, ties), abs=1e-12)
+        assert planned == pytest.approx(task.votes.interval(real, ties), abs=1e-12)
 
 
 @pytest.mark.parametrize(
