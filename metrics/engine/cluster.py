@@ -27,8 +27,13 @@ def connected(address: str) -> Iterator[Any]:
         raise PrefcalError(
             "--scheduler needs Dask: pip install 'prefcal[cluster]', here and on the workers"
         ) from None
+    closed_here = {
+        "__del__": lambda _: None
+    }  # of a client that found nobody Dask's own would wait once more, and end in a traceback
     try:
-        client = distributed.Client(address, timeout=SECONDS, set_as_default=False)
+        client = type("Client", (distributed.Client,), closed_here)(
+            address, timeout=SECONDS, set_as_default=False
+        )
     except (OSError, ValueError):
         raise PrefcalError(
             f"no Dask scheduler answers at {address}: start one (dask scheduler), or name the address that it prints"

@@ -1,5 +1,6 @@
 """Work in pieces gives the same results wherever it is done, and a worker that dies is one line."""
 
+import gc
 import operator
 import os
 import signal
@@ -64,6 +65,17 @@ def test_a_scheduler_that_does_not_answer_is_one_line(monkeypatch):
         address = f"tcp://127.0.0.1:{nobody.getsockname()[1]}"
         with pytest.raises(PrefcalError, match=r"no Dask scheduler answers at tcp://.*start one"):
             open_engine(scheduler=address).__enter__()
+
+
+def test_an_address_that_is_none_is_one_line_and_nothing_after_it(monkeypatch):
+    """A client of Dask that found nobody would wait for 20 s when it is forgotten, and write a traceback then."""
+    monkeypatch.setattr("metrics.engine.cluster.SECONDS", 0.3)
+    after: list[object] = []
+    monkeypatch.setattr("sys.unraisablehook", after.append)
+    with pytest.raises(PrefcalError, match=r"no Dask scheduler answers at nonsense: start one"):
+        open_engine(scheduler="nonsense").__enter__()
+    gc.collect()
+    assert not after
 
 
 def test_without_dask_the_cure_is_named(monkeypatch):
