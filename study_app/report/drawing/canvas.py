@@ -254,14 +254,14 @@ def _figures_font() -> str:
         layout_features=["*"], legacy_kern=True, glyph_names=True, recommended_glyphs=True
     )
     options.drop_tables += ["FFTM"]
-    font = subset.load_font(findfont("DejaVu Sans"), options)
     cutter = subset.Subsetter(options)
     cutter.populate(unicodes=[sign for signs in FIGURES_SIGNS for sign in signs])
-    cutter.subset(font)
     folder = mkdtemp(prefix="prefcal-")
     atexit.register(rmtree, folder, ignore_errors=True)
     path = Path(folder, "figures.ttf")
-    font.save(path)
+    with subset.load_font(findfont("DejaVu Sans"), options) as font:
+        cutter.subset(font)
+        font.save(path)
     whole = next(entry for entry in fontManager.ttflist if entry.fname == findfont("DejaVu Sans"))
     fontManager.ttflist.append(replace(whole, fname=str(path), name=FIGURES_FONT))
     return FIGURES_FONT
