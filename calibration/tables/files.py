@@ -14,7 +14,15 @@ import numpy as np
 import pandas as pd
 
 from calibration.tables.definition import DTYPES, Column, Table, choice_cure, misread, parsed
-from calibration.tables.raw_files import SUFFIXES, LineNumbers, ignored_files, meant, raw_csv, raw_parquet
+from calibration.tables.raw_files import (
+    SUFFIXES,
+    LineNumbers,
+    blocks,
+    ignored_files,
+    meant,
+    raw_csv,
+    raw_parquet,
+)
 from calibration.tables.study import changes, recorded_tables
 from calibration.tables.tables import TABLES
 from metrics.arrays import Bools
@@ -113,7 +121,9 @@ def tables_sha256(folder: str | Path) -> str:
     """Return the sha256 over file name, NUL and bytes of the tables of ``folder`` in alphabetical order."""
     digest = hashlib.sha256()
     for path in table_paths(folder).values():
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+        digest.update(path.name.encode() + b"\0")
+        for block in blocks(path):
+            digest.update(block)
     return digest.hexdigest()
 
 
@@ -277,15 +287,16 @@ def _quoted(names: Iterable[str]) -> str:
 
 
 def _converted(raw: pd.DataFrame, column: Column, log: FaultLog, lines: LineNumbers) -> "pd.Series[Any]":
-    """Return one column in its type; cells that do not fit are faults."""
+    """Take one column out of ``raw`` and return it in its type; cells that do not fit are faults."""
     if column.name not in raw.columns:
-        return pd.Series([None] * len(raw), dtype=DTYPES[column.kind])
-    cells = raw[column.name]
+        return pd.Series(None, index=raw.index, dtype=DTYPES[column.kind])
+    cells = raw.pop(column.name)
     if isinstance(cells.dtype, pd.CategoricalDtype):
         cells = cells.astype(object)
     blank = cells.isna().to_numpy(bool)
     if isinstance(cells.dtype, pd.StringDtype) or cells.dtype == object:
-        blank = blank | (cells.astype("str").str.strip() == "").to_numpy(bool)
+        texts = cells.astype("str")
+        blank = blank | ((texts == "") | texts.str.isspace()).to_numpy(bool)
     values, unread = parsed(cells.mask(blank) if blank.any() else cells, column.kind)
     bad = unread & ~blank
     for row in np.flatnonzero(bad):
