@@ -84,7 +84,9 @@ def test_a_table_that_breaks_its_definition_is_not_written(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-ANSWERS = 'worker,question,value\nw,q,"two\r\nlines, é"\nwé,q,\nw3,q,"a ""quote"" that is longer than a block"\n'
+ANSWERS = (
+    'worker,question,value\nw,q,"two\r\nlines, é"\nwé,q,\nw3,q,"a ""quote"" that is longer than a block"\n'
+)
 
 
 @pytest.mark.parametrize("block_bytes", [1, 7, 30])
