@@ -18,7 +18,6 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from tqdm import tqdm
 
 from benchmarks.people_durations import PEOPLE, SESSION, tables, truth_of
 from benchmarks.replications import engine_arguments, replicated
@@ -191,28 +190,29 @@ def whole(regimes: tuple[tuple[str, float, float, Diary], ...]) -> Iterator[Stud
         yield label, np.array([mean * HOUR, sd * HOUR]), partial(whole_fit, people, diary, number)
 
 
-def people(workers: int, replications: int) -> None:
+def told(name: str, workers: int, seed: int) -> tuple[list[float], set[str]]:
+    """Return the errors of M and S as factors, whether their intervals hold the truth, whether there is a warning; and their names."""
+    who, study = PEOPLE[name], tables(PEOPLE[name], workers, 7, np.random.default_rng([seed, workers]))
+    if who.correlation is None:
+        truths, fit = np.array(truth_of(who)), fit_away(study, resamples=RESAMPLES)
+    else:
+        truths = np.array([SESSION, SESSION])
+        fit = fit_session(study, beside=away_exposure(study), resamples=RESAMPLES)
+    ends = list(fit.conf_int().values())[:2]
+    said = {one.name for one in fit.diagnostics if one.severity == "warning"}
+    held = [holds(ends[place], truths[place]) for place in (0, 1)]
+    return [*fit.estimates[:2] / truths, *held, bool(said)], said
+
+
+def people(workers: int, replications: int, engine: Engine) -> None:
     """Print what whole fits say of people who are not as the model says; an attempt without a number counts as refused."""
     print("| people | M | S | M: covered | S: covered | any warning | names of the warnings |")
     print("|---" * 7 + "|")
-    for name, who in PEOPLE.items():
-        of_session = who.correlation is not None
-        truths = np.array([SESSION, SESSION] if of_session else truth_of(who))
-        rows, warned = [], Counter[str]()
-        for seed in tqdm(range(replications), leave=False, disable=None):
-            study = tables(who, workers, 7, np.random.default_rng([seed, workers]))
-            fit = (
-                fit_session(study, beside=away_exposure(study), resamples=RESAMPLES)
-                if of_session
-                else fit_away(study, resamples=RESAMPLES)
-            )
-            ends = list(fit.conf_int().values())[:2]
-            said = {one.name for one in fit.diagnostics if one.severity == "warning"}
-            warned.update(said)
-            held = [holds(ends[place], truths[place]) for place in (0, 1)]
-            rows.append([*fit.estimates[:2] / truths, *held, bool(said)])
-        errors = np.median(np.array(rows)[:, :2], axis=0)
-        covered = np.mean(np.array(rows)[:, 2:], axis=0)
+    for name in PEOPLE:
+        found = replicated(engine, partial(told, name, workers), replications)
+        rows = np.array([row for row, _ in found])
+        warned = Counter(one for _, said in found for one in sorted(said))
+        errors, covered = np.median(rows[:, :2], axis=0), np.mean(rows[:, 2:], axis=0)
         names = ", ".join(f"`{one}` {count / replications:.2f}" for one, count in warned.most_common())
         cells = " | ".join([*(f"{one:.2f}" for one in errors), *(f"{one:.2f}" for one in covered)])
         print(f"| {name} | {cells} | {names} |", flush=True)
@@ -225,17 +225,17 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=100, help="of the studies of people")
     engine_arguments(parser)
     chosen = parser.parse_args()
-    if chosen.only in {None, "people"}:
-        people(chosen.workers, chosen.replications)
-    for name, studies in (
-        ("plain", plain()),
-        ("sessions", sessions()),
-        ("disturbed", whole(DISTURBED)),
-        ("wrong", whole(WRONG)),
-    ):
-        if chosen.only in {None, name}:
-            print(f"\n{name}\n")
-            with open_engine(jobs=chosen.jobs, scheduler=chosen.scheduler) as engine:
+    with open_engine(jobs=chosen.jobs, scheduler=chosen.scheduler) as engine:
+        if chosen.only in {None, "people"}:
+            people(chosen.workers, chosen.replications, engine)
+        for name, studies in (
+            ("plain", plain()),
+            ("sessions", sessions()),
+            ("disturbed", whole(DISTURBED)),
+            ("wrong", whole(WRONG)),
+        ):
+            if chosen.only in {None, name}:
+                print(f"\n{name}\n")
                 table(studies, chosen.replications, engine)
 
 
