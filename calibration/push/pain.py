@@ -6,7 +6,7 @@ of the other weights, by worker and topic. Where it is not 0, the form of highes
 
 Often the test cannot tell. A weight is what one push costs in any of these forms (1^theta = 1), so the interval is then the hull of those of all
 forms that the judgments leave open: whose log-likelihood is at most 1.35 below that of the count (half the chi-squared that chance exceeds in
-one of ten), times the design effect of the weights.
+one of ten), times the design effect of the weights. The square, the root and the bare presence of pushes can be named; the power of 3/4 is only allowed for.
 
 One more form is that of days: a day with any push is one pain, however many come. Cells are sums over days. A silent day has a push or is silent, so
 P_0 and S_0 are then counted by the same days, and only their sum can be told (`PainByDays`); of the eventful days with a push the root of the count is the nearest.
@@ -45,10 +45,11 @@ from calibration.push.search import WeightSearch, judged_by, search_weights
 from calibration.user_model.model import PARAMETERS, Diagnostic
 from metrics.arrays import Floats
 
-PainForm: TypeAlias = Literal["count", "power", "root", "any", "day"]
+PainForm: TypeAlias = Literal["count", "square", "power", "root", "any", "day"]
 FORMS: MappingProxyType[PainForm, Callable[[Floats], Floats]] = MappingProxyType(
     {
         "count": lambda count: count,
+        "square": np.square,
         "power": lambda count: np.maximum(count, 0) ** 0.75,
         "root": lambda count: np.sqrt(np.maximum(count, 0)),
         "any": lambda count: (count > 0).astype(np.float64),
@@ -66,10 +67,12 @@ Forms: TypeAlias = Mapping[tuple[Part, PainForm], WeightSearch]
 BY_DAYS: tuple[Part, PainForm] = ("pain", "day")
 _IN_WORDS: MappingProxyType[tuple[Part, PainForm], str] = MappingProxyType(
     {
+        ("pain", "square"): "like the square of the number of non-relevant pushes",
         ("pain", "power"): "like the number of non-relevant pushes to the power of 3/4",
         ("pain", "root"): "like the square root of the number of non-relevant pushes",
         ("pain", "any"): "with whether there is any non-relevant push, however many more follow",
         ("pain", "day"): "with the days that have any, so that P_0 and S_0 cannot be told apart",
+        ("gain", "square"): "like the square of what is relevant",
         ("gain", "power"): "like what is relevant to the power of 3/4",
         ("gain", "root"): "like the square root of what is relevant",
         ("gain", "any"): "with whether there is anything relevant, however much more follows",

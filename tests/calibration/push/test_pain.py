@@ -47,6 +47,22 @@ def test_a_form_that_can_be_told_is_named_with_its_weights():
     assert "pain_form" in {note.name for note in alpha.diagnostics}
 
 
+def test_pain_that_grows_like_the_square_is_named_and_its_weight_held():
+    """Each push then costs more than the one before; by the count the first would seem to cost several times as much."""
+    people = {"weights": TRUTH | {"P_E": 0.1, "P_0": 0.1}, "pain": "square", "weight_cv": 0.1}
+    for seed in (1, 2):
+        fit = fit_weights_to(judged(seed, workers=80, **people))
+        low, high = fit.conf_int()[P_E]
+
+        assert any(
+            "like the square of the number" in note.sentence
+            for note in fit.diagnostics
+            if note.name == "pain_form"
+        )
+        assert low <= 0.1 <= high
+        assert of_the_count(fit)[0][0] > 0.2
+
+
 def test_gain_that_is_felt_like_its_root_is_named_with_the_weights_of_that_form():
     """By the count a relevant push seems worth little, so that P_E is several times too large."""
     judgments = judged(1, days=5, workers=200, sharpness=1.0, gain="root")
@@ -126,8 +142,8 @@ def test_a_hull_holds_the_intervals_of_all_forms():
     methods = [fit_weights_to(judgments).uncertainty["fieller"]]
     hull = AnyForm(plain=methods[0], others=(methods[0],))
 
-    assert set(forms) == {("pain", form) for form in ("power", "root", "any", "day")} | {
-        ("gain", form) for form in ("power", "root", "any")
+    assert set(forms) == {("pain", form) for form in ("square", "power", "root", "any", "day")} | {
+        ("gain", form) for form in ("square", "power", "root", "any")
     }
     assert hull.intervals(0.95) == methods[0].intervals(0.95)
     assert hull.draws(50, np.random.default_rng(1)).shape == (50, 4)
