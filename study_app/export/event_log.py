@@ -37,7 +37,8 @@ from study_app.logs.sign_loops import PLAIN, Loops
 from study_app.protocol.items import SIDE, Item
 from study_app.store.models import EPOCH, MILLISECOND, PageLoad, StoredEvent
 
-ROWS_AT_ONCE = 5_000
+ROWS_AT_ONCE = 500
+"""Few: the values of some hundred rows stay in the processor's cache, and Python does not look for circles among them."""
 _PER_PAGE = 1 << 20
 """More than the numbers of events that a page may have."""
 SIDES = ("left", "right", SIDE)
