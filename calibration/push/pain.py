@@ -89,7 +89,7 @@ _NAMED: MappingProxyType[Part, str] = MappingProxyType(
 )
 PAINS = ("P_E", "P_0", "non-relevant pushes")
 _NEARLY = 1.35
-BENT = 0.02
+BENT = 0.01
 """A p-value below it is taken as a sign of another form than the count."""
 
 
