@@ -261,18 +261,17 @@ def main() -> None:
     parser.add_argument("--named", action="append", help="only people whose name has this")
     engine_arguments(parser)
     chosen = parser.parse_args()
-    if chosen.only in {None, "people"}:
-        with open_engine(jobs=chosen.jobs, scheduler=chosen.scheduler) as engine:
+    with open_engine(jobs=chosen.jobs, scheduler=chosen.scheduler) as engine:
+        if chosen.only in {None, "people"}:
             people(chosen, engine)
-    for name, studies in (
-        ("plain", plain()),
-        ("sessions", sessions()),
-        ("disturbed", whole(DISTURBED)),
-        ("wrong", whole(WRONG)),
-    ):
-        if chosen.only in {None, name}:
-            print(f"\n{name}\n")
-            with open_engine(jobs=chosen.jobs, scheduler=chosen.scheduler) as engine:
+        for name, studies in (
+            ("plain", plain()),
+            ("sessions", sessions()),
+            ("disturbed", whole(DISTURBED)),
+            ("wrong", whole(WRONG)),
+        ):
+            if chosen.only in {None, name}:
+                print(f"\n{name}\n")
                 table(studies, chosen.replications, engine)
 
 

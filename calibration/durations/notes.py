@@ -26,6 +26,7 @@ from calibration.inference.results import info, warning
 from calibration.inference.wording import shown_time
 from calibration.user_model.model import Diagnostic
 from metrics.arrays import Floats
+from metrics.errors import counted
 
 TOO_SMALL = (
     (30, ""),
@@ -183,7 +184,7 @@ def _time(fit: DurationFit, exposure: Exposure, causes: Causes) -> Iterator[Diag
     elif 0 < (count := len(calendar_days(exposure))) < FEW_DAYS:
         yield warning(
             "few_days",
-            f"The study ran over {count} {'day' if count == 1 else 'days'}. So few hardly show whether people come more on some days "
+            f"The study ran over {counted(count, 'day')}. So few hardly show whether people come more on some days "
             "than on others; if they do, the mean on other days may be further off than the interval says. Run over a week or more.",
         )
     if HOURS in causes.named:

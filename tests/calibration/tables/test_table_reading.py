@@ -5,7 +5,7 @@ import pyarrow as pa
 import pyarrow.parquet as pa_parquet
 import pytest
 
-from calibration.tables.definition import Column, Kind, Table
+from calibration.tables.definition import Column, Kind, Table, parsed
 from calibration.tables.files import read_table, read_tables, table_paths, tables_sha256, write_tables
 from calibration.tables.tables import TABLES
 from metrics.errors import InputError
@@ -82,3 +82,42 @@ def test_a_table_that_breaks_its_definition_is_not_written(tmp_path):
     with pytest.raises(InputError, match="searches:2: seconds: -1 is out of range"):
         write_tables({"workers": sound, "searches": broken}, tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+ANSWERS = (
+    'worker,question,value\nw,q,"two\r\nlines, é"\nwé,q,\nw3,q,"a ""quote"" that is longer than a block"\n'
+)
+
+
+@pytest.mark.parametrize("block_bytes", [1, 7, 30])
+def test_a_file_is_read_the_same_wherever_its_blocks_end(block_bytes, tmp_path, monkeypatch):
+    """Also within a letter of two bytes, a line break of two, and a row that is longer than a block."""
+    (tmp_path / "answers.csv").write_bytes(b"\xef\xbb\xbf" + ANSWERS.encode())
+    whole = read_tables(tmp_path)["answers"]
+    monkeypatch.setattr("calibration.tables.raw_files.BLOCK_BYTES", block_bytes)
+
+    pd.testing.assert_frame_equal(read_tables(tmp_path)["answers"], whole)
+    assert whole["value"].tolist()[0] == "two\r\nlines, é"
+
+    (tmp_path / "answers.csv").write_bytes(ANSWERS.encode() + b"w,q,\xff\n")
+    with pytest.raises(InputError, match=r"answers\.csv:6: not UTF-8"):
+        read_tables(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "usual", "odd"),
+    [
+        (Kind.TIME, ["2026-03-01T09:30:00.120Z", "0001-01-01T00:00:00.000Z"], "2026-03-01T09:30+01"),
+        (Kind.TIME, ["2026-03-01T09:30:00.120Z"], "2026-02-30T09:30:00.000Z"),
+        (Kind.TIME, ["2026-03-01T09:30:00.120Z"], "2026-03-01 09:30:00.000Z"),
+        (Kind.NUMBER, ["1", "-0.1", "1e-7", "+2", "0.30000000000000004", "9007199254740993"], " 3"),
+        (Kind.INTEGER, ["1", "2e3"], "4 "),
+    ],
+)
+def test_a_cell_means_the_same_whatever_stands_in_the_others(kind, usual, odd):
+    """Cells in their usual form are read in bulk, and one by one beside a cell that is not."""
+    alone = parsed(pd.Series([*usual, None], dtype="str"), kind)[0]
+    beside = parsed(pd.Series([*usual, None, odd], dtype="str"), kind)[0]
+
+    pd.testing.assert_series_equal(alone, beside[:-1])
+    assert alone.notna().tolist() == [True] * len(usual) + [False]
