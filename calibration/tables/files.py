@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from calibration.tables.definition import DTYPES, Column, Table, choice_cure, misread, parsed
 from calibration.tables.raw_files import (
@@ -31,6 +32,7 @@ from metrics.errors import Fault, FaultLog, InputError, input_fault, listed
 from metrics.files import write_whole
 
 _LIKELY = 0.6
+_TEXT = pa.large_string()
 
 
 def read_tables(folder: str | Path, *, compact: Collection[str] = ()) -> dict[str, pd.DataFrame]:
@@ -235,15 +237,44 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: str | Path) -> None
 
 def csv_text(frame: pd.DataFrame) -> str:
     """Return a checked table as CSV: UTC times with milliseconds, true and false, empty where missing."""
-    out = frame.copy()
-    for name in out.columns:
-        if isinstance(out[name].dtype, pd.DatetimeTZDtype):
-            out[name] = out[name].dt.strftime("%Y-%m-%dT%H:%M:%S.%f").str.slice(0, 23) + "Z"
-        elif out[name].dtype == "boolean":
-            out[name] = out[name].map({True: "true", False: "false"})
-    lines = _Lines()
-    out.to_csv(lines, index=False, lineterminator="\r\n")
-    return "".join(lines.written)
+    return ",".join(frame.columns) + "\n" + csv_rows(frame)
+
+
+def csv_rows(frame: pd.DataFrame) -> str:
+    """Return the rows of a checked table as in `csv_text`, without the header."""
+    rows = _joined(*(_csv_cells(frame[name]) for name in frame.columns), separator=",")
+    return "".join(f"{row}\n" for row in rows.to_pylist())
+
+
+def _csv_cells(column: "pd.Series[Any]") -> pa.Array:
+    """Return the cells of a column as they stand in a CSV, null where missing."""
+    if column.dtype == np.float64:
+        return pa.array(list(map(repr, column.tolist())), _TEXT, mask=column.isna().to_numpy())
+    values = pa.array(column, from_pandas=True)
+    if isinstance(column.dtype, pd.DatetimeTZDtype):
+        naive = values.cast(pa.timestamp("ms"), safe=False).cast(_TEXT)
+        return _joined(pc.replace_substring(naive, " ", "T"), "Z")
+    cells = values.cast(_TEXT)
+    if pd.api.types.is_numeric_dtype(column):
+        return cells
+    if not _has_special(cells):
+        return cells
+    quoted = _joined('"', pc.replace_substring(cells, '"', '""'), '"')
+    return pc.if_else(pc.match_substring_regex(cells, '[",\r\n]'), quoted, cells)
+
+
+def _has_special(cells: pa.Array | pa.ChunkedArray) -> bool:
+    """Say whether a mark that must be quoted may stand in a column: all its bytes are looked at together, which takes no time."""
+    chunks = cells.chunks if isinstance(cells, pa.ChunkedArray) else [cells]
+    written = [bytes(buffer) for chunk in chunks if (buffer := chunk.buffers()[-1]) is not None]
+    return any(mark in part for part in written for mark in (b'"', b",", b"\r", b"\n"))
+
+
+def _joined(*cells: pa.Array | str, separator: str = "") -> pa.Array:
+    """Join texts row by row; a missing one is empty where others stand beside it in a row of a table."""
+    texts = [pa.scalar(one, _TEXT) if isinstance(one, str) else one for one in (*cells, separator)]
+    missing = "replace" if separator else "emit_null"
+    return pc.binary_join_element_wise(*texts, null_handling=missing)
 
 
 def line_of(path: Path, row: int) -> int:
@@ -260,17 +291,6 @@ def lines_of(path: Path, rows: Iterable[int]) -> list[int]:
 def raw_rows(path: Path) -> pd.DataFrame:
     """Return every column of a table file that could be read, also those that are ignored, with its cells as text."""
     return (raw_csv(path, FaultLog(path)) if path.suffix == ".csv" else raw_parquet(path)).astype("str")
-
-
-class _Lines:
-    """Ends lines by a line feed only. Told to write CR LF, the csv module also quotes a field with a lone CR."""
-
-    def __init__(self) -> None:
-        self.written: list[str] = []
-
-    def write(self, line: str) -> None:
-        """Keep one line of a CSV."""
-        self.written.append(line.removesuffix("\r\n") + "\n")
 
 
 def _check_header(raw: pd.DataFrame, table: Table, log: FaultLog) -> None:
