@@ -199,7 +199,7 @@ def test_few_workers_and_many_interruptions_are_warned_of():
 
 def test_medians_stand_in_where_the_mixture_has_no_maximum(monkeypatch):
     """Better than nothing, and said."""
-    monkeypatch.setattr(reading_speed, "fit_mixture", lambda data, medians: None)
+    monkeypatch.setattr(reading_speed, "fit_mixture", lambda top: None)
     fit = fit_reading_speed(drawn(14))
     assert fit.method == "worker medians, random effects"
     assert "mixture_failed" in names(fit)
