@@ -19,7 +19,6 @@ from calibration.durations.maximum import DurationMaximum, maximum
 from calibration.durations.notes import diagnose
 from calibration.durations.other_laws.causes import DAYS, WITHIN, Causes, find_causes
 from calibration.durations.other_laws.extended import (
-    LINKED,
     Extended,
     Together,
     fit_together,
@@ -179,7 +178,7 @@ def fit_exposure(
     totals = exposure.totals()
     top = fit_durations(totals)
     causes = find_causes(exposure, top)
-    if together is not None and together.p_value < LINKED and not causes.named:
+    if together is not None and not causes.named and together.is_linked:
         causes = replace(causes, held=together.model, doubted=())
     seed = int((rng or np.random.default_rng(1)).integers(2**32))
     plain = interval_methods(totals, top, rejected=WITHIN in causes.named, resamples=resamples, seed=seed)

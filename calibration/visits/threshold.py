@@ -18,7 +18,7 @@ from scipy.stats import norm
 from calibration.inference.results import CalibrationResult, NotIdentifiedError, info, warning
 from calibration.inference.wording import shown_roughly
 from calibration.user_model.model import Diagnostic, plain_name
-from calibration.visits.cut import silences_seconds, visits_from_activity
+from calibration.visits.cut import signs_of_life, silences_seconds, visits_from_signs
 from metrics.arrays import Floats
 
 IDLE_SECONDS = 300.0
@@ -210,13 +210,9 @@ def threshold_sensitivity(
     if "activity" not in tables or tables["activity"].empty:
         raise NotIdentifiedError("there is no table activity")
     rows = []
+    signs = signs_of_life(tables["activity"], tables.get("follows"))
     for seconds in (factor * idle_seconds for factor in factors):
-        visits = visits_from_activity(
-            tables["activity"],
-            idle_seconds=seconds,
-            follows=tables.get("follows"),
-            visits=tables.get("visits"),
-        )
+        visits = visits_from_signs(signs, idle_seconds=seconds, visits=tables.get("visits"))
         rows.append(
             {"idle_seconds": seconds, "visits": len(visits)}
             | _estimates(fit, {**tables, "visits": visits}, seconds)
