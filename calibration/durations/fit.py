@@ -85,6 +85,13 @@ def fit_away(  # noqa: PLR0913 - the options of prefcal fit
         dropout=dropout,
         window=window,
     )
+    return fit_times_away(exposure, rng=rng, resamples=resamples)
+
+
+def fit_times_away(
+    exposure: Exposure, *, rng: np.random.Generator | None = None, resamples: int = RESAMPLES
+) -> DurationFit:
+    """Do what `fit_away` does with times away that are known already."""
     if not exposure.event.any():
         raise NotIdentifiedError("nobody came back by themselves")
     return fit_exposure(exposure, names=AWAY, seconds="stream seconds", rng=rng, resamples=resamples)

@@ -90,15 +90,23 @@ class Extended:
     @cached_property
     def cov(self) -> Floats | None:
         """The (p, p) covariance of its own parameters, by the sandwich over workers; None where the likelihood has no top."""
-        second = -_by_difference(lambda at: self._scores(at).sum(axis=0), self.point)
+        known: dict[bytes, Floats] = {}
+
+        def each(point: Floats) -> Floats:
+            # a step in one parameter, then in another, leads where the two lead in the other order
+            key = point.tobytes()
+            if key not in known:
+                known[key] = self.each(point)
+            return known[key]
+
+        def scores(point: Floats) -> Floats:
+            return _by_difference(each, point)
+
+        second = -_by_difference(lambda at: scores(at).sum(axis=0), self.point)
         information = (second + second.T) / 2
         if not np.isfinite(information).all() or np.linalg.eigvalsh(information)[0] <= 0:
             return None
-        return sandwich(self._scores(self.point), information)
-
-    def _scores(self, point: Floats) -> Floats:
-        """(u, p) derivatives of the log-likelihood of each worker."""
-        return _by_difference(self.each, point)
+        return sandwich(scores(self.point), information)
 
 
 def highest(
