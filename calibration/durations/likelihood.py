@@ -10,6 +10,7 @@ constant it is the likelihood of a Poisson count n with mean T / A. The integral
 quadrature whose nodes lie around each person's own posterior mode; nodes on the prior would miss it.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple, Self, TypeAlias
@@ -246,29 +247,29 @@ def posterior(events: Floats, seconds: Floats, mu: float, sigma: float) -> Poste
     The mode solves n = T e^-theta - (theta - mu) / sigma^2, in closed form by Wright's omega; the nodes are spread by the
     curvature there.
     """
-    nodes, weights = _nodes(sigma)
+    nodes, weights = (column[:, None] for column in _nodes(sigma))
     variance = sigma * sigma
     with np.errstate(divide="ignore"):
         log_seconds = np.log(seconds)
     pull = wrightomega(log_seconds + np.log(variance) - mu + events * variance)
     mode = mu - events * variance + pull
     spread = sigma / np.sqrt(pull + 1)
-    theta = np.sqrt(2) * spread[:, None] * nodes
-    theta += mode[:, None]
+    # nodes by people and in place, which takes a third of the time: rows are long, and nothing new is written
+    theta = np.sqrt(2) * spread * nodes
+    theta += mode
     z = theta - mu
     z /= sigma
-    # -n theta - T e^-theta - z^2 / 2 in place, which takes half the time
-    exponent = -events[:, None] * theta
-    exponent -= np.exp(np.subtract(log_seconds[:, None], theta, out=theta), out=theta)
+    exponent = -events * theta
+    exponent -= np.exp(np.subtract(log_seconds, theta, out=theta), out=theta)
     exponent -= np.divide(np.multiply(z, z, out=theta), 2, out=theta)
     exponent += nodes**2 + np.log(weights)
-    top = exponent.max(axis=1)
-    exponent -= top[:, None]
+    top = exponent.max(axis=0)
+    exponent -= top
     terms = np.exp(exponent, out=exponent)
-    total = terms.sum(axis=1)
+    total = terms.sum(axis=0)
     loglik = top + np.log(total) + np.log(np.sqrt(2) * spread / sigma) - _LOG_ROOT_TWO_PI
-    terms /= total[:, None]
-    return Posterior(loglik, z, terms)
+    terms /= total
+    return Posterior(loglik, z.T, terms.T)
 
 
 def _nodes(sigma: float) -> tuple[Floats, Floats]:
@@ -342,14 +343,20 @@ class _Each(NamedTuple):
 def _each(events: Floats, seconds: Floats, mu: float, log_sigma: float) -> _Each:
     sigma = float(np.exp(log_sigma))
     loglik, z, weights = posterior(events, seconds, mu, sigma)
-    square = z * z
-    one, two, three, four = (
-        np.einsum("uk,uk->u", weights, power) for power in (z, square, square * z, square * square)
-    )
+    one, two, three, four = _powers(z.T, weights.T)
     gradient = np.stack([one / sigma, two - 1], axis=1)
     crossed = (three - one * two - 2 * one) / sigma
     hessian = np.array([[(two - one**2 - 1) / sigma**2, crossed], [crossed, four - two**2 - 2 * two]])
     return _Each(loglik, gradient, np.moveaxis(hessian, 2, 0))
+
+
+def _powers(z: Floats, weights: Floats) -> Iterator[Floats]:
+    """Yield the weighted sums of z, z^2, z^3 and z^4, (u,) each, of nodes by people."""
+    part = weights * z
+    for power in range(4):
+        yield part.sum(axis=0)
+        if power < 3:
+            part *= z
 
 
 def _truncated(plain: Expansion, tau: Floats, weights: Floats, mu: float, log_sigma: float) -> Expansion:

@@ -292,14 +292,11 @@ def mixture_top(data: TimedReads, start: MedianFit, weights: Floats | None = Non
     likelihood = MixtureLikelihood.around_medians(data, start)
     every = max(1, data.n_workers // _WORKERS_AT_FIRST) if len(data.worker) > MANY_ROWS else 1
     first = likelihood if every == 1 else _thinned(data, start, every)
-    p = _maximised(first, p, weights[::every], _ROUGH)
+    p = _maximised(first, p, weights[::every], _ROUGH).p
     if not np.isfinite(p).all() or math.exp(p[1]) < _LEAST_SIGMA:
         return None
-    likelihood = likelihood.around_posterior(p)
-    p = _maximised(likelihood, p, weights, _FINE)
-    if not np.isfinite(p).all() or math.exp(p[1]) < _LEAST_SIGMA:
-        return None
-    return MixtureTop(likelihood, p, *likelihood.terms(p))
+    top = _maximised(likelihood.around_posterior(p), p, weights, _FINE)
+    return top if np.isfinite(top.p).all() and math.exp(top.p[1]) >= _LEAST_SIGMA else None
 
 
 def _thinned(data: TimedReads, start: MedianFit, every: int) -> MixtureLikelihood:
@@ -323,20 +320,25 @@ def bootstrap_mixture(top: MixtureTop, counts: Floats) -> Floats:
     (samples, 2) ndarray of float
         mu and log sigma.
     """
-    return np.stack([_maximised(top.likelihood, top.p, weights, _FINE)[:2] for weights in counts])
+    return np.stack([_maximised(top.likelihood, top.p, weights, _FINE).p[:2] for weights in counts])
 
 
-def _maximised(likelihood: MixtureLikelihood, start: Floats, weights: Floats, slope_left: float) -> Floats:
+def _maximised(
+    likelihood: MixtureLikelihood, start: Floats, weights: Floats, slope_left: float
+) -> MixtureTop:
     """Climb from the start by quasi-Newton steps, the first ones scaled by the workers' outer product of scores."""
+    known = {start.tobytes(): likelihood.terms(start)}
 
     def loss(p: Floats) -> tuple[float, Floats]:
         if np.abs(p[1:3]).max() > _FAR:
             return math.inf, np.zeros(N_FREE)
-        value, score = likelihood.terms(p)
+        if p.tobytes() not in known:
+            known[p.tobytes()] = likelihood.terms(p)
+        value, score = known[p.tobytes()]
         penalty, slope = likelihood.penalty(p, weights)
         return -float(weights @ value) - penalty, -(weights @ score) - slope
 
-    score = likelihood.terms(start)[1]
+    score = known[start.tobytes()][1]
     scale = score.T * weights @ score + np.diag([1.0, 1.0, 1.0, 2.0, 2.0])
     inverse = np.linalg.inv(scale)
     # a gradient far below its own sampling error, which grows with the root of the reads
@@ -345,7 +347,8 @@ def _maximised(likelihood: MixtureLikelihood, start: Floats, weights: Floats, sl
         "gtol": slope_left * math.sqrt(likelihood.n_reads),
     }
     found = minimize(loss, start, jac=True, method="BFGS", options=options)
-    return np.asarray(found.x, dtype=np.float64)
+    p = np.asarray(found.x, dtype=np.float64)
+    return MixtureTop(likelihood, p, *(known.get(p.tobytes()) or likelihood.terms(p)))
 
 
 def _information(likelihood: MixtureLikelihood, p: Floats, score: Floats) -> Floats:
