@@ -80,7 +80,8 @@ def fit_crowd(table: Floats, grid: Floats, classes: Floats | None = None) -> Fit
     centres = np.repeat(grid, len(SPREADS))
     weights = normal_weights(grid, centres, np.tile(SPREADS, len(grid)))
     top = table.max(axis=1)
-    scaled = np.maximum(np.exp(table - top[:, None]) @ weights, 1e-300)
+    scaled = np.exp(table - top[:, None]) @ weights
+    np.maximum(scaled, 1e-300, out=scaled)
     shares = np.full(beside.shape[1], 0.1)
     for _ in range(STEPS if beside.size else 0):
         best = int(_logliks(scaled, top, beside, shares).argmax())

@@ -113,7 +113,9 @@ def tables_sha256(folder: str | Path) -> str:
     """Return the sha256 over file name, NUL and bytes of the tables of ``folder`` in alphabetical order."""
     digest = hashlib.sha256()
     for path in table_paths(folder).values():
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+        digest.update(path.name.encode() + b"\0")
+        with path.open("rb") as file:
+            hashlib.file_digest(file, lambda: digest)  # in pieces
     return digest.hexdigest()
 
 
@@ -285,7 +287,8 @@ def _converted(raw: pd.DataFrame, column: Column, log: FaultLog, lines: LineNumb
         cells = cells.astype(object)
     blank = cells.isna().to_numpy(bool)
     if isinstance(cells.dtype, pd.StringDtype) or cells.dtype == object:
-        blank = blank | (cells.astype("str").str.strip() == "").to_numpy(bool)
+        texts = cells.astype("str")
+        blank = blank | (texts.str.isspace() | (texts == "")).to_numpy(bool)
     values, unread = parsed(cells.mask(blank) if blank.any() else cells, column.kind)
     bad = unread & ~blank
     for row in np.flatnonzero(bad):

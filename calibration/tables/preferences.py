@@ -92,7 +92,7 @@ def _without(frame: pd.DataFrame, why: "pd.Series[Any]", kept: frozenset[str] | 
     counts = ~frame["worker"].isin(why.index)
     if kept is not None:
         counts &= frame["worker"].isin(kept)
-    return frame[counts].reset_index(drop=True)
+    return frame if counts.all() else frame[counts].reset_index(drop=True)
 
 
 VOTES = ("votes_a", "votes_b", "equally_good", "equally_bad")
