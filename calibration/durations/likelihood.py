@@ -10,6 +10,7 @@ constant it is the likelihood of a Poisson count n with mean T / A. The integral
 quadrature whose nodes lie around each person's own posterior mode; nodes on the prior would miss it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple, Self, TypeAlias
@@ -292,14 +293,17 @@ def log_likelihoods(totals: Totals, mu: float, sigma: float) -> Floats:
 
 def scores(totals: Totals, mu: float, log_sigma: float) -> Floats:
     """(u, 2) each person's share of the gradient, without the term of a zero truncation."""
-    pieces = [
-        _each(totals.events[at : at + BLOCK], totals.seconds[at : at + BLOCK], mu, log_sigma).gradient
-        for at in range(0, len(totals), BLOCK)
-    ]
+    pieces = [each.gradient for each in each_at(totals, mu, log_sigma)]
     return np.concatenate(pieces) if pieces else np.zeros((0, 2))
 
 
-def expansion(totals: Totals, mu: float, log_sigma: float, weights: Floats | None = None) -> Expansion:
+def expansion(
+    totals: Totals,
+    mu: float,
+    log_sigma: float,
+    weights: Floats | None = None,
+    known: "Sequence[Each] | None" = None,
+) -> Expansion:
     """Return the log-likelihood with its exact first and second derivatives.
 
     The gradient is the posterior mean of the complete-data score (Fisher's identity), the Hessian that of the
@@ -313,26 +317,17 @@ def expansion(totals: Totals, mu: float, log_sigma: float, weights: Floats | Non
         Where.
     weights : (u,) ndarray of float, optional
         How often each person counts; once by default.
+    known : sequence of Each, optional
+        What `each_at` says there, where it was asked before.
     """
     counted = np.ones(len(totals)) if weights is None else weights
-    plain = _weighted_sum(totals.events, totals.seconds, counted, mu, log_sigma)
+    plain = _weighted_sum(each_at(totals, mu, log_sigma) if known is None else known, counted)
     if totals.seen_by_seconds is None:
         return plain
     return _truncated(plain, totals.seen_by_seconds, counted, mu, log_sigma)
 
 
-def _weighted_sum(events: Floats, seconds: Floats, weights: Floats, mu: float, log_sigma: float) -> Expansion:
-    loglik, gradient, hessian = 0.0, np.zeros(2), np.zeros((2, 2))
-    for at in range(0, len(events), BLOCK):
-        block = slice(at, at + BLOCK)
-        each = _each(events[block], seconds[block], mu, log_sigma)
-        loglik += float(weights[block] @ each.loglik)
-        gradient += weights[block] @ each.gradient
-        hessian += np.tensordot(weights[block], each.hessian, 1)
-    return Expansion(loglik, gradient, hessian)
-
-
-class _Each(NamedTuple):
+class Each(NamedTuple):
     """As `Expansion`, with a leading axis of people."""
 
     loglik: Floats
@@ -340,7 +335,25 @@ class _Each(NamedTuple):
     hessian: Floats
 
 
-def _each(events: Floats, seconds: Floats, mu: float, log_sigma: float) -> _Each:
+def each_at(totals: Totals, mu: float, log_sigma: float) -> Sequence[Each]:
+    """Return what each person adds, `BLOCK` people after the other, without the term of a zero truncation."""
+    return tuple(
+        _each(totals.events[at : at + BLOCK], totals.seconds[at : at + BLOCK], mu, log_sigma)
+        for at in range(0, len(totals), BLOCK)
+    )
+
+
+def _weighted_sum(blocks: Sequence[Each], weights: Floats) -> Expansion:
+    loglik, gradient, hessian = 0.0, np.zeros(2), np.zeros((2, 2))
+    for number, each in enumerate(blocks):
+        counted = weights[number * BLOCK : (number + 1) * BLOCK]
+        loglik += float(counted @ each.loglik)
+        gradient += counted @ each.gradient
+        hessian += np.tensordot(counted, each.hessian, 1)
+    return Expansion(loglik, gradient, hessian)
+
+
+def _each(events: Floats, seconds: Floats, mu: float, log_sigma: float) -> Each:
     sigma = float(np.exp(log_sigma))
     loglik, z, weights = posterior(events, seconds, mu, sigma)
     square = z * z
@@ -350,7 +363,7 @@ def _each(events: Floats, seconds: Floats, mu: float, log_sigma: float) -> _Each
     gradient = np.stack([one / sigma, two - 1], axis=1)
     crossed = (three - one * two - 2 * one) / sigma
     hessian = np.array([[(two - one**2 - 1) / sigma**2, crossed], [crossed, four - two**2 - 2 * two]])
-    return _Each(loglik, gradient, np.moveaxis(hessian, 2, 0))
+    return Each(loglik, gradient, np.moveaxis(hessian, 2, 0))
 
 
 def _truncated(plain: Expansion, tau: Floats, weights: Floats, mu: float, log_sigma: float) -> Expansion:
