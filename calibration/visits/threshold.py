@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from scipy.special import expit
-from scipy.stats import norm
 
 from calibration.inference.results import CalibrationResult, NotIdentifiedError, info, warning
 from calibration.inference.wording import shown_roughly
@@ -142,7 +141,8 @@ def _two_normals(logs: Floats) -> tuple[float, Floats, Floats]:
         mean = weight @ cells / weight.sum(axis=1)
         variance = (weight * (cells - mean[:, None]) ** 2).sum(axis=1) / weight.sum(axis=1)
         sd = np.sqrt(np.maximum(variance, _LEAST_SD**2))
-        log_density = np.log(share)[:, None] + norm.logpdf(cells, mean[:, None], sd[:, None])
+        z = (cells - mean[:, None]) / sd[:, None]
+        log_density = (np.log(share) - np.log(sd) - math.log(2 * math.pi) / 2)[:, None] - z * z / 2
         lower = expit(log_density[0] - log_density[1])
         total = float(count @ np.logaddexp(*log_density))
         if total - before < _TOLERANCE * abs(total):
