@@ -128,6 +128,17 @@ def test_uniting_reads_of_nearly_the_same_speed_changes_nothing(monkeypatch):
     assert united.tau == pytest.approx(exact.tau, rel=0.01)
 
 
+def test_beginning_with_some_of_the_workers_ends_at_the_same_maximum(monkeypatch):
+    """Of very many reads only a part is climbed first, to know where the nodes of all belong."""
+    reads = sample(seed=3, workers=40, items=30, idle=0.1)
+    monkeypatch.setattr(reading_mixture, "MANY_ROWS", 0)
+    at_once = mixture_top(reads, fit_medians(reads))
+    monkeypatch.setattr(reading_mixture, "_WORKERS_AT_FIRST", 10)
+    in_two_steps = mixture_top(reads, fit_medians(reads))
+    np.testing.assert_allclose(in_two_steps.p, at_once.p, atol=2e-3)
+    np.testing.assert_allclose(in_two_steps.value, at_once.value, atol=1e-3)
+
+
 def test_where_the_nodes_start_does_not_matter():
     """A poor start of the fit by medians moves neither likelihood nor estimates."""
     reads = sample(seed=4, idle=0.3, skimmed=0.1, workers=60, items=12)

@@ -5,10 +5,12 @@ import pyarrow as pa
 import pyarrow.parquet as pa_parquet
 import pytest
 
+from calibration.tables import raw_files
 from calibration.tables.definition import Column, Kind, Table
 from calibration.tables.files import read_table, read_tables, table_paths, tables_sha256, write_tables
+from calibration.tables.raw_files import raw_csv
 from calibration.tables.tables import TABLES
-from metrics.errors import InputError
+from metrics.errors import FaultLog, InputError
 
 SEARCHES = "worker,topic,seconds\n"
 
@@ -39,6 +41,33 @@ def test_a_time_in_any_zone_becomes_utc(tmp_path):
     (tmp_path / "prompts.csv").write_text("worker,topic,sent_at\nw,q,2026-03-01T18:30:00+09:00\n")
 
     assert read_tables(tmp_path)["prompts"].loc[0, "sent_at"] == pd.Timestamp("2026-03-01T09:30:00Z")
+
+
+@pytest.mark.parametrize(
+    "odd", ["2026-03-01T18:30:00.5+09:00", "20260301T093000.5Z", "2026-03-01T09:30:00.5000Z"]
+)
+def test_one_time_that_is_written_otherwise_moves_no_other(tmp_path, odd):
+    """Columns whose times are all written as exported are read another way than those that have one of another form."""
+    usual = ["2026-03-01T09:30:00.500Z", "1969-12-31T23:59:59.999Z"]
+    for name, times in (("usual", usual), ("mixed", [*usual, odd])):
+        (tmp_path / name).mkdir()
+        rows = "".join(f"w,q{number},{time}\n" for number, time in enumerate(times))
+        (tmp_path / name / "prompts.csv").write_text("worker,topic,sent_at\n" + rows)
+    alone, beside = (read_tables(tmp_path / name)["prompts"]["sent_at"] for name in ("usual", "mixed"))
+
+    assert beside[:2].equals(alone)
+    assert beside[2] == alone[0]
+
+
+def test_a_large_file_is_read_in_blocks_and_a_row_may_be_longer_than_one(tmp_path, monkeypatch):
+    """Quoted cells with line ends in them lie across the ends of blocks, too."""
+    rows = [f'"w\n{number}",q{number},"{"x" * number}"\n' for number in range(90)]
+    (tmp_path / "searches.csv").write_text("worker,topic,search\n" + "".join(rows))
+    whole = raw_csv(tmp_path / "searches.csv", FaultLog(tmp_path))
+    for size in (200, 20):
+        monkeypatch.setattr(raw_files, "BLOCK_BYTES", size)
+        assert raw_csv(tmp_path / "searches.csv", FaultLog(tmp_path)).equals(whole)
+    assert whole["worker"].tolist() == [f"w\n{number}" for number in range(90)]
 
 
 def test_ids_stay_text(tmp_path):
