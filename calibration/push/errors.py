@@ -51,8 +51,8 @@ def changes_without_each(model: ChoiceModel, point: Floats, cluster: Ints) -> Fl
     first, kind = alike(model.design, model.vote)
     scores, information = model.of(first).row_derivatives(point)
     counts = csr_array((np.ones(len(kind)), (cluster, kind)))
-    of_cluster = counts @ information.reshape(len(first), -1)
-    return newton_changes(counts @ scores, of_cluster.reshape(-1, *information.shape[1:]))
+    of_cluster: Floats = np.asarray(counts @ information.reshape(len(first), -1))
+    return newton_changes(np.asarray(counts @ scores), of_cluster.reshape(-1, *information.shape[1:]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
