@@ -1,31 +1,60 @@
 """How honest the intervals and tests of agreement are, by simulation; of its ceilings see `coverage_ceilings`.
 
-    python benchmarks/agreement_coverage.py [STUDIES [STUDIES OF EACH REGIME]]
+    python -m benchmarks.agreement_coverage [STUDIES [STUDIES OF EACH REGIME]] [--jobs 1] [--scheduler ADDRESS]
 
 Prints coverage of nominal 95 % intervals and rejections of a true null hypothesis at 5 %. What the package refuses to offer stands beside what it offers: the binomial interval and
 McNemar's test, which take the pairs of a query for independent. The second half has people who are not as an interval over queries
 says: the same ones judge several queries, with tastes of their own, and queries have any number of pairs. docs/agreement.md quotes the tables.
 """
 
+import argparse
 import math
-import sys
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeAlias
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import binomtest
 
+from benchmarks.replications import engine_arguments, replicated
 from calibration.agree.comparisons import slope_difference
 from metrics.agreement.agreement import QueryMean, Ties, agreement, pair_credit, simultaneous_band
 from metrics.agreement.comparison import compare, holm
 from metrics.agreement.people import Error, VotesByPerson, crossing
+from metrics.engine import Engine, open_engine
 from tests.metrics.simulated_votes import JudgedMeasures, Votes, judged_measures, simulate
 
 Rng: TypeAlias = np.random.Generator
 
 LEVEL = 0.95
+SEED = 20
+SCALES = np.linspace(0.3, 3, 12)
+"""Noise of the metrics on a curve."""
+Shares: TypeAlias = dict[str, float]
+
+
+def drawn(study: Callable[[Rng], Shares], line: tuple[int, int], number: int) -> Shares:
+    """Draw one study of a line, by their numbers."""
+    return study(np.random.default_rng([SEED, *line, number]))
+
+
+class Studies(NamedTuple):
+    """Who draws the studies of every line, and how many of them."""
+
+    engine: Engine
+    count: int
+
+    def found(self, study: Callable[[Rng], Shares], line: tuple[int, int]) -> pd.DataFrame:
+        """Return a row a study."""
+        return pd.DataFrame(replicated(self.engine, partial(drawn, study, line), self.count))
+
+    def means(self, study: Callable[[Rng], Shares], line: tuple[int, int]) -> Shares:
+        """Return the mean of everything over the studies that have it."""
+        return {str(name): float(value) for name, value in self.found(study, line).mean().items()}
 
 
 def binomial_interval(value: float, pairs: int) -> tuple[float, float]:
@@ -40,72 +69,70 @@ def metric_views(study: Votes, rng: Rng, count: int) -> NDArray[np.float64]:
     return study.preferred + 1.5 * shared * rng.normal(size=(count, codes.size))
 
 
-def coverage_of_intervals(studies: int, rng: Rng, *, queries: int) -> dict[str, float]:
-    big = simulate(rng, queries=20_000, pairs=21)
+def intervals_hold(queries: int, truth: float, rng: Rng) -> Shares:
+    study = simulate(rng, queries=queries)
+    mean = agreement(study.difference, study.share, study.query).mean
+    intervals = {
+        "binomial (not offered)": binomial_interval(mean.value, study.query.size),
+        "query t": mean.confidence_interval(LEVEL),
+        "query bootstrap": mean.confidence_interval(LEVEL, "bootstrap", rng=rng),
+    }
+    return {name: low <= truth <= high for name, (low, high) in intervals.items()}
+
+
+def coverage_of_intervals(studies: Studies, *, queries: int) -> Shares:
+    big = simulate(np.random.default_rng(SEED), queries=20_000, pairs=21)
     truth = agreement(big.difference, big.share, big.query).value
-    covered = dict.fromkeys(("binomial (not offered)", "query t", "query bootstrap"), 0)
-    for _ in range(studies):
-        study = simulate(rng, queries=queries)
-        mean = agreement(study.difference, study.share, study.query).mean
-        intervals = (
-            binomial_interval(mean.value, study.query.size),
-            mean.confidence_interval(LEVEL),
-            mean.confidence_interval(LEVEL, "bootstrap", rng=rng),
-        )
-        for name, (low, high) in zip(covered, intervals, strict=True):
-            covered[name] += low <= truth <= high
-    return {name: count / studies for name, count in covered.items()}
+    return studies.means(partial(intervals_hold, queries, truth), (0, queries))
 
 
-def coverage_of_weighted_intervals(studies: int, rng: Rng, *, queries: int, workers: int) -> dict[str, float]:
+def weighted_intervals_hold(queries: int, workers: int, rng: Rng) -> Shares:
     """The same people, of different tastes, judge one pair of every query; truth .7."""
-    covered = dict.fromkeys(("weighted: query t", "weighted: query and worker"), 0)
-    for _ in range(studies):
-        chance = rng.normal(0.7, 0.05, (queries, 1)) + rng.normal(0, 0.14, workers)
-        chose = rng.random(chance.shape) < chance
-        query, worker = np.indices(chose.shape).reshape(2, -1)
-        votes = VotesByPerson(pair=query, for_a=chose.ravel().astype(float), crossing=crossing(query, worker))
-        difference, names = np.ones(queries), [f"q{query:03d}" for query in range(queries)]
-        mean = agreement(difference, votes.share, names, ties="weighted").mean
-        intervals = (mean.confidence_interval(LEVEL), votes.interval(difference, "weighted", LEVEL))
-        for name, (low, high) in zip(covered, intervals, strict=True):
-            covered[name] += low <= 0.7 <= high
-    return {name: count / studies for name, count in covered.items()}
+    chance = rng.normal(0.7, 0.05, (queries, 1)) + rng.normal(0, 0.14, workers)
+    chose = rng.random(chance.shape) < chance
+    query, worker = np.indices(chose.shape).reshape(2, -1)
+    votes = VotesByPerson(pair=query, for_a=chose.ravel().astype(float), crossing=crossing(query, worker))
+    difference, names = np.ones(queries), [f"q{query:03d}" for query in range(queries)]
+    mean = agreement(difference, votes.share, names, ties="weighted").mean
+    intervals = {
+        "weighted: query t": mean.confidence_interval(LEVEL),
+        "weighted: query and worker": votes.interval(difference, "weighted", LEVEL),
+    }
+    return {name: low <= 0.7 <= high for name, (low, high) in intervals.items()}
 
 
-def rejections_under_the_null(studies: int, rng: Rng, *, queries: int) -> dict[str, float]:
-    rejected = dict.fromkeys(("McNemar (not offered)", "query t", "sign flips"), 0)
-    for _ in range(studies):
-        study = simulate(rng, queries=queries)
-        first, second = metric_views(study, rng, 2)
-        apart = pair_credit(first, study.share, ties="against") - pair_credit(
-            second, study.share, ties="against"
-        )
-        wins, losses = int((apart > 0).sum()), int((apart < 0).sum())
-        result = compare(
-            *(agreement(view, study.share, study.query).mean for view in (first, second)), flips=1000, rng=rng
-        )
-        p_values = (binomtest(wins, wins + losses).pvalue, result.p_t, result.p_sign_flip)
-        for name, p in zip(rejected, p_values, strict=True):
-            rejected[name] += p < 1 - LEVEL
-    return {name: count / studies for name, count in rejected.items()}
+def null_rejected(queries: int, rng: Rng) -> Shares:
+    study = simulate(rng, queries=queries)
+    first, second = metric_views(study, rng, 2)
+    apart = pair_credit(first, study.share, ties="against") - pair_credit(second, study.share, ties="against")
+    wins, losses = int((apart > 0).sum()), int((apart < 0).sum())
+    result = compare(
+        *(agreement(view, study.share, study.query).mean for view in (first, second)), flips=1000, rng=rng
+    )
+    p_values = {
+        "McNemar (not offered)": binomtest(wins, wins + losses).pvalue,
+        "query t": result.p_t,
+        "sign flips": result.p_sign_flip,
+    }
+    return {name: p < 1 - LEVEL for name, p in p_values.items()}
 
 
-def coverage_of_bands(studies: int, rng: Rng, *, queries: int, points: int = 12) -> float:
+def curve(study: Votes, rng: Rng) -> list[QueryMean]:
     """Each point is a metric with more noise than the one before, sharing most of its error."""
-    scales = np.linspace(0.3, 3, points)
+    names, codes = np.unique(study.query, return_inverse=True)
+    error = rng.normal(size=names.size)[codes] + rng.normal(size=codes.size)
+    return [agreement(study.preferred + scale * error, study.share, study.query).mean for scale in SCALES]
 
-    def curve(study: Votes) -> list[QueryMean]:
-        names, codes = np.unique(study.query, return_inverse=True)
-        error = rng.normal(size=names.size)[codes] + rng.normal(size=codes.size)
-        return [agreement(study.preferred + scale * error, study.share, study.query).mean for scale in scales]
 
-    truth = np.array([mean.value for mean in curve(simulate(rng, queries=20_000))])
-    covered = 0
-    for _ in range(studies):
-        low, high = simultaneous_band(curve(simulate(rng, queries=queries)), draws=2000, rng=rng)
-        covered += bool(((low <= truth) & (truth <= high)).all())
-    return covered / studies
+def band_holds(queries: int, truth: NDArray[np.float64], rng: Rng) -> Shares:
+    low, high = simultaneous_band(curve(simulate(rng, queries=queries), rng), draws=2000, rng=rng)
+    return {"simultaneous band": bool(((low <= truth) & (truth <= high)).all())}
+
+
+def coverage_of_bands(studies: Studies, *, queries: int) -> Shares:
+    rng = np.random.default_rng(SEED)
+    truth = np.array([mean.value for mean in curve(simulate(rng, queries=20_000), rng)])
+    return studies.means(partial(band_holds, queries, truth), (1, queries))
 
 
 REGIMES: dict[str, dict[str, Any]] = {
@@ -137,6 +164,7 @@ REGIMES: dict[str, dict[str, Any]] = {
     },
 }
 """Name -> settings of `judged_measures`; where nothing else is said 20 queries of 6 pairs, tastes of sd 0.6."""
+CONVENTIONS: tuple[Ties, ...] = ("against", "weighted")
 
 
 def agreement_of(study: JudgedMeasures, measure: int, ties: Ties) -> float:
@@ -162,83 +190,94 @@ def sign_flips(study: JudgedMeasures, rng: Rng) -> float:
     return compare(means[0], means[1], flips=1000, rng=rng).p_sign_flip
 
 
-def people_who_judge(studies: int, rng: Rng, settings: dict[str, Any]) -> dict[str, float]:
-    """Rejections of equal measures at 5 %, and coverage of the agreement's intervals (truth: mean of all studies)."""
-    p: dict[str, list[float]] = {
-        name: [] for name in ("queries alone", "majority", "weighted", "votes", "flips")
+def one_study_of_people(settings: dict[str, Any], rng: Rng) -> Shares:
+    """Return the p of equal measures in each way, and agreement and reach under two conventions."""
+    study = judged_measures(rng, **settings)
+    found = {
+        "queries alone": p_of(difference_of(study, "against", over_people=False)),
+        "majority": p_of(difference_of(study, "against")),
+        "weighted": p_of(difference_of(study, "weighted")),
+        "votes": p_of(slope_difference(study.votes, study.first, study.second)),
     }
-    found: dict[Ties, list[tuple[float, float]]] = {"against": [], "weighted": []}
-    for _ in range(studies):
-        study = judged_measures(rng, **settings)
-        p["queries alone"].append(p_of(difference_of(study, "against", over_people=False)))
-        p["majority"].append(p_of(difference_of(study, "against")))
-        p["weighted"].append(p_of(difference_of(study, "weighted")))
-        p["votes"].append(p_of(slope_difference(study.votes, study.first, study.second)))
-        if not study.votes.crossing.is_crossed:
-            p["flips"].append(sign_flips(study, rng))
-        for ties, values in found.items():
-            values.append((agreement_of(study, 0, ties), study.votes.error(study.first, ties).reach(LEVEL)))
-    shares = {name: float(np.mean(np.array(values) < 1 - LEVEL)) for name, values in p.items() if values}
-    for ties, values in found.items():
-        value, reach = np.array(values).T
-        shares[f"covers, {ties}"] = float((np.abs(value - value.mean()) <= reach).mean())
+    if not study.votes.crossing.is_crossed:
+        found["flips"] = sign_flips(study, rng)
+    for ties in CONVENTIONS:
+        found[f"value, {ties}"] = agreement_of(study, 0, ties)
+        found[f"reach, {ties}"] = study.votes.error(study.first, ties).reach(LEVEL)
+    return found
+
+
+def people_who_judge(studies: Studies, settings: dict[str, Any], place: int) -> Shares:
+    """Rejections of equal measures at 5 %, and coverage of the agreement's intervals (truth: mean of all studies)."""
+    found = studies.found(partial(one_study_of_people, settings), (4, place))
+    p = [name for name in found if "," not in name]
+    shares = {name: float((found[name].dropna() < 1 - LEVEL).mean()) for name in p}
+    for ties in CONVENTIONS:
+        value, reach = found[f"value, {ties}"], found[f"reach, {ties}"]
+        shares[f"covers, {ties}"] = float(((value - value.mean()).abs() <= reach).mean())
     return shares
 
 
-def families_rejected(studies: int, rng: Rng, settings: dict[str, Any]) -> float:
-    """Share of studies in which Holm's correction over six comparisons finds any difference of seven equal measures."""
-    rejected = 0
-    for _ in range(studies):
-        study = judged_measures(rng, slopes=(0.3,) * 7, **settings)
-        p = [
-            p_of(difference_of(replace(study, differences=study.differences[[0, other]]), "against"))
-            for other in range(1, 7)
-        ]
-        rejected += bool((holm(p) < 1 - LEVEL).any())
-    return rejected / studies
+def family_rejected(settings: dict[str, Any], rng: Rng) -> Shares:
+    """Say whether Holm's correction over six comparisons finds any difference of seven equal measures."""
+    study = judged_measures(rng, slopes=(0.3,) * 7, **settings)
+    p = [
+        p_of(difference_of(replace(study, differences=study.differences[[0, other]]), "against"))
+        for other in range(1, 7)
+    ]
+    return {"family of 6, any rejected with Holm": bool((holm(p) < 1 - LEVEL).any())}
 
 
-def power(studies: int, rng: Rng, settings: dict[str, Any]) -> dict[str, float]:
-    """How often a better measure (slopes 0.8 and 0.3) is told from a worse one, by the same judgments."""
-    p = []
-    for _ in range(studies):
-        study = judged_measures(rng, slopes=(0.8, 0.3), **settings)
-        model = slope_difference(study.votes, study.first, study.second)
-        p.append([p_of(difference_of(study, "against")), p_of(difference_of(study, "weighted")), p_of(model)])
-    told = (np.array(p) < 1 - LEVEL).mean(axis=0).tolist()
-    return dict(zip(("majority", "weighted", "votes"), told, strict=True))
+def told_apart(settings: dict[str, Any], rng: Rng) -> Shares:
+    """Say whether a better measure (slopes 0.8 and 0.3) is told from a worse one, by the same judgments."""
+    study = judged_measures(rng, slopes=(0.8, 0.3), **settings)
+    p = {
+        "majority": p_of(difference_of(study, "against")),
+        "weighted": p_of(difference_of(study, "weighted")),
+        "votes": p_of(slope_difference(study.votes, study.first, study.second)),
+    }
+    return {name: value < 1 - LEVEL for name, value in p.items()}
 
 
-def people_of_several_queries(studies: int, rng: Rng) -> None:
-    print(f"\nthe same people judge several queries, {studies} studies a line: rejections at 5 %, coverage")
-    for name, settings in REGIMES.items():
-        print(f"  {name:40s} {shown(people_who_judge(studies, rng, settings))}", flush=True)
+def people_of_several_queries(studies: Studies) -> None:
+    print(
+        f"\nthe same people judge several queries, {studies.count} studies a line: rejections at 5 %, coverage"
+    )
+    for place, (name, settings) in enumerate(REGIMES.items()):
+        print(f"  {name:40s} {shown(people_who_judge(studies, settings, place))}", flush=True)
     chosen = ("8 people", "14 people", "7 people of its own per query")
-    for name in chosen:
-        family = families_rejected(studies, rng, REGIMES[name])
-        print(f"  {name:40s} family of 6, any rejected with Holm: {family:.3f}", flush=True)
-        print(f"  {name:40s} power: {shown(power(studies, rng, REGIMES[name]))}", flush=True)
+    for place, name in enumerate(chosen):
+        family = studies.means(partial(family_rejected, REGIMES[name]), (5, place))
+        print(f"  {name:40s} {shown(family)}", flush=True)
+        power = studies.means(partial(told_apart, REGIMES[name]), (6, place))
+        print(f"  {name:40s} power: {shown(power)}", flush=True)
 
 
-def shown(shares: dict[str, float]) -> str:
+def shown(shares: Shares) -> str:
     return "  ".join(f"{name} {share:.3f}" for name, share in shares.items())
 
 
+def lines(shares: Shares) -> str:
+    return "\n".join(f"  {name:26s} {share:.3f}" for name, share in shares.items())
+
+
 def main() -> None:
-    studies = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-    rng = np.random.default_rng(20)
-    print(f"{studies} studies, 21 pairs a query, 14 workers a pair")
-    for queries in (8, 25):
-        print(f"\n{queries} queries: coverage of 95 % intervals")
-        for name, share in coverage_of_intervals(studies, rng, queries=queries).items():
-            print(f"  {name:24s} {share:.3f}")
-        for name, share in coverage_of_weighted_intervals(studies, rng, queries=queries, workers=14).items():
-            print(f"  {name:26s} {share:.3f}")
-        print(f"  {'simultaneous band':24s} {coverage_of_bands(studies, rng, queries=queries):.3f}")
-        print(f"{queries} queries: rejections of a true null hypothesis at 5 %")
-        for name, share in rejections_under_the_null(studies, rng, queries=queries).items():
-            print(f"  {name:24s} {share:.3f}")
-    people_of_several_queries(int(sys.argv[2]) if len(sys.argv) > 2 else 300, rng)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("studies", nargs="?", type=int, default=1000)
+    parser.add_argument("of_people", nargs="?", type=int, default=300, metavar="STUDIES OF EACH REGIME")
+    engine_arguments(parser)
+    options = parser.parse_args()
+    with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
+        studies = Studies(engine, options.studies)
+        print(f"{studies.count} studies, 21 pairs a query, 14 workers a pair")
+        for queries in (8, 25):
+            print(f"\n{queries} queries: coverage of 95 % intervals")
+            print(lines(coverage_of_intervals(studies, queries=queries)))
+            print(lines(studies.means(partial(weighted_intervals_hold, queries, 14), (2, queries))))
+            print(lines(coverage_of_bands(studies, queries=queries)))
+            print(f"{queries} queries: rejections of a true null hypothesis at 5 %")
+            print(lines(studies.means(partial(null_rejected, queries), (3, queries))), flush=True)
+        people_of_several_queries(Studies(engine, options.of_people))
 
 
 if __name__ == "__main__":

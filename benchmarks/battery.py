@@ -1,6 +1,6 @@
 """How often `prefcal fit` and `prefcal agree` are wrong without a word, regime by regime: tables on disk, the command, and what it wrote.
 
-    python -m benchmarks.battery [FAMILY ...] [--replications 30] [--only WORDS]
+    python -m benchmarks.battery [FAMILY ...] [--replications 30] [--only WORDS] [--jobs 1] [--scheduler ADDRESS]
 
 A line is a parameter in one regime: the share of studies whose 95 % interval holds the truth, that have a warning of the right
 name, that have any warning (but of few workers, topics or nuggets), that refuse the parameter, and that are silent: neither.
@@ -12,6 +12,7 @@ import json
 import tempfile
 from collections import Counter
 from contextlib import redirect_stderr, redirect_stdout
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ import pandas as pd
 
 from benchmarks import people_tables as people
 from benchmarks.people_regimes import FAMILIES, JUDGES, Regime, Tables
+from benchmarks.replications import engine_arguments, replicated
+from metrics.engine import Engine, open_engine
 from study_app.cli import cli
 
 REJECTED = 0.05
@@ -75,17 +78,21 @@ def outcome(model: dict[str, Any], name: str, regime: Regime) -> tuple[float, fl
     return entry["estimate"], holds(entry["interval"], regime.truth[name])
 
 
-def rows(regime: Regime, replications: int) -> list[str]:
-    found: dict[str, list[tuple[float, float, set[str]] | None]] = {name: [] for name in regime.truth}
-    for seed in range(replications):
-        with tempfile.TemporaryDirectory() as folder:
-            model = fitted(regime.tables(np.random.default_rng([seed, 1616])), Path(folder))
-        if "fault" in model:
-            print(model["fault"])
-        for name in regime.truth:
-            one, said = outcome(model, name, regime), warnings(model, name)
-            found[name].append(None if one is None else (*one, said))
-    return [row(regime, name, of) for name, of in found.items()]
+def outcomes(family: str, place: int, seed: int) -> dict[str, tuple[float, float, set[str]] | None]:
+    """Return of every parameter of one study its estimate, whether the interval holds the truth, and its warnings."""
+    regime = FAMILIES[family][place]
+    with tempfile.TemporaryDirectory() as folder:
+        model = fitted(regime.tables(np.random.default_rng([seed, 1616])), Path(folder))
+    if "fault" in model:
+        print(model["fault"])
+    found = {name: (outcome(model, name, regime), warnings(model, name)) for name in regime.truth}
+    return {name: None if one is None else (*one, said) for name, (one, said) in found.items()}
+
+
+def rows(family: str, place: int, replications: int, engine: Engine) -> list[str]:
+    found = replicated(engine, partial(outcomes, family, place), replications)
+    regime = FAMILIES[family][place]
+    return [row(regime, name, [of[name] for of in found]) for name in regime.truth]
 
 
 def warnings(model: dict[str, Any], name: str) -> set[str]:
@@ -130,17 +137,17 @@ def compared(tables: Tables, folder: Path) -> tuple[dict[str, float], bool]:
     return found, any(note["severity"] == "warning" and not note["name"].startswith("few_") for note in notes)
 
 
-def agreement(replications: int) -> None:
+def told_apart(label: str, seed: int) -> tuple[dict[str, float], bool]:
+    with tempfile.TemporaryDirectory() as folder:
+        tables = people.judged_scores(np.random.default_rng([seed, 1616]), **JUDGES[label])
+        return compared(tables, Path(folder))
+
+
+def agreement(replications: int, engine: Engine) -> None:
     """Print how often equal measures are told apart."""
     print("| people | by | rejected | any warning | rejected without one |\n" + "|---" * 5 + "|")
-    for label, settings in JUDGES.items():
-        p_values, warned = [], []
-        for seed in range(replications):
-            with tempfile.TemporaryDirectory() as folder:
-                tables = people.judged_scores(np.random.default_rng([seed, 1616]), **settings)
-                p, said = compared(tables, Path(folder))
-            p_values.append(p)
-            warned.append(said)
+    for label in JUDGES:
+        p_values, warned = zip(*replicated(engine, partial(told_apart, label), replications), strict=True)
         rejected = pd.DataFrame(p_values) < REJECTED
         silent = rejected[~np.array(warned)].sum() / replications
         for by in rejected:
@@ -154,16 +161,23 @@ def main() -> None:
     parser.add_argument("family", nargs="*", choices=[[], *FAMILIES, "agree"], default=[])
     parser.add_argument("--replications", type=int, default=30)
     parser.add_argument("--only", default="")
+    engine_arguments(parser)
     chosen = parser.parse_args()
     print(HEAD)
+    with open_engine(jobs=chosen.jobs, scheduler=chosen.scheduler) as engine:
+        tables_of(chosen, engine)
+
+
+def tables_of(chosen: argparse.Namespace, engine: Engine) -> None:
+    """Print what was chosen."""
     families = [one for one in chosen.family or (*FAMILIES, "agree") if one != "agree"]
     if "agree" in chosen.family or not chosen.family:
-        agreement(chosen.replications)
+        agreement(chosen.replications, engine)
     print(HEAD if families else "")
     for family in families:
-        for regime in FAMILIES[family]:
+        for place, regime in enumerate(FAMILIES[family]):
             if chosen.only in regime.label:
-                print("\n".join(rows(regime, chosen.replications)), flush=True)
+                print("\n".join(rows(family, place, chosen.replications, engine)), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,25 +1,28 @@
 """How often the intervals of the ceilings hold the truth, in many sorts of studies; and how long a million judgments take.
 
-    python benchmarks/coverage_ceilings.py [STUDIES [REGIME ...]]
-    python benchmarks/coverage_ceilings.py million
+    python -m benchmarks.coverage_ceilings [STUDIES [REGIME ...]] [--jobs 1] [--scheduler ADDRESS]
+    python -m benchmarks.coverage_ceilings million
 
 People vote by Davidson's model on strengths of preference that are drawn here, apart from the package's simulators. The truth is what
 a second panel of other people, and a metric that knows which side is preferred, reach in a very large study of the
 same sort; where neither side is preferred the metric takes one by chance. docs/agreement.md quotes the tables.
 """
 
+import argparse
 import resource
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.replications import engine_arguments, replicated
 from metrics.agreement.agreement import TIES, pair_credit
 from metrics.agreement.ceiling import ceiling
+from metrics.engine import Engine, open_engine
 
 Rng: TypeAlias = np.random.Generator
 Floats: TypeAlias = NDArray[np.float64]
@@ -171,14 +174,15 @@ def ceilings_of(study: Study) -> tuple[Floats, Floats]:
     return np.array(values), np.array(ends)
 
 
-def coverage(regime: Regime, studies: int) -> str:
+def ceilings_of_one(regime: Regime, number: int) -> tuple[Floats, Floats]:
+    return ceilings_of(drawn(regime, np.random.default_rng([3, number])))
+
+
+def coverage(regime: Regime, studies: int, engine: Engine) -> str:
     """Return a row: coverage of both ceilings by convention; true and mean estimate, width, where a tie counts half."""
-    rng = np.random.default_rng(3)
-    true = truth(regime, rng)
-    values, ends = (
-        np.array(part)
-        for part in zip(*(ceilings_of(drawn(regime, rng)) for _ in range(studies)), strict=True)
-    )
+    true = truth(regime, np.random.default_rng(3))
+    found = replicated(engine, partial(ceilings_of_one, regime), studies)
+    values, ends = (np.array(part) for part in zip(*found, strict=True))
     held = ((ends[..., 0] <= true) & (true <= ends[..., 1])).mean(axis=0)
     half = list(TIES).index("half")
     means, widths = (
@@ -211,16 +215,22 @@ def million() -> None:
 
 
 def main() -> None:
-    if sys.argv[1:] == ["million"]:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("studies", nargs="?", default="300")
+    parser.add_argument("regimes", nargs="*", metavar="REGIME")
+    engine_arguments(parser)
+    options = parser.parse_args()
+    if options.studies == "million":
         million()
         return
-    studies = int(sys.argv[1]) if len(sys.argv) > 1 else 300
+    studies = int(options.studies)
     print(
         f"{studies} studies a regime. Of a second panel, then of a perfect metric: coverage of the 95 % interval"
     )
     print(f"({', '.join(TIES)}) | true, mean estimate, median width where a tie counts half")
-    for name in sys.argv[2:] or REGIMES:
-        print(f"{name:44s} {coverage(REGIMES[name], studies)}", flush=True)
+    with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
+        for name in options.regimes or REGIMES:
+            print(f"{name:44s} {coverage(REGIMES[name], studies, engine)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -16,9 +16,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
-from tqdm import tqdm
 
 from benchmarks.people_durations import PEOPLE, SESSION, tables, truth_of
 from benchmarks.replications import engine_arguments, replicated
@@ -35,6 +35,7 @@ from metrics.msu.score import Population
 
 HOUR = 3600
 RESAMPLES = 200
+RARE = 0.005
 METHODS = ("default", "profile", "delta")
 REAL = Diary(workers=100, topics=2, enrol_by_visit=0.5, late_by=0.5, withdrawn=0.2)
 
@@ -191,31 +192,64 @@ def whole(regimes: tuple[tuple[str, float, float, Diary], ...]) -> Iterator[Stud
         yield label, np.array([mean * HOUR, sd * HOUR]), partial(whole_fit, people, diary, number)
 
 
-def people(workers: int, replications: int) -> None:
+class PeopleFit(NamedTuple):
+    """What a whole fit of M and S says: by how much they are off, whether their intervals hold and have an upper end, its warnings."""
+
+    errors: np.ndarray
+    held: tuple[bool, bool]
+    is_closed: bool
+    said: frozenset[str]
+
+    @property
+    def silent(self) -> tuple[bool, bool]:
+        """Whether each is missed without a warning but that people are few."""
+        speaks = bool(self.said - {"few_workers"})
+        return not (self.held[0] or speaks), not (self.held[1] or speaks)
+
+
+def people_fit(name: str, workers: int, days: int, truths: tuple[float, float], seed: int) -> PeopleFit:
+    who = PEOPLE[name]
+    study = tables(who, workers, days, np.random.default_rng([seed, workers]))
+    fit = (
+        fit_away(study, resamples=RESAMPLES)
+        if who.correlation is None
+        else fit_session(study, beside=away_exposure(study), resamples=RESAMPLES)
+    )
+    mean, sd = list(fit.conf_int().values())[:2]
+    return PeopleFit(
+        errors=fit.estimates[:2] / truths,
+        held=(holds(mean, truths[0]), holds(sd, truths[1])),
+        is_closed=sd[1] is not None,
+        said=frozenset(one.name for one in fit.diagnostics if one.severity == "warning"),
+    )
+
+
+def people(chosen: argparse.Namespace, engine: Engine) -> None:
     """Print what whole fits say of people who are not as the model says; an attempt without a number counts as refused."""
-    print("| people | M | S | M: covered | S: covered | any warning | names of the warnings |")
-    print("|---" * 7 + "|")
+    head = "M | S | M: covered | S: covered | M: silent | S: silent | S: no upper end | any warning | names of the warnings"
+    print(f"| people | {head} |")
+    print("|---" * 10 + "|")
     for name, who in PEOPLE.items():
-        of_session = who.correlation is not None
-        truths = np.array([SESSION, SESSION] if of_session else truth_of(who))
-        rows, warned = [], Counter[str]()
-        for seed in tqdm(range(replications), leave=False, disable=None):
-            study = tables(who, workers, 7, np.random.default_rng([seed, workers]))
-            fit = (
-                fit_session(study, beside=away_exposure(study), resamples=RESAMPLES)
-                if of_session
-                else fit_away(study, resamples=RESAMPLES)
-            )
-            ends = list(fit.conf_int().values())[:2]
-            said = {one.name for one in fit.diagnostics if one.severity == "warning"}
-            warned.update(said)
-            held = [holds(ends[place], truths[place]) for place in (0, 1)]
-            rows.append([*fit.estimates[:2] / truths, *held, bool(said)])
-        errors = np.median(np.array(rows)[:, :2], axis=0)
-        covered = np.mean(np.array(rows)[:, 2:], axis=0)
-        names = ", ".join(f"`{one}` {count / replications:.2f}" for one, count in warned.most_common())
-        cells = " | ".join([*(f"{one:.2f}" for one in errors), *(f"{one:.2f}" for one in covered)])
-        print(f"| {name} | {cells} | {names} |", flush=True)
+        if chosen.named and not any(part in name for part in chosen.named):
+            continue
+        truths = truth_of(who) if who.correlation is None else (SESSION, SESSION)
+        found = replicated(
+            engine, partial(people_fit, name, chosen.workers, chosen.days, truths), chosen.replications
+        )
+        shares = [
+            *np.median([one.errors for one in found], axis=0),
+            *np.mean([one.held for one in found], axis=0),
+            *np.mean([one.silent for one in found], axis=0),
+            1 - np.mean([one.is_closed for one in found]),
+            np.mean([bool(one.said - {"few_workers"}) for one in found]),
+        ]
+        warned = Counter(word for one in found for word in one.said)
+        names = ", ".join(
+            f"`{one}` {count / len(found):.2f}"
+            for one, count in warned.most_common()
+            if count >= RARE * len(found)
+        )
+        print(f"| {name} | {' | '.join(f'{one:.2f}' for one in shares)} | {names} |", flush=True)
 
 
 def main() -> None:
@@ -223,19 +257,21 @@ def main() -> None:
     parser.add_argument("--replications", type=int, default=1000)
     parser.add_argument("--only", choices=["plain", "sessions", "disturbed", "wrong", "people"])
     parser.add_argument("--workers", type=int, default=100, help="of the studies of people")
+    parser.add_argument("--days", type=int, default=7, help="of the studies of people")
+    parser.add_argument("--named", action="append", help="only people whose name has this")
     engine_arguments(parser)
     chosen = parser.parse_args()
-    if chosen.only in {None, "people"}:
-        people(chosen.workers, chosen.replications)
-    for name, studies in (
-        ("plain", plain()),
-        ("sessions", sessions()),
-        ("disturbed", whole(DISTURBED)),
-        ("wrong", whole(WRONG)),
-    ):
-        if chosen.only in {None, name}:
-            print(f"\n{name}\n")
-            with open_engine(jobs=chosen.jobs, scheduler=chosen.scheduler) as engine:
+    with open_engine(jobs=chosen.jobs, scheduler=chosen.scheduler) as engine:
+        if chosen.only in {None, "people"}:
+            people(chosen, engine)
+        for name, studies in (
+            ("plain", plain()),
+            ("sessions", sessions()),
+            ("disturbed", whole(DISTURBED)),
+            ("wrong", whole(WRONG)),
+        ):
+            if chosen.only in {None, name}:
+                print(f"\n{name}\n")
                 table(studies, chosen.replications, engine)
 
 

@@ -1,6 +1,7 @@
 """How often the intervals of patience, of persistence and of intents hold the truth: the tables of docs/calibration.md.
 
-    python benchmarks/coverage_patience.py [--replications 1000] [--only preferences|grid|stops|lists|intents] [--jackknife]
+    python -m benchmarks.coverage_patience [--replications 1000] [--only preferences|grid|stops|lists|intents] [--jackknife]
+                                           [--jobs 1] [--scheduler ADDRESS]
 
 Each line is one regime: median relative error and its robust standard deviation, and the share of 95 % intervals that
 hold the truth. The Monte-Carlo error of a share of .95 is .007 at 1000 replications. Judgments are of 100 collections in
@@ -9,13 +10,14 @@ turn, which take longer to draw than to judge.
 
 import argparse
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
+from typing import TypeAlias
 
 import numpy as np
-from tqdm import tqdm
 
+from benchmarks.replications import engine_arguments, replicated
 from calibration.inference.davidson import Votes, choice_probabilities
 from calibration.inference.results import CalibrationResult, NotIdentifiedError
 from calibration.inference.uncertainty import Interval
@@ -28,6 +30,12 @@ from calibration.patience.simulate import Judges, simulate_preferences, simulate
 from calibration.patience.stops import fit_patience_from_stops
 from calibration.patience.stops_result import Habits, ListReaders, simulate_list_stops, simulate_stops
 from calibration.tables.preferences import pair_votes
+from metrics.arrays import Floats
+from metrics.engine import Engine, open_engine
+from metrics.summaries.trailtext import Probabilities
+
+Found: TypeAlias = tuple[float, dict[str, Interval]]
+"""An estimate, and its interval by each method."""
 
 # topics, judges a topic, L, effect, unexplained
 PREFERENCES = (
@@ -64,6 +72,8 @@ LISTS = (
 VOTES = ((8, 3), (8, 5), (8, 10), (8, 30), (25, 5), (25, 10))
 COLLECTIONS = 100
 SENSITIVITY_SD, TIE_WEIGHT = 0.3, 0.6
+STOPPED = 1500.0
+"""Patience of those who stop."""
 
 
 def holds(interval: Interval, truth: float) -> bool:
@@ -71,7 +81,7 @@ def holds(interval: Interval, truth: float) -> bool:
     return (low is None or low <= truth) and (high is None or truth <= high)
 
 
-def line(label: str, fits: list[tuple[float, dict[str, Interval]]], truth: float) -> str:
+def line(label: str, fits: list[Found], truth: float) -> str:
     """Summarise fits of one regime: error and spread on the log scale, coverage by interval method."""
     estimates = np.array([estimate for estimate, _ in fits])
     logs = np.log(np.minimum(estimates, 1e9) / truth)
@@ -85,7 +95,7 @@ def line(label: str, fits: list[tuple[float, dict[str, Interval]]], truth: float
     )
 
 
-def intervals(fit: CalibrationResult) -> tuple[float, dict[str, Interval]]:
+def intervals(fit: CalibrationResult) -> Found:
     (name, estimate), *_ = fit.parameters.items()
     return estimate, {how: fit.conf_int(method=how)[name] for how in fit.uncertainty}
 
@@ -114,37 +124,44 @@ def drawn_votes(pairs: JudgedSummaries, regime: tuple[float, ...], rng: np.rando
     return Votes(first=counts[0], second=counts[1], ties=counts[2])
 
 
-def judged(
-    regime: tuple[float, ...], replications: int
-) -> Iterator[tuple[JudgedSummaries, np.random.Generator]]:
+def judged(regime: tuple[float, ...], seed: int) -> tuple[JudgedSummaries, np.random.Generator]:
     topics, _, patience, *_ = regime
-    for seed in tqdm(range(replications), leave=False, disable=None):
-        rng = np.random.default_rng([seed, int(topics), int(patience)])
-        pairs = collection(int(topics), seed % COLLECTIONS)
-        yield replace(pairs, votes=drawn_votes(pairs, regime, rng)), rng
+    rng = np.random.default_rng([seed, int(topics), int(patience)])
+    pairs = collection(int(topics), seed % COLLECTIONS)
+    return replace(pairs, votes=drawn_votes(pairs, regime, rng)), rng
 
 
-def preferences(replications: int, *, jackknife: bool = False) -> None:
-    report_pairs(
-        replications,
-        lambda pairs, _: fit_patience_from_preferences(pairs, n_workers=1, with_jackknife=jackknife),
-    )
+def fitted_to_preferences(jackknife: bool, regime: tuple[float, ...], seed: int) -> Found | None:  # noqa: FBT001 - of a partial
+    pairs, _ = judged(regime, seed)
+    try:
+        return intervals(fit_patience_from_preferences(pairs, n_workers=1, with_jackknife=jackknife))
+    except NotIdentifiedError:
+        return None
 
 
-def grid(replications: int, **_: bool) -> None:
-    report_pairs(replications, lambda pairs, rng: fit_patience_on_grid(pairs, n_workers=1, rng=rng))
+def fitted_on_grid(regime: tuple[float, ...], seed: int) -> Found | None:
+    pairs, rng = judged(regime, seed)
+    try:
+        return intervals(fit_patience_on_grid(pairs, n_workers=1, rng=rng))
+    except NotIdentifiedError:
+        return None
+
+
+def preferences(replications: int, engine: Engine, *, jackknife: bool) -> None:
+    report_pairs(replications, engine, partial(fitted_to_preferences, jackknife))
+
+
+def grid(replications: int, engine: Engine, **_: bool) -> None:
+    report_pairs(replications, engine, fitted_on_grid)
 
 
 def report_pairs(
-    replications: int, fit: Callable[[JudgedSummaries, np.random.Generator], CalibrationResult]
+    replications: int, engine: Engine, fit: Callable[[tuple[float, ...], int], Found | None]
 ) -> None:
     for regime in PREFERENCES:
-        fits, refused = [], 0
-        for pairs, rng in judged(regime, replications):
-            try:
-                fits.append(intervals(fit(pairs, rng)))
-            except NotIdentifiedError:
-                refused += 1
+        found = replicated(engine, partial(fit, regime), replications)
+        fits = [one for one in found if one is not None]
+        refused = len(found) - len(fits)
         label = "{} topics, {} judges, L={}, effect {}, unexpl. {}".format(*regime)
         print(line(label, fits, regime[2]) + (f", refused {refused}" if refused else ""), flush=True)
 
@@ -158,55 +175,58 @@ def stops_target(cv: float, finishers: float, patience: float) -> float:
     return intervals(fit_patience_from_stops(many, rng=rng, resamples=2))[0]
 
 
-def stops(replications: int, **_: bool) -> None:
-    patience = 1500.0
+def fitted_to_stops(workers: int, texts: int, habits: Habits, seed: int) -> Found:
+    rng = np.random.default_rng([seed, workers, texts])
+    table = simulate_stops(STOPPED, rng, workers=workers, texts_per_worker=texts, habits=habits)
+    return intervals(fit_patience_from_stops(table, rng=rng))
+
+
+def stops(replications: int, engine: Engine, **_: bool) -> None:
     for workers, texts, cv, finishers in STOPS:
-        fits = []
-        for seed in tqdm(range(replications), leave=False, disable=None):
-            rng = np.random.default_rng([seed, workers, texts])
-            table = simulate_stops(
-                patience,
-                rng,
-                workers=workers,
-                texts_per_worker=texts,
-                habits=Habits(patience_cv=cv, finishers=finishers),
-            )
-            fits.append(intervals(fit_patience_from_stops(table, rng=rng)))
-        target = stops_target(cv, finishers, patience)
+        fit = partial(fitted_to_stops, workers, texts, Habits(patience_cv=cv, finishers=finishers))
+        fits = replicated(engine, fit, replications)
+        target = stops_target(cv, finishers, STOPPED)
         label = f"{workers} workers x {texts}, CV {cv}, finishers {finishers}: target {target:.0f}"
         print(line(label, fits, target), flush=True)
 
 
-def lists(replications: int, **_: bool) -> None:
+def fitted_to_lists(persistence: float, readers: ListReaders, seed: int) -> Found:
+    fit = fit_persistence(simulate_list_stops(persistence, np.random.default_rng(seed), readers))
+    return float(fit.estimates[0]), {"default": fit.conf_int()["rbp_p"]}
+
+
+def lists(replications: int, engine: Engine, **_: bool) -> None:
     for persistence, workers, each, ranks, of in LISTS:
         readers = ListReaders(workers=workers, lists_each=each, ranks=ranks, lists=of)
-        drawn = (
-            simulate_list_stops(persistence, np.random.default_rng(seed), readers)
-            for seed in range(replications)
-        )
-        fits = [fit_persistence(table) for table in drawn]
-        found = [(float(fit.estimates[0]), {"default": fit.conf_int()["rbp_p"]}) for fit in fits]
+        found = replicated(engine, partial(fitted_to_lists, persistence, readers), replications)
         label = f"{workers} workers x {each} of {of} lists of {ranks}, p {persistence}"
         print(line(label, found, persistence), flush=True)
 
 
-def intents(replications: int, **_: bool) -> None:
+@cache
+def true_probabilities(topics: int) -> Probabilities:
+    return simulate_summaries(topics, np.random.default_rng(topics))[1]
+
+
+def fitted_to_votes(topics: int, voters: int, seed: int) -> Floats:
+    """Return of every P(i|q) whether its interval holds, how far the estimate is off, and how far the raw share, (3, intents)."""
+    probabilities, rng = true_probabilities(topics), np.random.default_rng([seed, voters])
+    tables = simulate_votes(probabilities, rng, voters=voters)
+    entries = fit_intents(tables["intent_votes"], tables["intents"], rng=rng).entries()
+    found = [(entries[topic][intent], p) for topic, of in probabilities.items() for intent, p in of.items()]
+    errors = [
+        (holds(entry.interval, p), abs(entry.estimate - p), abs((entry.raw or 0) - p)) for entry, p in found
+    ]
+    return np.array(errors, dtype=np.float64).T
+
+
+def intents(replications: int, engine: Engine, **_: bool) -> None:
     for topics, voters in VOTES:
-        probabilities = simulate_summaries(topics, np.random.default_rng(topics))[1]
-        truth = {(t, i): p for t, of in probabilities.items() for i, p in of.items()}
-        held, errors, raw_errors = [], [], []
-        for seed in tqdm(range(replications), leave=False, disable=None):
-            rng = np.random.default_rng([seed, voters])
-            tables = simulate_votes(probabilities, rng, voters=voters)
-            entries = fit_intents(tables["intent_votes"], tables["intents"], rng=rng).entries()
-            for (topic, intent), p in truth.items():
-                entry = entries[topic][intent]
-                held.append(holds(entry.interval, p))
-                errors.append(abs(entry.estimate - p))
-                raw_errors.append(abs((entry.raw or 0) - p))
+        found = replicated(engine, partial(fitted_to_votes, topics, voters), replications)
+        held, error, raw_error = np.mean(found, axis=(0, 2))
         print(
-            f"{topics} topics, {voters} voters: coverage {np.mean(held):.3f}, mean absolute error "
-            f"{np.mean(errors):.4f}, of the raw shares {np.mean(raw_errors):.4f}",
+            f"{topics} topics, {voters} voters: coverage {held:.3f}, mean absolute error "
+            f"{error:.4f}, of the raw shares {raw_error:.4f}",
             flush=True,
         )
 
@@ -217,8 +237,10 @@ if __name__ == "__main__":
     parts = {"preferences": preferences, "grid": grid, "stops": stops, "lists": lists, "intents": intents}
     parser.add_argument("--only", choices=parts)
     parser.add_argument("--jackknife", action="store_true", help="the jackknife of the preferences too; slow")
+    engine_arguments(parser)
     options = parser.parse_args()
-    for name, part in parts.items():
-        if options.only in (None, name):
-            print(f"\n{name}")
-            part(options.replications, jackknife=options.jackknife)
+    with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
+        for name, part in parts.items():
+            if options.only in (None, name):
+                print(f"\n{name}")
+                part(options.replications, engine, jackknife=options.jackknife)

@@ -1,6 +1,6 @@
 """Patience where people are not as the model says: what is covered, and what is warned of. A table of docs/calibration_patience.md.
 
-    python benchmarks/coverage_patience_people.py [--replications 40] [--only preferences|stops]
+    python -m benchmarks.coverage_patience_people [--replications 40] [--only preferences|stops] [--jobs 1] [--scheduler ADDRESS]
 
 Each line is one regime: median estimate, the share of 95 % intervals that hold the truth, the share of studies with a warning of the
 right name, with any warning, refused, and those that are wrong without a word (not covered, no warning of the right name). The generators are apart from
@@ -10,10 +10,12 @@ those of the package.
 import argparse
 from collections.abc import Callable, Mapping
 from functools import cache, partial
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from benchmarks.replications import engine_arguments, replicated
 from calibration.inference.results import CalibrationResult, NotIdentifiedError
 from calibration.patience.pairs import JudgedSummaries, summary_pairs
 from calibration.patience.preferences import fit_patience_from_preferences
@@ -23,6 +25,7 @@ from calibration.tables.files import checked
 from calibration.tables.preferences import judged_pairs, pair_votes
 from calibration.tables.tables import TABLES
 from metrics.arrays import Floats
+from metrics.engine import Engine, open_engine
 
 EFFECT, TIES, SENSITIVITY, TASTE = 1.0, 0.6, 0.3, 0.3
 PATIENCE = {"preferences": 840.0, "stops": 1500.0}
@@ -167,6 +170,35 @@ def stopped(
     return checked(pd.DataFrame(rows, columns=columns), TABLES["stops"])
 
 
+class Told(NamedTuple):
+    """What one study says: its estimate, whether the interval holds the truth, names of all notes and of warnings."""
+
+    estimate: float
+    holds: bool
+    notes: frozenset[str]
+    warnings: frozenset[str]
+
+
+def told(
+    make: Callable[[np.random.Generator, dict[str, object]], CalibrationResult],
+    people: dict[str, object],
+    truth: float,
+    seed: int,
+) -> Told | None:
+    """Fit one study; None where it is refused."""
+    try:
+        fit = make(np.random.default_rng([seed, 5]), people)
+    except NotIdentifiedError:
+        return None
+    ((_, (low, high)),) = fit.conf_int().items()
+    return Told(
+        estimate=float(fit.estimates[0]),
+        holds=(low is None or low <= truth) and (high is None or truth <= high),
+        notes=frozenset(note.name for note in fit.diagnostics),
+        warnings=frozenset(note.name for note in fit.diagnostics if note.severity == "warning"),
+    )
+
+
 def fit_preferences(rng: np.random.Generator, people: dict[str, object]) -> CalibrationResult:
     return fit_patience_from_preferences(judged(rng, **people), n_workers=1, with_jackknife=False)
 
@@ -175,43 +207,34 @@ def fit_stops(rng: np.random.Generator, people: dict[str, object]) -> Calibratio
     return fit_patience_from_stops(stopped(rng, **people), rng=rng, resamples=400)
 
 
-def line(
-    label: str,
-    right: str,
-    truth: float,
-    make: Callable[[np.random.Generator], CalibrationResult],
-    replications: int,
-) -> str:
-    estimates, covered, named, any_warning, wrong, refused = [], 0, 0, 0, 0, 0
-    for seed in range(replications):
-        try:
-            fit = make(np.random.default_rng([seed, 5]))
-        except NotIdentifiedError:
-            refused += 1
-            continue
-        ((_, (low, high)),) = fit.conf_int().items()
-        holds = (low is None or low <= truth) and (high is None or truth <= high)
-        estimates.append(float(fit.estimates[0]))
-        covered += holds
-        named += right in [note.name for note in fit.diagnostics]
-        any_warning += any(note.severity == "warning" for note in fit.diagnostics)
-        wrong += not holds and right not in [
-            note.name for note in fit.diagnostics if note.severity == "warning"
-        ]
-    made = max(len(estimates), 1)
-    shares = " | ".join(f"{count / made:.2f}" for count in (covered, named, any_warning))
-    middle = f"{np.median(estimates):.0f}" if estimates else "-"
-    return f"| {label} | {truth:.0f} | {middle} | {shares} | {refused / replications:.2f} | {wrong / replications:.2f} |"
+def line(label: str, right: str, truth: float, found: list[Told | None]) -> str:
+    fits = [one for one in found if one is not None]
+    made = max(len(fits), 1)
+    counts = [sum(one.holds for one in fits), sum(right in one.notes for one in fits)]
+    counts.append(sum(bool(one.warnings) for one in fits))
+    wrong = sum(not one.holds and right not in one.warnings for one in fits)
+    shares = " | ".join(f"{count / made:.2f}" for count in counts)
+    middle = f"{np.median([one.estimate for one in fits]):.0f}" if fits else "-"
+    refused = (len(found) - len(fits)) / len(found)
+    return f"| {label} | {truth:.0f} | {middle} | {shares} | {refused:.2f} | {wrong / len(found):.2f} |"
 
+
+def table(part: str, replications: int, engine: Engine) -> None:
+    regimes, fit = PARTS[part]
+    for label, (right, people) in regimes.items():
+        found = replicated(engine, partial(told, fit, people, PATIENCE[part]), replications)
+        print(line(f"{part}: {label}", right, PATIENCE[part], found), flush=True)
+
+
+PARTS = {"preferences": (PREFERENCES, fit_preferences), "stops": (STOPS, fit_stops)}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--replications", type=int, default=40)
-    parts = {"preferences": (PREFERENCES, fit_preferences), "stops": (STOPS, fit_stops)}
-    parser.add_argument("--only", choices=parts)
+    parser.add_argument("--only", choices=PARTS)
+    engine_arguments(parser)
     options = parser.parse_args()
-    for part, (regimes, fit) in parts.items():
-        if options.only in (None, part):
-            for label, (right, people) in regimes.items():
-                made = partial(fit, people=people)
-                print(line(f"{part}: {label}", right, PATIENCE[part], made, options.replications), flush=True)
+    with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
+        for part in PARTS:
+            if options.only in (None, part):
+                table(part, options.replications, engine)

@@ -1,6 +1,6 @@
 """People who are not as the models of reading, intents and preferences say: what is covered, and what is warned of.
 
-    python benchmarks/coverage_people.py [--replications 300] [--only reading|intents|preferences]
+    python -m benchmarks.coverage_people [--replications 300] [--only reading|intents|preferences] [--jobs 1] [--scheduler ADDRESS]
 
 Every line is one regime: the share of 95 % intervals that hold the truth (of intents: of all P(i|q)), the share of studies with the
 warning that names the cause, the share with any other warning (few people or topics apart; where reading is as the model says, with
@@ -8,14 +8,14 @@ the test of the model), and the median estimate. The studies are drawn here, apa
 """
 
 import argparse
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
+from benchmarks.replications import engine_arguments, replicated
 from calibration.inference.goodness import REJECTED
 from calibration.inference.results import CalibrationResult
 from calibration.inference.uncertainty import Interval
@@ -25,6 +25,7 @@ from calibration.reading.fit import fit_reading_speed
 from calibration.tables.files import checked
 from calibration.tables.preferences import judged_pairs
 from calibration.tables.tables import TABLES
+from metrics.engine import Engine, open_engine
 
 MU, SIGMA, TAU = 1.290, 0.558, 0.5
 HEAD = "| study | truth | covered | warned by name | other warnings | median estimate |\n|---|---|---|---|---|---|"
@@ -184,55 +185,71 @@ def inside(interval: Interval, truth: float) -> bool:
     return (low is None or low <= truth) and (high is None or truth <= high)
 
 
-def line(label: str, cause: str, truth: str, held: Sequence[Any], said: list[set[str]], middle: str) -> None:
-    named = f"{np.mean([cause in each for each in said]):.2f}" if cause else "-"
-    others = np.mean([bool(each - {cause}) for each in said])
-    print(f"| {label} | {truth} | {np.mean(held):.3f} | {named} | {others:.2f} | {middle} |", flush=True)
+class Told(NamedTuple):
+    """What one study says: the share of its intervals that hold the truth, the names of its warnings, and a number to be shown."""
+
+    held: float
+    said: set[str]
+    shown: float
 
 
-def seeds(replications: int) -> Iterator[np.random.Generator]:
-    for number in tqdm(range(replications), leave=False, disable=None):
-        yield np.random.default_rng([number, 77])
+def line(label: str, cause: str, truth: str, found: list[Told], middle: str) -> None:
+    named = f"{np.mean([cause in one.said for one in found]):.2f}" if cause else "-"
+    others = np.mean([bool(one.said - {cause}) for one in found])
+    held = np.mean([one.held for one in found])
+    print(f"| {label} | {truth} | {held:.3f} | {named} | {others:.2f} | {middle} |", flush=True)
 
 
-def reading(replications: int) -> None:
+def of_study(number: int) -> np.random.Generator:
+    return np.random.default_rng([number, 77])
+
+
+def read(regime: Reading, number: int) -> Told:
+    fit = fit_reading_speed(regime.study(of_study(number)))
+    said = warned(fit, tested=not regime.cause)
+    return Told(inside(fit.conf_int()["reading_speed_mu"], MU), said, float(fit.estimates[0]))
+
+
+def reading(replications: int, engine: Engine) -> None:
     print(HEAD)
     for regime in READING:
-        fits = [fit_reading_speed(regime.study(rng)) for rng in seeds(replications)]
-        ends = [fit.conf_int()["reading_speed_mu"] for fit in fits]
-        held = [inside(end, MU) for end in ends]
-        middle = float(np.median([fit.estimates[0] for fit in fits]))
-        line(
-            regime.label,
-            regime.cause,
-            f"mu {MU}",
-            held,
-            [warned(fit, tested=not regime.cause) for fit in fits],
-            f"{middle:.3f}",
-        )
+        found = replicated(engine, partial(read, regime), replications)
+        middle = float(np.median([one.shown for one in found]))
+        line(regime.label, regime.cause, f"mu {MU}", found, f"{middle:.3f}")
 
 
-def intents(replications: int) -> None:
+def voted(regime: Voting, number: int) -> Told:
+    rng = of_study(number)
+    votes, offered, truth = regime.study(rng)
+    fit = fit_intents(votes, offered, rng=rng)
+    entries = fit.entries()
+    found = [(entries[topic][intent], p) for (topic, intent), p in truth.items() if topic in entries]
+    return Told(
+        held=float(np.mean([inside(entry.interval, p) for entry, p in found])),
+        said=warned(fit.result, tested=False),
+        shown=float(np.mean([abs(entry.estimate - p) for entry, p in found])),
+    )
+
+
+def intents(replications: int, engine: Engine) -> None:
     print(HEAD)
     for regime in VOTING:
-        held, said, errors = [], [], []
-        for rng in seeds(replications):
-            votes, offered, truth = regime.study(rng)
-            fit = fit_intents(votes, offered, rng=rng)
-            entries = fit.entries()
-            found = [entries[topic][intent] for topic, intent in truth if topic in entries]
-            true = [p for (topic, _), p in truth.items() if topic in entries]
-            held.append(np.mean([inside(e.interval, p) for e, p in zip(found, true, strict=True)]))
-            errors.append(np.mean([abs(e.estimate - p) for e, p in zip(found, true, strict=True)]))
-            said.append(warned(fit.result, tested=False))
-        line(regime.label, regime.cause, "P(i\\|q)", held, said, f"error {np.median(errors):.3f}")
+        found = replicated(engine, partial(voted, regime), replications)
+        error = np.median([one.shown for one in found])
+        line(regime.label, regime.cause, "P(i\\|q)", found, f"error {error:.3f}")
 
 
-def preferences(replications: int) -> None:
+def judged(regime: Judging, number: int) -> set[int] | None:
+    """Return who is said to judge at random; None where nobody is."""
+    found = random_clickers(judged_pairs(regime.study(of_study(number))))
+    return None if found is None else {int(name[1:]) for name in found[0][found[1].is_one]}
+
+
+def preferences(replications: int, engine: Engine) -> None:
     print("| study | `careless_workers` | named who are | named who are not |\n|---|---|---|---|")
     for regime in JUDGING:
-        found = [random_clickers(judged_pairs(regime.study(rng))) for rng in seeds(replications)]
-        named = [{int(name[1:]) for name in judges[kind.is_one]} for judges, kind in filter(None, found)]
+        found = replicated(engine, partial(judged, regime), replications)
+        named = [each for each in found if each is not None]
         careless = round(regime.careless * regime.people)
         right = np.sum([sum(person < careless for person in each) for each in named]) / max(
             1, careless * len(named)
@@ -249,8 +266,10 @@ if __name__ == "__main__":
     parser.add_argument("--replications", type=int, default=300)
     parts = {"reading": reading, "intents": intents, "preferences": preferences}
     parser.add_argument("--only", choices=parts)
+    engine_arguments(parser)
     options = parser.parse_args()
-    for name, part in parts.items():
-        if options.only in (None, name):
-            print(f"\n{name}, {options.replications} studies a line")
-            part(options.replications)
+    with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
+        for name, part in parts.items():
+            if options.only in (None, name):
+                print(f"\n{name}, {options.replications} studies a line")
+                part(options.replications, engine)

@@ -1,6 +1,6 @@
 """How often the intervals and the ranks of `prefcal rank` hold the truth, in many sorts of studies, beside bootstraps of votes.
 
-    python benchmarks/coverage_rank.py [STUDIES [REGIME ...]]
+    python -m benchmarks.coverage_rank [STUDIES [REGIME ...]] [--jobs 1] [--scheduler ADDRESS]
 
 People vote by Davidson's model; systems are better or worse by topic and by person than they are on the whole, drawn here. The true win
 rates are means over such topics and people, the true worths those of one very large study of the same sort. `votes` is the
@@ -8,17 +8,20 @@ percentile interval of 200 bootstrap samples of the votes, as if votes were inde
 choix's ilsr_pairwise (ties left out, as choix knows none), against the same very large study in choix's own model. docs/rank.md quotes the table.
 """
 
-import sys
-from collections.abc import Iterator
+import argparse
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from functools import partial
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
+from benchmarks.replications import engine_arguments, replicated
 from calibration.rank.judgments import JudgedSystems, win_rates
 from calibration.rank.ranking import ranks_left_open
 from calibration.rank.worths import fit_worths, no_worths
+from metrics.engine import Engine, open_engine
 
 try:
     import choix
@@ -177,42 +180,62 @@ def of_choix(study: JudgedSystems, truth: Floats, rng: Rng) -> NDArray[np.bool_]
     return (low <= truth) & (truth <= high)
 
 
-def covered(regime: Regime, studies: int, rng: Rng) -> Iterator[tuple[str, float]]:
-    """Yield how often the truth was held: of single systems, and of all ranks of a study at once."""
+class Truth(NamedTuple):
+    """What is true of a sort of study: win rates, worths, and worths in choix's own model where it is installed."""
+
+    rates: Floats
+    worth: Floats
+    of_choix: Floats | None
+
+
+def truth_of(regime: Regime, rng: Rng) -> Truth:
     large = large_study(regime, rng)
     rates, worth = true_win_rates(regime, rng), fit_worths(large).worth
-    choix_worth = choix.ilsr_pairwise_dense(wins(large), alpha=1e-6) if choix is not None else None
+    return Truth(rates, worth, None if choix is None else choix.ilsr_pairwise_dense(wins(large), alpha=1e-6))
+
+
+def held(regime: Regime, truth: Truth, place: int, number: int) -> dict[str, float]:
+    """Return the share of one study's intervals that hold the truth, and whether all of its ranks do."""
+    rng = np.random.default_rng([place, number])
+    study = drawn_study(regime, rng)
+    shares = win_rates(study)
+    variances = shares.influence.covariances()
+    reach = variances.of_one_each().errors().reach(0.95)
+    found = {"win rate": float((np.abs(shares.value - truth.rates) <= reach).mean())}
+    if not no_worths(study):
+        fitted = fit_worths(study)
+        reach = fitted.variances.errors().reach(0.95)
+        found["worth"] = float((np.abs(fitted.worth - truth.worth) <= reach).mean())
     own = worths(regime)
     best = 1 + (own[:, None] < own[None] - 1e-9).sum(axis=1)
     worst = regime.systems - (own[:, None] > own[None] + 1e-9).sum(axis=1)
-    held: dict[str, list[float]] = {}
-    for _ in range(studies):
-        study = drawn_study(regime, rng)
-        shares = win_rates(study)
-        variances = shares.influence.covariances()
-        reach = variances.of_one_each().errors().reach(0.95)
-        held.setdefault("win rate", []).append(float((np.abs(shares.value - rates) <= reach).mean()))
-        if not no_worths(study):
-            fitted = fit_worths(study)
-            reach = fitted.variances.errors().reach(0.95)
-            held.setdefault("worth", []).append(float((np.abs(fitted.worth - worth) <= reach).mean()))
-        low, high = ranks_left_open(shares.value, variances, 0.95, rng)
-        held.setdefault("all ranks", []).append(float(((low <= best) & (high >= worst)).all()))
-        held.setdefault("mean ranks open", []).append(float((high - low + 1).mean()))
-        low, high = of_votes(study, rng)
-        held.setdefault("votes: win rate", []).append(float(((low <= rates) & (rates <= high)).mean()))
-        if choix_worth is not None:
-            held.setdefault("choix: worth", []).append(float(of_choix(study, choix_worth, rng).mean()))
-    for what, shares_held in held.items():
-        yield what, float(np.mean(shares_held))
+    low, high = ranks_left_open(shares.value, variances, 0.95, rng)
+    found["all ranks"] = float(((low <= best) & (high >= worst)).all())
+    found["mean ranks open"] = float((high - low + 1).mean())
+    lowest, highest = of_votes(study, rng)
+    found["votes: win rate"] = float(((lowest <= truth.rates) & (truth.rates <= highest)).mean())
+    if truth.of_choix is not None:
+        found["choix: worth"] = float(of_choix(study, truth.of_choix, rng).mean())
+    return found
 
 
 def main() -> None:
-    studies = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-    chosen = sys.argv[2:] or list(REGIMES)
-    for number, name in enumerate(chosen):
-        values = dict(covered(REGIMES[name], studies, np.random.default_rng(number)))
-        print(f"{name:<28}" + "  ".join(f"{what} {value:.3f}" for what, value in values.items()), flush=True)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("studies", nargs="?", type=int, default=1000)
+    parser.add_argument("regimes", nargs="*", metavar="REGIME")
+    engine_arguments(parser)
+    options = parser.parse_args()
+    with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
+        for name in options.regimes or REGIMES:
+            print(f"{name:<28}{covered(name, options.studies, engine)}", flush=True)
+
+
+def covered(name: str, studies: int, engine: Engine) -> str:
+    """Return how often the truth was held: of single systems, and of all ranks of a study at once."""
+    regime, place = REGIMES[name], list(REGIMES).index(name)
+    truth = truth_of(regime, np.random.default_rng(place))
+    means = pd.DataFrame(replicated(engine, partial(held, regime, truth, place), studies)).mean()
+    return "  ".join(f"{what} {value:.3f}" for what, value in means.items())
 
 
 if __name__ == "__main__":

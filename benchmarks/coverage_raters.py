@@ -1,6 +1,6 @@
 """How often the intervals of agreement among raters, consistency and position bias hold the truth.
 
-    python benchmarks/coverage_raters.py [--replications 1000] [--only preferences|importance|people]
+    python -m benchmarks.coverage_raters [--replications 1000] [--only preferences|importance|people] [--jobs 1] [--scheduler ADDRESS]
 
 Prints a Markdown table for each: the truth (from a very large sample of such people; where the same people judge every
 topic, of others like them), the median error of the estimate in units of its standard deviation, and for each interval method the share of 95 % intervals that hold the
@@ -11,18 +11,21 @@ interval). The Monte-Carlo error of a share of .95 is .007 at 1000 replications.
 import argparse
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
 from statsmodels.stats.inter_rater import cohens_kappa, to_table
-from tqdm import tqdm
 
+from benchmarks.replications import engine_arguments, replicated
 from calibration.inference.results import CalibrationResult
 from calibration.inference.uncertainty import Interval
 from calibration.raters.consistency import fit_consistency
 from calibration.raters.importance import fit_importance
 from calibration.raters.preferences import fit_position_bias, fit_rater_agreement
 from calibration.raters.simulate import Assessors, Crowd, simulate_importance, simulate_judgments
+from metrics.engine import Engine, open_engine
 
 RESAMPLES = 500
 LARGE = 1500
@@ -47,20 +50,21 @@ class Regime:
     topics: int
 
 
+def judgments(own: Crowd, topics: int, pairs: int, n: int, rng: np.random.Generator) -> pd.DataFrame:
+    return simulate_judgments(n, pairs, own if n == topics else replace(own, shared=False), rng)
+
+
 def crowd(label: str, topics: int, pairs: int, **people: object) -> Regime:
-    own = Crowd(**people)
-    return Regime(
-        label=label,
-        topics=topics,
-        draw=lambda n, rng: simulate_judgments(
-            n, pairs, own if n == topics else replace(own, shared=False), rng
-        ),
-    )
+    draw = partial(judgments, Crowd(**people), topics, pairs)
+    return Regime(label=label, topics=topics, draw=draw)
+
+
+def ratings(own: Assessors, iunits: int, n: int, rng: np.random.Generator) -> pd.DataFrame:
+    return simulate_importance(n, iunits, own, rng)
 
 
 def assessed(label: str, topics: int, iunits: int, **people: object) -> Regime:
-    own = Assessors(**people)
-    return Regime(label=label, topics=topics, draw=lambda n, rng: simulate_importance(n, iunits, own, rng))
+    return Regime(label=label, topics=topics, draw=partial(ratings, Assessors(**people), iunits))
 
 
 PREFERENCES = (
@@ -116,7 +120,22 @@ def asymptotic(table: pd.DataFrame) -> dict[str, Interval]:
     return {"importance_weighted_kappa": (float(kappa.kappa_low), float(kappa.kappa_upp))}
 
 
-def people(table: pd.DataFrame, *, rng: np.random.Generator) -> tuple[CalibrationResult, ...]:
+Fits: TypeAlias = tuple[CalibrationResult, ...]
+
+
+def no_intervals(_: pd.DataFrame) -> dict[str, Interval]:
+    return {}
+
+
+def agreement(table: pd.DataFrame, *, rng: np.random.Generator) -> Fits:
+    return (fit_rater_agreement(table, rng=rng, resamples=RESAMPLES),)
+
+
+def of_assessors(table: pd.DataFrame, *, rng: np.random.Generator) -> Fits:
+    return (fit_importance(table, rng=rng, resamples=RESAMPLES),)
+
+
+def people(table: pd.DataFrame, *, rng: np.random.Generator) -> Fits:
     return fit_consistency(table, rng=rng, resamples=RESAMPLES), fit_position_bias(table)
 
 
@@ -137,67 +156,67 @@ class Tally:
         return f"{self.truth:.3f} | {error:+.2f} | {' | '.join(shares)}"
 
 
-def study(
-    regimes: tuple[Regime, ...],
-    fit: Callable[..., tuple[CalibrationResult, ...]],
-    replications: int,
-    methods: tuple[str, ...],
-    naive: Callable[[pd.DataFrame], dict[str, Interval]],
-) -> None:
-    print(f"| data | measure | truth | error / sd | {' | '.join(methods)} |")
-    print("|---|---|---|---|" + "---|" * len(methods))
+class Way(NamedTuple):
+    """How the studies of a table are judged: what is fitted, the methods of its intervals, and intervals that take all as independent."""
+
+    fit: Callable[..., Fits]
+    methods: tuple[str, ...]
+    naive: Callable[[pd.DataFrame], dict[str, Interval]]
+
+
+class Found(NamedTuple):
+    """What one study gave: estimates by measure, and (method, measure, interval) of every interval."""
+
+    estimates: dict[str, float]
+    intervals: list[tuple[str, str, Interval]]
+
+
+def found_in(regime: Regime, way: Way, seed: int) -> Found:
+    table = regime.draw(regime.topics, np.random.default_rng([seed, regime.topics]))
+    results = way.fit(table, rng=np.random.default_rng(seed))
+    intervals = [
+        (method, name, interval)
+        for result in results
+        for method in result.uncertainty
+        for name, interval in result.conf_int(method=method).items()
+    ]
+    intervals += [("naive", name, interval) for name, interval in way.naive(table).items()]
+    return Found({name: value for one in results for name, value in one.parameters.items()}, intervals)
+
+
+def study(regimes: tuple[Regime, ...], way: Way, replications: int, engine: Engine) -> None:
+    print(f"| data | measure | truth | error / sd | {' | '.join(way.methods)} |")
+    print("|---|---|---|---|" + "---|" * len(way.methods))
     for regime in regimes:
-        large = fit(regime.draw(LARGE, np.random.default_rng(99)), rng=np.random.default_rng(0))
+        large = way.fit(regime.draw(LARGE, np.random.default_rng(99)), rng=np.random.default_rng(0))
         tallies = {name: Tally(truth) for result in large for name, truth in result.parameters.items()}
-        for seed in tqdm(range(replications), leave=False, disable=None):
-            table = regime.draw(regime.topics, np.random.default_rng([seed, regime.topics]))
-            for result in fit(table, rng=np.random.default_rng(seed)):
-                for name, estimate in result.parameters.items():
-                    tallies[name].estimates.append(estimate)
-                for method in result.uncertainty:
-                    for name, interval in result.conf_int(method=method).items():
-                        tallies[name].note(method, interval)
-            for name, interval in naive(table).items():
-                tallies[name].note("naive", interval)
+        for found in replicated(engine, partial(found_in, regime, way), replications):
+            for name, estimate in found.estimates.items():
+                tallies[name].estimates.append(estimate)
+            for method, name, interval in found.intervals:
+                tallies[name].note(method, interval)
         for name, tally in tallies.items():
-            print(f"| {regime.label} | {name} | {tally.row(methods)} |", flush=True)
+            print(f"| {regime.label} | {name} | {tally.row(way.methods)} |", flush=True)
 
 
 TOPICS = ("topic_jackknife", "topic_bootstrap")
-
-
-def preferences(replications: int) -> None:
-    def fit(table: pd.DataFrame, *, rng: np.random.Generator) -> tuple[CalibrationResult, ...]:
-        return (fit_rater_agreement(table, rng=rng, resamples=RESAMPLES),)
-
-    study(PREFERENCES, fit, replications, ("two_way_jackknife", *TOPICS), lambda _: {})
-
-
-def importance(replications: int) -> None:
-    def fit(table: pd.DataFrame, *, rng: np.random.Generator) -> tuple[CalibrationResult, ...]:
-        return (fit_importance(table, rng=rng, resamples=RESAMPLES),)
-
-    study(IMPORTANCE, fit, replications, (*TOPICS, "naive"), asymptotic)
-
-
-def workers(replications: int) -> None:
-    study(
+PARTS = {
+    "preferences": (PREFERENCES, Way(agreement, ("two_way_jackknife", *TOPICS), no_intervals)),
+    "importance": (IMPORTANCE, Way(of_assessors, (*TOPICS, "naive"), asymptotic)),
+    "people": (
         PEOPLE,
-        people,
-        replications,
-        ("worker_jackknife", "worker_bootstrap", "worker_sandwich", "naive"),
-        binomial,
-    )
-
-
-PARTS = {"preferences": preferences, "importance": importance, "people": workers}
+        Way(people, ("worker_jackknife", "worker_bootstrap", "worker_sandwich", "naive"), binomial),
+    ),
+}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--replications", type=int, default=1000)
     parser.add_argument("--only", choices=PARTS)
+    engine_arguments(parser)
     options = parser.parse_args()
-    for part, run in PARTS.items():
-        if options.only in (None, part):
-            print(f"\n{part}\n")
-            run(options.replications)
+    with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
+        for part, (regimes, way) in PARTS.items():
+            if options.only in (None, part):
+                print(f"\n{part}\n")
+                study(regimes, way, options.replications, engine)

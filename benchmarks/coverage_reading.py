@@ -1,6 +1,6 @@
 """How well reading speed is recovered, and how often its intervals hold the truth: the table of docs/calibration.md.
 
-    python benchmarks/coverage_reading.py [--replications 1000] [--only coverage|naive|speed]
+    python -m benchmarks.coverage_reading [--replications 1000] [--only coverage|naive|speed] [--jobs 1] [--scheduler ADDRESS]
 
 Each line of the first table is one regime: mean error of mu, mean relative error of sigma, both with their
 standard deviations, and the share of 95 % intervals that hold the truth. The Monte-Carlo error of a share of
@@ -12,15 +12,18 @@ import contextlib
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
+from benchmarks.replications import engine_arguments, replicated
 from calibration.inference.results import NotIdentifiedError
 from calibration.reading.fit import NAMES, Method, fit_reading_speed
 from calibration.reading.medians import NAIVE
 from calibration.reading.result import Readers, ReadingSpeedFit, simulate_reads
+from metrics.engine import Engine, open_engine
 
 AT_ONCE = 50
 
@@ -32,14 +35,13 @@ class Regime:
     workers: int = 100
     items: int = 20
 
-    def studies(self, count: int) -> Iterator[pd.DataFrame]:
-        """Draw fifty studies at a time, since small tables are slow to make."""
-        rows = self.workers * self.items
-        for first in range(0, count, AT_ONCE):
-            rng = np.random.default_rng([first, self.workers, self.items])
-            many = simulate_reads(self.readers, rng, workers=AT_ONCE * self.workers, items=self.items)
-            for number in range(min(AT_ONCE, count - first)):
-                yield many[rows * number : rows * (number + 1)]
+    def studies(self, count: int, lot: int) -> Iterator[pd.DataFrame]:
+        """Draw one of the lots of fifty into which so many studies go: small tables are slow to make."""
+        rows, first = self.workers * self.items, AT_ONCE * lot
+        rng = np.random.default_rng([first, self.workers, self.items])
+        many = simulate_reads(self.readers, rng, workers=AT_ONCE * self.workers, items=self.items)
+        for number in range(min(AT_ONCE, count - first)):
+            yield many[rows * number : rows * (number + 1)]
 
 
 REGIMES = (
@@ -58,16 +60,23 @@ REGIMES = (
 METHODS: tuple[Method, ...] = ("mixture", "median")
 
 
-def coverage(replications: int) -> None:
+def fitted(regime: Regime, method: Method, count: int, lot: int) -> list[ReadingSpeedFit]:
+    found = []
+    for reads in regime.studies(count, lot):
+        with contextlib.suppress(NotIdentifiedError):
+            found.append(fit_reading_speed(reads, method=method))
+    return found
+
+
+def coverage(replications: int, engine: Engine) -> None:
     print("| reads | workers x items | method | mu: bias (sd) | sigma: bias (sd) | intervals | mu | sigma |")
     print("|---|---|---|---|---|---|---|---|")
     for regime in REGIMES:
-        fits: dict[Method, list[ReadingSpeedFit]] = {method: [] for method in METHODS}
-        for reads in tqdm(regime.studies(replications), total=replications, leave=False, disable=None):
-            for method in METHODS:
-                with contextlib.suppress(NotIdentifiedError):
-                    fits[method].append(fit_reading_speed(reads, method=method))
-        for method, each in fits.items():
+        for method in METHODS:
+            lots = replicated(
+                engine, partial(fitted, regime, method, replications), -(-replications // AT_ONCE)
+            )
+            each = list(chain.from_iterable(lots))
             for line in lines(regime, method, each):
                 print(
                     line + (f" {replications - len(each)} refused" if len(each) < replications else ""),
@@ -87,20 +96,24 @@ def lines(regime: Regime, method: Method, fits: list[ReadingSpeedFit]) -> Iterat
         yield f"{what}| {how} | {share[0]:.3f} | {share[1]:.3f} |"
 
 
-def naive(replications: int) -> None:
+def naive_values(regime: Regime, name: str, count: int, lot: int) -> list[list[float]]:
+    return [list(NAIVE[name](reads).values()) for reads in regime.studies(count, lot)]
+
+
+def naive(replications: int, engine: Engine) -> None:
     print("| reads | " + " | ".join(NAIVE) + " |\n|---|" + "---|" * len(NAIVE))
     for regime in REGIMES:
-        cells = []
-        for estimate in NAIVE.values():
-            studies = regime.studies(max(1, replications // 10))
-            values = [list(estimate(reads).values()) for reads in studies]
+        cells, count = [], max(1, replications // 10)
+        for name in NAIVE:
+            lots = replicated(engine, partial(naive_values, regime, name, count), -(-count // AT_ONCE))
+            values = list(chain.from_iterable(lots))
             cells.append("{:.3f} / {:.3f}".format(*np.median(values, axis=0)))
         print(
             f"| {regime.label}, {regime.workers} x {regime.items} | " + " | ".join(cells) + " |", flush=True
         )
 
 
-def speed(_: int) -> None:
+def speed(_: int, __: Engine) -> None:
     readers = Readers(idle=0.15, skimmed=0.10, mean_visit_seconds=60)
     for workers, items in ((300, 50), (300, 3300)):
         reads = simulate_reads(readers, np.random.default_rng(1), workers=workers, items=items)
@@ -115,8 +128,10 @@ if __name__ == "__main__":
     parser.add_argument("--replications", type=int, default=1000)
     parts = {"coverage": coverage, "naive": naive, "speed": speed}
     parser.add_argument("--only", choices=parts)
+    engine_arguments(parser)
     options = parser.parse_args()
-    for name, part in parts.items():
-        if options.only in (None, name):
-            print(f"\n{name}")
-            part(options.replications)
+    with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
+        for name, part in parts.items():
+            if options.only in (None, name):
+                print(f"\n{name}")
+                part(options.replications, engine)

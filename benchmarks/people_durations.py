@@ -73,6 +73,11 @@ def heavy(sigma: float) -> Law:
     return lambda size, rng: np.exp(np.clip(sigma * rng.standard_t(3, size), -4.6, 4.6)) / 2
 
 
+def inverse_gamma(shape: float) -> Law:
+    """Rates of coming back are gamma with this shape, so means have a power tail."""
+    return lambda size, rng: (shape - 1) / rng.standard_gamma(shape, size)
+
+
 def two_kinds(low: float, high: float, share: float = 0.5) -> Law:
     """This share of the people is of the first kind."""
     return lambda size, rng: np.where(rng.random(size) < share, low, high)
@@ -117,8 +122,13 @@ PEOPLE: Mapping[str, People] = MappingProxyType(
         "means gamma, shape 2": People(means=gamma(2)),
         "means uniform, .05 to 1.95": People(means=uniform(0.05)),
         "means uniform, .3 to 1.7": People(means=uniform(0.3)),
+        "means uniform, .5 to 1.5": People(means=uniform(0.5)),
         "means heavy-tailed, sigma .7": People(means=heavy(0.7)),
         "means heavy-tailed, sigma .5": People(means=heavy(0.5)),
+        "rates gamma, shape 2.5": People(means=inverse_gamma(2.5)),
+        "rates gamma, shape 3": People(means=inverse_gamma(3)),
+        "rates gamma, shape 4": People(means=inverse_gamma(4)),
+        "rates gamma, shape 6": People(means=inverse_gamma(6)),
         "two kinds, .25 and 1.75": People(means=two_kinds(0.25, 1.75)),
         "two kinds, .5 and 1.5": People(means=two_kinds(0.5, 1.5)),
         "habits, once a day": People(means=beyond_a_day(1.0), daily=True),
@@ -129,6 +139,7 @@ PEOPLE: Mapping[str, People] = MappingProxyType(
         "fading, half in 7 days": People(means=log_normal(), pace=fading(7)),
         "day and night, .8": People(means=log_normal(), pace=day_and_night(0.8)),
         "drop-outs, 10 %": People(means=log_normal(), leaving=0.1),
+        "drop-outs, 20 %": People(means=log_normal(), leaving=0.2),
         "drop-outs, 30 %": People(means=log_normal(), leaving=0.3),
         "away and session, -.8": People(means=log_normal(), correlation=-0.8),
         "away and session, .8": People(means=log_normal(), correlation=0.8),

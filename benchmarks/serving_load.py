@@ -1,14 +1,15 @@
 """prefcal's server under load, beside oTree's in interleaved runs, or alone with many workers who think.
 
 python benchmarks/serving_load.py --otree ENV [--rounds 3] [--participants 50] [--seconds 30]
-python benchmarks/serving_load.py --client ENV --bare [--rounds 3] [--seconds 10]
+python benchmarks/serving_load.py --client ENV --bare [--rounds 3] [--seconds 10] [--processes 1]
 python benchmarks/serving_load.py --client ENV --beside CHECKOUT [--rounds 6] [--database URL]
 python benchmarks/serving_load.py --client ENV --participants 1000 --think 20 [--database URL] [--processes N]
 
 ENV is a virtual environment with otree and aiohttp (for --client aiohttp alone). prefcal serves examples/load_test with its defaults;
 its participants also post a batch of 20 events every 5 seconds. oTree serves benchmarks/otree_project with its production server.
---bare puts the least that a server can do beside it (benchmarks/bare_flask.py), both in one process, and tells the processor time a submission, which a
-busy machine changes less than the rate. --beside does the same with another version: a checkout with its own environment in .venv.
+--bare puts the least that a server can do beside it (benchmarks/bare_flask.py, which has one process; prefcal as many as it takes by itself, or --processes),
+and tells the processor time a submission, which a busy machine changes less than the rate. --beside does the same with another version, each in
+one process: a checkout with its own environment in .venv.
 URL may hold {}, which becomes another number for each run: a new database each.
 """
 
@@ -190,8 +191,7 @@ def row(name: str, found: dict[str, Any]) -> str:
 
 
 def compare_with(name: str, measure_other: Callable[[], dict[str, Any]], options: argparse.Namespace) -> None:
-    """Measure prefcal and something else in turns, each in one process."""
-    options.processes = 1
+    """Measure prefcal and something else in turns."""
     rates, costs = [], []
     for number in range(1, options.rounds + 1):
         other, ours = measure_other(), measure_prefcal(options)
@@ -229,6 +229,7 @@ def main() -> None:
         compare_with("bare", lambda: measure_bare(options), options)
         return
     if options.beside:
+        options.processes = options.processes or 1
         compare_with("before", lambda: measure_prefcal(options, options.beside), options)
         return
     if not options.otree:

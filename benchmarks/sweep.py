@@ -1,16 +1,22 @@
 """The paper's sweep of MSU: 2,646 points, 1,000 users of each population, 26 runs on 9 topics.
 
     python benchmarks/sweep.py [SHARED] [--users N] [--jobs N] [--spread R,...] [-o DIR]
+    python benchmarks/sweep.py [SHARED] --start
 
 SHARED is the folder with the reference data (default: ``shared`` beside the checkout). The topics are the first nine of
 2014; 26 runs are drawn from the sampled updates with a fixed seed, of 10 to 600 updates a topic. First the whole sweep is timed, with
 the processor time and the peak memory of all its processes. Then, for every 21st population, the package in one process beside
 the bare compiled loop, over the same users and streams, both prepared beforehand: the ratio of their processor times.
+
+With --start, the command `prefcal sweep msu` for ten populations and 26 runs on the 15 topics of 2014, from its start until it has
+printed its plan: then the first population begins. Once without the machine code of an earlier run, then three times with it.
 """
 
 import argparse
 import os
 import resource
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -71,16 +77,64 @@ def package_seconds(work: SweepWork, place: int) -> float:
     return time.process_time() - begun
 
 
+PROGRAM = "from study_app.cli import main; main()"
+TEN = ["--away", "30m,1h,3h,6h,12h", "--session", "2m,5m", "--spread", "0.5", "--lateness", "0.5"]
+
+
+def print_starts(shared: Path) -> None:
+    """Say how long a small sweep takes until its first population begins."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        runs = [str(_written(run, folder)) for run in material(shared)[1]]
+        qrels = shared / "data/ts-2014/qrels"
+        options = ["--topics-file", qrels / "trec2014-ts-topics-test.xml", "--nuggets", qrels / "nuggets.tsv"]
+        options += ["--matches", qrels / "matches.tsv", "--updates", qrels / "updates_sampled.tsv", *TEN]
+        for number, what in enumerate(["without machine code", *["with it"] * 3]):
+            out = ["-o", str(folder / str(number))]
+            wall, processor = _start([*map(str, options), *out, *runs], folder / "machine-code")
+            print(f"{what}: {wall:.1f} s wall, {processor:.1f} s processor")
+
+
+def _written(run: UpdateRun, folder: Path) -> Path:
+    path = folder / f"{run.name}.txt"
+    rows = zip(run.topics, run.updates, run.seconds, run.confidence, strict=True)
+    path.write_text(
+        "".join(
+            f"{topic} team {run.name} {' '.join(update.rsplit('-', 1))} {seconds:.0f} {confidence}\n"
+            for topic, update, seconds, confidence in rows
+        )
+    )
+    return path
+
+
+def _start(words: list[str], cache: Path) -> tuple[float, float]:
+    """Run the command until it has said its plan; return the wall and the processor time of that."""
+    begun, environment = time.perf_counter(), os.environ | {"NUMBA_CACHE_DIR": str(cache)}
+    command = [sys.executable, "-c", PROGRAM, "sweep", "msu", *words]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        next(line for line in process.stderr or () if line.startswith("about "))
+        wall, ticks = (
+            time.perf_counter() - begun,
+            Path(f"/proc/{process.pid}/stat").read_text().split()[13:15],
+        )
+        process.terminate()
+    return wall, sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("shared", nargs="?", type=Path, default=ROOT.parent / "shared")
+    parser.add_argument("--start", action="store_true")
     parser.add_argument("--users", type=int, default=1000)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--spread", default="0.5,1,2")
     parser.add_argument("-o", "--out", type=Path)
     options = parser.parse_args()
+    if options.start:
+        print_starts(options.shared)
+        return
     collection, runs = material(options.shared)
     grid = SweepGrid(spread=tuple(map(float, options.spread.split(","))))
     folder = options.out or Path(tempfile.mkdtemp())

@@ -125,7 +125,7 @@ def judged_tasks(
         preferences = preferences[preferences["worker"].isin(completed(workers))]
     judged = judged_pairs(preferences, workers=workers, exclude=exclude)
     pairs = votes_by_pair(judged)
-    languages = preferences.groupby("task")["language"].agg(_most_frequent)
+    languages = preferences.groupby("task", observed=True)["language"].agg(_most_frequent)
     return [
         JudgedTask(
             task=str(task),
@@ -144,12 +144,16 @@ def has_exclusions(tables: Mapping[str, pd.DataFrame]) -> bool:
 
 
 def _with_shares(pairs: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
-    couple = ["topic", "system_a", "system_b"]
-    seconds = judged.groupby(couple)["decision_seconds"].mean().rename("mean_decision_seconds")
+    """Return the pairs of one task with what their judgments, which stand in the same order, say besides the votes."""
     votes = pairs[list(VOTES)].sum(axis="columns")
     ties = pairs["equally_good"] + pairs["equally_bad"]
-    shares = pairs.assign(votes=votes, vote_share=(pairs["votes_a"] + ties / 2) / votes)
-    return shares.merge(seconds, on=couple, how="left").drop(columns="task")
+    seconds = judged.groupby(["topic", "system_a", "system_b"], observed=True)["decision_seconds"].mean()
+    shares = pairs.assign(
+        votes=votes,
+        vote_share=(pairs["votes_a"] + ties / 2) / votes,
+        mean_decision_seconds=seconds.to_numpy(),
+    )
+    return shares.drop(columns="task").reset_index(drop=True)
 
 
 def _most_frequent(languages: "pd.Series[str]") -> str:

@@ -255,17 +255,27 @@ class Days(NamedTuple):
     n_days: int
 
 
+def calendar(exposure: Exposure) -> tuple[Floats, Floats]:
+    """Return where each interval starts and stops, in days since the midnight before the study; empty where that is not known."""
+    if exposure.follow_begun is None or exposure.design == "count":
+        return np.array([]), np.array([])
+    begun = exposure.follow_begun[exposure.follow]
+    return (begun + exposure.start) / exposure.day_seconds, (begun + exposure.stop) / exposure.day_seconds
+
+
+def calendar_days(exposure: Exposure) -> range:
+    """Return the calendar days on which somebody was watched, from the first to the last; none where they are not known."""
+    start, stop = calendar(exposure)
+    return range(int(start.min()), math.ceil(stop.max())) if len(start) else range(0)
+
+
 def compare_days(exposure: Exposure) -> Days | None:
     """Compare the calendar days of a study; None where they are too few, or their start is not known."""
-    if exposure.follow_begun is None or exposure.design == "count":
-        return None
-    begun = exposure.follow_begun[exposure.follow] / exposure.day_seconds
-    start, stop = (begun + at / exposure.day_seconds for at in (exposure.start, exposure.stop))
-    first, last = int(start.min()), math.ceil(stop.max())
-    count = last - first
+    edges = calendar_days(exposure)
+    first, count = edges.start, len(edges)
     if not LEAST_DAYS < count <= MOST_DAYS or exposure.event.sum() < _LEAST_EVENTS * count:
         return None
-    edges = np.arange(first, last)
+    start, stop = calendar(exposure)
     watched, came = np.zeros((exposure.units, count)), np.zeros((exposure.units, count))
     for place, edge in enumerate(edges):
         inside = np.clip(np.minimum(stop, edge + 1) - np.maximum(start, edge), 0, None)

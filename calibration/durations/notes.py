@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from calibration.durations.checks import simulate_totals
+from calibration.durations.checks import calendar_days, simulate_totals
 from calibration.durations.likelihood import Exposure, Totals
 from calibration.durations.other_laws.alternatives import COMPOUND, FRAILTY
 from calibration.durations.other_laws.causes import (
@@ -26,6 +26,7 @@ from calibration.inference.results import info, warning
 from calibration.inference.wording import shown_time
 from calibration.user_model.model import Diagnostic
 from metrics.arrays import Floats
+from metrics.errors import counted
 
 TOO_SMALL = (
     (30, ""),
@@ -35,6 +36,7 @@ TOO_SMALL = (
 )
 """Workers from which on S is off by so much as a rule: medians of 200 simulated studies of log-normal people, S = M, over a week."""
 FEW_DAYS = 7
+"""Calendar days below which a study is one draw of days that can hardly be compared."""
 MOST_SILENT = 0.5
 SIMULATIONS = 399
 SIMULATED_WORKERS = 1_000_000
@@ -179,11 +181,11 @@ def _time(fit: DurationFit, exposure: Exposure, causes: Causes) -> Iterator[Diag
             f"quiet days, {days.high:.2g} times on busy ones. The intervals hold the draw of the days too; the estimate is of "
             "these days, and others would give another.",
         )
-    elif causes.days is not None and causes.days.n_days < FEW_DAYS:
-        yield info(
+    elif 0 < (count := len(calendar_days(exposure))) < FEW_DAYS:
+        yield warning(
             "few_days",
-            f"The study ran over {causes.days.n_days} days, which are one draw of days: so few hardly show whether people come more on some "
-            "days than on others, and on other days the mean may be further off than the interval says. Run over a week or more.",
+            f"The study ran over {counted(count, 'day')}. So few hardly show whether people come more on some days "
+            "than on others; if they do, the mean on other days may be further off than the interval says. Run over a week or more.",
         )
     if HOURS in causes.named:
         yield warning(

@@ -251,9 +251,13 @@ def fit_intents(
         ),
         diagnostics=(
             *(() if kind is None else (_on_careless(kind, everybody, counts),)),
+            *_on_everything(found, earnest, offered, counts),
             *_diagnostics(counts),
         ),
-        careless=MappingProxyType({} if kind is None else kind.by_name(found.voters)),
+        careless=MappingProxyType(
+            ({} if kind is None else kind.by_name(found.voters))
+            | dict.fromkeys(found.voters[found.everything], 1.0)
+        ),
     )
     raw = tuple((v / t if t else None) for v, t in zip(n.tolist(), ticks.tolist(), strict=True))
     return IntentFit(intents=pairs, raw=raw, result=result, votes=n, voters=voters, rates=mean_rates)
@@ -309,19 +313,40 @@ def normalised(rates: Floats, topic: Places) -> Floats:
 
 def _on_careless(kind: CarelessClass, everybody: pd.DataFrame, counts: pd.DataFrame) -> Diagnostic:
     """Say how many were left out for ticking at random, and how far that moves the probabilities."""
-    both = counts.merge(everybody, on=["topic", "intent"], suffixes=("", "_all"))
+    return warning(
+        "careless_workers",
+        f"{kind.count} of {len(kind.posterior)} voters tick as if at random. The probabilities are those of the others; "
+        f"what changes most is {_largest_change(counts, everybody)} with "
+        "all voters. Look at these workers in careless.csv, and publish both.",
+    )
+
+
+def _on_everything(
+    found: RandomTickers, votes: pd.DataFrame, offered: pd.DataFrame | None, counts: pd.DataFrame
+) -> Iterator[Diagnostic]:
+    """Say how many tick every intent, and how far that moves the probabilities."""
+    others = votes[~votes["worker"].isin(found.voters[found.everything])]
+    if not found.everything.any() or others["intent"].isna().all():
+        return
+    yield warning(
+        "careless_workers",
+        f"{found.everything.sum()} of {len(found.voters)} voters tick every intent of most topics, more than chance explains. "
+        "Such a ballot does not say which intents are meant, and draws the probabilities of a topic together; they "
+        f"count. What changes most without them is {_largest_change(vote_counts(others, offered), counts)} "
+        "with them. Look at these workers in careless.csv, and publish both.",
+    )
+
+
+def _largest_change(fewer: pd.DataFrame, more: pd.DataFrame) -> str:
+    """Say of which intent the probability changes most between two counts of votes: `intent I of T, 0.5 instead of 0.4`."""
+    both = fewer.merge(more, on=["topic", "intent"], suffixes=("", "_all"))
     code = pd.factorize(both["topic"])[0]
     without, with_all = (
         normalised((both[f"votes{of}"] + 0.5).to_numpy(np.float64)[None], code)[0] for of in ("", "_all")
     )
     place = int(np.abs(with_all - without).argmax())
     row = both.iloc[place]
-    return warning(
-        "careless_workers",
-        f"{kind.count} of {len(kind.posterior)} voters tick as if at random. The probabilities are those of the others; "
-        f"what changes most is intent {row['intent']} of {row['topic']}, {without[place]:.2f} instead of {with_all[place]:.2f} with "
-        "all voters. Look at these workers in careless.csv, and publish both.",
-    )
+    return f"intent {row['intent']} of {row['topic']}, {without[place]:.2f} instead of {with_all[place]:.2f}"
 
 
 def _diagnostics(counts: pd.DataFrame) -> Iterator[Diagnostic]:

@@ -10,6 +10,9 @@ T of k intents with probability
 
 and one who ticks by lot has g = 0: all sets of k are as likely.
 
+Who ticks every intent, ballot after ballot, follows any odds as well as none; whether there are more of them than the rates explain is a
+question of its own.
+
 Where nothing speaks clearly for such voters there may be some all the same, the more the fewer topics people vote on: of a single ballot
 nobody can say who filled it in. The intervals then hold also what the probabilities are if as many tick by lot as the votes leave open.
 """
@@ -20,7 +23,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
-from scipy.special import betaln
+from scipy.special import betaln, pdtrc
 
 from calibration.inference.people import POWERS, CarelessClass, share_left_open, who_follows_nobody
 from metrics.arrays import Bools, Floats, Places
@@ -128,6 +131,12 @@ LEFT_OPEN = 1.92
 """Log-likelihood lost at the largest share of such voters that the votes leave open: half of the chi-squared that chance exceeds in one of twenty."""
 
 
+MORE_THAN_CHANCE = 0.01
+"""A p-value below it shows that some tick everything, and not only often."""
+FEW_OF_ALL = 0.05
+"""Share of the voters up to which those who tick everything hardly move a probability, and may only care for much."""
+
+
 class RandomTickers(NamedTuple):
     """Who ticks at random.
 
@@ -139,11 +148,14 @@ class RandomTickers(NamedTuple):
         The class; None where nothing speaks clearly for it.
     left_open : float
         The largest share of ticks by such voters that the votes leave open.
+    everything : (w,) ndarray of bool
+        Who ticks every intent of most topics, where they are more than the rates explain; else nobody.
     """
 
     voters: "pd.Index[str]"
     kind: CarelessClass | None
     left_open: float
+    everything: Bools
 
 
 def random_tickers(votes: pd.DataFrame, counts: pd.DataFrame) -> RandomTickers:
@@ -167,7 +179,23 @@ def random_tickers(votes: pd.DataFrame, counts: pd.DataFrame) -> RandomTickers:
     ticks = np.zeros(len(voters))
     for who, ticked in ballots:
         ticks[who] += ticked.sum(axis=1)
-    return RandomTickers(voters, kind, share_left_open(logliks(np.ones(len(voters))), ticks, LEFT_OPEN))
+    left_open = share_left_open(logliks(np.ones(len(voters))), ticks, LEFT_OPEN)
+    return RandomTickers(voters, kind, left_open, _ticks_everything(ballots, len(voters), prior))
+
+
+def _ticks_everything(ballots: Ballots, voters: int, prior: tuple[float, float]) -> Bools:
+    """Return who ticked every intent on more than half of their ballots, (w,), if chance seldom makes as many; else nobody."""
+    a, b = prior
+    full, asked, expected = np.zeros(voters), np.zeros(voters), np.zeros(voters)
+    for who, ticked in ballots:
+        rates = (ticked.sum(axis=0) + a) / (len(who) + a + b)
+        full[who] += ticked.all(axis=1)
+        asked[who] += 1
+        expected[who] += rates.prod()
+    those = full > asked / 2
+    by_chance = float(pdtrc(np.floor(asked / 2), expected).sum())
+    many = those.mean() > FEW_OF_ALL and pdtrc(those.sum() - 1, by_chance) < MORE_THAN_CHANCE
+    return those & bool(many)
 
 
 def _logliks(ballots: Ballots, weight: Floats, prior: tuple[float, float]) -> Floats:

@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 from scipy.special import stdtrit
 
 from calibration.inference.clusters import jackknife_covariance, newton_changes, two_way
-from calibration.inference.uncertainty import Interval, Scale, Scales
+from calibration.inference.uncertainty import Interval, Scale, Scales, Uncertainty
 from calibration.push.likelihood import ChoiceModel, alike
 from metrics.arrays import Floats, Ints
 
@@ -153,3 +153,92 @@ class FiellerRatios:
             drawn = rng.multivariate_normal(self.raw.weights, self.raw.cov, size=2 * n)
             kept = np.concatenate([kept, drawn[drawn[:, 0] > 0]])
         return np.asarray(kept[:n, 1:] / kept[:n, :1])
+
+
+def with_sum(raw: RawWeights) -> RawWeights:
+    """Return the weights with the sum of the last two as one more."""
+    sums = np.vstack([np.eye(len(raw.names)), np.zeros(len(raw.names))])
+    sums[-1, -2:] = 1.0
+    return RawWeights(
+        names=(*raw.names, f"{raw.names[-2]} + {raw.names[-1]}"),
+        weights=sums @ raw.weights,
+        cov=sums @ raw.cov @ sums.T,
+        df=raw.df,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PainByDays:
+    """What is left of the weights where pain is that of a day with any push.
+
+    A silent day has a push or is silent, so the weight b that is fitted to silent silent days, without P_0, is P_0 + S_0. With no weight
+    negative, either lies between 0 and b. Most eventful days with a push have one that is not relevant: the weight a that is fitted to silent
+    eventful days lacks as much of what such a day costs as the number of pushes does not tell, at most b, so S_E lies between a and a + b.
+
+    Attributes
+    ----------
+    fitted : Uncertainty
+        Of P_E, a, b and a + b, relative to gain.
+    """
+
+    fitted: Uncertainty
+
+    @property
+    def scale(self) -> Scales:
+        """The identity."""
+        return Scale.IDENTITY
+
+    @property
+    def cov(self) -> Floats:
+        """(4, 4) covariance of draws."""
+        return np.asarray(np.cov(self.draws(1000, np.random.default_rng(1)), rowvar=False))
+
+    def intervals(self, level: float) -> tuple[Interval, ...]:
+        """Of P_E, S_E, P_0 and S_0, the last two alike."""
+        pain, (least, most_a), (low, high), (_, most) = self.fitted.intervals(level)
+        part = (None if low is None else min(low, 0.0), None if high is None else max(high, 0.0))
+        return pain, (least, None if most is None or most_a is None else max(most, most_a)), part, part
+
+    def draws(self, n: int, rng: np.random.Generator) -> Floats:
+        """(n, 4) draws: each part of b is as likely to be the cost of a silent day, or to be lacking in a."""
+        pain, a, b, _ = self.fitted.draws(n, rng).T
+        part = rng.random(n) * b
+        return np.stack([pain, a + rng.random(n) * b, part, b - part], axis=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FiellerAlpha:
+    """Interval of alpha from Fieller's of r = w_P / w_G: alpha = 1 / (1 + r), negative r cut at 0.
+
+    It holds its level however weak either weight is. Where w_P is not positive, alpha is 1 and the interval is a bound from
+    below, the same lower end as otherwise: to turn to a one-sided one there would hold the truth in 91 % where P is small.
+
+    Attributes
+    ----------
+    raw : RawWeights
+        Gain and non-relevant pushes.
+    """
+
+    raw: RawWeights
+
+    @property
+    def scale(self) -> Scales:
+        """The identity."""
+        return Scale.IDENTITY
+
+    @property
+    def cov(self) -> Floats:
+        """(1, 1) variance by the delta method; nan where alpha is 1."""
+        ratio = self.raw.ratios[0]
+        return self.raw.ratio_cov / (1 + ratio) ** 4 if ratio > 0 else np.full((1, 1), np.nan)
+
+    def intervals(self, level: float) -> tuple[Interval, ...]:
+        """One interval; an open end of r is 0 for alpha."""
+        ((low, high),) = FiellerRatios(raw=self.raw).intervals(level)
+        lowest = 0.0 if high is None else 1 / (1 + max(high, 0.0))
+        highest = 1.0 if low is None else 1 / (1 + max(low, 0.0))
+        return ((lowest, highest),)
+
+    def draws(self, n: int, rng: np.random.Generator) -> Floats:
+        """(n, 1) draws by way of r."""
+        return np.asarray(1 / (1 + np.maximum(FiellerRatios(raw=self.raw).draws(n, rng), 0.0)))

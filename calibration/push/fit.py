@@ -8,7 +8,7 @@ have a meaning outside a study, so weights are reported relative to G_E. Errors 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ from calibration.inference.results import (
 )
 from calibration.inference.uncertainty import Replicates, StudentT, Uncertainty
 from calibration.inference.wording import finish, shown_level
-from calibration.push.errors import STRONG_GAIN, FiellerRatios, RawWeights
+from calibration.push.errors import STRONG_GAIN, FiellerRatios, PainByDays, RawWeights, with_sum
 from calibration.push.likelihood import ChoiceMaximum, Ties, maximise, maximise_nonnegative
 from calibration.push.notes import (
     SilentDays,
@@ -228,7 +228,7 @@ def fit_weights_to(
     methods = allowing_for(
         left_open(found, forms),
         methods,
-        lambda other: _uncertainty(other, None, judged.topics, nonneg=False),
+        lambda other: _in_form(other, found, judged.topics),
     )
     return PushFit(
         parameters=MappingProxyType(_relative(found)),
@@ -294,6 +294,14 @@ def _uncertainty(
     if ratios_of.gain_in_errors >= STRONG_GAIN:
         return {"delta": delta, "fieller": fieller, **replicates}
     return {"fieller": fieller, "delta": delta, **replicates}
+
+
+def _in_form(fit: WeightSearch, found: WeightSearch, topics: int) -> dict[str, Uncertainty]:
+    """Return the errors in another form; where pain is counted by days only the sum of P_0 and S_0 is known."""
+    if fit.raw is None or fit.names == found.names:
+        return _uncertainty(fit, None, topics, nonneg=False)
+    sums = _uncertainty(replace(fit, raw=with_sum(fit.raw)), None, topics, nonneg=False)
+    return {name: PainByDays(fitted=one) for name, one in sums.items()}
 
 
 def _silent_days(

@@ -6,7 +6,10 @@ of the other weights, by worker and topic. Where it is not 0, the form of highes
 
 Often the test cannot tell. A weight is what one push costs in any of these forms (1^theta = 1), so the interval is then the hull of those of all
 forms that the judgments leave open: whose log-likelihood is at most 1.35 below that of the count (half the chi-squared that chance exceeds in
-one of ten), times the design effect of the weights.
+one of ten), times the design effect of the weights. The square, the root and the bare presence of pushes can be named; the power of 3/4 is only allowed for.
+
+One more form is that of days: a day with any push is one pain, however many come. Cells are sums over days. A silent day has a push or is silent, so
+P_0 and S_0 are then counted by the same days, and only their sum can be told (`PainByDays`); of the eventful days with a push the root of the count is the nearest.
 
 T11U's alpha from preferences: gain against all non-relevant pushes, whatever the day.
 
@@ -16,7 +19,6 @@ alpha = w_G / (w_G + w_P).
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import Literal, TypeAlias
@@ -27,9 +29,15 @@ from scipy.special import stdtr, xlogy
 
 from calibration.inference.attempts import Unmade, guarded
 from calibration.inference.results import LEVEL, CalibrationResult, info, warning
-from calibration.inference.uncertainty import AnyForm, Interval, Scale, Scales, StudentT, Uncertainty
+from calibration.inference.uncertainty import AnyForm, Scale, StudentT, Uncertainty
 from calibration.inference.wording import shown, shown_interval, shown_p
-from calibration.push.errors import STRONG_GAIN, FiellerRatios, RawWeights, two_way_covariance
+from calibration.push.errors import (
+    STRONG_GAIN,
+    FiellerAlpha,
+    FiellerRatios,
+    RawWeights,
+    two_way_covariance,
+)
 from calibration.push.likelihood import ChoiceModel, Ties, maximise
 from calibration.push.notes import notes_on_clusters
 from calibration.push.pairs import PAIN, WEIGHTS, PushJudgments, notes_on_judgments, push_judgments
@@ -37,24 +45,35 @@ from calibration.push.search import WeightSearch, judged_by, search_weights
 from calibration.user_model.model import PARAMETERS, Diagnostic
 from metrics.arrays import Floats
 
-PainForm: TypeAlias = Literal["count", "root", "any"]
+PainForm: TypeAlias = Literal["count", "square", "power", "root", "any", "day"]
 FORMS: MappingProxyType[PainForm, Callable[[Floats], Floats]] = MappingProxyType(
     {
         "count": lambda count: count,
+        "square": np.square,
+        "power": lambda count: np.maximum(count, 0) ** 0.75,
         "root": lambda count: np.sqrt(np.maximum(count, 0)),
         "any": lambda count: (count > 0).astype(np.float64),
+        "day": lambda count: np.sqrt(np.maximum(count, 0)),
     }
 )
 """Form -> what a count of pushes is felt as."""
+BETWEEN: PainForm = "power"
+"""A form so near the count that it is never named; the intervals allow for it."""
 Part: TypeAlias = Literal["pain", "gain"]
 PLACES: MappingProxyType[Part, list[int]] = MappingProxyType({"pain": PAIN, "gain": [0]})
 """What has a form -> its places in `WEIGHTS`."""
 Forms: TypeAlias = Mapping[tuple[Part, PainForm], WeightSearch]
 """What has another form than the count, and which -> the fit in it."""
+BY_DAYS: tuple[Part, PainForm] = ("pain", "day")
 _IN_WORDS: MappingProxyType[tuple[Part, PainForm], str] = MappingProxyType(
     {
+        ("pain", "square"): "like the square of the number of non-relevant pushes",
+        ("pain", "power"): "like the number of non-relevant pushes to the power of 3/4",
         ("pain", "root"): "like the square root of the number of non-relevant pushes",
         ("pain", "any"): "with whether there is any non-relevant push, however many more follow",
+        ("pain", "day"): "with the days that have any non-relevant push",
+        ("gain", "square"): "like the square of what is relevant",
+        ("gain", "power"): "like what is relevant to the power of 3/4",
         ("gain", "root"): "like the square root of what is relevant",
         ("gain", "any"): "with whether there is anything relevant, however much more follows",
     }
@@ -68,8 +87,9 @@ _NAMED: MappingProxyType[Part, str] = MappingProxyType(
         "gain": "not with each relevant push ({p}): what one is worth depends on how many there are, so all push weights and push_alpha hold",
     }
 )
+PAINS = ("P_E", "P_0", "non-relevant pushes")
 _NEARLY = 1.35
-BENT = 0.02
+BENT = 0.01
 """A p-value below it is taken as a sign of another form than the count."""
 
 
@@ -78,6 +98,8 @@ def felt(x: Floats, form: PainForm, part: Part = "pain") -> Floats:
     changed = x.copy()
     counted = x[..., PLACES[part]]
     changed[..., PLACES[part]] = np.sign(counted) * FORMS[form](np.abs(counted))
+    if form == "day":
+        changed[..., PAIN[1]] = 0.0
     return changed
 
 
@@ -104,18 +126,21 @@ def notes_on_forms(
     better = {
         (part, form): fit
         for (part, form), fit in forms.items()
-        if part in bent and fit.maximum.loglik > found.maximum.loglik
+        if part in bent and form != BETWEEN and fit.maximum.loglik > found.maximum.loglik
     }
     if better:
         part, form = max(better, key=lambda key: better[key].maximum.loglik)
         yield warning(f"{part}_form", _sentence(part, form, better[part, form], bent[part]))
         return
-    for (part, form), fit in left_open(found, forms).items():
-        yield info(
-            f"{part}_form_open",
-            f"Whether {part} grows {_BY_COUNT[part]} or {_IN_WORDS[part, form]} cannot be told: the intervals allow for both. "
-            f"Fitted in that form, {_weights(fit)}.",
-        )
+    open_forms = left_open(found, forms)
+    for part in PLACES:
+        others = [f"{_IN_WORDS[key]} ({_weights(fit)})" for key, fit in open_forms.items() if key[0] == part]
+        if others:
+            yield info(
+                f"{part}_form_open",
+                f"Whether {part} grows {_BY_COUNT[part]} or otherwise cannot be told: the intervals also allow for {part} that grows "
+                f"{'; or '.join(others)}.",
+            )
 
 
 def forms_of(found: WeightSearch, search: Callable[[PainForm, Part], WeightSearch]) -> Forms:
@@ -143,8 +168,19 @@ def allowing_for(
 
 def left_open(found: WeightSearch, forms: Forms) -> Forms:
     """Return the forms, other than the count, that explain the judgments nearly as well as it or better."""
-    least = found.maximum.loglik - _NEARLY * _design_effect(found)
-    return {key: fit for key, fit in forms.items() if fit.told == found.told and fit.maximum.loglik >= least}
+    effect = _design_effect(found)
+    return {
+        key: fit
+        for key, fit in forms.items()
+        if _is_comparable(key, fit, found) and fit.maximum.loglik >= found.maximum.loglik - _NEARLY * effect
+    }
+
+
+def _is_comparable(key: tuple[Part, PainForm], fit: WeightSearch, found: WeightSearch) -> bool:
+    """Whether a form tells the same weights as the count; that of days all but P_0, where every weight can be told."""
+    if key != BY_DAYS or "P_0" not in found.names:
+        return fit.told == found.told
+    return not found.unclear and fit.names == tuple(name for name in found.names if name != "P_0")
 
 
 def _design_effect(found: WeightSearch) -> float:
@@ -187,63 +223,27 @@ def fitted_in(judgments: PushJudgments, ties: Ties, form: PainForm, part: Part) 
 def _sentence(part: Part, form: PainForm, fit: WeightSearch, p_value: float) -> str:
     return (
         f"{part.capitalize()} grows {_IN_WORDS[part, form]}, {_NAMED[part].format(p=shown_p(p_value))} for streams with as many as "
-        f"these. Fitted in that form, {_weights(fit)}."
+        f"these. In that form {_weights(fit)}."
     )
 
 
 def _weights(found: WeightSearch) -> str:
-    """Say what the weights are, relative to gain: `P_E = 0.5 [0.3, 0.7], P_0 = 0.4 [0.1, 0.8]`."""
+    """Say what pain weighs, relative to gain: `P_E = 0.5 [0.3, 0.7], P_0 = 0.4 [0.1, 0.8]`; where it is counted by days, P_0 + S_0."""
     raw = found.raw
     if raw is None:
         return "no interval can be told"
+    by_days = "P_E" in raw.names and "P_0" not in raw.names
+    shown_as = {name: name for name in PAINS} | ({"S_0": "P_0 + S_0"} if by_days else {})
     ends = FiellerRatios(raw=raw).intervals(LEVEL)
     return ", ".join(
-        f"{name} = {shown(ratio)} {shown_interval(interval)}"
+        f"{shown_as[name]} = {shown(ratio)} {shown_interval(interval)}"
         for name, ratio, interval in zip(raw.names[1:], raw.ratios.tolist(), ends, strict=True)
-        if name in {"P_E", "P_0", "non-relevant pushes"}
+        if name in shown_as
     )
 
 
 NAME = "push_alpha"
 NAMES = ("gain", "non-relevant pushes", "S_E", "S_0")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FiellerAlpha:
-    """Interval of alpha from Fieller's of r = w_P / w_G: alpha = 1 / (1 + r), negative r cut at 0.
-
-    It holds its level however weak either weight is. Where w_P is not positive, alpha is 1 and the interval is a bound from
-    below, the same lower end as otherwise: to turn to a one-sided one there would hold the truth in 91 % where P is small.
-
-    Attributes
-    ----------
-    raw : RawWeights
-        Gain and non-relevant pushes.
-    """
-
-    raw: RawWeights
-
-    @property
-    def scale(self) -> Scales:
-        """The identity."""
-        return Scale.IDENTITY
-
-    @property
-    def cov(self) -> Floats:
-        """(1, 1) variance by the delta method; nan where alpha is 1."""
-        ratio = self.raw.ratios[0]
-        return self.raw.ratio_cov / (1 + ratio) ** 4 if ratio > 0 else np.full((1, 1), np.nan)
-
-    def intervals(self, level: float) -> tuple[Interval, ...]:
-        """One interval; an open end of r is 0 for alpha."""
-        ((low, high),) = FiellerRatios(raw=self.raw).intervals(level)
-        lowest = 0.0 if high is None else 1 / (1 + max(high, 0.0))
-        highest = 1.0 if low is None else 1 / (1 + max(low, 0.0))
-        return ((lowest, highest),)
-
-    def draws(self, n: int, rng: np.random.Generator) -> Floats:
-        """(n, 1) draws by way of r."""
-        return np.asarray(1 / (1 + np.maximum(FiellerRatios(raw=self.raw).draws(n, rng), 0.0)))
 
 
 def fit_push_alpha(

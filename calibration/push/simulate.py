@@ -52,9 +52,10 @@ class PushJudges:
         Log odds of the left side.
     label_slope : float
         Log odds of calling a tie good for each unit of the two streams' summed utility; 0: at random.
-    pain : {'count', 'root', 'any'}
-        What non-relevant pushes are felt as: their number, its root, or whether there is any.
-    gain : {'count', 'root', 'any'}
+    pain : {'count', 'square', 'power', 'root', 'any', 'day'}
+        What non-relevant pushes are felt as: their number, its square, its power of 3/4, its root, whether there is any; or the days
+        with any (P_0 is then part of S_0).
+    gain : {'count', 'square', 'power', 'root', 'any'}
         The same for what is relevant.
     """
 

@@ -19,11 +19,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from calibration.rank.crossed import Influence
-from calibration.tables.preferences import completed, counted_judgments
+from calibration.tables.preferences import completed, counted_judgments, systems_shown
 from metrics.arrays import Bools, Floats, Ints
-
-FOR_LEFT = {"left": 1.0, "right": 0.0}
-"""What a choice adds to the share of the system on the left; every other choice is a tie, half a vote."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -112,19 +109,21 @@ def tasks_judged(
     preferences, workers = tables["preferences"], tables.get("workers")
     if complete_only:
         preferences = preferences[preferences["worker"].isin(completed(workers))]
-    for task, rows in counted_judgments(preferences, workers=workers, exclude=exclude).groupby("task"):
+    for task, rows in counted_judgments(preferences, workers=workers, exclude=exclude).groupby(
+        "task", observed=True
+    ):
         yield _judgments(str(task), rows)
 
 
 def _judgments(task: str, rows: pd.DataFrame) -> JudgedSystems:
-    sides = pd.concat([rows["system_left"], rows["system_right"]])
-    codes, systems = pd.factorize(sides, sort=True)
+    codes, systems = pd.factorize(pd.concat(systems_shown(rows)), sort=True)
+    choice = rows["choice"]
     return JudgedSystems(
         task=task,
         systems=tuple(map(str, systems)),
         left=codes[: len(rows)],
         right=codes[len(rows) :],
-        for_left=rows["choice"].map(FOR_LEFT).fillna(0.5).to_numpy(np.float64),
+        for_left=np.select([choice == "left", choice == "right"], [1.0, 0.0], 0.5),
         topic=pd.factorize(rows["topic"])[0],
         worker=pd.factorize(rows["worker"])[0],
     )

@@ -110,11 +110,11 @@ def _ranked(
     judged: JudgedSystems, level: float, rng: np.random.Generator
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     """Return the ranking, the duels and the notes of one task."""
+    worths, why_none = _worths(judged)  # first: it takes more memory than all below
     rates = win_rates(judged)
     variances = rates.influence.covariances()
     rank_low, rank_high = ranks_left_open(rates.value, variances, level, rng)
     errors = variances.of_one_each().errors()
-    worths, why_none = _worths(judged)
     ranking = pd.DataFrame(
         {
             "task": judged.task,

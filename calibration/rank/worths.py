@@ -215,22 +215,27 @@ def _inverse_information(counts: _Counts, point: Floats) -> Floats:
 
 def _variances(judged: JudgedSystems, counts: _Counts, group: Ints, point: Floats) -> Variances:
     """Return the sandwich of the worths: scores summed by topic, worker and both, between the information's inverse."""
-    systems, n = len(judged.systems), len(judged.left)
-    left, right, tie = (chance[group] for chance in _chances(counts, point))
-    lead = np.where(judged.is_tie, 0.0, 2 * judged.for_left - 1)
-    score = (lead - left + right) / 2
-    columns = [judged.left, judged.right, np.full(n, counts.design.shape[1])]
-    scores = [score, -score, judged.is_tie - tie]
-    if counts.design.shape[1] > systems:
-        columns.append(np.full(n, systems))
-        scores.append(score)
-    column = np.stack(columns)
+    systems = len(judged.systems)
+    column, error = _scores(judged, counts, group, point)
     influence = Influence(
         estimate=column,
-        error=np.stack(scores),
-        weight=(1 / np.bincount(column.ravel()))[column],
+        error=error,
+        weight=(1 / sum(np.bincount(one, minlength=column.max() + 1) for one in column))[column],
         topic=judged.topic,
         worker=judged.worker,
     )
     bread = _inverse_information(counts, point)[:systems]
     return influence.covariances().through(bread).of_one_each()
+
+
+def _scores(judged: JudgedSystems, counts: _Counts, group: Ints, point: Floats) -> tuple[Ints, Floats]:
+    """Return to which parameters every judgment adds, and its scores, both (4, n), without a side effect (3, n)."""
+    systems, parameters = len(judged.systems), counts.design.shape[1]
+    left, right, tie = _chances(counts, point)
+    has_side = parameters > systems
+    column = np.empty((3 + has_side, len(group)), dtype=np.int32)
+    error = np.empty(column.shape)
+    column[0], column[1], column[2], column[3:] = judged.left, judged.right, parameters, systems
+    error[0] = (np.where(judged.is_tie, 0.0, 2 * judged.for_left - 1) - left[group] + right[group]) / 2
+    error[1], error[2], error[3:] = -error[0], judged.is_tie - tie[group], error[0]
+    return column, error

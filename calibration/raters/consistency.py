@@ -279,9 +279,8 @@ def random_clickers(judged: pd.DataFrame) -> tuple["pd.Index[str]", CarelessClas
         The judges, in the order of the posteriors.
     """
     sided = judged[judged["vote"].isin(["votes_a", "votes_b"])]
-    judges = pd.Index(sided["worker"].unique())
-    worker = judges.get_indexer(sided["worker"])
-    pair = sided.groupby(_PAIR).ngroup().to_numpy()
+    worker, judges = pd.factorize(sided["worker"])
+    pair = sided.groupby(_PAIR, observed=True).ngroup().to_numpy()
     sign = np.where(sided["vote"] == "votes_a", 1.0, -1.0)
     found = who_follows_nobody(lambda weight: _logliks(worker, pair, sign, weight), len(judges), tastes=True)
     return None if found is None else (judges, found)
@@ -308,5 +307,6 @@ def _logliks(
     total, lead = np.bincount(pair, own), np.bincount(pair, own * sign)
     others, ahead = total[pair] - own, (lead[pair] - own * sign) * sign
     odds = np.log((others + ahead) / 2 + _HALF) - np.log((others - ahead) / 2 + _HALF)
-    each = -np.logaddexp(0, -POWERS * np.where(others > 0, odds, 0.0)[:, None])
-    return np.stack([np.bincount(worker, of_power, len(weight)) for of_power in each.T], axis=1)
+    odds = np.where(others > 0, odds, 0.0)
+    each = (np.bincount(worker, np.log1p(np.exp(-power * odds)), len(weight)) for power in POWERS)
+    return -np.stack(list(each), axis=1)

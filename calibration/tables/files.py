@@ -6,15 +6,25 @@ Parquet file of the same name.
 
 import hashlib
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from calibration.tables.definition import DTYPES, Column, Table, choice_cure, misread, parsed
-from calibration.tables.raw_files import SUFFIXES, LineNumbers, ignored_files, meant, raw_csv, raw_parquet
+from calibration.tables.raw_files import (
+    SUFFIXES,
+    LineNumbers,
+    blocks,
+    ignored_files,
+    meant,
+    raw_csv,
+    raw_parquet,
+)
 from calibration.tables.study import changes, recorded_tables
 from calibration.tables.tables import TABLES
 from metrics.arrays import Bools
@@ -22,15 +32,18 @@ from metrics.errors import Fault, FaultLog, InputError, input_fault, listed
 from metrics.files import write_whole
 
 _LIKELY = 0.6
+_TEXT = pa.large_string()
 
 
-def read_tables(folder: str | Path) -> dict[str, pd.DataFrame]:
+def read_tables(folder: str | Path, *, compact: Collection[str] = ()) -> dict[str, pd.DataFrame]:
     """Read every table that ``folder`` holds, all faults of all files at once.
 
     Parameters
     ----------
     folder : str or Path
         A folder as `prefcal export` writes it, or one with tables from elsewhere.
+    compact : collection of str
+        Tables whose texts, but for the ids of rows, are to be ordered categories: they take an eighth of the memory.
 
     Returns
     -------
@@ -63,11 +76,12 @@ def read_tables(folder: str | Path) -> dict[str, pd.DataFrame]:
     faults: list[Fault] = []
     for name, path in files.items():
         try:
-            tables[name] = read_table(path, TABLES[name])
+            tables[name] = read_table(path, TABLES[name], compact=name in compact)
         except InputError as error:
             faults.extend(error.faults)
     if faults:
         raise InputError(faults)
+    pa.default_memory_pool().release_unused()  # what the checks took
     return tables
 
 
@@ -114,13 +128,13 @@ def tables_sha256(folder: str | Path) -> str:
     digest = hashlib.sha256()
     for path in table_paths(folder).values():
         digest.update(path.name.encode() + b"\0")
-        with path.open("rb") as file:
-            hashlib.file_digest(file, lambda: digest)  # in pieces
+        for block in blocks(path):
+            digest.update(block)
     return digest.hexdigest()
 
 
-def read_table(path: Path, table: Table) -> pd.DataFrame:
-    """Read and check one table file; raises `InputError` with every fault found in it."""
+def read_table(path: Path, table: Table, *, compact: bool = False) -> pd.DataFrame:
+    """Read and check one table file, see `read_tables`; raises `InputError` with every fault found in it."""
     log = FaultLog(path)
     raw = raw_csv(path, log) if path.suffix == ".csv" else raw_parquet(path)
     log.raise_if_any()
@@ -128,12 +142,27 @@ def read_table(path: Path, table: Table) -> pd.DataFrame:
     _check_header(raw, table, log)
     log.raise_if_any()
     raw = raw.reset_index(drop=True)
-    frame = pd.DataFrame({c.name: _converted(raw, c, log, lines) for c in table.columns}, index=raw.index)
+    columns = {}
+    for column in table.columns:
+        values = _converted(raw, column, log, lines)
+        columns[column.name] = _compact(values, table.key) if compact else values
+    pa.default_memory_pool().release_unused()  # what the file was read into
+    frame = pd.DataFrame(columns, index=raw.index)
     if not log.faults:
         _check_rows(frame, table, log, lines)
     log.faults.sort(key=lambda fault: fault.line or 0)
     log.raise_if_any()
     return frame
+
+
+def _compact(values: "pd.Series[Any]", key: Collection[str]) -> "pd.Series[Any]":
+    """Return texts as ordered categories, ids in one piece: nothing stays of what the file was read into."""
+    if not isinstance(values.dtype, pd.StringDtype):
+        return values
+    if values.name not in key:
+        return values.astype(pd.CategoricalDtype(ordered=True))
+    whole = pa.table({"ids": values}).combine_chunks()["ids"]
+    return whole.to_pandas().astype("str").set_axis(values.index)
 
 
 def checked(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
@@ -208,15 +237,44 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: str | Path) -> None
 
 def csv_text(frame: pd.DataFrame) -> str:
     """Return a checked table as CSV: UTC times with milliseconds, true and false, empty where missing."""
-    out = frame.copy()
-    for name in out.columns:
-        if isinstance(out[name].dtype, pd.DatetimeTZDtype):
-            out[name] = out[name].dt.strftime("%Y-%m-%dT%H:%M:%S.%f").str.slice(0, 23) + "Z"
-        elif out[name].dtype == "boolean":
-            out[name] = out[name].map({True: "true", False: "false"})
-    lines = _Lines()
-    out.to_csv(lines, index=False, lineterminator="\r\n")
-    return "".join(lines.written)
+    return ",".join(frame.columns) + "\n" + csv_rows(frame)
+
+
+def csv_rows(frame: pd.DataFrame) -> str:
+    """Return the rows of a checked table as in `csv_text`, without the header."""
+    rows = _joined(*(_csv_cells(frame[name]) for name in frame.columns), separator=",")
+    return "".join(f"{row}\n" for row in rows.to_pylist())
+
+
+def _csv_cells(column: "pd.Series[Any]") -> pa.Array:
+    """Return the cells of a column as they stand in a CSV, null where missing."""
+    if column.dtype == np.float64:
+        return pa.array(list(map(repr, column.tolist())), _TEXT, mask=column.isna().to_numpy())
+    values = pa.array(column, from_pandas=True)
+    if isinstance(column.dtype, pd.DatetimeTZDtype):
+        naive = values.cast(pa.timestamp("ms"), safe=False).cast(_TEXT)
+        return _joined(pc.replace_substring(naive, " ", "T"), "Z")
+    cells = values.cast(_TEXT)
+    if pd.api.types.is_numeric_dtype(column):
+        return cells
+    if not _has_special(cells):
+        return cells
+    quoted = _joined('"', pc.replace_substring(cells, '"', '""'), '"')
+    return pc.if_else(pc.match_substring_regex(cells, '[",\r\n]'), quoted, cells)
+
+
+def _has_special(cells: pa.Array | pa.ChunkedArray) -> bool:
+    """Say whether a mark that must be quoted may stand in a column: all its bytes are looked at together, which takes no time."""
+    chunks = cells.chunks if isinstance(cells, pa.ChunkedArray) else [cells]
+    written = [bytes(buffer) for chunk in chunks if (buffer := chunk.buffers()[-1]) is not None]
+    return any(mark in part for part in written for mark in (b'"', b",", b"\r", b"\n"))
+
+
+def _joined(*cells: pa.Array | str, separator: str = "") -> pa.Array:
+    """Join texts row by row; a missing one is empty where others stand beside it in a row of a table."""
+    texts = [pa.scalar(one, _TEXT) if isinstance(one, str) else one for one in (*cells, separator)]
+    missing = "replace" if separator else "emit_null"
+    return pc.binary_join_element_wise(*texts, null_handling=missing)
 
 
 def line_of(path: Path, row: int) -> int:
@@ -233,17 +291,6 @@ def lines_of(path: Path, rows: Iterable[int]) -> list[int]:
 def raw_rows(path: Path) -> pd.DataFrame:
     """Return every column of a table file that could be read, also those that are ignored, with its cells as text."""
     return (raw_csv(path, FaultLog(path)) if path.suffix == ".csv" else raw_parquet(path)).astype("str")
-
-
-class _Lines:
-    """Ends lines by a line feed only. Told to write CR LF, the csv module also quotes a field with a lone CR."""
-
-    def __init__(self) -> None:
-        self.written: list[str] = []
-
-    def write(self, line: str) -> None:
-        """Keep one line of a CSV."""
-        self.written.append(line.removesuffix("\r\n") + "\n")
 
 
 def _check_header(raw: pd.DataFrame, table: Table, log: FaultLog) -> None:
@@ -279,16 +326,16 @@ def _quoted(names: Iterable[str]) -> str:
 
 
 def _converted(raw: pd.DataFrame, column: Column, log: FaultLog, lines: LineNumbers) -> "pd.Series[Any]":
-    """Return one column in its type; cells that do not fit are faults."""
+    """Take one column out of ``raw`` and return it in its type; cells that do not fit are faults."""
     if column.name not in raw.columns:
-        return pd.Series([None] * len(raw), dtype=DTYPES[column.kind])
-    cells = raw[column.name]
+        return pd.Series(None, index=raw.index, dtype=DTYPES[column.kind])
+    cells = raw.pop(column.name)
     if isinstance(cells.dtype, pd.CategoricalDtype):
         cells = cells.astype(object)
     blank = cells.isna().to_numpy(bool)
     if isinstance(cells.dtype, pd.StringDtype) or cells.dtype == object:
         texts = cells.astype("str")
-        blank = blank | (texts.str.isspace() | (texts == "")).to_numpy(bool)
+        blank = blank | ((texts == "") | texts.str.isspace()).to_numpy(bool)
     values, unread = parsed(cells.mask(blank) if blank.any() else cells, column.kind)
     bad = unread & ~blank
     for row in np.flatnonzero(bad):

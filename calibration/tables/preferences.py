@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 FOLLOWING = frozenset({"follows", "visits", "prompts", "activity"})
@@ -95,6 +96,19 @@ def _without(frame: pd.DataFrame, why: "pd.Series[Any]", kept: frozenset[str] | 
     return frame if counts.all() else frame[counts].reset_index(drop=True)
 
 
+VOTED = (
+    "worker",
+    "task",
+    "topic",
+    "pair",
+    "system_left",
+    "system_right",
+    "choice",
+    "decision_seconds",
+    "language",
+    "validation_of",
+)
+"""Columns of the table preferences that agreement and ranks rest on."""
 VOTES = ("votes_a", "votes_b", "equally_good", "equally_bad")
 """What a judgment can be once its sides are resolved; the columns of `pair_votes`."""
 _PAIR = ["task", "topic", "system_a", "system_b"]
@@ -112,19 +126,30 @@ def resolved_sides(rows: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         With the index of the rows: system_a, system_b (system_a < system_b), is_swapped (system_a stood on the right) and
-        vote, one of `VOTES`.
+        vote, one of `VOTES`. Names are texts or ordered categories, as those of the rows.
     """
-    swapped = rows["system_left"] > rows["system_right"]
-    a_side = pd.Series("left", index=rows.index).mask(swapped, "right")
-    is_tie = ~rows["choice"].isin(["left", "right"])
+    left, right = systems_shown(rows)
+    swapped, choice = left > right, rows["choice"]
+    is_sided, is_for_a = choice.isin(["left", "right"]), (choice == "left") ^ swapped
+    code = np.select([is_sided & is_for_a, is_sided, choice == "equally_good"], [0, 1, 2], 3)
+    vote = pd.Series(pd.Categorical.from_codes(code, list(VOTES)), index=rows.index)
     return pd.DataFrame(
         {
-            "system_a": rows["system_left"].mask(swapped, rows["system_right"]),
-            "system_b": rows["system_right"].mask(swapped, rows["system_left"]),
+            "system_a": left.mask(swapped, right),
+            "system_b": right.mask(swapped, left),
             "is_swapped": swapped,
-            "vote": rows["choice"].where(is_tie, "votes_b").mask(rows["choice"] == a_side, "votes_a"),
+            "vote": vote if isinstance(choice.dtype, pd.CategoricalDtype) else vote.astype("str"),
         }
     )
+
+
+def systems_shown(rows: pd.DataFrame) -> tuple["pd.Series[Any]", "pd.Series[Any]"]:
+    """Return the systems on the left and on the right; where they are categories, of the same ones in the order of the alphabet."""
+    left, right = rows["system_left"], rows["system_right"]
+    if not isinstance(left.dtype, pd.CategoricalDtype):
+        return left, right
+    systems = left.cat.categories.union(right.cat.categories)
+    return left.cat.set_categories(systems), right.cat.set_categories(systems)
 
 
 def counted_judgments(
@@ -153,7 +178,8 @@ def judged_pairs(
     -------
     DataFrame
         One row per judgment: worker, task, topic, pair, decision_seconds, system_a, system_b (system_a < system_b) and
-        vote, one of `VOTES`. Ordered by task, topic, system_a, system_b, worker, and by the table's order within.
+        vote, one of `VOTES`; texts or ordered categories, as in the table. Ordered by task, topic, system_a, system_b,
+        worker, and by the table's order within.
     """
     rows = counted_judgments(preferences, workers=workers, exclude=exclude)
     sides = resolved_sides(rows).drop(columns="is_swapped")
@@ -175,11 +201,12 @@ def votes_by_pair(judged: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         One row per pair, ordered by task, topic, system_a, system_b: task, topic, pair, system_a, system_b
-        (system_a < system_b) and the numbers votes_a, votes_b, equally_good, equally_bad. Should one couple go by
-        several pair ids, the first in the alphabet stands for it.
+        (system_a < system_b), all texts, and the numbers votes_a, votes_b, equally_good, equally_bad. Should one couple
+        go by several pair ids, the first in the alphabet stands for it.
     """
     marked = judged.assign(**{vote: (judged["vote"] == vote).astype("int64") for vote in VOTES})
-    counts: pd.DataFrame = marked.groupby(_PAIR, as_index=False).agg(
+    counts: pd.DataFrame = marked.groupby(_PAIR, as_index=False, observed=True).agg(
         {"pair": "min"} | dict.fromkeys(VOTES, "sum")
     )
-    return counts[["task", "topic", "pair", "system_a", "system_b", *VOTES]]
+    names = ["task", "topic", "pair", "system_a", "system_b"]
+    return counts[[*names, *VOTES]].astype(dict.fromkeys(names, "str"))

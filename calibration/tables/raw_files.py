@@ -13,13 +13,12 @@ What is not known is ignored, so a single letter too many takes a column, or a w
 
 import codecs
 import csv
-import io
 import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
 import numpy as np
 import pandas as pd
@@ -34,82 +33,103 @@ from calibration.tables.tables import TABLES
 from metrics.errors import FaultLog, counted, input_fault, nearest
 from metrics.files import check_bytes, check_columns, check_rows, check_unfolded
 
-BLOCK_BYTES = 1 << 24
-"""Of a CSV file that are read at once, which takes half the time of reading a large one whole."""
 _SEPARATORS = MappingProxyType({";": "semicolons", "\t": "tabs"})
+
+
+BLOCK_BYTES = 2**22
+"""Of a file that lie in memory at once while its text is read; the parser is slower with larger ones."""
 
 
 def raw_csv(path: Path, log: FaultLog) -> pd.DataFrame:
     """Read every cell as text; ragged rows and text that is not UTF-8 are faults."""
     check_bytes(path, path.stat().st_size)
-    content = path.read_bytes().removeprefix(codecs.BOM_UTF8)
-    check_rows(path, max(content.count(b"\n"), content.count(b"\r")))
-    # most files are ASCII, and the text of a large one need not lie in memory beside its bytes
-    try:
-        text = content if content.isascii() else content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        log.add("not UTF-8", line=content.count(b"\n", 0, error.start) + 1, cure="save the file as UTF-8")
-        return pd.DataFrame()
-    is_blank = not text or text.isspace()
-    del text
-    if is_blank:
-        log.add("the file is empty", line=1, cure="write a header line, or remove the file")
+    if not _is_text(path, log):
         return pd.DataFrame()
     try:
-        return _parsed_csv(content, log)
+        return _parsed_csv(path, log)
     except (pa.ArrowInvalid, csv.Error) as error:
         log.add(f"not a CSV table ({error})", line=1, cure="write one header line, then one line per row")
         return pd.DataFrame()
 
 
-def _parsed_csv(content: bytes, log: FaultLog) -> pd.DataFrame:
-    ragged: list[pa_csv.InvalidRow] = []
+def _is_text(path: Path, log: FaultLog) -> bool:
+    """Say whether a file holds text in UTF-8; what it holds instead is a fault."""
+    decoder = codecs.getincrementaldecoder("utf-8-sig")()
+    is_blank, feeds, returns = True, 0, 0
+    for block in blocks(path):
+        try:
+            text = decoder.decode(block, final=not block)
+        except UnicodeDecodeError as error:
+            line = feeds + error.object.count(b"\n", 0, error.start) + 1
+            log.add("not UTF-8", line=line, cure="save the file as UTF-8")
+            return False
+        is_blank = is_blank and (not text or text.isspace())
+        feeds, returns = feeds + block.count(b"\n"), returns + block.count(b"\r")
+    check_rows(path, max(feeds, returns))
+    if is_blank:
+        log.add("the file is empty", line=1, cure="write a header line, or remove the file")
+    return not is_blank
 
-    def skip(row: pa_csv.InvalidRow) -> str:
-        ragged.append(row)
-        return "skip"
 
-    header = next(csv.reader(_text_of(content)))
+def blocks(path: Path) -> Iterator[bytes]:
+    """Yield the bytes of a file some at a time, and at its end none."""
+    with path.open("rb") as stream:
+        while block := stream.read(BLOCK_BYTES):
+            yield block
+    yield b""
+
+
+def _parsed_csv(path: Path, log: FaultLog) -> pd.DataFrame:
+    with _opened(path) as stream:
+        header = next(csv.reader(stream))
     check_columns(log.path, len(header))
     other = next((word for char, word in _SEPARATORS.items() if len(header) == 1 and char in header[0]), None)
     if other:
         log.add(f"the columns are separated by {other}", line=1, cure="separate them by commas")
         return pd.DataFrame()
-    whole = content if content.endswith(b"\n") else content + b"\n"
-
-    def read(block_bytes: int) -> pa.Table:
-        return pa_csv.read_csv(
-            pa.BufferReader(whole),
-            read_options=pa_csv.ReadOptions(use_threads=False, block_size=block_bytes),
-            parse_options=pa_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=skip),
-            convert_options=pa_csv.ConvertOptions(
-                strings_can_be_null=False, column_types={name: pa.string() for name in header}
-            ),
-        )
-
     try:
-        frame: pd.DataFrame = read(BLOCK_BYTES).to_pandas()
-    except pa.ArrowInvalid:  # a row may be longer
-        frame = read(len(whole) + BLOCK_BYTES).to_pandas()
-    if ragged:
-        _note_ragged_rows(content, log)
-    return frame
+        table, is_ragged = _cells(path, header, BLOCK_BYTES)
+    except pa.ArrowInvalid:  # also of a row that is longer than a block
+        table, is_ragged = _cells(path, header, path.stat().st_size + BLOCK_BYTES)
+    if is_ragged:
+        _note_ragged_rows(path, log)
+    return table.to_pandas()
 
 
-def _text_of(content: bytes) -> io.TextIOWrapper:
-    return io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", newline="")
+def _cells(path: Path, header: list[str], block_bytes: int) -> tuple[pa.Table, bool]:
+    """Return the rows of a file as texts, and whether others were left out that have too few or too many cells."""
+    ragged: list[int | None] = []
+
+    def skip(row: pa_csv.InvalidRow) -> str:
+        ragged.append(row.number)
+        return "skip"
+
+    table = pa_csv.read_csv(
+        path,
+        read_options=pa_csv.ReadOptions(use_threads=False, block_size=block_bytes),
+        parse_options=pa_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=skip),
+        convert_options=pa_csv.ConvertOptions(
+            strings_can_be_null=False, column_types=dict.fromkeys(header, pa.large_string())
+        ),
+    )
+    return table, bool(ragged)
 
 
-def _note_ragged_rows(content: bytes, log: FaultLog) -> None:
-    reader = csv.reader(_text_of(content))
-    expected = len(next(reader))
-    for record in reader:
-        if record and len(record) != expected:
-            log.add(
-                f"{counted(expected, 'field')} expected, got {len(record)}",
-                line=reader.line_num - sum(cell.count("\n") for cell in record),
-                cure="write one field for each header, and quote a field that has a comma in it",
-            )
+def _opened(path: Path) -> TextIO:
+    return path.open(encoding="utf-8-sig", newline="")
+
+
+def _note_ragged_rows(path: Path, log: FaultLog) -> None:
+    with _opened(path) as stream:
+        reader = csv.reader(stream)
+        expected = len(next(reader))
+        for record in reader:
+            if record and len(record) != expected:
+                log.add(
+                    f"{counted(expected, 'field')} expected, got {len(record)}",
+                    line=reader.line_num - sum(cell.count("\n") for cell in record),
+                    cure="write one field for each header, and quote a field that has a comma in it",
+                )
 
 
 class LineNumbers:

@@ -111,7 +111,9 @@ _TABLES = (
         key=("judgment",),
         rules=(
             RowRule(
-                broken=lambda frame: frame["system_left"] == frame["system_right"],
+                broken=lambda frame: (
+                    frame["system_left"].astype("str") == frame["system_right"].astype("str")
+                ),
                 problem="system_left and system_right are the same system",
                 cure="name the two systems that were compared",
             ),

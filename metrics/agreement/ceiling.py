@@ -166,24 +166,30 @@ def ceiling(
     columns = (pair, query) if worker is None else (pair, query, worker)
     if not all(votes.shape == np.shape(column) for column in columns):
         raise ValueError("votes, pair, query and worker must be vectors of one length")
-    codes = [np.unique(np.asarray(column), return_inverse=True)[1] for column in columns]
-    ways = _ways(*codes[1:])
-    samples = _samples(_left_out(3 * codes[0] + np.where(votes == 0.5, 2, 1 - votes).astype(np.intp), ways))
-    return _ceiling(samples, [int(way.max()) + 1 for way in ways])
+    ways = _ways(*(_codes(column) for column in columns[1:]))
+    cell = 3 * _codes(pair) + np.where(votes == 0.5, 2, 1 - votes).astype(np.intp)
+    samples, groups = _samples(_left_out(cell, ways)), [int(way.max()) + 1 for way in ways]
+    del votes, cell, ways  # what follows needs much memory, and none of them
+    return _ceiling(samples, groups)
+
+
+def _codes(column: ArrayLike) -> Ints:
+    return np.unique(np.asarray(column), return_inverse=True)[1]
 
 
 def _ways(query: Ints, worker: Ints | None = None) -> list[Ints]:
     """Return the group with which each judgment is left out, in each way: by query, and by person and both where they cross."""
+    by_query = (query % MOST_GROUPS).astype(np.int8)
     if worker is None:
-        return [query % MOST_GROUPS]
+        return [by_query]
     people = worker.max(initial=-1) + 1
     cells, cell = np.unique(query * people + worker, return_inverse=True)
     if cells.size == people:
-        return [query % MOST_GROUPS]
+        return [by_query]
     mixed = np.random.default_rng(0).permutation(
         cells.size
     )  # else a group could be the same people in every query
-    return [query % MOST_GROUPS, worker % MOST_GROUPS, mixed[cell] % MOST_GROUPS]
+    return [by_query, *((code % MOST_GROUPS).astype(np.int8) for code in (worker, mixed[cell]))]
 
 
 def _left_out(cell: Ints, ways: list[Ints]) -> Iterator[Ints]:

@@ -152,16 +152,19 @@ def fit_vote_mixtures(patterns: Ints, times: Floats, start: Floats) -> Floats:
     kept = np.arange(LEAD.size)
     weight = np.broadcast_to(start, (len(times), LEAD.size)).copy()
     blocks = list(_blocks(patterns, times / np.maximum(times.sum(axis=1, keepdims=True), 1)))
+    likelihoods: list[Floats] = []  # of all kinds they would fill the memory
     for step in range(STEPS):
         if step in SIFTED_AT:
             frequent = weight.max(axis=0) >= SIFTED_AT[step]
             weight, kept = weight[:, frequent], kept[frequent]
-            blocks = [block._replace(likelihood=block.likelihood[:, frequent]) for block in blocks]
+            likelihoods.clear()
+            likelihoods.extend(block.likelihood(kept) for block in blocks)
         rise = np.zeros_like(weight)
-        for rows, shares, likelihood in blocks:
-            expected = weight[rows] @ likelihood.T
+        of_blocks = likelihoods or (block.likelihood(kept) for block in blocks)
+        for block, likelihood in zip(blocks, of_blocks, strict=True):
+            expected = weight[block.rows] @ likelihood.T
             expected += LEAST
-            rise[rows] += np.divide(shares, expected, out=expected) @ likelihood
+            rise[block.rows] += np.divide(block.shares, expected, out=expected) @ likelihood
         weight *= rise
     found = np.zeros((len(times), LEAD.size))
     found[:, kept] = weight
@@ -169,11 +172,19 @@ def fit_vote_mixtures(patterns: Ints, times: Floats, start: Floats) -> Floats:
 
 
 class _VoteBlock(NamedTuple):
-    """Some patterns: the samples (r,) that have any of them, their shares (r, p) in these, their likelihood (p, kinds)."""
+    """Some patterns: the samples (r,) that have any of them, their shares (r, p) in these, and the factors of their likelihood.
+
+    The factors are the probability of their sides, (p, sides), and that of their ties, (p, ties).
+    """
 
     rows: Ints
     shares: Floats
-    likelihood: Floats
+    of_side: Floats
+    of_tie: Floats
+
+    def likelihood(self, kinds: Ints) -> Floats:
+        """Return the probability of each pattern under some kinds, up to a factor of the pattern, (p, kinds); the largest of all kinds is 1."""
+        return np.asarray(self.of_side[:, kinds // TIES.size] * self.of_tie[:, kinds % TIES.size])
 
 
 def _blocks(patterns: Ints, shares: Floats) -> Iterator[_VoteBlock]:
@@ -182,18 +193,18 @@ def _blocks(patterns: Ints, shares: Floats) -> Iterator[_VoteBlock]:
     for first in range(0, len(order), BLOCK):
         some = order[first : first + BLOCK]
         rows = np.flatnonzero(shares[:, some].any(axis=1))
-        yield _VoteBlock(rows, shares[np.ix_(rows, some)], _likelihood(patterns[some]))
+        yield _VoteBlock(rows, shares[np.ix_(rows, some)], *_factors(patterns[some]))
 
 
-def _likelihood(patterns: Ints) -> Floats:
-    """Return the probability of each pattern under each kind, up to a factor of the pattern; its largest is 1."""
+def _factors(patterns: Ints) -> tuple[Floats, Floats]:
+    """Return the probability of each pattern's sides, (p, sides), and of its ties, (p, ties), the largest of each 1."""
     first, second, ties = (column[:, None] for column in patterns.T)
     of_side = np.logaddexp(
         xlogy(first, SIDES) + xlogy(second, 1 - SIDES), xlogy(second, SIDES) + xlogy(first, 1 - SIDES)
     )
     of_tie = xlogy(ties, TIES) + xlogy(first + second, 1 - TIES)
-    log = (of_side[:, :, None] + of_tie[:, None, :]).reshape(-1, LEAD.size)
-    return np.asarray(np.exp(log - log.max(axis=1, keepdims=True)))
+    found = [np.exp(log - log.max(axis=1, keepdims=True)) for log in (of_side, of_tie)]
+    return found[0], found[1]
 
 
 def majority(votes: int) -> tuple[Floats, Floats]:

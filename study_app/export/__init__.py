@@ -1,7 +1,7 @@
 """From the database to tables: what `prefcal export` writes.
 
-`people` and `answers` read what people did, `readings` and `stream_logs` what their pages logged, `raw` everything as it was stored;
-`folder` writes; `study_export` puts them together. Uses `store` and the pure rooms before it.
+`people` and `answers` read what people did, `event_log`, `readings` and `stream_logs` what their pages logged, `raw` everything as it
+was stored; `folder` writes; `study_export` puts them together. Uses `store` and the pure rooms before it.
 """
 
 from study_app.export.study_export import ExportSummary, export_study

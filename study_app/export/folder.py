@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pa_parquet
 
 from calibration.tables.definition import Column, Kind, Table
-from calibration.tables.files import checked, csv_text
+from calibration.tables.files import checked, csv_rows, csv_text
 from calibration.tables.tables import TABLES
 from metrics.errors import input_fault, listed
 from metrics.files import left_behind, sync, sync_names, unfinished
@@ -135,7 +135,7 @@ class TableStream:
         if frame.empty:
             return
         piece = checked(frame, self._table)
-        self._csv.write(csv_text(piece).partition("\n")[2])
+        self._csv.write(csv_rows(piece))
         self._parquet.write_table(pa.Table.from_pandas(piece, schema=self._schema, preserve_index=False))
         self.rows += len(piece)
 

@@ -9,15 +9,16 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from itertools import groupby
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
-from sqlalchemy import ColumnElement, and_, case, func, select
+from sqlalchemy import BigInteger, ColumnElement, and_, case, func, select, type_coerce
 from sqlalchemy.orm import Session
 
 from calibration.tables.tables import TABLES
+from study_app.export.event_log import EventLog, times
+from study_app.logs.event_arrays import CLOSE, KIND, LEAVE, NUMBER, SUBMIT, Int64s
 from study_app.protocol.domain import (
     EXCLUSION_RULE,
     FLAGS,
@@ -33,7 +34,6 @@ from study_app.store.models import (
     PlatformIdentity,
     Showing,
     Slot,
-    StoredEvent,
     Worker,
 )
 from study_app.store.plan import StudyPlan
@@ -68,11 +68,19 @@ def takes_part(study_id: int) -> ColumnElement[bool]:
     return and_(Worker.study_id == study_id, Worker.consented_at.is_not(None), Worker.withdrawn_at.is_(None))
 
 
-def worker_groups(session: Session, study_id: int) -> Iterator[Sequence[int]]:
-    """Yield the rows of those who take part in order of arrival, a few at a time: what is large is done group by group."""
-    workers = session.scalars(select(Worker.id).where(takes_part(study_id)).order_by(Worker.number)).all()
+def logged_events(session: Session, study_id: int) -> int:
+    """Return about how many events are exported, as page loads count them."""
+    counted = select(func.coalesce(func.sum(PageLoad.upto), 0)).join(Worker, Worker.id == PageLoad.worker_id)
+    return int(session.scalar(counted.where(takes_part(study_id))) or 0)
+
+
+def worker_groups(session: Session, study_id: int) -> Iterator[dict[int, str]]:
+    """Yield rows and pseudonyms of those who take part in order of arrival, a few at a time: what is large is done group by group."""
+    workers = session.execute(
+        select(Worker.id, Worker.pseudonym).where(takes_part(study_id)).order_by(Worker.number)
+    ).all()
     for start in range(0, len(workers), WORKERS_AT_ONCE):
-        yield workers[start : start + WORKERS_AT_ONCE]
+        yield dict(workers[start : start + WORKERS_AT_ONCE])
 
 
 def validations(preferences: pd.DataFrame) -> list[Validation]:
@@ -206,40 +214,13 @@ STREAM_PAGES = ("stream_pages", "stream_pages_by_form_only", "silent_stream_page
 silent altogether, because nobody looked (a prefetch, a preview of a link) or everything was lost."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageGaps:
-    """What came of one page load's events.
-
-    Attributes
-    ----------
-    events, highest : int
-        How many are stored, and the highest number among them. Numbers begin at 1, so the difference is missing.
-    has_end : bool
-        `close`, `submit` or `leave` is among them. Without it the last events may be lost, and nobody knows how many.
-    missing_numbers : str
-        Such as ``4-6 9``.
-    """
-
-    worker: str
-    page: str
-    step: str
-    judgment: str | None
-    served_at: datetime
-    first_received_at: datetime
-    events: int
-    highest: int
-    has_end: bool
-    missing_numbers: str
-
-    @property
-    def missing(self) -> int:
-        """Events below the highest number that never came."""
-        return self.highest - self.events
+PAGE_GAPS = ("pages", "pages_with_gaps", "pages_without_end", "events", "missing")
+"""Page loads that logged anything; those with a missing event; those that did not tell of their end; events stored; events missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogGaps:
-    """What is missing from all logs together; see `PageGaps`, `MissingLogs` and `STREAM_PAGES`."""
+    """What is missing from all logs together; see `PAGE_GAPS`, `MissingLogs` and `STREAM_PAGES`."""
 
     pages: int
     pages_with_gaps: int
@@ -253,83 +234,111 @@ class LogGaps:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingLogs:
-    """What is missing, page by page and worker by worker.
+    """What is missing, worker by worker.
 
     Attributes
     ----------
-    pages : sequence of PageGaps
-        Every page load that logged anything, in order of the workers' arrival and of serving.
     unlogged_answers : Counter
         Worker -> answers to pairs, as they finally stand, whose page logged nothing.
     streams : mapping of str to Counter
         Worker -> pages of streams, by `STREAM_PAGES`.
+    pages : Counter
+        What is missing from the pages counted in by `add`, by `PAGE_GAPS`.
     """
 
-    pages: Sequence[PageGaps]
     unlogged_answers: Counter[str]
     streams: Mapping[str, Counter[str]]
+    pages: Counter[str]
+
+    def add(self, gaps: pd.DataFrame) -> None:
+        """Count in what some pages logged, as `page_gaps` returns it."""
+        self.pages.update(_page_figures(gaps).sum().to_dict())
+
+    def by_worker(self, workers: Sequence[str], gaps: pd.DataFrame) -> pd.DataFrame:
+        """Return some people's rows of the raw table worker_gaps."""
+        pages = _page_figures(gaps).groupby(gaps["worker"]).sum().reindex(workers, fill_value=0)
+        served = [self.streams.get(worker, Counter[str]()) for worker in workers]
+        others = {name: [counts[name] for counts in served] for name in STREAM_PAGES}
+        unlogged = [self.unlogged_answers[worker] for worker in workers]
+        return pages.assign(unlogged_answers=unlogged, **others).reset_index(names="worker")
 
     def total(self) -> LogGaps:
         """Add up what is missing."""
         served = sum(self.streams.values(), Counter[str]())
         return LogGaps(
-            pages=len(self.pages),
-            pages_with_gaps=sum(page.missing > 0 for page in self.pages),
-            pages_without_end=sum(not page.has_end for page in self.pages),
-            missing_events=sum(page.missing for page in self.pages),
+            pages=self.pages["pages"],
+            pages_with_gaps=self.pages["pages_with_gaps"],
+            pages_without_end=self.pages["pages_without_end"],
+            missing_events=self.pages["missing"],
             unlogged_answers=self.unlogged_answers.total(),
             **{name: served[name] for name in STREAM_PAGES},
         )
 
 
 def missing_logs(session: Session, study_id: int) -> MissingLogs:
-    """Return what is missing from the logs of a study."""
+    """Return what is missing from the logs of a study, before any page is counted in."""
     return MissingLogs(
-        pages=_page_logs(session, study_id),
         unlogged_answers=_unlogged_answers(session, study_id),
         streams=_stream_pages(session, study_id),
+        pages=Counter(),
     )
 
 
-def _page_logs(session: Session, study_id: int) -> list[PageGaps]:
-    ends = func.max(case((StoredEvent.kind.in_(["close", "submit", "leave"]), 1), else_=0))
-    highest = func.coalesce(func.max(StoredEvent.number), 0)
-    counted = (
+def _page_figures(gaps: pd.DataFrame) -> pd.DataFrame:
+    """Return what `PAGE_GAPS` names, of each page."""
+    columns = (np.ones(len(gaps)), gaps["missing"] > 0, ~gaps["has_end"], gaps["events"], gaps["missing"])
+    return pd.DataFrame(dict(zip(PAGE_GAPS, columns, strict=True))).astype("int64")
+
+
+def page_gaps(session: Session, workers: Sequence[int], log: EventLog) -> pd.DataFrame:
+    """Return what came of each page load of some people that logged anything, in order of their arrival and of serving.
+
+    The columns are those of the raw table page_gaps, and ``row``, that of the page load. Numbers begin at 1, so whatever is not
+    stored below the highest is missing. ``has_end``: `close`, `submit` or `leave` is stored. Without it the last events may be
+    lost, and nobody knows how many.
+    """
+    loads = (
         select(
             PageLoad.id,
-            func.count(StoredEvent.id).label("events"),
-            highest.label("highest"),
-            ends.label("ends"),
+            Worker.pseudonym,
+            PageLoad.key,
+            PageLoad.step,
+            Showing.name,
+            type_coerce(PageLoad.served_at, BigInteger),
+            type_coerce(PageLoad.first_received_at, BigInteger),
         )
-        .join(Worker, Worker.id == PageLoad.worker_id)
-        .outerjoin(StoredEvent, StoredEvent.page_load_id == PageLoad.id)
-        .where(takes_part(study_id))
-        .group_by(PageLoad.id)
-        .subquery()
-    )
-    rows = session.execute(
-        select(PageLoad, Worker.pseudonym, Showing.name, counted.c.events, counted.c.highest, counted.c.ends)
-        .join(counted, counted.c.id == PageLoad.id)
         .join(Worker, Worker.id == PageLoad.worker_id)
         .outerjoin(Showing, Showing.id == PageLoad.showing_id)
+        .where(Worker.id.in_(workers))
         .order_by(Worker.number, PageLoad.served_at, PageLoad.key)
     )
-    missing = _missing_numbers(session, study_id)
-    return [
-        PageGaps(
-            worker=worker,
-            page=load.key,
-            step=load.step,
-            judgment=judgment,
-            served_at=load.served_at,
-            first_received_at=load.first_received_at,
-            events=events,
-            highest=highest,
-            has_end=bool(ends),
-            missing_numbers=missing.get(load.id, ""),
-        )
-        for load, worker, judgment, events, highest, ends in rows
-    ]
+    names = ["row", "worker", "page", "step", "judgment", "served_at", "first_received_at"]
+    pages = pd.DataFrame(session.execute(loads).all(), columns=names)
+    order, first = log.order(pages["row"].tolist())
+    number, events = log.log[order, NUMBER], np.diff(first)
+    page = np.repeat(np.arange(len(pages)), events)
+    highest, has_end = np.zeros(len(pages), np.int64), np.zeros(len(pages), bool)
+    np.maximum.at(highest, page, number)
+    has_end[page[np.isin(log.log[order, KIND], (CLOSE, SUBMIT, LEAVE))]] = True
+    return pages.assign(
+        served_at=times(pages["served_at"].to_numpy(np.int64)),
+        first_received_at=times(pages["first_received_at"].to_numpy(np.int64)),
+        events=events,
+        highest=highest,
+        missing=highest - events,
+        missing_numbers=_missing_numbers(page, number, len(pages)),
+        has_end=has_end,
+    )
+
+
+def _missing_numbers(page: Int64s, number: Int64s, pages: int) -> list[str]:
+    """Return the numbers missing of each page, such as ``4-6 9``: each hole lies before an event that came."""
+    before = np.where(np.diff(page, prepend=-1) == 0, np.roll(number, 1), 0)
+    holes: list[list[str]] = [[] for _ in range(pages)]
+    for event in np.flatnonzero(number > before + 1).tolist():
+        first, last = before[event] + 1, number[event] - 1
+        holes[page[event]].append(f"{first}" if first == last else f"{first}-{last}")
+    return [" ".join(some) for some in holes]
 
 
 def _unlogged_answers(session: Session, study_id: int) -> Counter[str]:
@@ -370,28 +379,4 @@ def _stream_pages(session: Session, study_id: int) -> dict[str, Counter[str]]:
     return {
         worker: Counter(dict(zip(STREAM_PAGES, counts, strict=True)))
         for worker, *counts in session.execute(served)
-    }
-
-
-def _missing_numbers(session: Session, study_id: int) -> dict[int, str]:
-    """Return page load -> the numbers missing, for those with any: each hole lies before an event that came."""
-    before = func.coalesce(
-        func.lag(StoredEvent.number).over(partition_by=StoredEvent.page_load_id, order_by=StoredEvent.number),
-        0,
-    )
-    steps = (
-        select(StoredEvent.page_load_id, StoredEvent.number, before.label("before"))
-        .join(PageLoad, PageLoad.id == StoredEvent.page_load_id)
-        .join(Worker, Worker.id == PageLoad.worker_id)
-        .where(takes_part(study_id))
-        .subquery()
-    )
-    holes = session.execute(
-        select(steps.c.page_load_id, steps.c.before + 1, steps.c.number - 1)
-        .where(steps.c.number > steps.c.before + 1)
-        .order_by(steps.c.page_load_id, steps.c.number)
-    )
-    return {
-        page: " ".join(str(first) if first == last else f"{first}-{last}" for _, first, last in some)
-        for page, some in groupby(holes, key=lambda hole: hole[0])
     }

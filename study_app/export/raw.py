@@ -1,26 +1,28 @@
 """Everything as it was stored: events, every revision of every answer, and what is missing from the logs."""
 
 import json
-from collections import Counter
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Self
 
+import numpy as np
 import pandas as pd
 from sqlalchemy import Text, cast, select
 from sqlalchemy.orm import Session
 
 from study_app.export.answers import raw_task_tables
+from study_app.export.event_log import EventLog, taken, times
 from study_app.export.folder import RAW_TABLES, TableStream
-from study_app.export.people import MissingLogs, takes_part, worker_groups
+from study_app.export.people import MissingLogs, takes_part
+from study_app.logs.event_arrays import NUMBER, PAGE_MS, RECEIVED_MS, WALL_MS
 from study_app.logs.page_events import events_schema
 from study_app.store.models import (
     Assignment,
     Ballot,
     Judgment,
-    PageLoad,
     Showing,
     Slot,
-    StoredEvent,
     System,
     Topic,
     Worker,
@@ -30,20 +32,51 @@ from study_app.store.task_models import Follow, StreamView, UsefulAnswer, Useful
 EVENTS_SCHEMA = "events.schema.json"
 
 
-def write_raw(session: Session, study_id: int, folder: Path, *, missing: MissingLogs) -> dict[str, int]:
-    """Write `RAW_TABLES` and the schema of the events into ``folder``; return how many rows each table has."""
-    folder.mkdir()
-    (folder / EVENTS_SCHEMA).write_text(events_schema(), encoding="utf-8")
-    rows = {"events": _write_events(session, study_id, folder)}
+class RawLogs:
+    """The raw tables of logs, written while these are read, some people at a time. Use as a context manager."""
+
+    def __init__(self, folder: Path, missing: MissingLogs) -> None:
+        folder.mkdir()
+        (folder / EVENTS_SCHEMA).write_text(events_schema(), encoding="utf-8")
+        self._missing = missing
+        self._open_files = ExitStack()
+        self._tables = {name: TableStream(folder, RAW_TABLES[name]) for name in _OF_LOGS}
+
+    def __enter__(self) -> Self:
+        """Open the files."""
+        for table in self._tables.values():
+            self._open_files.enter_context(table)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Close the files."""
+        self._open_files.close()
+
+    def append(self, workers: Sequence[str], log: EventLog, gaps: pd.DataFrame) -> None:
+        """Write what some people logged; ``gaps`` as `page_gaps` returns it."""
+        self._tables["events"].append(_events(log, gaps))
+        self._tables["page_gaps"].append(gaps[list(RAW_TABLES["page_gaps"].column_names)])
+        self._tables["worker_gaps"].append(self._missing.by_worker(workers, gaps))
+
+    @property
+    def rows(self) -> dict[str, int]:
+        """How many rows each table has."""
+        return {name: table.rows for name, table in self._tables.items()}
+
+
+_OF_LOGS = ("events", "page_gaps", "worker_gaps")
+
+
+def write_raw(session: Session, study_id: int, folder: Path) -> dict[str, int]:
+    """Write the raw tables of answers and of what was served into ``folder``; return how many rows each has."""
     frames = {
         "judgments": _judgments(session, study_id),
         "ballots": _ballots(session, study_id),
         **raw_task_tables(session, study_id),
         "stream_pages": _stream_pages(session, study_id),
         "useful_answers": _useful_answers(session, study_id),
-        "page_gaps": _page_gaps(missing),
-        "worker_gaps": _worker_gaps(session, study_id, missing),
     }
+    rows = {}
     for name, frame in frames.items():
         with TableStream(folder, RAW_TABLES[name]) as table:
             table.append(frame)
@@ -51,30 +84,22 @@ def write_raw(session: Session, study_id: int, folder: Path, *, missing: Missing
     return rows
 
 
-def _write_events(session: Session, study_id: int, folder: Path) -> int:
-    with TableStream(folder, RAW_TABLES["events"]) as table:
-        for some in worker_groups(session, study_id):
-            logged = (
-                select(
-                    Worker.pseudonym,
-                    PageLoad.key,
-                    PageLoad.step,
-                    Showing.name,
-                    StoredEvent.number,
-                    StoredEvent.kind,
-                    StoredEvent.page_ms,
-                    StoredEvent.wall_ms,
-                    StoredEvent.received_at,
-                    cast(StoredEvent.detail, Text),
-                )
-                .join(PageLoad, PageLoad.id == StoredEvent.page_load_id)
-                .join(Worker, Worker.id == PageLoad.worker_id)
-                .outerjoin(Showing, Showing.id == PageLoad.showing_id)
-                .where(Worker.id.in_(some))
-                .order_by(Worker.number, PageLoad.served_at, PageLoad.key, StoredEvent.number)
-            )
-            table.append(_frame("events", session.execute(logged).all()))
-        return table.rows
+def _events(log: EventLog, pages: pd.DataFrame) -> pd.DataFrame:
+    """Return every event as it was stored, in order of the pages."""
+    order, first = log.order(pages["row"].tolist())
+    page = np.repeat(np.arange(len(pages)), np.diff(first))
+    stored = log.log[order]
+    return pd.DataFrame(
+        {
+            **{name: taken(pages[name].tolist(), page) for name in ("worker", "page", "step", "judgment")},
+            "number": stored[:, NUMBER],
+            "kind": taken(log.kinds, log.text[order]),
+            "page_ms": stored[:, PAGE_MS],
+            "wall_ms": stored[:, WALL_MS],
+            "received_at": times(stored[:, RECEIVED_MS]),
+            "detail": taken(log.details, log.text[order]),
+        }
+    )
 
 
 def _judgments(session: Session, study_id: int) -> pd.DataFrame:
@@ -181,31 +206,6 @@ def _useful_answers(session: Session, study_id: int) -> pd.DataFrame:
         .order_by(Worker.number, Follow.id, UsefulQuestion.id, UsefulAnswer.revision)
     )
     return _frame("useful_answers", session.execute(revisions).all())
-
-
-def _page_gaps(missing: MissingLogs) -> pd.DataFrame:
-    names = RAW_TABLES["page_gaps"].column_names
-    return _frame("page_gaps", [tuple(getattr(page, name) for name in names) for page in missing.pages])
-
-
-def _worker_gaps(session: Session, study_id: int, missing: MissingLogs) -> pd.DataFrame:
-    workers = session.scalars(select(Worker.pseudonym).where(takes_part(study_id)).order_by(Worker.number))
-    figures = {
-        worker: missing.streams.get(worker, Counter[str]())
-        + Counter(unlogged_answers=missing.unlogged_answers[worker])
-        for worker in workers
-    }
-    for page in missing.pages:
-        figures[page.worker].update(
-            pages=1,
-            pages_with_gaps=page.missing > 0,
-            pages_without_end=not page.has_end,
-            events=page.events,
-            missing=page.missing,
-        )
-    names = RAW_TABLES["worker_gaps"].column_names[1:]
-    rows = [(worker, *(counts[name] for name in names)) for worker, counts in figures.items()]
-    return _frame("worker_gaps", rows)
 
 
 def _frame(table: str, rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:

@@ -3,80 +3,40 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
 import pandas as pd
-from pydantic_core import from_json
-from sqlalchemy import BigInteger, ColumnElement, Text, cast, select, type_coerce
+from sqlalchemy import BigInteger, select, type_coerce
 from sqlalchemy.orm import Session, aliased
 
 from calibration.tables.tables import SIDES, TABLES
-from study_app.logs.dwell import LoggedEvent, PageReading, read_page, server_times
-from study_app.protocol.items import Item, end_offsets, text_stop
-from study_app.store.models import (
-    EPOCH,
-    MILLISECOND,
-    PageLoad,
-    Pair,
-    Showing,
-    Slot,
-    StoredEvent,
-    StoredSummary,
-    System,
-    Task,
-    Topic,
-    Worker,
+from study_app.export.event_log import EventLog, Screens, Showed, ShownText, flags, taken, times
+from study_app.logs.dwell import FULL
+from study_app.logs.event_arrays import (
+    DWELL_MS,
+    END,
+    FIRST_SEEN,
+    IS_INTERRUPTED,
+    SECOND,
+    SHARE,
+    WAS_OPENED,
+    WHOLLY_SEEN,
+    Floats,
+    Int64s,
+    ItemReadings,
 )
+from study_app.protocol.items import text_stop
+from study_app.store.models import PageLoad, Pair, Showing, Slot, StoredSummary, System, Task, Topic, Worker
 from study_app.tasks.kinds import KINDS
 
-_NEED_DETAIL = frozenset({"see", "layer", "open", "layout"})
-_NO_DETAIL: Mapping[str, Any] = MappingProxyType({})
 
-
-def logged_events(
-    session: Session, workers: Sequence[int], pages: ColumnElement[bool]
-) -> defaultdict[str, list[LoggedEvent]]:
-    """Return page load -> its events by ascending number.
-
-    Parameters
-    ----------
-    workers : sequence of int
-        Rows of the workers.
-    pages : condition on `PageLoad`
-        Which of their pages.
-    """
-    logged = (
-        select(
-            PageLoad.key,
-            StoredEvent.number,
-            StoredEvent.kind,
-            StoredEvent.page_ms,
-            StoredEvent.wall_ms,
-            # as text, since most kinds have no detail that matters here, and times as the integers they are stored as
-            cast(StoredEvent.detail, Text),
-            type_coerce(StoredEvent.received_at, BigInteger),
-        )
-        .join(PageLoad, PageLoad.id == StoredEvent.page_load_id)
-        .where(PageLoad.worker_id.in_(workers), pages)
-        .order_by(StoredEvent.page_load_id, StoredEvent.number)
-    )
-    events: defaultdict[str, list[LoggedEvent]] = defaultdict(list)
-    details: dict[str, Mapping[str, Any]] = {}
-    for page, number, kind, page_ms, wall_ms, detail, received_ms in session.execute(logged):
-        of_event = _NO_DETAIL
-        if kind in _NEED_DETAIL and (of_event := details.get(detail, _NO_DETAIL)) is _NO_DETAIL:
-            of_event = details[detail] = from_json(detail)
-        events[page].append(LoggedEvent(number, kind, page_ms, wall_ms, of_event, received_ms))
-    return events
-
-
-class _PageRow(NamedTuple):
+class PairLoad(NamedTuple):
     """A page load that showed a pair."""
 
+    row: int
     page: str
-    served_at: datetime
+    served_ms: int
     worker: str
     judgment: str
     topic_id: int
@@ -90,118 +50,153 @@ class _PageRow(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairReading:
-    """One load of a pair page and what its events tell.
+class PairLogs:
+    """The pair pages of some people, in order of the workers' arrival, and of the time at which the pages were served.
 
     Attributes
     ----------
-    kind : str
-        Of the task.
-    systems : dict
-        Side -> name of the system.
-    texts : dict
-        Side -> items shown.
-    times : dict of int to int
-        Number of an event -> when it happened, in milliseconds since 1970.
+    pages : sequence of PairLoad
+        The pages.
+    texts : sequence of (ShownText, ShownText)
+        What each showed on its sides.
+    screens : Screens
+        What they logged and showed.
+    happened_ms : array of int, shape (events,)
+        When each event happened, in milliseconds since 1970.
+    read : ItemReadings
+        What was on the screens.
+    layouts : sequence of str
+        The layouts that were in force.
     """
 
-    page: str
-    worker: str
-    judgment: str
-    topic: str
-    kind: str
-    language: str
-    systems: dict[str, str]
-    texts: dict[str, tuple[Item, ...]]
-    reading: PageReading
-    times: dict[int, int]
+    pages: Sequence[PairLoad]
+    texts: Sequence[tuple[ShownText, ShownText]]
+    screens: Screens
+    happened_ms: Int64s
+    read: ItemReadings
+    layouts: Sequence[str]
 
 
-Summaries: TypeAlias = Mapping[tuple[int, int], tuple[Item, ...]]
-"""(topic, system) by row -> items of what is shown."""
+Summaries: TypeAlias = Mapping[tuple[int, int], ShownText]
+"""(topic, system) by row -> what is shown."""
 
 
-def pair_readings(session: Session, workers: Sequence[int], summaries: Summaries) -> list[PairReading]:
-    """Return the pair pages of some people that told what was on their screen.
+def pair_logs(session: Session, workers: Sequence[int], log: EventLog, summaries: Summaries) -> PairLogs:
+    """Return what the pair pages of some people logged."""
+    pages = _pages(session, workers)
+    texts = [(summaries[row.topic_id, row.left_id], summaries[row.topic_id, row.right_id]) for row in pages]
+    showings = [
+        {side: Showed(text, 0, len(text.items)) for side, text in zip(SIDES, both, strict=True)}
+        for both in texts
+    ]
+    screens = log.screens([row.row for row in pages], showings)
+    events, nothing = screens.events, np.zeros(len(screens.events.log), bool)
+    read = ItemReadings.unread(events, screens.shown, len(log.layouts))
+    log.loops.read_pages(events, screens.shown, nothing, nothing, read)
+    return PairLogs(
+        pages=pages,
+        texts=texts,
+        screens=screens,
+        happened_ms=log.happened(events, np.array([row.served_ms for row in pages], np.int64)),
+        read=read,
+        layouts=list(log.layouts),
+    )
 
-    In order of the workers' arrival, and of the time at which the pages were served.
-    """
-    events = logged_events(session, workers, PageLoad.showing_id.is_not(None))
-    pages = (_pair_page(row, events[row.page], summaries) for row in _page_rows(session, workers))
-    return [page for page in pages if page.reading.items]
 
-
-def reads_rows(pages: Sequence[PairReading]) -> pd.DataFrame:
+def reads_rows(logs: PairLogs) -> pd.DataFrame:
     """Return rows of table reads: each item of each page that was seen."""
-    rows = [row for page in pages for side in SIDES for row in _items_read(page, side)]
-    return pd.DataFrame(rows, columns=list(TABLES["reads"].column_names))
+    seen = np.flatnonzero(logs.read.notes[:, FIRST_SEEN] >= 0)
+    page = logs.screens.page_of_item[seen]
+    is_right = seen >= logs.screens.shown.pages[page, SECOND]
+    systems = [name for row in logs.pages for name in (row.left, row.right)]
+    return pd.DataFrame(
+        {
+            "worker": taken([row.worker for row in logs.pages], page),
+            "topic": taken([row.topic for row in logs.pages], page),
+            "system": taken(systems, 2 * page + is_right),
+            "page": taken([row.page for row in logs.pages], page),
+            "judgment": taken([row.judgment for row in logs.pages], page),
+            "side": taken(SIDES, is_right.astype(np.int64)),
+            **items_read(logs.screens, logs.read, seen),
+            "end_offset_chars": _end_offsets(logs)[seen],
+            "first_seen": times(logs.happened_ms[logs.read.notes[seen, FIRST_SEEN]]),
+            "interrupted": flags(logs.read.notes[seen, IS_INTERRUPTED] == 1),
+            "language": taken([row.language for row in logs.pages], page),
+        }
+    )
 
 
-def stops_rows(pages: Sequence[PairReading]) -> pd.DataFrame:
+def items_read(screens: Screens, read: ItemReadings, seen: Int64s) -> dict[str, Any]:
+    """Return the columns of table reads that say which items were seen and for how long."""
+    items, item = screens.items, screens.item[seen]
+    return {
+        "item": taken([one.id for one in items], item),
+        "kind": taken([one.kind for one in items], item),
+        "words": np.array([one.words for one in items], np.int64)[item],
+        "chars": screens.chars[seen],
+        "dwell_seconds": whole_milliseconds(read.parts[seen, DWELL_MS] / 1000),
+        "fully_seen": flags(read.notes[seen, WHOLLY_SEEN] >= 0),
+    }
+
+
+def items_by_page(screens: Screens, read: ItemReadings) -> Iterator[tuple[int, str, float]]:
+    """Yield page, key, and largest share seen, of each item that was seen."""
+    seen = np.flatnonzero(read.notes[:, FIRST_SEEN] >= 0)
+    share = read.parts[seen, SHARE]
+    items = screens.items
+    keys = [items[item].key for item in screens.item[seen].tolist()]
+    whole = np.where(share >= FULL, 1.0, share)
+    return zip(screens.page_of_item[seen].tolist(), keys, whole.tolist(), strict=True)
+
+
+def _end_offsets(logs: PairLogs) -> Int64s:
+    """Return the counted characters up to and including each item, in the order in which its text was read."""
+    layer, begins = logs.screens.shown.layer, logs.screens.shown.pages[:, :END]
+    in_order = (layer < 0) | (logs.read.notes[layer, WAS_OPENED] == 1)
+    ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(logs.screens.chars * in_order)])
+    page = logs.screens.page_of_item
+    is_right = np.arange(len(page)) >= begins[page, SECOND]
+    offsets: Int64s = ends[1:] - ends[begins[page, is_right.astype(np.int64)]]
+    return offsets
+
+
+def stops_rows(logs: PairLogs) -> pd.DataFrame:
     """Return rows of table stops: how far each summary or ranked list of each judgment was read, over all loads of its page.
 
     Other sides have none: the stops are what the patience of readers, and their persistence in lists, is fitted to.
     """
-    loads: defaultdict[str, list[PairReading]] = defaultdict(list)
-    for page in pages:
-        if "stops" in KINDS[page.kind].tables:
-            loads[page.judgment].append(page)
-    rows = [_stop(same, side) for same in loads.values() for side in SIDES]
+    seen = set(logs.screens.page_of_item[logs.read.notes[:, FIRST_SEEN] >= 0].tolist())
+    loads: defaultdict[str, list[int]] = defaultdict(list)
+    for page, row in enumerate(logs.pages):
+        if page in seen and "stops" in KINDS[row.kind].tables:
+            loads[row.judgment].append(page)
+    rows = [_stop(logs, same, side) for same in loads.values() for side in range(len(SIDES))]
     return pd.DataFrame(rows, columns=list(TABLES["stops"].column_names))
 
 
-def _items_read(page: PairReading, side: str) -> Iterator[tuple[Any, ...]]:
-    """Cells in the order of table reads."""
-    ends = end_offsets(page.texts[side], _opened(page, side))
-    for item in page.texts[side]:
-        read = page.reading.items.get((side, item.key))
-        if read is not None:
-            yield (
-                page.worker,
-                page.topic,
-                page.systems[side],
-                page.page,
-                None,
-                page.judgment,
-                side,
-                item.id,
-                item.kind,
-                item.words,
-                item.chars,
-                ends[item.key],
-                EPOCH + page.times[read.first_seen] * MILLISECOND,
-                None,
-                whole_milliseconds(read.dwell_seconds),
-                read.fully_seen,
-                read.interrupted,
-                page.language,
-            )
-
-
-def _stop(loads: Sequence[PairReading], side: str) -> tuple[Any, ...]:
+def _stop(logs: PairLogs, loads: Sequence[int], side: int) -> tuple[Any, ...]:
     """Cells in the order of table stops, for one text and every load of its page."""
-    shares: defaultdict[str, float] = defaultdict(float)
-    layouts: defaultdict[str, float] = defaultdict(float)
-    opened: set[str] = set()
-    tops = {page.reading.tops[side][1] for page in loads if side in page.reading.tops}
-    for page in loads:
-        opened |= _opened(page, side)
-        for (where, key), item in page.reading.items.items():
-            if where == side:
-                shares[key] = max(shares[key], item.share)
-        for layout, seconds in page.reading.layout_seconds.items():
-            layouts[layout] += seconds
-    last = loads[-1]
+    last, text = logs.pages[loads[-1]], logs.texts[loads[-1]][side]
+    begins = logs.screens.shown.pages[loads, side]
+    slots = begins[:, None] + np.arange(len(text.items))
+    share = logs.read.parts[slots, SHARE].max(axis=0)
+    opened = logs.read.notes[slots, WAS_OPENED].any(axis=0)
+    tops = logs.read.top[loads, side]
+    stop = text_stop(
+        text.items,
+        dict(zip(text.place, np.where(share >= FULL, 1.0, share).tolist(), strict=True)),
+        {text.items[place].key for place in np.flatnonzero(opened).tolist()},
+        {text.items[place].key for place in (tops - begins)[tops >= 0].tolist()},
+    )
     form = KINDS[last.kind].side
-    stop = text_stop(last.texts[side], shares, opened, tops)
     return (
         last.worker,
         last.topic,
-        last.systems[side],
+        (last.left, last.right)[side],
         last.page,
         last.judgment,
-        side,
-        max(reversed(layouts), key=lambda layout: layouts[layout], default=None),
+        SIDES[side],
+        _longest_layout(logs, loads),
         round(stop.chars_read, 3),
         stop.chars_least,
         stop.text_chars,
@@ -212,17 +207,24 @@ def _stop(loads: Sequence[PairReading], side: str) -> tuple[Any, ...]:
     )
 
 
-def _opened(page: PairReading, side: str) -> set[str]:
-    return {key for where, key in page.reading.opened if where == side}
+def _longest_layout(logs: PairLogs, loads: Sequence[int]) -> str | None:
+    """Return the layout that was in force longest; of several the one that came last."""
+    seconds: defaultdict[str, float] = defaultdict(float)
+    for page in loads:
+        order, ms = logs.read.layout_place[page], logs.read.layout_ms[page].tolist()
+        for layout in np.argsort(order).tolist()[np.count_nonzero(order == 0) :]:
+            seconds[logs.layouts[layout]] += ms[layout] / 1000
+    return max(reversed(seconds), key=lambda layout: seconds[layout], default=None)
 
 
-def whole_milliseconds(seconds: float) -> float:
+def whole_milliseconds(seconds: Floats) -> Floats:
     """Round down, so that rounding never makes a page's dwell times add up to more than its visible time."""
-    return int(seconds * 1000 + 1e-6) / 1000
+    rounded: Floats = np.trunc(seconds * 1000 + 1e-6) / 1000
+    return rounded
 
 
 def summary_texts(session: Session, study_id: int) -> Summaries:
-    """Return the items of every topic that somebody took."""
+    """Return what is shown of every topic that somebody took."""
     shown = (
         select(
             StoredSummary.topic_id, StoredSummary.system_id, StoredSummary.content, Task.kind, Task.language
@@ -232,18 +234,19 @@ def summary_texts(session: Session, study_id: int) -> Summaries:
         .where(Task.study_id == study_id, Topic.id.in_(select(Slot.topic_id)))
     )
     return {
-        (topic, system): form.items(content, language)
+        (topic, system): ShownText(form.items(content, language))
         for topic, system, content, kind, language in session.execute(shown)
         if (form := KINDS[kind].side) is not None
     }
 
 
-def _page_rows(session: Session, workers: Sequence[int]) -> Iterator[_PageRow]:
+def _pages(session: Session, workers: Sequence[int]) -> list[PairLoad]:
     left, right = aliased(System), aliased(System)
     rows = (
         select(
+            PageLoad.id,
             PageLoad.key,
-            PageLoad.served_at,
+            type_coerce(PageLoad.served_at, BigInteger),
             Worker.pseudonym,
             Showing.name,
             Topic.id,
@@ -265,25 +268,4 @@ def _page_rows(session: Session, workers: Sequence[int]) -> Iterator[_PageRow]:
         .where(Worker.id.in_(workers))
         .order_by(Worker.number, PageLoad.served_at, PageLoad.key)
     )
-    return map(_PageRow._make, session.execute(rows))
-
-
-def _pair_page(
-    row: _PageRow,
-    events: Sequence[LoggedEvent],
-    summaries: Summaries,
-) -> PairReading:
-    times = server_times(events, (row.served_at - EPOCH) // MILLISECOND)
-    texts = {"left": summaries[row.topic_id, row.left_id], "right": summaries[row.topic_id, row.right_id]}
-    return PairReading(
-        page=row.page,
-        worker=row.worker,
-        judgment=row.judgment,
-        topic=row.topic,
-        kind=row.kind,
-        language=row.language,
-        systems={"left": row.left, "right": row.right},
-        texts=texts,
-        reading=read_page(events, texts),
-        times=dict(zip((event.number for event in events), times, strict=True)),
-    )
+    return list(map(PairLoad._make, session.execute(rows)))

@@ -1,21 +1,21 @@
 """What people did with the streams they follow: from the database to visits and readings, some people at a time."""
 
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
-from itertools import accumulate
 from typing import NamedTuple
 
-from sqlalchemy import exists, select
+import numpy as np
+from sqlalchemy import BigInteger, select, type_coerce
 from sqlalchemy.orm import Session
 
-from study_app.export.readings import logged_events
-from study_app.logs.dwell import LoggedEvent, PageReading, read_page, server_times
-from study_app.logs.visit_record import LoggedPage, Visit, visits_of
-from study_app.protocol.items import SIDE, Item, UpdateStream, places_of
-from study_app.store.models import EPOCH, MILLISECOND, Assignment, PageLoad, Slot, System, Task, Topic, Worker
+from study_app.export.event_log import EventLog, Screens, Showed, ShownText, milliseconds
+from study_app.logs.event_arrays import BEAT, KIND, WHOLLY_SEEN, Int64s, ItemReadings
+from study_app.logs.sign_loops import EVENT
+from study_app.logs.visit_record import FollowTimes, StreamPages, Visit, activity_rows, visits_of
+from study_app.protocol.items import SIDE, UpdateStream
+from study_app.store.models import Assignment, PageLoad, Slot, System, Task, Topic, Worker
 from study_app.store.task_models import Follow, StoredStream, StreamView
 from study_app.tasks.kinds import kinds_with
 
@@ -44,79 +44,49 @@ class TaskClock:
     language: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StreamText:
-    """The updates of a stream without their words.
+class StreamText(ShownText):
+    """The updates of a stream, newest first.
 
     Attributes
     ----------
     start : float
         When the event began, in seconds since 1970.
-    items : tuple of Item
-        Newest first.
-    chars : tuple of int
+    end_chars : array of int, shape (updates + 1,)
         Counted characters of the oldest updates together, from none to all.
     """
 
-    start: float
-    items: tuple[Item, ...]
-    chars: tuple[int, ...]
+    def __init__(self, stream: UpdateStream, language: str) -> None:
+        super().__init__(stream.items(1, len(stream.updates), language) if stream.updates else ())
+        self.start = stream.start
+        self.end_chars = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.chars[::-1])])
 
-    @classmethod
-    def of(cls, stream: UpdateStream, language: str) -> "StreamText":
-        """Take what is needed of a stream."""
-        items = stream.items(1, len(stream.updates), language) if stream.updates else ()
-        lengths = (item.chars for item in reversed(items))
-        return cls(start=stream.start, items=items, chars=tuple(accumulate(lengths, initial=0)))
-
-    def shown(self, first: int, last: int) -> tuple[Item, ...]:
-        """Return the updates in places ``first`` to ``last``, newest first; () for ``last`` before ``first``."""
+    def shown(self, first: int, last: int) -> Showed:
+        """Return the updates in places ``first`` to ``last``, newest first; none for ``last`` before ``first``."""
         newest = len(self.items)
-        return self.items[newest - last : newest - first + 1]
-
-    def update(self, place: int) -> Item:
-        """Return the update in a place."""
-        return self.items[len(self.items) - place]
-
-    def end_offset(self, place: int, upto: int) -> int:
-        """Return the counted characters from the top to the end of the update in a place, when ``upto`` is the top."""
-        return self.chars[upto] - self.chars[place - 1]
+        return Showed(self, newest - last, max(newest - first + 1, newest - last))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ViewLog:
-    """One page of a stream: as it was served, and what its log tells.
+class ViewRow(NamedTuple):
+    """One page of a stream as `study_app.store.task_models.StreamView` has it, and the row of its page load, None without a log."""
 
-    Attributes
-    ----------
-    key, entry, after, upto
-        As `study_app.store.task_models.StreamView` has them.
-    read : frozenset of int
-        Places that its form named as read.
-    left_ms : int or None
-        When that form was sent, in milliseconds since 1970.
-    times : dict of int to int
-        Number of an event -> when it happened, in milliseconds since 1970.
-    reading : PageReading
-        What was on its screen during visits.
-    """
-
+    follow: int
     key: str
+    served_ms: int
     entry: str
     after: int
     upto: int
-    read: frozenset[int]
+    first: int
+    last: int
+    read: list[int]
     left_ms: int | None
-    times: dict[int, int]
-    reading: PageReading
+    page: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FollowLog:
     """One follow from enrolment to its end, or as far as it has come.
 
-    ``views`` are in the order in which they were served, ``visits`` in order of time; the page of a sign is a place
-    in ``views``.
+    ``visits``: each in order of time, and whether nothing new was left to see at its end.
     """
 
     worker: str
@@ -126,13 +96,38 @@ class FollowLog:
     text: StreamText
     started_at: datetime
     ended_at: datetime
-    views: tuple[ViewLog, ...]
-    visits: tuple[Visit, ...]
-    exhausted: tuple[bool, ...]
+    visits: tuple[tuple[Visit, bool], ...]
 
-    def visit_number(self, at: int) -> int:
-        """Return the number (from 1) of the visit during which something happened."""
-        return bisect_right(self.visits, at, key=lambda visit: visit.start)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamLogs:
+    """The follows of some people, in order of the workers' arrival, and the pages of all of them.
+
+    Attributes
+    ----------
+    follows : sequence of FollowLog
+        Each follow.
+    views : sequence of ViewRow
+        Their pages, those of a follow together and in the order in which they were served; the page of a sign is a place here.
+    follow : array of int, shape (views,)
+        Whose each is.
+    screens : Screens
+        What the pages logged and showed.
+    happened_ms : array of int, shape (events,)
+        When each event happened, in milliseconds since 1970.
+    activity : (array of int, shape (rows, 7), array of int, shape (rows,))
+        Signs of life, and the kinds of their rows: `study_app.logs.visit_record.activity_rows`.
+    read : ItemReadings
+        What was on the screens during visits.
+    """
+
+    follows: Sequence[FollowLog]
+    views: Sequence[ViewRow]
+    follow: Int64s
+    screens: Screens
+    happened_ms: Int64s
+    activity: tuple[Int64s, Int64s]
+    read: ItemReadings
 
 
 def task_clocks(session: Session, study_id: int) -> dict[int, TaskClock]:
@@ -163,36 +158,72 @@ class StreamTexts:
                     StoredStream.topic_id == topic, StoredStream.system_id == system
                 )
             ).one()
-            self._known[topic, system] = StreamText.of(UpdateStream.of(content), language)
+            self._known[topic, system] = StreamText(UpdateStream.of(content), language)
         return self._known[topic, system]
 
 
-def follow_logs(
+def stream_logs(
     session: Session,
     workers: Sequence[int],
+    log: EventLog,
     clocks: Mapping[int, TaskClock],
     texts: StreamTexts,
     *,
     now: datetime,
-) -> list[FollowLog]:
-    """Return the follows of some people, in order of the workers' arrival.
+) -> StreamLogs:
+    """Return the follows of some people and what their pages logged.
 
     They end ``now`` at the latest, and when the worker stopped for good: nobody could come back after that.
     """
-    views = _views(session, workers)
-    of_streams = exists().where(StreamView.key == PageLoad.key)
-    events = logged_events(session, workers, PageLoad.showing_id.is_(None) & of_streams)
-    return [
-        _follow_log(
-            row,
-            views[row.id],
-            events,
-            clock=clocks[row.task_id],
-            text=texts.get(row.topic_id, row.system_id, clocks[row.task_id].language),
-            now=now,
-        )
-        for row in _follow_rows(session, workers)
+    rows, stored = _follow_rows(session, workers), _views(session, workers)
+    views = [view for row in rows for view in stored[row.id]]
+    follow = np.repeat(np.arange(len(rows)), [len(stored[row.id]) for row in rows])
+    shown = [texts.get(row.topic_id, row.system_id, clocks[row.task_id].language) for row in rows]
+    showings = [
+        {SIDE: shown[of].shown(view.first, view.last)} if view.first else {}
+        for of, view in zip(follow.tolist(), views, strict=True)
     ]
+    screens = log.screens([view.page or 0 for view in views], showings)
+    pages = StreamPages(
+        follow=follow,
+        served_ms=np.array([view.served_ms for view in views], np.int64),
+        left_ms=np.array([-1 if view.left_ms is None else view.left_ms for view in views], np.int64),
+    )
+    ends = [min(row.ends_at, row.stopped_at or now, now) for row in rows]
+    follows = FollowTimes(
+        started_ms=np.array([milliseconds(row.started_at) for row in rows], np.int64),
+        ended_ms=np.array(list(map(milliseconds, ends)), np.int64),
+        idle_ms=np.array([round(1000 * clocks[row.task_id].idle_seconds) for row in rows], np.int64),
+    )
+    at = log.happened(screens.events, pages.served_ms)
+    visits = visits_of(screens.events, at, pages, follows, log.loops)
+    read = _read(log, screens, at, follow, visits)
+    seen_at = _seen_at(screens, at, read, views, follow, shown)
+    visits_by_follow: defaultdict[int, list[tuple[Visit, bool]]] = defaultdict(list)
+    for visit in visits:
+        has_seen_all = _is_exhausted(visit, views[max(visit.pages)], seen_at[visit.follow])
+        visits_by_follow[visit.follow].append((visit, has_seen_all))
+    return StreamLogs(
+        follows=[
+            FollowLog(
+                worker=row.worker,
+                topic=row.topic,
+                system=row.system,
+                clock=clocks[row.task_id],
+                text=text,
+                started_at=row.started_at,
+                ended_at=end,
+                visits=tuple(visits_by_follow[place]),
+            )
+            for place, (row, text, end) in enumerate(zip(rows, shown, ends, strict=True))
+        ],
+        views=views,
+        follow=follow,
+        screens=screens,
+        happened_ms=at,
+        activity=activity_rows(visits, log.loops),
+        read=read,
+    )
 
 
 def _follow_rows(session: Session, workers: Sequence[int]) -> list[_FollowRow]:
@@ -221,116 +252,81 @@ def _follow_rows(session: Session, workers: Sequence[int]) -> list[_FollowRow]:
     return list(map(_FollowRow._make, session.execute(rows)))
 
 
-def _views(session: Session, workers: Sequence[int]) -> defaultdict[int, list[StreamView]]:
+def _views(session: Session, workers: Sequence[int]) -> defaultdict[int, list[ViewRow]]:
     """Return follow -> its pages in the order in which they were served."""
     rows = (
-        select(StreamView)
+        select(
+            StreamView.follow_id,
+            StreamView.key,
+            type_coerce(StreamView.served_at, BigInteger),
+            StreamView.entry,
+            StreamView.after,
+            StreamView.upto,
+            StreamView.first,
+            StreamView.last,
+            StreamView.read,
+            type_coerce(StreamView.left_at, BigInteger),
+            PageLoad.id,
+        )
         .join(StreamView.follow)
         .join(Follow.slot)
         .join(Slot.assignment)
+        .outerjoin(PageLoad, (PageLoad.key == StreamView.key) & PageLoad.showing_id.is_(None))
         .where(Assignment.worker_id.in_(workers))
         .order_by(StreamView.served_at, StreamView.id)
     )
-    views: defaultdict[int, list[StreamView]] = defaultdict(list)
-    for view in session.scalars(rows):
-        views[view.follow_id].append(view)
+    views: defaultdict[int, list[ViewRow]] = defaultdict(list)
+    for row in session.execute(rows):
+        views[row[0]].append(ViewRow._make(row))
     return views
 
 
-def _follow_log(
-    row: _FollowRow,
-    stored: Sequence[StreamView],
-    events: Mapping[str, Sequence[LoggedEvent]],
-    *,
-    clock: TaskClock,
-    text: StreamText,
-    now: datetime,
-) -> FollowLog:
-    ended_at = min(row.ends_at, row.stopped_at or now, now)
-    pages = [_page(view, events.get(view.key, ())) for view in stored]
-    visits = visits_of(
-        pages,
-        started_ms=_milliseconds(row.started_at),
-        ended_ms=_milliseconds(ended_at),
-        idle_ms=round(1000 * clock.idle_seconds),
-    )
-    alive, pauses = defaultdict[int, set[int]](set), defaultdict[int, set[int]](set)
+def _read(
+    log: EventLog, screens: Screens, at: Int64s, follow: Int64s, visits: Sequence[Visit]
+) -> ItemReadings:
+    """Read the pages until the last visit was over, without the heartbeats that are no sign of life."""
+    events = screens.events
+    is_alive, is_pause = np.zeros(len(at), bool), np.zeros(len(at), bool)
+    over = np.full(int(follow.max(initial=-1)) + 1, -1)
     for visit in visits:
-        for sign in visit.signs:
-            alive[sign.page].add(sign.number)
-        pauses[visit.signs[-1].page].add(visit.signs[-1].number)
-    views = [
-        _view_log(view, _until(page, visits), text, alive=alive[place], pauses=pauses[place])
-        for place, (view, page) in enumerate(zip(stored, pages, strict=True))
-    ]
-    return FollowLog(
-        worker=row.worker,
-        topic=row.topic,
-        system=row.system,
-        clock=clock,
-        text=text,
-        started_at=row.started_at,
-        ended_at=ended_at,
-        views=tuple(views),
-        visits=tuple(visits),
-        exhausted=_exhausted(views, visits),
-    )
+        signs = visit.signs[visit.signs[:, EVENT] >= 0, EVENT]
+        is_alive[signs] = True
+        is_pause[visit.signs[-1:, EVENT][visit.signs[-1:, EVENT] >= 0]] = True
+        over[visit.follow] = visit.end
+    passed = (events.log[:, KIND] == BEAT) & ~is_alive
+    passed |= at > np.repeat(over[follow], np.diff(events.first))
+    read = ItemReadings.unread(events, screens.shown, len(log.layouts))
+    log.loops.read_pages(events, screens.shown, passed, is_pause, read)
+    return read
 
 
-def _page(view: StreamView, events: Sequence[LoggedEvent]) -> LoggedPage:
-    served_ms = _milliseconds(view.served_at)
-    return LoggedPage(
-        served_ms=served_ms,
-        left_ms=None if view.left_at is None else _milliseconds(view.left_at),
-        events=events,
-        times=server_times(events, served_ms),
-    )
-
-
-def _until(page: LoggedPage, visits: Sequence[Visit]) -> LoggedPage:
-    """Return what a page logged until the last visit was over."""
-    known = bisect_right(page.times, visits[-1].end) if visits else 0
-    return replace(page, events=page.events[:known], times=page.times[:known])
-
-
-def _view_log(
-    view: StreamView, page: LoggedPage, text: StreamText, *, alive: set[int], pauses: set[int]
-) -> ViewLog:
-    """Read one page; the heartbeats that are no sign of life do not count. ``pauses``: where visits ended."""
-    events = [event for event in page.events if event.kind != "beat" or event.number in alive]
-    shown = text.shown(view.first, view.last) if view.first else ()
-    return ViewLog(
-        key=view.key,
-        entry=view.entry,
-        after=view.after,
-        upto=view.upto,
-        read=frozenset(view.read),
-        left_ms=page.left_ms,
-        times={event.number: at for event, at in zip(page.events, page.times, strict=True)},
-        reading=read_page(events, {SIDE: shown}, pauses=pauses),
-    )
-
-
-def _exhausted(views: Sequence[ViewLog], visits: Sequence[Visit]) -> tuple[bool, ...]:
-    """Say of each visit whether the oldest of the updates that were new on its last page had been seen by its end."""
-    seen_at: dict[int, int] = {}
-    for view in views:
-        for item, number in ((key, one.wholly_seen) for (_, key), one in view.reading.items.items()):
-            if number is not None:
-                _note_earliest(seen_at, places_of([item]), view.times[number])
+def _seen_at(
+    screens: Screens,
+    at: Int64s,
+    read: ItemReadings,
+    views: Sequence[ViewRow],
+    follow: Int64s,
+    texts: Sequence[StreamText],
+) -> list[dict[int, int]]:
+    """Return for each follow place -> when the update there had wholly been seen, or named by a form."""
+    seen_at: list[dict[int, int]] = [{} for _ in texts]
+    seen = np.flatnonzero(read.notes[:, WHOLLY_SEEN] >= 0)
+    whose = follow[screens.page_of_item[seen]].tolist()
+    for one, item, when in zip(
+        whose, screens.place_in_text(seen).tolist(), at[read.notes[seen, WHOLLY_SEEN]].tolist(), strict=True
+    ):
+        _note_earliest(seen_at[one], len(texts[one].items) - item, when)
+    for one, view in zip(follow.tolist(), views, strict=True):
         if view.left_ms is not None:
-            _note_earliest(seen_at, view.read, view.left_ms)
-    last_views = [views[max(visit.pages)] for visit in visits]
-    return tuple(
-        view.upto <= view.after or seen_at.get(view.after + 1, visit.end + 1) <= visit.end
-        for view, visit in zip(last_views, visits, strict=True)
-    )
+            for place in view.read:
+                _note_earliest(seen_at[one], place, view.left_ms)
+    return seen_at
 
 
-def _note_earliest(seen_at: dict[int, int], places: set[int] | frozenset[int], at: int) -> None:
-    for place in places:
-        seen_at[place] = min(at, seen_at.get(place, at))
+def _note_earliest(seen_at: dict[int, int], place: int, at: int) -> None:
+    seen_at[place] = min(at, seen_at.get(place, at))
 
 
-def _milliseconds(time: datetime) -> int:
-    return (time - EPOCH) // MILLISECOND
+def _is_exhausted(visit: Visit, last: ViewRow, seen_at: Mapping[int, int]) -> bool:
+    """Say whether the oldest of the updates that were new on a visit's last page had been seen by its end."""
+    return last.upto <= last.after or seen_at.get(last.after + 1, visit.end + 1) <= visit.end

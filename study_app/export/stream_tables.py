@@ -1,26 +1,29 @@
 """Rows of the tables that come from streams: follows, visits, activity, reads, stops; lateness and prompts."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from calibration.tables.tables import TABLES
+from study_app.export.event_log import flags, milliseconds, taken, times
 from study_app.export.people import takes_part
-from study_app.export.readings import whole_milliseconds
-from study_app.export.stream_logs import FollowLog, ViewLog
-from study_app.logs.visit_record import activity_rows
+from study_app.export.readings import items_by_page, items_read
+from study_app.export.stream_logs import FollowLog, StreamLogs, ViewRow
+from study_app.logs.event_arrays import FIRST_SEEN, KINDS, WHOLLY_SEEN, Int64s
+from study_app.logs.sign_loops import AT, EVENT, FOLLOW, PAGE
 from study_app.protocol.domain import stream_time
-from study_app.protocol.items import places_of, text_stop
+from study_app.protocol.items import text_stop
 from study_app.store.models import EPOCH, MILLISECOND, Assignment, Slot, Task, Topic, Worker
 from study_app.store.task_models import Follow, Prompt, UsefulAnswer, UsefulQuestion
 
 
-def follows_rows(follows: Sequence[FollowLog]) -> pd.DataFrame:
+def follows_rows(logs: StreamLogs) -> pd.DataFrame:
     """Return rows of table follows: everybody who enrolled, whether or not they came back."""
     rows = [
         (
@@ -29,36 +32,60 @@ def follows_rows(follows: Sequence[FollowLog]) -> pd.DataFrame:
             follow.system,
             follow.started_at,
             follow.ended_at,
-            _time(follow.visits[-1].end) if follow.visits else follow.started_at,
+            _time(follow.visits[-1][0].end) if follow.visits else follow.started_at,
         )
-        for follow in follows
+        for follow in logs.follows
     ]
     return _frame("follows", rows)
 
 
-def visits_rows(follows: Sequence[FollowLog]) -> pd.DataFrame:
+def visits_rows(logs: StreamLogs) -> pd.DataFrame:
     """Return rows of table visits."""
-    return _frame("visits", [row for follow in follows for row in _visits(follow)])
+    return _frame("visits", [row for follow in logs.follows for row in _visits(follow, logs.views)])
 
 
-def stream_activity_rows(follows: Sequence[FollowLog]) -> pd.DataFrame:
+def stream_activity_rows(logs: StreamLogs) -> pd.DataFrame:
     """Return rows of table activity: the signs of life that make the visits, and no others."""
-    rows = [
-        (follow.worker, follow.topic, follow.system, follow.views[page].key, _time(at), kind)
-        for follow in follows
-        for page, at, kind in activity_rows(follow.visits)
-    ]
-    return _frame("activity", rows)
+    signs, kinds = logs.activity
+    return pd.DataFrame(
+        {
+            **_whose(logs, signs[:, FOLLOW]),
+            "page": taken([view.key for view in logs.views], signs[:, PAGE]),
+            "at": times(signs[:, AT]),
+            "kind": taken(KINDS, kinds),
+        }
+    )
 
 
-def stream_reads_rows(follows: Sequence[FollowLog]) -> pd.DataFrame:
+def stream_reads_rows(logs: StreamLogs) -> pd.DataFrame:
     """Return rows of table reads: each update of each page that was seen."""
-    return _frame("reads", [row for follow in follows for row in _reads(follow)])
+    notes, screens = logs.read.notes, logs.screens
+    seen = np.flatnonzero(notes[:, FIRST_SEEN] >= 0)
+    page, first_seen = screens.page_of_item[seen], logs.happened_ms[notes[seen, FIRST_SEEN]]
+    follow = logs.follow[page]
+    is_interrupted = np.zeros(len(notes), bool)
+    is_interrupted[_interrupted(logs)] = True
+    return pd.DataFrame(
+        {
+            **_whose(logs, follow),
+            "page": taken([view.key for view in logs.views], page),
+            "visit": _visit_numbers(logs, follow, first_seen),
+            **items_read(screens, logs.read, seen),
+            "end_offset_chars": _end_offsets(logs, seen, page),
+            "first_seen": times(first_seen),
+            "stream_at": _stream_times(logs, follow, first_seen),
+            "interrupted": flags(is_interrupted[seen]),
+            "language": taken([follow.clock.language for follow in logs.follows], follow),
+        }
+    )
 
 
-def stream_stops_rows(follows: Sequence[FollowLog]) -> pd.DataFrame:
+def stream_stops_rows(logs: StreamLogs) -> pd.DataFrame:
     """Return rows of table stops: how far each visit that told what was on its screen read into what was new."""
-    return _frame("stops", [row for follow in follows for row in _stops(follow)])
+    seen = defaultdict[int, list[tuple[str, float]]](list)
+    for page, key, share in items_by_page(logs.screens, logs.read):
+        seen[page].append((key, share))
+    return _frame("stops", [row for follow in logs.follows for row in _stops(follow, logs, seen)])
 
 
 def lateness_table(session: Session, study_id: int) -> pd.DataFrame:
@@ -109,11 +136,11 @@ def prompts_table(session: Session, study_id: int) -> pd.DataFrame:
     return _frame("prompts", session.execute(rows).all())
 
 
-def _visits(follow: FollowLog) -> Iterator[tuple[Any, ...]]:
+def _visits(follow: FollowLog, views: Sequence[ViewRow]) -> Iterator[tuple[Any, ...]]:
     """Cells in the order of table visits."""
     came: set[int] = set()
-    for number, (visit, exhausted) in enumerate(zip(follow.visits, follow.exhausted, strict=True), start=1):
-        first = visit.signs[0].page
+    for number, (visit, exhausted) in enumerate(follow.visits, start=1):
+        first = int(visit.signs[0, PAGE])
         yield (
             follow.worker,
             follow.topic,
@@ -123,72 +150,96 @@ def _visits(follow: FollowLog) -> Iterator[tuple[Any, ...]]:
             _time(visit.end),
             _stream_time(follow, visit.start),
             visit.end_reason(exhausted=exhausted),
-            "own" if first in came else follow.views[first].entry,
+            "own" if first in came else views[first].entry,
         )
         came |= visit.pages
 
 
-def _reads(follow: FollowLog) -> Iterator[tuple[Any, ...]]:
-    """Cells in the order of table reads."""
-    interrupted = _interrupted(follow)
-    for page, view in enumerate(follow.views):
-        for (_, key), read in view.reading.items.items():
-            first_seen, (place,) = view.times[read.first_seen], places_of([key])
-            item = follow.text.update(place)
-            yield (
-                follow.worker,
-                follow.topic,
-                follow.system,
-                view.key,
-                follow.visit_number(first_seen),
-                None,
-                None,
-                item.id,
-                item.kind,
-                item.words,
-                item.chars,
-                follow.text.end_offset(place, view.upto),
-                _time(first_seen),
-                _stream_time(follow, first_seen),
-                whole_milliseconds(read.dwell_seconds),
-                read.fully_seen,
-                (page, key) in interrupted,
-                follow.clock.language,
-            )
+def _whose(logs: StreamLogs, follow: Int64s) -> dict[str, Any]:
+    """Return the columns that say whose rows they are."""
+    return {
+        "worker": taken([one.worker for one in logs.follows], follow),
+        "topic": taken([one.topic for one in logs.follows], follow),
+        "system": taken([one.system for one in logs.follows], follow),
+    }
 
 
-def _interrupted(follow: FollowLog) -> set[tuple[int, str]]:
-    """Return (page, item) of what was being read when a visit ended, unless its reader was through with it."""
-    interrupted = set()
-    for visit, exhausted in zip(follow.visits, follow.exhausted, strict=True):
-        last = visit.signs[-1]
-        reading = follow.views[last.page].reading
-        if last.number in reading.broken_off:
-            item = reading.broken_off[last.number]
-            if not (reading.items[item].fully_seen and (exhausted or visit.is_left_by_form)):
-                interrupted.add((last.page, item[1]))
-    return interrupted
+def _visit_numbers(logs: StreamLogs, follow: Int64s, at: Int64s) -> Int64s:
+    """Return the numbers (from 1) of the visits during which something happened."""
+    numbers = np.zeros(len(at), np.int64)
+    for place, one in enumerate(logs.follows):
+        mine = follow == place
+        numbers[mine] = np.searchsorted([visit.start for visit, _ in one.visits], at[mine], side="right")
+    return numbers
 
 
-def _stops(follow: FollowLog) -> Iterator[tuple[Any, ...]]:
+def _end_offsets(logs: StreamLogs, seen: Int64s, page: Int64s) -> Int64s:
+    """Return the counted characters from the newest update there was to the end of each update that was seen."""
+    texts = [follow.text for follow in logs.follows]
+    begins = np.cumsum([0, *(len(text.end_chars) for text in texts)])[logs.follow[page]]
+    end_chars = np.concatenate([text.end_chars for text in texts] or [np.zeros(0, np.int64)])
+    newest = np.array([len(text.items) for text in texts], np.int64)[logs.follow[page]]
+    place = newest - logs.screens.place_in_text(seen)
+    upto = np.array([view.upto for view in logs.views], np.int64)[page]
+    offsets: Int64s = end_chars[begins + upto] - end_chars[begins + place - 1]
+    return offsets
+
+
+def _stream_times(logs: StreamLogs, follow: Int64s, at: Int64s) -> Any:
+    """Return the times in the streams at some moments, as `study_app.protocol.domain.stream_time` does."""
+    start = np.array([one.text.start for one in logs.follows])[follow]
+    factor = np.array([one.clock.factor for one in logs.follows])[follow]
+    started = np.array([milliseconds(one.started_at) for one in logs.follows], np.int64)[follow]
+    part, whole = np.modf(start + factor * ((at - started) / 1000))
+    return pd.to_datetime(
+        whole.astype(np.int64) * 10**6 + np.rint(part * 1e6).astype(np.int64), unit="us", utc=True
+    )
+
+
+def _interrupted(logs: StreamLogs) -> list[int]:
+    """Return what was being read when a visit ended, unless its reader was through with it."""
+    ends = [
+        (visit, exhausted, int(visit.signs[-1, EVENT]))
+        for follow in logs.follows
+        for visit, exhausted in follow.visits
+    ]
+    broken_off, notes = logs.read.broken_off, logs.read.notes
+    return [
+        item
+        for visit, exhausted, last in ends
+        if last >= 0
+        and (item := int(broken_off[last])) >= 0
+        and not (notes[item, WHOLLY_SEEN] >= 0 and (exhausted or visit.is_left_by_form))
+    ]
+
+
+def _stops(
+    follow: FollowLog, logs: StreamLogs, seen: Mapping[int, Sequence[tuple[str, float]]]
+) -> Iterator[tuple[Any, ...]]:
     """Cells in the order of table stops. A page belongs to the visit that opened it, whatever was read on it later."""
     came: set[int] = set()
-    for visit in follow.visits:
-        views = [follow.views[page] for page in sorted(visit.pages - came)]
+    for visit, _ in follow.visits:
+        pages = [page for page in sorted(visit.pages - came) if page in seen]
         came |= visit.pages
-        views_read = [view for view in views if view.reading.items]
-        if views_read:
-            yield _stop(follow, views_read)
+        if pages:
+            yield _stop(follow, pages, logs, seen)
 
 
-def _stop(follow: FollowLog, views: Sequence[ViewLog]) -> tuple[Any, ...]:
-    oldest, newest = 1 + min(view.after for view in views), max(view.upto for view in views)
+def _stop(
+    follow: FollowLog, pages: Sequence[int], logs: StreamLogs, seen: Mapping[int, Sequence[tuple[str, float]]]
+) -> tuple[Any, ...]:
+    views = [logs.views[page] for page in pages]
     shares: defaultdict[str, float] = defaultdict(float)
-    for view in views:
-        for (_, key), item in view.reading.items.items():
-            shares[key] = max(shares[key], item.share)
-    tops = {key for view in views for _, key in view.reading.tops.values()}
-    stop = text_stop(follow.text.shown(oldest, newest), shares, frozenset(), tops)
+    for page in pages:
+        for key, share in seen[page]:
+            shares[key] = max(shares[key], share)
+    text, begin, end = follow.text.shown(
+        1 + min(view.after for view in views), max(view.upto for view in views)
+    )
+    tops = {
+        follow.text.items[item].key for item in logs.screens.place_in_text(logs.read.top[pages, 1]).tolist()
+    }
+    stop = text_stop(text.items[begin:end], shares, frozenset(), tops)
     return (
         follow.worker,
         follow.topic,

@@ -1,7 +1,7 @@
 """A whole study from the database into a folder of tables, and study.json: when it began and ended, its files, its protocol."""
 
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import version
@@ -34,20 +34,24 @@ from study_app.export.answers import (
     stored_features,
     stored_intents,
 )
+from study_app.export.event_log import EventLog
 from study_app.export.folder import RAW_TABLES, TableStream, fresh_folder
 from study_app.export.people import (
     NAME,
     LogGaps,
+    MissingLogs,
+    logged_events,
     missing_logs,
+    page_gaps,
     takes_part,
     validations,
     worker_groups,
     workers_table,
     write_consents,
 )
-from study_app.export.raw import EVENTS_SCHEMA, write_raw
-from study_app.export.readings import pair_readings, reads_rows, stops_rows, summary_texts
-from study_app.export.stream_logs import StreamTexts, follow_logs, task_clocks
+from study_app.export.raw import EVENTS_SCHEMA, RawLogs, write_raw
+from study_app.export.readings import pair_logs, reads_rows, stops_rows, summary_texts
+from study_app.export.stream_logs import StreamTexts, stream_logs, task_clocks
 from study_app.export.stream_tables import (
     follows_rows,
     lateness_table,
@@ -57,6 +61,7 @@ from study_app.export.stream_tables import (
     stream_stops_rows,
     visits_rows,
 )
+from study_app.logs.sign_loops import loops_for
 from study_app.protocol.domain import VISIT_GAP_SECONDS
 from study_app.store.console_models import ResultsLook
 from study_app.store.models import (
@@ -320,14 +325,17 @@ def _write(
     write_tables(tables, folder)
     rows = {name: len(frame) for name, frame in tables.items()}
     end = ended_at(session, study, now=now)
-    rows |= _write_logs(session, plan, folder, names, now=end)
+    missing = missing_logs(session, study.id)
+    raw_rows: dict[str, int] = {}
+    with RawLogs(folder / RAW_FOLDER, missing) if raw else nullcontext() as raw_logs:
+        rows |= _write_logs(session, plan, folder, names, missing, raw_logs, now=end)
+        raw_rows = raw_logs.rows if raw_logs else {}
     written = table_records(folder, rows)
     write_study(study_record(session, study, place, ended_at=end, tables=written), folder)
     write_consents(session, study.id, folder)
-    missing = missing_logs(session, study.id)
     if raw:
-        in_raw = write_raw(session, study.id, folder / RAW_FOLDER, missing=missing)
-        rows |= {f"{RAW_FOLDER}/{name}": count for name, count in in_raw.items()}
+        raw_rows |= write_raw(session, study.id, folder / RAW_FOLDER)
+        rows |= {f"{RAW_FOLDER}/{name}": raw_rows[name] for name in RAW_TABLES}
     withdrawn = workers["withdrawn_at"].notna()
     return ExportSummary(
         rows=rows,
@@ -343,25 +351,37 @@ def _write(
 
 
 def _write_logs(
-    session: Session, plan: StudyPlan, folder: Path, wanted: Collection[str], *, now: datetime
+    session: Session,
+    plan: StudyPlan,
+    folder: Path,
+    wanted: Collection[str],
+    missing: MissingLogs,
+    raw: RawLogs | None,
+    *,
+    now: datetime,
 ) -> dict[str, int]:
-    """Write those of the wanted tables that come from logs, some people at a time."""
+    """Write those of the wanted tables that come from logs, some people at a time, and count what is missing from the logs."""
     study_id, shown = plan.id, {task.kind.page for task in plan.tasks}
     summaries, clocks = summary_texts(session, study_id), task_clocks(session, study_id)
-    texts = StreamTexts(session)
+    texts, loops = StreamTexts(session), loops_for(logged_events(session, study_id))
     names = {*_FROM_PAIRS, *_FROM_STREAMS} & set(wanted)
     with ExitStack() as files:
         tables = {
             name: files.enter_context(TableStream(folder, TABLES[name])) for name in TABLES if name in names
         }
         for some in worker_groups(session, study_id):
+            log = EventLog(session, list(some), loops)
+            gaps = page_gaps(session, list(some), log)
+            missing.add(gaps)
+            if raw:
+                raw.append(list(some.values()), log, gaps)
             if "pair" in shown:
-                pages = pair_readings(session, some, summaries)
+                pages = pair_logs(session, list(some), log, summaries)
                 for name, pair_rows in _FROM_PAIRS.items():
                     if name in tables:
                         tables[name].append(pair_rows(pages))
             if "stream" in shown:
-                follows = follow_logs(session, some, clocks, texts, now=now)
+                follows = stream_logs(session, list(some), log, clocks, texts, now=now)
                 for name, stream_rows in _FROM_STREAMS.items():
                     tables[name].append(stream_rows(follows))
         return {name: table.rows for name, table in tables.items()}

@@ -19,58 +19,66 @@ The rules, where the log leaves a choice:
 All times are milliseconds since 1970.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from study_app.logs.dwell import LoggedEvent
-from study_app.protocol.domain import VISIT_GAP_SECONDS
+import numpy as np
 
-GAP_MS = 1000 * VISIT_GAP_SECONDS
+from study_app.logs.event_arrays import (
+    BEAT,
+    BLUR,
+    CLOSE,
+    HIDDEN,
+    KIND,
+    LEAVE,
+    NUMBER,
+    OPEN,
+    Events,
+    Int64s,
+)
+from study_app.logs.sign_loops import (
+    ACT,
+    AT,
+    EVENT,
+    FLAGS,
+    FOLLOW,
+    GAP_MS,
+    IDLE,
+    KEPT,
+    PAGE,
+    PLAIN,
+    SIGN_KIND,
+    SIGN_NUMBER,
+    Loops,
+)
 
-_OUT_OF_SIGHT = frozenset({"hidden", "close"})
-_LEFT = _OUT_OF_SIGHT | {"leave"}
-_GOING = _LEFT | {"blur"}
-_NOBODY = frozenset({"beat", "sleep"})
-_ROWS = frozenset({"open", "beat", "hidden", "visible", "close"})
-_HEARTBEAT_MS = 5_000
+_LEFT = (HIDDEN, CLOSE, LEAVE)
+_GOING = (*_LEFT, BLUR)
 
 
-class Sign(NamedTuple):
-    """A sign of life.
-
-    ``page`` is the page's place among those of the follow, ``number`` that of the event (of the last event before it
-    where it is none, 0 for none). ``is_act``: somebody did something. ``is_idle``: then nobody did for the idle time.
-    """
-
-    at: int
-    page: int
-    number: int
-    kind: str
-    is_act: bool
-    is_idle: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoggedPage:
-    """One page of a stream as it was served, and what came of it.
+class StreamPages(NamedTuple):
+    """Pages of streams, those of a follow together and in the order in which they were served.
 
     Attributes
     ----------
-    served_ms : int
-        When it was served.
-    left_ms : int or None
-        When its form was sent.
-    events : sequence of LoggedEvent
-        By ascending number, each once.
-    times : sequence of int
-        When each happened: `study_app.logs.dwell.server_times`.
+    follow : array of int, shape (pages,)
+        Whose.
+    served_ms, left_ms : array of int, shape (pages,)
+        When each was served, and when its form was sent (-1: never).
     """
 
-    served_ms: int
-    left_ms: int | None
-    events: Sequence[LoggedEvent]
-    times: Sequence[int]
+    follow: Int64s
+    served_ms: Int64s
+    left_ms: Int64s
+
+
+class FollowTimes(NamedTuple):
+    """Enrolment and end of follows, and the longest time in which a visible page may log nothing but heartbeats."""
+
+    started_ms: Int64s
+    ended_ms: Int64s
+    idle_ms: Int64s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,23 +87,32 @@ class Visit:
 
     Attributes
     ----------
-    start, end : int
-        The first sign and the last, or the follow's end if that is between them.
-    signs : tuple of Sign
-        In order of time; never empty.
+    follow : int
+        Whose.
+    signs : array of int, shape (signs, 7)
+        Signs of life in order of time; never empty.
     is_cut : bool
         The follow ended while it went on.
     """
 
-    start: int
-    end: int
-    signs: tuple[Sign, ...]
+    follow: int
+    signs: Int64s
     is_cut: bool
+
+    @property
+    def start(self) -> int:
+        """The first sign."""
+        return int(self.signs[0, AT])
+
+    @property
+    def end(self) -> int:
+        """The last sign, or the follow's end if that is before it."""
+        return int(self.signs[-1, AT])
 
     @property
     def pages(self) -> frozenset[int]:
         """The pages it was made of."""
-        return frozenset(sign.page for sign in self.signs)
+        return frozenset(self.signs[:, PAGE].tolist())
 
     def end_reason(self, *, exhausted: bool) -> str:
         """Say why it ended; ``exhausted``: nothing new was left to see."""
@@ -103,187 +120,133 @@ class Visit:
         reasons = {
             "study_end": self.is_cut,
             "exhausted": exhausted,
-            "idle": last.is_idle,
-            "left": last.kind in _LEFT,
+            "idle": last[FLAGS] & IDLE,
+            "left": last[SIGN_KIND] in _LEFT,
         }
         return next((reason for reason, holds in reasons.items() if holds), "lost")
 
     @property
     def is_left_by_form(self) -> bool:
         """Whether the form of its last page was sent."""
-        return any(sign.kind == "leave" and sign.page == self.signs[-1].page for sign in self.signs)
+        on_last = self.signs[:, PAGE] == self.signs[-1, PAGE]
+        return bool((on_last & (self.signs[:, SIGN_KIND] == LEAVE)).any())
 
 
-def visits_of(pages: Sequence[LoggedPage], *, started_ms: int, ended_ms: int, idle_ms: int) -> list[Visit]:
-    """Cut a follow's visits.
+def visits_of(
+    events: Events, at: Int64s, pages: StreamPages, follows: FollowTimes, loops: Loops = PLAIN
+) -> list[Visit]:
+    """Cut the visits of follows.
 
     Parameters
     ----------
-    pages : sequence of LoggedPage
-        All pages of the follow in the order in which they were served.
-    started_ms, ended_ms : int
-        Enrolment and end.
-    idle_ms : int
-        Longest time in which a visible page may log nothing but heartbeats.
+    events : Events
+        What the pages logged.
+    at : array of int, shape (events,)
+        When each happened: `study_app.logs.dwell.server_times`.
 
     Returns
     -------
     list of Visit
-        In order of time; they never overlap, and lie more than the gap apart.
+        Follow by follow in order of time; they never overlap, and lie more than the gap apart.
     """
-    signs = [sign for place, page in enumerate(pages) for sign in _signs(place, page, idle_ms)]
-    signs += _signs_after_forms(pages)
-    runs = [run for run in _runs(sorted(signs, key=_order)) if any(sign.is_act for sign in run)]
-    if runs and runs[0][0].at - started_ms <= GAP_MS:
-        runs[0].insert(0, Sign(started_ms, runs[0][0].page, 0, "open", is_act=True))
-    return [_visit(run, ended_ms) for run in runs if run[0].at <= ended_ms]
+    idle_ms = follows.idle_ms[pages.follow]
+    logged = _logged(events, at, pages, idle_ms, loops)
+    signs = _in_order(np.concatenate([logged, _of_forms(events, at, pages, idle_ms)]))
+    runs = [run for run in _runs(signs) if (run[:, FLAGS] & ACT).any()]
+    visits: list[Visit] = []
+    known: set[int] = set()
+    for run in runs:
+        follow = int(run[0, FOLLOW])
+        signs_of_run = run
+        if follow not in known and run[0, AT] - follows.started_ms[follow] <= GAP_MS:
+            signs_of_run = np.vstack([_enrolment(run[0], follows.started_ms[follow]), run])
+        known.add(follow)
+        if signs_of_run[0, AT] <= follows.ended_ms[follow]:
+            visits.append(_visit(signs_of_run, int(follows.ended_ms[follow])))
+    return visits
 
 
-def activity_rows(visits: Iterable[Visit]) -> Iterator[tuple[int, int, str]]:
-    """Yield (page, time, kind) of a follow's visits for table activity, in order of time.
+def _enrolment(first: Int64s, started_ms: int) -> Int64s:
+    """Return the sign that enrolling is."""
+    return np.array([first[FOLLOW], started_ms, first[PAGE], 0, OPEN, ACT, -1])
+
+
+def _runs(signs: Int64s) -> list[Int64s]:
+    """Part signs in order of time where they are more than the gap apart."""
+    parted = (np.diff(signs[:, FOLLOW]) != 0) | (np.diff(signs[:, AT]) > GAP_MS)
+    return np.split(signs, np.flatnonzero(parted) + 1) if len(signs) else []
+
+
+def _visit(run: Int64s, ended_ms: int) -> Visit:
+    """Make a visit of a run that begins before the follow's end."""
+    signs = run[run[:, AT] <= ended_ms]
+    last = signs[-1]
+    is_open = last[SIGN_KIND] not in _GOING and not last[FLAGS] & IDLE
+    goes_on = len(signs) < len(run)
+    if goes_on:
+        beat = last.copy()
+        beat[[AT, SIGN_KIND, FLAGS]] = ended_ms, BEAT, 0
+        signs = np.vstack([signs, beat])
+    is_cut = goes_on or bool(is_open and ended_ms - last[AT] <= GAP_MS)
+    return Visit(follow=int(last[FOLLOW]), signs=signs, is_cut=is_cut)
+
+
+def activity_rows(visits: Sequence[Visit], loops: Loops = PLAIN) -> tuple[Int64s, Int64s]:
+    """Return the signs of follows' visits for table activity, in order of time, and their kinds as places in `KINDS`.
 
     An event of a kind that the table does not have stands as `beat`, and only where the visit begins, ends or falls
     idle with it, or no row is within a heartbeat of it. The form stands as `close` where the visit ends with it. A page
     that was out of sight for no time at all was in sight.
     """
-    away: dict[int, tuple[int, int, str]] = {}
-    for visit in visits:
-        yield from _activity_of(visit, away)
+    if not visits:
+        return np.zeros((0, EVENT + 1), np.int64), np.zeros(0, np.int64)
+    signs = np.concatenate([visit.signs for visit in visits])
+    first = np.cumsum([0, *(len(visit.signs) for visit in visits)])
+    kinds = np.full(len(signs), -1, np.int64)
+    away = np.full(int(signs[:, PAGE].max()) + 1, -1)
+    loops.tell_activity(first, signs, away, kinds)
+    told = kinds >= 0
+    return signs[told], kinds[told]
 
 
-def _activity_of(visit: Visit, away: dict[int, tuple[int, int, str]]) -> Iterable[tuple[int, int, str]]:
-    """Return the rows of one visit; ``away``: page -> its last row, where that says that it went out of sight."""
-    rows: dict[tuple[int, int, str], None] = {}
-    last_at = visit.start
-    for sign, after in zip(visit.signs, [*visit.signs[1:], None], strict=True):
-        is_near = after is not None and max(sign.at - last_at, after.at - sign.at) <= _HEARTBEAT_MS
-        if sign.kind not in _ROWS and rows and is_near and not sign.is_idle:
-            continue
-        row = (sign.page, sign.at, _row_kind(sign, is_last=after is None, is_away=sign.page in away))
-        gone = away.pop(sign.page, None)
-        if row[2] in _OUT_OF_SIGHT:
-            away[sign.page] = row
-        elif gone is not None and gone[1] == sign.at:
-            del rows[gone]
-        rows[row] = None
-        last_at = sign.at
-    return rows
+def _in_order(signs: Int64s) -> Int64s:
+    """Return signs follow by follow in order of time."""
+    return signs[np.lexsort((signs[:, SIGN_NUMBER], signs[:, PAGE], signs[:, AT], signs[:, FOLLOW]))]
 
 
-def _row_kind(sign: Sign, *, is_last: bool, is_away: bool) -> str:
-    if sign.kind in _ROWS:
-        return sign.kind
-    return "close" if sign.kind == "leave" and is_last and not is_away else "beat"
+def _logged(events: Events, at: Int64s, pages: StreamPages, idle_ms: Int64s, loops: Loops) -> Int64s:
+    """Return the signs of life that pages logged."""
+    flags = np.zeros(len(at), np.int8)
+    loops.watch(events, at, idle_ms, flags)
+    kept = np.flatnonzero(flags & KEPT)
+    page = np.repeat(np.arange(len(idle_ms)), np.diff(events.first))[kept]
+    log = events.log[kept]
+    columns = (pages.follow[page], at[kept], page, log[:, NUMBER], log[:, KIND], flags[kept], kept)
+    return np.column_stack(columns).astype(np.int64)
 
 
-def _order(sign: Sign) -> tuple[int, int, int]:
-    return (sign.at, sign.page, sign.number)
+def _of_forms(events: Events, at: Int64s, pages: StreamPages, idle_ms: Int64s) -> Int64s:
+    """Return the signs that pages gave by their form, and silent ones by being asked for right after another's form."""
+    signs: list[tuple[int, ...]] = []
+    for page in np.flatnonzero((pages.left_ms >= 0) | (np.diff(events.first) == 0)).tolist():
+        of_page = slice(events.first[page], events.first[page + 1])
+        follow, served, left = (int(column[page]) for column in pages)
+        begin, end = int(events.first[page]), int(events.first[page + 1])
+        if begin < end and not (events.log[of_page, KIND] == LEAVE).any():
+            before = begin - 1 + int(np.searchsorted(at[of_page], left, side="right"))
+            number = int(events.log[before, NUMBER]) if before >= begin else 0
+            signs.append((follow, left, page, number, LEAVE, 0, before if number else -1))
+        elif begin == end and (left >= 0 or _follows_a_form(page, pages)):
+            signs.append((follow, served, page, 0, OPEN, ACT, -1))
+            if left >= 0 and left - served <= idle_ms[page]:
+                beats = range(served + GAP_MS, left, GAP_MS)
+                signs += [(follow, beat, page, 0, BEAT, 0, -1) for beat in beats]
+                signs.append((follow, left, page, 0, LEAVE, 0, -1))
+    return np.array(signs, np.int64).reshape(-1, EVENT + 1)
 
 
-def _runs(signs: Iterable[Sign]) -> list[list[Sign]]:
-    """Part signs in order of time where they are more than the gap apart."""
-    runs: list[list[Sign]] = []
-    for sign in signs:
-        if not runs or sign.at - runs[-1][-1].at > GAP_MS:
-            runs.append([])
-        runs[-1].append(sign)
-    return runs
-
-
-def _visit(run: Sequence[Sign], ended_ms: int) -> Visit:
-    """Make a visit of a run that begins before the follow's end."""
-    signs = [sign for sign in run if sign.at <= ended_ms]
-    last = signs[-1]
-    goes_on = len(signs) < len(run)
-    if goes_on:
-        signs.append(Sign(ended_ms, last.page, last.number, "beat", is_act=False))
-    is_open = last.kind not in _GOING and not last.is_idle
-    return Visit(
-        start=signs[0].at,
-        end=signs[-1].at,
-        signs=tuple(signs),
-        is_cut=goes_on or (is_open and ended_ms - last.at <= GAP_MS),
-    )
-
-
-def _signs(place: int, page: LoggedPage, idle_ms: int) -> Iterator[Sign]:
-    """Yield the signs of life of one page."""
-    if page.events:
-        yield from _Watch(place, idle_ms).signs(page)
-        if page.left_ms is not None and not any(event.kind == "leave" for event in page.events):
-            before = [
-                event.number for event, at in zip(page.events, page.times, strict=True) if at <= page.left_ms
-            ]
-            yield Sign(page.left_ms, place, max(before, default=0), "leave", is_act=False)
-    elif page.left_ms is not None:
-        yield Sign(page.served_ms, place, 0, "open", is_act=True)
-        if page.left_ms - page.served_ms <= idle_ms:
-            for at in range(page.served_ms + GAP_MS, page.left_ms, GAP_MS):
-                yield Sign(at, place, 0, "beat", is_act=False)
-            yield Sign(page.left_ms, place, 0, "leave", is_act=False)
-
-
-def _signs_after_forms(pages: Sequence[LoggedPage]) -> Iterator[Sign]:
-    """Yield the serving of pages that tell nothing themselves but were asked for right after a form."""
-    forms = [page.left_ms for page in pages if page.left_ms is not None]
-    for place, page in enumerate(pages):
-        is_silent = not page.events and page.left_ms is None
-        if is_silent and any(0 <= page.served_ms - form <= GAP_MS for form in forms):
-            yield Sign(page.served_ms, place, 0, "open", is_act=True)
-
-
-class _Watch:
-    """Goes through the events of one page and keeps what is a sign of life.
-
-    Heartbeats wait until the next event says whether somebody was there.
-    """
-
-    def __init__(self, place: int, idle_ms: int) -> None:
-        self._place, self._idle_ms = place, idle_ms
-        self._kept: list[Sign] = []
-        self._beats: list[Sign] = []
-        self._since: int | None = None
-        self._until: int | None = None
-        self._has_act = False
-
-    def signs(self, page: LoggedPage) -> list[Sign]:
-        """Return the page's signs."""
-        visible, before = True, 0
-        following = [*page.events[1:], None]
-        for event, at, after in zip(page.events, page.times, following, strict=True):
-            if event.kind == "open":
-                visible = after is None or after.kind != "hidden" or after.number != event.number + 1
-            elif event.kind in {"visible", "beat"}:
-                visible = True
-            if visible:
-                self._take(event, at, is_after_hole=event.number != before + 1)
-            visible = visible and event.kind not in _OUT_OF_SIGHT
-            before = event.number
-        self._settle(self._until)
-        return self._kept
-
-    def _take(self, event: LoggedEvent, at: int, *, is_after_hole: bool) -> None:
-        """Take in one event of the visible page."""
-        if self._until is None or at - self._until > GAP_MS:
-            self._settle(self._until)
-            self._since, self._has_act = at, False
-        self._until = at
-        is_act = event.kind not in _GOING and (is_after_hole or event.kind not in _NOBODY)
-        sign = Sign(at, self._place, event.number, event.kind, is_act)
-        if event.kind in _NOBODY and not is_act:
-            self._beats.append(sign)
-            return
-        was_there = self._settle(at)
-        if was_there or is_act:
-            self._kept.append(sign)
-        self._since, self._has_act = at, was_there or is_act
-
-    def _settle(self, at: int | None) -> bool:
-        """Keep the heartbeats that waited, or drop them when they lasted too long; return whether somebody was there."""
-        was_there = at is None or self._since is None or at - self._since <= self._idle_ms
-        if was_there:
-            self._kept += self._beats
-        elif self._beats and self._has_act:
-            self._kept[-1] = self._kept[-1]._replace(is_idle=True)
-        self._beats = []
-        return was_there
+def _follows_a_form(page: int, pages: StreamPages) -> bool:
+    """Say whether a page was served right after a form of its follow."""
+    forms = pages.left_ms[(pages.follow == pages.follow[page]) & (pages.left_ms >= 0)]
+    since = pages.served_ms[page] - forms
+    return bool(((since >= 0) & (since <= GAP_MS)).any())

@@ -349,7 +349,8 @@ def _without_each_topic(task: JudgedTask, cells: pd.DataFrame, estimate: Estimat
 
 def _as_preferences(task: JudgedTask) -> pd.DataFrame:
     """Return the judgments that count as rows of the table preferences, system_a on the left."""
-    judged = task.judgments
+    names = ["worker", "task", "topic", "pair", "system_a", "system_b", "vote"]
+    judged = task.judgments.astype(dict.fromkeys(names, "str"))
     return pd.DataFrame(
         {
             "worker": judged["worker"],

@@ -189,7 +189,7 @@ def _evidence(
     from metrics.files import shown_from
     from study_app.cli.tables.folder import read_with_warnings
 
-    read = read_with_warnings(tables)
+    read = read_with_warnings(tables, for_votes=True)
     digest = tables_sha256(tables)
     judged = read["preferences"]["task"].unique().tolist() if "preferences" in read else []
     fitted = read_user_model(model) if model else None

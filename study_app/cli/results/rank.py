@@ -63,7 +63,7 @@ def rank(
     if folder is not None:
         check_folder(folder, tables)
     ranking = rank_systems(
-        read_with_warnings(tables),
+        read_with_warnings(tables, for_votes=True),
         task=task,
         level=level,
         exclude=exclude == "rules",

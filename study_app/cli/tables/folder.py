@@ -204,8 +204,15 @@ def _columns(frame: "pd.DataFrame") -> tuple[str, str]:
     return f"{int(filled.sum())} of {len(filled)}", ", ".join(filled.index[~filled])
 
 
-def read_with_warnings(folder: str | Path) -> "dict[str, pd.DataFrame]":
+def read_with_warnings(folder: str | Path, *, for_votes: bool = False) -> "dict[str, pd.DataFrame]":
     """Read a folder of tables, and warn of misspelt names, of changed tables and of ends that may be cut off.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Where the tables are.
+    for_votes : bool
+        Of the preferences only what votes rest on is needed: the table takes a seventh of the memory.
 
     Raises
     ------
@@ -213,9 +220,12 @@ def read_with_warnings(folder: str | Path) -> "dict[str, pd.DataFrame]":
         As `calibration.tables.files.read_tables` does.
     """
     from calibration.tables.files import read_tables
+    from calibration.tables.preferences import VOTED
     from calibration.tables.suspicions import suspicions_in_short
 
-    tables = read_tables(folder)
+    tables = read_tables(folder, compact=["preferences"] if for_votes else ())
     for line in suspicions_in_short(folder, tables):
         click.echo(f"warning: {line}", err=True)
+    if for_votes and "preferences" in tables:
+        tables["preferences"] = tables["preferences"][list(VOTED)]
     return tables

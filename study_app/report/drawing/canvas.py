@@ -5,6 +5,7 @@ and numbers it has, labels can be read: on an axis as many stay as fit beside ea
 axis is broken where it is longer than the drawing has room for.
 """
 
+import atexit
 import io
 import re
 import warnings
@@ -14,17 +15,20 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 from textwrap import fill
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 import matplotlib as mpl
+from fontTools import subset
 from markupsafe import Markup
 from matplotlib.axis import Axis, YAxis
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as Drawing
-from matplotlib.font_manager import findSystemFonts, fontManager
+from matplotlib.font_manager import findfont, findSystemFonts, fontManager
 from matplotlib.text import Text
 
 from study_app.report.drawing.look import ReportLook
@@ -55,6 +59,14 @@ MISSING = re.compile(r"Glyph (\d+) .* missing from font")
 TRUETYPE = (b"\x00\x01\x00\x00", b"true")
 """How a file with TrueType outlines begins; others cannot stand in a PDF as TrueType."""
 SIGNS_TOLD = 20
+FIGURES_FONT = "prefcal figures"
+"""DejaVu Sans with the signs of Latin and Greek, punctuation and mathematics alone."""
+FIGURES_SIGNS = (
+    range(0x20, 0x250),
+    range(0x370, 0x400),
+    range(0x2000, 0x20D0),
+    range(0x2100, 0x2300),
+)
 _TRUETYPE, _OUTLINES = 42, 3
 """Types of fonts in a PDF: TrueType, and drawings of the signs (type 3), which fonts with other outlines become."""
 
@@ -200,7 +212,7 @@ def _made(
 
 def style(look: ReportLook, other: Path | None = None) -> AbstractContextManager[None]:
     """Return the settings of matplotlib in which a drawing has a look, with one more font."""
-    fonts = [*([look.font] if look.font else []), "DejaVu Sans"]
+    fonts = [*([look.font] if look.font else []), _figures_font(), "DejaVu Sans"]
     is_truetype = other is None or has_truetype_outlines(other)
     if other is not None:
         fonts.append(next(entry.name for entry in fontManager.ttflist if entry.fname == str(other)))
@@ -236,6 +248,26 @@ def style(look: ReportLook, other: Path | None = None) -> AbstractContextManager
 
 
 @cache
+def _figures_font() -> str:
+    """Return the name of `FIGURES_FONT`, made once: each PDF takes its signs from a font of 1,500 in a fifth of the time of one of 6,000."""
+    options = subset.Options(
+        layout_features=["*"], legacy_kern=True, glyph_names=True, recommended_glyphs=True
+    )
+    options.drop_tables += ["FFTM"]
+    cutter = subset.Subsetter(options)
+    cutter.populate(unicodes=[sign for signs in FIGURES_SIGNS for sign in signs])
+    folder = mkdtemp(prefix="prefcal-")
+    atexit.register(rmtree, folder, ignore_errors=True)
+    path = Path(folder, "figures.ttf")
+    with subset.load_font(findfont("DejaVu Sans"), options) as font:
+        cutter.subset(font)
+        font.save(path)
+    whole = next(entry for entry in fontManager.ttflist if entry.fname == findfont("DejaVu Sans"))
+    fontManager.ttflist.append(replace(whole, fname=str(path), name=FIGURES_FONT))
+    return FIGURES_FONT
+
+
+@cache
 def _other_font() -> Path | None:
     """Return the best font of `OTHER_SCRIPTS` that the machine has, also one that matplotlib's own list is too old for."""
     files = {Path(path).stem: Path(path) for path in findSystemFonts()}
@@ -264,7 +296,7 @@ def _svg(drawing: Drawing, title: str) -> str:
     FigureCanvasSVG(drawing)
     metadata: dict[str, Any] = {"Title": title, "Date": None, "Creator": "prefcal"}
     drawing.savefig(text, format="svg", metadata=metadata)
-    return text.getvalue()
+    return text.getvalue().replace(f"'{FIGURES_FONT}', ", "")
 
 
 def _pdf(drawing: Drawing, title: str) -> bytes:

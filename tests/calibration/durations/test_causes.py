@@ -1,9 +1,11 @@
 """People who are not as the model of durations says: each cause has its own name, and right studies have none."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from calibration.durations.checks import compare_days, compare_hours
+from calibration.durations.checks import calendar_days, compare_days, compare_hours
 from calibration.durations.exposures import away_exposure
 from calibration.durations.fit import AWAY, fit_away, fit_durations, fit_exposure, fit_session
 from calibration.durations.likelihood import Exposure
@@ -137,15 +139,22 @@ def test_hours_of_their_own_are_no_hours_of_everybody():
     assert own[0] > 0.01
 
 
-def test_a_study_of_few_days_says_that_they_are_one_draw_of_days():
-    """Five days on which nothing happened; a whole week says nothing."""
+def test_a_study_of_few_days_is_warned_of():
+    """Five days on which nothing happened, and three, of which no two can be compared; a whole week says nothing."""
     rng = np.random.default_rng(8)
-    own = [np.sort(rng.uniform(0, 5, rng.poisson(5 * rate))) for rate in rates(80, rng)]
-    five = fit_exposure(watched(own, days=5.0), names=AWAY, resamples=9)
-    week = fit_exposure(watched(moments(rates(80, rng), rng)), names=AWAY, resamples=9)
 
-    assert "few_days" in {note.name for note in five.diagnostics if note.severity == "info"}
-    assert "few_days" not in {note.name for note in week.diagnostics}
+    def watched_for(days):
+        own = [np.sort(rng.uniform(0, days, rng.poisson(days * rate))) for rate in rates(80, rng)]
+        return warned(fit_exposure(watched(own, days=float(days)), names=AWAY, resamples=9))
+
+    assert ["few_days" in watched_for(days) for days in (3, 5, 7)] == [True, True, False]
+
+
+def test_days_are_counted_from_the_first_follow_to_the_last():
+    """Follows of two days that begin on ten different days are a study of eleven days."""
+    exposure = replace(watched([np.array([0.5, 1.2])] * 10, days=2.0), follow_begun=np.arange(10) * DAY)
+
+    assert len(calendar_days(exposure)) == 11
 
 
 def test_habits_are_named_and_people_are_found_to_differ():

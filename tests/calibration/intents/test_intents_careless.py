@@ -59,6 +59,26 @@ def test_who_ticks_many_or_few_is_not_careless(breadth):
         assert random_tickers(votes, vote_counts(votes)).kind is None
 
 
+@pytest.mark.parametrize("topics", [1, 16])
+def test_voters_who_tick_every_intent_are_named_and_count(topics):
+    """Five of 24, on one ballot each as on sixteen; the sentence has the probability that moves most without them."""
+    votes = ballots(1, careless=5, topics=topics)
+    every = pd.MultiIndex.from_product(
+        [[f"W{u:02d}" for u in range(5)], [f"Q{t}" for t in range(topics)], [f"i{i}" for i in range(5)]],
+        names=votes.columns,
+    )
+    votes = pd.concat([votes[votes["worker"] >= "W05"], every.to_frame(index=False)], ignore_index=True)
+    fit = fitted(checked(votes, TABLES["intent_votes"]))
+
+    assert {name for name, p in fit.result.careless.items() if p > 0.5} == {f"W{u:02d}" for u in range(5)}
+    assert fit.result.n_workers == 24
+    (note,) = [
+        note for note in fit.result.diagnostics if note.severity == "warning" and note.name != "few_voters"
+    ]
+    assert note.name == "careless_workers"
+    assert "5 of 24 voters tick every intent" in note.sentence
+
+
 def test_without_careless_voters_nobody_is_left_out():
     """And nothing is said."""
     fit = fitted(ballots(2))

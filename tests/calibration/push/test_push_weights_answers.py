@@ -103,10 +103,10 @@ def test_alpha_is_the_share_of_gain_in_the_two_weights():
 def test_the_error_of_alpha_is_that_of_the_log_of_the_two_weights_ratio():
     """logit alpha = log w_G - log w_P, so their covariance is subtracted."""
     fit = fit_alpha_to(drawn(2, 60, workers=400))
-    raw = fit.uncertainty["fieller"].raw
+    raw = fit.uncertainty["fieller"].plain.raw
     (g, p), cov = raw.weights, raw.cov
     variance = cov[0, 0] / g**2 + cov[1, 1] / p**2 - 2 * cov[0, 1] / (g * p)
-    low, high = fit.conf_int()[ALPHA]
+    ((low, high),) = fit.uncertainty["delta"].plain.intervals(0.95)
 
     assert abs(cov[0, 1]) > 0.1 * np.sqrt(cov[0, 0] * cov[1, 1])
     assert logit(high) - logit(low) == pytest.approx(2 * stats.t.ppf(0.975, 59) * np.sqrt(variance))

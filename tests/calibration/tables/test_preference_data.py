@@ -6,8 +6,9 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibration.tables.files import checked
-from calibration.tables.preferences import VOTES, judged_pairs, pair_votes
+from calibration.rank.judgments import tasks_judged
+from calibration.tables.files import checked, read_tables, write_tables
+from calibration.tables.preferences import VOTES, judged_pairs, pair_votes, votes_by_pair
 from calibration.tables.tables import CHOICES, TABLES
 
 
@@ -122,3 +123,33 @@ def test_every_judgment_is_counted_once(rows):
     table = preferences(rows)
 
     assert pair_votes(table)[list(VOTES)].to_numpy().sum() == len(judged_pairs(table)) == len(rows)
+
+
+def test_texts_and_categories_count_the_same(tmp_path):
+    """A large table is read with its names as categories; systems may have stood on one side alone."""
+    rows = [
+        shown("B", "A", "left", worker="w2", topic="r"),
+        shown("C", "A", "right", worker="w1", topic="r"),
+        shown("B", "A", "equally_bad", worker="w1"),
+        shown("C", "B", "equally_good", worker="w3", task="u"),
+        shown("A", "B", "right", worker="w1", validation_of="j2"),
+    ]
+    write_tables({"preferences": preferences(rows), "workers": workers(w3={"excluded": "true"})}, tmp_path)
+    texts, compact = (read_tables(tmp_path, compact=names) for names in ((), ["preferences"]))
+
+    assert compact["preferences"]["system_left"].dtype == "category"
+    pd.testing.assert_frame_equal(
+        compact["preferences"].astype(texts["preferences"].dtypes), texts["preferences"]
+    )
+    for exclude in (True, False):
+        judged = [
+            judged_pairs(one["preferences"], workers=one["workers"], exclude=exclude)
+            for one in (texts, compact)
+        ]
+        pd.testing.assert_frame_equal(judged[1].astype(judged[0].dtypes), judged[0])
+        pd.testing.assert_frame_equal(votes_by_pair(judged[1]), votes_by_pair(judged[0]))
+        ours, theirs = (
+            [(one.systems, one.left.tolist()) for one in tasks_judged(tables, exclude=exclude)]
+            for tables in (texts, compact)
+        )
+        assert ours == theirs

@@ -5,12 +5,10 @@ import pyarrow as pa
 import pyarrow.parquet as pa_parquet
 import pytest
 
-from calibration.tables import raw_files
-from calibration.tables.definition import Column, Kind, Table
+from calibration.tables.definition import Column, Kind, Table, parsed
 from calibration.tables.files import read_table, read_tables, table_paths, tables_sha256, write_tables
-from calibration.tables.raw_files import raw_csv
 from calibration.tables.tables import TABLES
-from metrics.errors import FaultLog, InputError
+from metrics.errors import InputError
 
 SEARCHES = "worker,topic,seconds\n"
 
@@ -59,17 +57,6 @@ def test_one_time_that_is_written_otherwise_moves_no_other(tmp_path, odd):
     assert beside[2] == alone[0]
 
 
-def test_a_large_file_is_read_in_blocks_and_a_row_may_be_longer_than_one(tmp_path, monkeypatch):
-    """Quoted cells with line ends in them lie across the ends of blocks, too."""
-    rows = [f'"w\n{number}",q{number},"{"x" * number}"\n' for number in range(90)]
-    (tmp_path / "searches.csv").write_text("worker,topic,search\n" + "".join(rows))
-    whole = raw_csv(tmp_path / "searches.csv", FaultLog(tmp_path))
-    for size in (200, 20):
-        monkeypatch.setattr(raw_files, "BLOCK_BYTES", size)
-        assert raw_csv(tmp_path / "searches.csv", FaultLog(tmp_path)).equals(whole)
-    assert whole["worker"].tolist() == [f"w\n{number}" for number in range(90)]
-
-
 def test_ids_stay_text(tmp_path):
     """Topics are compared as text: 07 is not 7, and NA is a name like any other."""
     (tmp_path / "searches.csv").write_text(SEARCHES + "NA,07,1\n")
@@ -111,3 +98,42 @@ def test_a_table_that_breaks_its_definition_is_not_written(tmp_path):
     with pytest.raises(InputError, match="searches:2: seconds: -1 is out of range"):
         write_tables({"workers": sound, "searches": broken}, tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+ANSWERS = (
+    'worker,question,value\nw,q,"two\r\nlines, é"\nwé,q,\nw3,q,"a ""quote"" that is longer than a block"\n'
+)
+
+
+@pytest.mark.parametrize("block_bytes", [1, 7, 30])
+def test_a_file_is_read_the_same_wherever_its_blocks_end(block_bytes, tmp_path, monkeypatch):
+    """Also within a letter of two bytes, a line break of two, and a row that is longer than a block."""
+    (tmp_path / "answers.csv").write_bytes(b"\xef\xbb\xbf" + ANSWERS.encode())
+    whole = read_tables(tmp_path)["answers"]
+    monkeypatch.setattr("calibration.tables.raw_files.BLOCK_BYTES", block_bytes)
+
+    pd.testing.assert_frame_equal(read_tables(tmp_path)["answers"], whole)
+    assert whole["value"].tolist()[0] == "two\r\nlines, é"
+
+    (tmp_path / "answers.csv").write_bytes(ANSWERS.encode() + b"w,q,\xff\n")
+    with pytest.raises(InputError, match=r"answers\.csv:6: not UTF-8"):
+        read_tables(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "usual", "odd"),
+    [
+        (Kind.TIME, ["2026-03-01T09:30:00.120Z", "0001-01-01T00:00:00.000Z"], "2026-03-01T09:30+01"),
+        (Kind.TIME, ["2026-03-01T09:30:00.120Z"], "2026-02-30T09:30:00.000Z"),
+        (Kind.TIME, ["2026-03-01T09:30:00.120Z"], "2026-03-01 09:30:00.000Z"),
+        (Kind.NUMBER, ["1", "-0.1", "1e-7", "+2", "0.30000000000000004", "9007199254740993"], " 3"),
+        (Kind.INTEGER, ["1", "2e3"], "4 "),
+    ],
+)
+def test_a_cell_means_the_same_whatever_stands_in_the_others(kind, usual, odd):
+    """Cells in their usual form are read in bulk, and one by one beside a cell that is not."""
+    alone = parsed(pd.Series([*usual, None], dtype="str"), kind)[0]
+    beside = parsed(pd.Series([*usual, None, odd], dtype="str"), kind)[0]
+
+    pd.testing.assert_series_equal(alone, beside[:-1])
+    assert alone.notna().tolist() == [True] * len(usual) + [False]

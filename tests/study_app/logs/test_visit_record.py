@@ -1,36 +1,46 @@
 """Signs of life and visits: where a visit of a stream begins and ends, and why."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from calibration.visits.cut import visits_from_activity
-from study_app.logs.dwell import LoggedEvent, server_times
-from study_app.logs.visit_record import LoggedPage, activity_rows, visits_of
+from study_app.logs import event_arrays
+from study_app.logs.event_arrays import OTHER, Events
+from study_app.logs.sign_loops import AT, PAGE, PLAIN
+from study_app.logs.visit_record import FollowTimes, StreamPages, activity_rows, visits_of
 from study_app.protocol.domain import VISIT_GAP_SECONDS
 
 NOON = 1_772_366_400_000
 DAY = 86_400
 IDLE = 300
+CODES = {kind: code for code, kind in enumerate(event_arrays.KINDS)}
+
+
+@dataclass(frozen=True)
+class LoggedPage:
+    """One page of a stream: when it was served and its form was sent (-1: never), and (number, kind, milliseconds) it logged."""
+
+    served_ms: int
+    left_ms: int
+    events: tuple[tuple[int, str, int], ...]
 
 
 def page(served, *happenings, left=None, lost=()):
     """A page served so many seconds after noon; (seconds since serving, kind), numbered from 1, some of them lost."""
-    served_ms = NOON + 1000 * served
-    events = [
-        LoggedEvent(number, kind, round(1000 * at), served_ms + round(1000 * at), {})
-        for number, (at, kind) in enumerate(happenings, start=1)
-        if number not in lost
-    ]
     return LoggedPage(
-        served_ms=served_ms,
-        left_ms=None if left is None else NOON + 1000 * left,
-        events=events,
-        times=server_times(events, served_ms),
+        served_ms=NOON + 1000 * served,
+        left_ms=-1 if left is None else NOON + 1000 * left,
+        events=tuple(
+            (number, kind, round(1000 * at))
+            for number, (at, kind) in enumerate(happenings, start=1)
+            if number not in lost
+        ),
     )
 
 
@@ -45,9 +55,18 @@ def beats(start, stop):
 
 
 def cut(*pages, started=-DAY, ended=DAY, idle=IDLE):
-    return visits_of(
-        pages, started_ms=NOON + 1000 * started, ended_ms=NOON + 1000 * ended, idle_ms=1000 * idle
-    )
+    log = [
+        (number, CODES.get(kind, OTHER), ms, page.served_ms + ms, DAY * NOON, -1, 0, -1)
+        for page in pages
+        for number, kind, ms in page.events
+    ]
+    first = np.cumsum([0, *(len(page.events) for page in pages)])
+    events = Events(first, np.array(log, np.int64).reshape(-1, 8), np.zeros(len(log)))
+    served, at = np.array([page.served_ms for page in pages]), np.zeros(len(log), np.int64)
+    PLAIN.place_in_time(events, served, at)
+    stream = StreamPages(np.zeros(len(pages), np.int64), served, np.array([page.left_ms for page in pages]))
+    bounds = (NOON + 1000 * started, NOON + 1000 * ended, 1000 * idle)
+    return visits_of(events, at, stream, FollowTimes(*(np.array([bound]) for bound in bounds)))
 
 
 def told(visits, *, exhausted=False):
@@ -236,7 +255,11 @@ def lives(draw):
 
 
 def activity(visits):
-    rows = [("ann", "news", f"p{page}", at, kind) for page, at, kind in activity_rows(visits)]
+    signs, kinds = activity_rows(visits)
+    rows = [
+        ("ann", "news", f"p{sign[PAGE]}", sign[AT], event_arrays.KINDS[kind])
+        for sign, kind in zip(signs, kinds, strict=True)
+    ]
     frame = pd.DataFrame(rows, columns=["worker", "topic", "page", "at", "kind"])
     at = pd.to_datetime(frame["at"].astype("int64"), unit="ms", utc=True).astype("datetime64[ms, UTC]")
     return frame.assign(at=at, system="sys")
@@ -264,8 +287,8 @@ def test_visits_are_apart_and_cut_again_from_activity_come_out_the_same(pages, e
 @given(lives())
 def test_more_pages_that_nobody_saw_change_nothing(pages):
     """Link previews and prefetches."""
-    seen = [replace(page, left_ms=None) for page in pages]
-    unseen = [replace(page, events=(), times=()) for page in seen]
+    seen = [replace(page, left_ms=-1) for page in pages]
+    unseen = [replace(page, events=()) for page in seen]
 
     assert told(cut(*unseen, *seen)) == told(cut(*seen))
 

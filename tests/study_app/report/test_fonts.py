@@ -5,6 +5,8 @@ from pathlib import Path
 
 import matplotlib as mpl
 import pytest
+from matplotlib.font_manager import fontManager
+from matplotlib.ft2font import FT2Font
 
 from study_app.report.drawing import canvas
 from study_app.report.drawing.canvas import drawn, has_truetype_outlines, new_drawing, told_missing
@@ -78,3 +80,14 @@ def test_only_truetype_outlines_can_be_embedded_as_truetype(tmp_path):
     ):
         (tmp_path / name).write_bytes(head)
         assert has_truetype_outlines(tmp_path / name) == is_truetype, name
+
+
+def test_signs_of_figures_come_from_a_font_that_was_cut_once():
+    """What stands in the files is DejaVu Sans all the same, and an SVG names it alone, so that any machine can draw it."""
+    made = drawn(partial(named, name="été α ≤ 1"), ReportLook(), name="n", title="t")
+
+    assert b"+DejaVuSans" in made.pdf
+    assert canvas.FIGURES_FONT not in made.svg
+    assert "font-family: 'DejaVu Sans', " in made.svg
+    entry = next(entry for entry in fontManager.ttflist if entry.name == canvas.FIGURES_FONT)
+    assert FT2Font(entry.fname).num_glyphs < 2_000

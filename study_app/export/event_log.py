@@ -1,0 +1,308 @@
+"""What pages logged, from the database to arrays, some people at a time."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from itertools import count
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from pydantic_core import from_json
+from sqlalchemy import BigInteger, Text, cast, select, type_coerce
+from sqlalchemy.orm import Session
+
+from study_app.logs.event_arrays import (
+    IN_FORCE,
+    IS_OPEN,
+    ITEM,
+    KIND,
+    KINDS,
+    LAYER,
+    LAYOUT,
+    NUMBER,
+    OPEN,
+    OTHER,
+    SEE,
+    Events,
+    Flags,
+    Floats,
+    Int64s,
+    Shown,
+)
+from study_app.logs.sign_loops import PLAIN, Loops
+from study_app.protocol.items import SIDE, Item
+from study_app.store.models import EPOCH, MILLISECOND, PageLoad, StoredEvent
+
+ROWS_AT_ONCE = 5_000
+_PER_PAGE = 1 << 20
+"""More than the numbers of events that a page may have."""
+SIDES = ("left", "right", SIDE)
+"""What an event may name, in the order in which a page has them."""
+
+
+class ShownText:
+    """A text as arrays; ``place`` is where in it each key stands."""
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        self.items = items
+        self.place = {item.key: place for place, item in enumerate(items)}
+        self.length = np.array([item.length for item in items], float)
+        self.chars = np.array([item.chars for item in items], np.int64)
+        layers = [-1 if item.layer is None else self.place[item.layer] for item in items]
+        self.layer = np.array(layers, np.int64)
+
+
+class Showed(NamedTuple):
+    """What one side of a page showed: items ``begin`` to ``end`` of a text."""
+
+    text: ShownText
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Screens:
+    """Some pages: what they logged, and what they showed.
+
+    Attributes
+    ----------
+    events : Events
+        What they logged.
+    shown : Shown
+        What they showed.
+    page_of_item : array of int, shape (items,)
+        The page of each item shown.
+    texts : sequence of ShownText
+        Every text of which something was shown, once.
+    first_item : array of int, shape (texts,)
+        Where the items of each text begin, when all texts stand one after the other.
+    item : array of int, shape (items,)
+        Which of the items of all texts each item shown is.
+    """
+
+    events: Events
+    shown: Shown
+    page_of_item: Int64s
+    texts: Sequence[ShownText]
+    first_item: Int64s
+    item: Int64s
+
+    def place_in_text(self, item: Int64s) -> Int64s:
+        """Return which of its text's items each item shown is, from 0."""
+        text = np.searchsorted(self.first_item, self.item[item], side="right") - 1
+        return self.item[item] - self.first_item[text]
+
+    @property
+    def items(self) -> list[Item]:
+        """The items of all texts."""
+        return [item for text in self.texts for item in text.items]
+
+    @property
+    def chars(self) -> Int64s:
+        """Counted characters of each item shown."""
+        chars: Int64s = _joined([text.chars for text in self.texts])[self.item]
+        return chars
+
+
+class _Details(NamedTuple):
+    """What the details say, each text of a detail once."""
+
+    side: Int64s
+    key: Int64s
+    share: Floats
+    is_open: Int64s
+    layout: Int64s
+
+
+class EventLog:
+    """What the pages of some people logged.
+
+    Attributes
+    ----------
+    page, text : array of int, shape (events,)
+        Row of the page load; place in ``kinds`` and ``details``.
+    kinds, details : sequence of str
+        Every kind with a detail, once.
+    loops : Loops
+        What goes through them.
+    log : array of int, shape (events, 8)
+        As in `Events`; what was seen and which layout came into force are still open.
+    """
+
+    def __init__(self, session: Session, workers: Sequence[int], loops: Loops = PLAIN) -> None:
+        self.loops = loops
+        texts: defaultdict[str, int] = defaultdict(count().__next__)
+        parts = [
+            np.column_stack(
+                [
+                    *(np.fromiter(column, np.int64, len(column)) for column in numbers),
+                    np.fromiter(map(texts.__getitem__, kind_and_detail), np.int64, len(kind_and_detail)),
+                ]
+            )
+            for *numbers, kind_and_detail in _columns(session, workers)
+        ]
+        rows = np.concatenate(parts) if parts else np.zeros((0, 5), np.int64)
+        parted = [text.partition("{") for text in texts]
+        self.kinds, self.details = [kind for kind, _, _ in parted], ["{" + detail for _, _, detail in parted]
+        self.page, self.text = rows[:, 0] // _PER_PAGE, rows[:, 4]
+        known = {kind: code for code, kind in enumerate(KINDS)}
+        self.log = np.zeros((len(rows), IN_FORCE + 1), np.int64)
+        self.log[:, NUMBER] = rows[:, 0] % _PER_PAGE
+        self.log[:, KIND] = np.array([known.get(kind, OTHER) for kind in self.kinds], np.int64)[self.text]
+        self.log[:, KIND + 1 : ITEM] = rows[:, 1:4]
+        self.layouts: dict[str, int] = {}
+        self._keys: dict[str, int] = {}
+
+    def happened(self, events: Events, served_ms: Int64s) -> Int64s:
+        """Return when each event of some pages happened, in milliseconds since 1970."""
+        at = np.zeros(len(events.log), np.int64)
+        self.loops.place_in_time(events, served_ms, at)
+        return at
+
+    def order(self, pages: Sequence[int]) -> tuple[Int64s, Int64s]:
+        """Return the events of some pages in the order of these and of their numbers, and where each page begins."""
+        rows, place = np.unique(self.page, return_inverse=True)
+        wanted = {row: rank for rank, row in enumerate(pages)}
+        rank = np.array([wanted.get(row, -1) for row in rows.tolist()], np.int64)[place]
+        order = np.lexsort((self.log[:, NUMBER], rank))[np.count_nonzero(rank < 0) :]
+        return order, _begins(np.bincount(rank[order], minlength=len(pages)))
+
+    def screens(self, pages: Sequence[int], showings: Sequence[Mapping[str, Showed]]) -> Screens:
+        """Return what pages logged and showed.
+
+        Parameters
+        ----------
+        pages : sequence of int
+            Rows of the page loads in the order wanted; 0 where nothing was logged.
+        showings : sequence of mapping
+            Side -> what each page showed there.
+        """
+        texts = {id(one.text): one.text for page in showings for one in page.values()}
+        places = {text: place for place, text in enumerate(texts)}
+        table = np.zeros((len(pages), len(SIDES), 3), np.int64)
+        table[:, :, 0] = -1
+        for page, sides in enumerate(showings):
+            for side, (text, begin, end) in sides.items():
+                table[page, SIDES.index(side)] = places[id(text)], begin, end
+        return self._screens(pages, list(texts.values()), table)
+
+    def _screens(self, pages: Sequence[int], texts: Sequence[ShownText], table: Int64s) -> Screens:
+        """``table``: page and side -> text (-1 for none), begin, end."""
+        text, begin, end = (table[:, :, column] for column in range(3))
+        first = _begins((end - begin).ravel())
+        base = first[:-1].reshape(text.shape)
+        side_of = np.repeat(np.arange(text.size), (end - begin).ravel())
+        first_item = _begins(np.array([len(one.items) for one in texts], np.int64))
+        shift = (begin - base).ravel()[side_of]
+        item = np.arange(first[-1]) + shift + first_item[text.ravel()[side_of]]
+        layer = _joined([one.layer for one in texts])[item]
+        shown = Shown(
+            pages=np.column_stack([base[:, 0], base[:, 1], first[len(SIDES) :: len(SIDES)]]),
+            length=_joined([one.length for one in texts])[item].astype(float),
+            layer=np.where(layer < 0, -1, layer - shift),
+        )
+        order, first_event = self.order(pages)
+        page = np.repeat(np.arange(len(pages)), np.diff(first_event))
+        log, told, details = self.log[order], self.text[order], self._details
+        side, key = details.side[told], details.key[told]
+        seen = np.flatnonzero(side >= 0)
+        where = page[seen], side[seen]
+        found = self._places(texts, text[where], key[seen])
+        is_shown = (found >= begin[where]) & (found < end[where])
+        log[:, ITEM] = -1
+        log[seen, ITEM] = np.where(is_shown, found + (base - begin)[where], -1)
+        log[:, IS_OPEN], log[:, IN_FORCE] = details.is_open[told], details.layout[told]
+        return Screens(
+            events=Events(first_event, log, details.share[told]),
+            shown=shown,
+            page_of_item=side_of // len(SIDES),
+            texts=texts,
+            first_item=first_item[:-1],
+            item=item,
+        )
+
+    def _places(self, texts: Sequence[ShownText], text: Int64s, key: Int64s) -> Int64s:
+        """Return where keys stand in texts, -1 for nowhere."""
+        pairs, place = np.unique(text * len(self._keys) + key, return_inverse=True)
+        keys = list(self._keys)
+        found = [
+            -1 if pair < 0 else texts[pair // len(keys)].place.get(keys[pair % len(keys)], -1)
+            for pair in pairs.tolist()
+        ]
+        return np.array(found, np.int64)[place]
+
+    @cached_property
+    def _details(self) -> _Details:
+        """What the details say that matter to reading."""
+        size = len(self.details)
+        found = _Details(
+            *(np.full(size, -1), np.full(size, -1), np.zeros(size), np.zeros(size, int), np.full(size, -1))
+        )
+        needed: Flags = np.isin(self.log[:, KIND], (SEE, LAYER, OPEN, LAYOUT))
+        for place in np.unique(self.text[needed]).tolist():
+            detail: dict[str, Any] = from_json(self.details[place])
+            if "layout" in detail:
+                found.layout[place] = self.layouts.setdefault(detail["layout"], len(self.layouts))
+            elif detail["side"] in SIDES:
+                found.side[place] = SIDES.index(detail["side"])
+                found.key[place] = self._keys.setdefault(detail["item"], len(self._keys))
+                found.share[place] = detail.get("share", 0.0)
+                found.is_open[place] = detail.get("open", False)
+        return found
+
+
+def _columns(session: Session, workers: Sequence[int]) -> Iterator[Any]:
+    """Yield page and number as one, both clocks, time of storing, kind and detail as one, of some events at a time.
+
+    As the driver gives them: every value less is time saved. Times as the integers they are stored as, and details as text, since
+    most say nothing that matters to reading, and many say the same.
+    """
+    logged = (
+        select(
+            cast(StoredEvent.page_load_id, BigInteger) * _PER_PAGE + StoredEvent.number,
+            StoredEvent.page_ms,
+            StoredEvent.wall_ms,
+            type_coerce(StoredEvent.received_at, BigInteger),
+            StoredEvent.kind + cast(StoredEvent.detail, Text),
+        )
+        .join(PageLoad, PageLoad.id == StoredEvent.page_load_id)
+        .where(PageLoad.worker_id.in_(workers))
+    )
+    with session.connection().execute(logged) as result:
+        cursor: Any = result.cursor
+        while rows := cursor.fetchmany(ROWS_AT_ONCE):
+            yield zip(*rows, strict=True)
+
+
+def milliseconds(time: datetime) -> int:
+    """Return the milliseconds from 1970 to a time."""
+    return (time - EPOCH) // MILLISECOND
+
+
+def taken(values: Sequence[Any], places: Int64s) -> "pd.Series[str]":
+    """Return a column of texts: the value in each place."""
+    texts = pa.array(values, pa.large_string(), from_pandas=True).take(pa.array(places))
+    return pd.Series(pd.array(texts, dtype="str"))
+
+
+def flags(values: Flags) -> "pd.Series[bool]":
+    """Return a column of true and false."""
+    return pd.Series(values, dtype="boolean")
+
+
+def times(milliseconds: Int64s) -> Any:
+    """Return a column of times from milliseconds since 1970."""
+    return pd.Series(pd.to_datetime(milliseconds, unit="ms", utc=True).as_unit("ms"))
+
+
+def _begins(sizes: Int64s) -> Int64s:
+    """Return where each of some runs begins, and where the last one ends."""
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+
+
+def _joined(arrays: Sequence[Any]) -> Any:
+    return np.concatenate(arrays) if arrays else np.zeros(0, np.int64)

@@ -1,0 +1,314 @@
+"""Pure: loops over the events of many pages: when each happened, what was read, what is a sign of life.
+
+`dwell` says of one page what its events mean. Here the same is done for many pages at once, and a test holds both equal. The loops
+are plain Python that numba can compile too: to load them compiled takes longer than to run them over a small log.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from study_app.logs.dwell import DRIFT_MS, FULL, SILENT_MS
+from study_app.logs.event_arrays import (
+    BEAT,
+    BEGIN,
+    BLUR,
+    CLOSE,
+    DWELL_MS,
+    END,
+    FIRST_SEEN,
+    FOCUS,
+    HIDDEN,
+    IN_FORCE,
+    IS_INTERRUPTED,
+    IS_OPEN,
+    IS_OPENED,
+    IS_SHOWN,
+    ITEM,
+    KIND,
+    LAYER,
+    LAYOUT,
+    LENGTH_NOW,
+    NUMBER,
+    OPEN,
+    PAGE_MS,
+    RECEIVED_MS,
+    SECOND,
+    SEE,
+    SHARE,
+    SHARE_NOW,
+    SINCE,
+    SLEEP,
+    SUBMIT,
+    VISIBLE,
+    WALL_MS,
+    WAS_OPENED,
+    WHOLLY_SEEN,
+    Events,
+    Flags,
+    Floats,
+    Int64s,
+    ItemReadings,
+    Shown,
+)
+
+
+def place_in_time(events: Events, served_ms: Int64s, at: Int64s) -> None:
+    """Say ``at`` which time each event happened, as `study_app.logs.dwell.server_times` does."""
+    log = events.log
+    for page in range(served_ms.size):
+        served, begin, end = served_ms[page], events.first[page], events.first[page + 1]
+        least = 1 << 62
+        for event in range(end - 1, begin - 1, -1):
+            arrived = max(log[event, RECEIVED_MS], served)
+            least = min(least, arrived - served - log[event, PAGE_MS])
+            at[event] = least  # room for sleep before this event and every later one
+        slept = 0
+        for event in range(begin, end):
+            if event > begin:
+                wall = log[event, WALL_MS] - log[event - 1, WALL_MS]
+                ahead = wall - (log[event, PAGE_MS] - log[event - 1, PAGE_MS])
+                if ahead > DRIFT_MS and slept + ahead <= at[event] + DRIFT_MS:
+                    slept += ahead
+            at[event] = min(served + log[event, PAGE_MS] + slept, max(log[event, RECEIVED_MS], served))
+        for event in range(end - 2, begin - 1, -1):
+            at[event] = min(at[event], at[event + 1])
+
+
+LOOKED_AT, FOCUSED, CLOSED, SUBMITTED, STANDING, ON_SCREEN, PAUSES, LAYOUTS, TOP = range(9)
+"""Places in `PageState.state`: four flags; the layout in force; how many items are on the screen, pauses not read on after, and layouts that
+were in force; from `TOP` on the top of each side."""
+
+
+class PageState(NamedTuple):
+    """A page as far as its events have been told.
+
+    Attributes
+    ----------
+    state : array of int, shape (11,)
+        Places `LOOKED_AT` to `TOP`.
+    on_screen, pauses : array of int
+        The items on the screen in the order in which they came, and the events of pauses not read on after.
+    per_word_ms : array of float, shape (1,)
+        Grows by each moment over the words on the screen, so that an item takes its words x growth when they change.
+    """
+
+    state: Int64s
+    on_screen: Int64s
+    pauses: Int64s
+    per_word_ms: Floats
+
+
+def read_pages(events: Events, shown: Shown, passed: Flags, is_pause: Flags, read: ItemReadings) -> None:
+    """Read pages as `study_app.logs.dwell.read_page` does, without the events that are ``passed`` over."""
+    items, log = len(read.notes), events.log
+    page = PageState(
+        np.zeros(TOP + 2, np.int64),
+        np.zeros(items + 1, np.int64),
+        np.zeros(len(log) + 1, np.int64),
+        np.zeros(1),
+    )
+    for number in range(len(shown.pages)):
+        begin_page(page)
+        bounds, before = shown.pages[number], -1
+        for event in range(events.first[number], events.first[number + 1]):
+            if passed[event]:
+                continue
+            if before >= 0 and is_counted(log, before, event, page.state):
+                length = log[event, PAGE_MS] - log[before, PAGE_MS]
+                divide_time(length, read.parts, page)
+                read_on(read.notes, page, read.broken_off)
+                if page.state[STANDING] >= 0:
+                    read.layout_ms[number, page.state[STANDING]] += length
+            if log[event, KIND] == SEE or log[event, KIND] == LAYER:
+                look(event, events, bounds, shown, read.notes, read.parts, page)
+            else:
+                happen(event, log, read.layout_place[number], page)
+                note_screen(event, bounds, read.notes, read.parts, page)
+            if is_pause[event]:
+                pause(event, log, read.notes, read.broken_off, page)
+            before = event
+        end_page(log, read.notes, read.parts, page)
+        read.top[number] = page.state[TOP : TOP + 2]
+
+
+def begin_page(page: PageState) -> None:
+    """Set the state to that before the first event."""
+    page.state[:] = 0
+    page.state[LOOKED_AT] = page.state[FOCUSED] = 1
+    page.state[STANDING] = page.state[TOP] = page.state[TOP + 1] = -1
+    page.per_word_ms[0] = 0.0
+
+
+def end_page(log: Int64s, notes: Int64s, parts: Floats, page: PageState) -> None:
+    """Note whose reading the end of the page cut short, and take everything off the screen."""
+    last = being_read(log, notes, page)
+    if last >= 0 and not (page.state[SUBMITTED] and notes[last, WHOLLY_SEEN] >= 0):
+        notes[last, IS_INTERRUPTED] = 1
+    while page.state[ON_SCREEN]:
+        take_off(page.on_screen[0], notes, parts, page)
+
+
+def is_counted(log: Int64s, before: int, after: int, state: Int64s) -> bool:
+    """Say whether the stretch between two events is known and was looked at."""
+    length = log[after, PAGE_MS] - log[before, PAGE_MS]
+    drift = log[after, WALL_MS] - log[before, WALL_MS] - length
+    return bool(
+        state[LOOKED_AT]
+        and state[FOCUSED]
+        and not state[CLOSED]
+        and log[after, NUMBER] == log[before, NUMBER] + 1
+        and log[after, KIND] != SLEEP
+        and 0 < length <= SILENT_MS
+        and abs(drift) <= DRIFT_MS
+    )
+
+
+def divide_time(length: int, parts: Floats, page: PageState) -> None:
+    """Divide a stretch among the items on the screen."""
+    words = 0.0
+    for place in range(page.state[ON_SCREEN]):
+        words += parts[page.on_screen[place], LENGTH_NOW]
+    if words > 0:
+        page.per_word_ms[0] += length / words
+
+
+def pause(event: int, log: Int64s, notes: Int64s, broken_off: Int64s, page: PageState) -> None:
+    """Note what is being read as the reader goes away."""
+    broken_off[event] = being_read(log, notes, page)
+    if broken_off[event] >= 0:
+        page.pauses[page.state[PAUSES]] = event
+        page.state[PAUSES] += 1
+
+
+def read_on(notes: Int64s, page: PageState, broken_off: Int64s) -> None:
+    """Forget the breaking off of whatever is looked at again."""
+    kept = 0
+    for place in range(page.state[PAUSES]):
+        event = page.pauses[place]
+        if notes[broken_off[event], IS_SHOWN]:
+            broken_off[event] = -1
+        else:
+            page.pauses[kept] = event
+            kept += 1
+    page.state[PAUSES] = kept
+
+
+def happen(event: int, log: Int64s, layouts: Int64s, page: PageState) -> None:
+    """Take an event that concerns the whole page into the state."""
+    state, kind, layout = page.state, log[event, KIND], log[event, IN_FORCE]
+    if kind in (OPEN, LAYOUT):
+        state[CLOSED] = state[CLOSED] and kind == LAYOUT
+        state[STANDING] = layout
+        if layouts[layout] == 0:
+            state[LAYOUTS] += 1
+            layouts[layout] = state[LAYOUTS]
+    elif kind in (VISIBLE, BEAT, HIDDEN):
+        state[LOOKED_AT] = kind != HIDDEN
+    elif kind in (FOCUS, BLUR):
+        state[FOCUSED] = kind == FOCUS
+    elif kind in (SUBMIT, CLOSE):
+        state[SUBMITTED if kind == SUBMIT else CLOSED] = 1
+
+
+def look(
+    event: int, events: Events, bounds: Int64s, shown: Shown, notes: Int64s, parts: Floats, page: PageState
+) -> None:
+    """Take in what came into sight, or what a layer that opens or closes shows and hides."""
+    item = inside = events.log[event, ITEM]
+    if item < 0:
+        return
+    if events.log[event, KIND] == SEE:
+        parts[item, SHARE_NOW] = events.share[event]
+        put(item, shown, notes, parts, page)
+        note_seen(item, event, bounds, notes, parts, page.state)
+        return
+    notes[item, IS_OPENED] = events.log[event, IS_OPEN]
+    notes[item, WAS_OPENED] |= events.log[event, IS_OPEN]
+    while inside + 1 < bounds[END] and shown.layer[inside + 1] == item:
+        inside += 1
+        put(inside, shown, notes, parts, page)
+    for within in range(item + 1, inside + 1):
+        note_seen(within, event, bounds, notes, parts, page.state)
+
+
+def put(item: int, shown: Shown, notes: Int64s, parts: Floats, page: PageState) -> None:
+    """Put an item on the screen as it is seen now, or take it off."""
+    take_off(item, notes, parts, page)
+    share, layer = parts[item, SHARE_NOW], shown.layer[item]
+    if share > 0 and (layer < 0 or notes[layer, IS_OPENED]):
+        notes[item, IS_SHOWN] = 1
+        parts[item, LENGTH_NOW] = shown.length[item] * share
+        parts[item, SINCE] = page.per_word_ms[0]
+        page.on_screen[page.state[ON_SCREEN]] = item
+        page.state[ON_SCREEN] += 1
+
+
+def take_off(item: int, notes: Int64s, parts: Floats, page: PageState) -> None:
+    """Take an item off the screen and give it its part of the time."""
+    if not notes[item, IS_SHOWN]:
+        return
+    notes[item, IS_SHOWN] = 0
+    parts[item, DWELL_MS] += parts[item, LENGTH_NOW] * (page.per_word_ms[0] - parts[item, SINCE])
+    place, on_screen = 0, page.on_screen
+    while on_screen[place] != item:
+        place += 1
+    page.state[ON_SCREEN] -= 1
+    for later in range(place, page.state[ON_SCREEN]):
+        on_screen[later] = on_screen[later + 1]
+
+
+def note_screen(event: int, bounds: Int64s, notes: Int64s, parts: Floats, page: PageState) -> None:
+    """Note what the viewer sees of everything on the screen now."""
+    for place in range(page.state[ON_SCREEN]):
+        note_seen(page.on_screen[place], event, bounds, notes, parts, page.state)
+
+
+def note_seen(item: int, event: int, bounds: Int64s, notes: Int64s, parts: Floats, state: Int64s) -> None:
+    """Note what the viewer sees of an item now, if there is a viewer."""
+    share = parts[item, SHARE_NOW]
+    if not state[LOOKED_AT] or state[CLOSED] or not notes[item, IS_SHOWN] or share <= parts[item, SHARE]:
+        return
+    parts[item, SHARE] = share
+    if notes[item, FIRST_SEEN] < 0:
+        notes[item, FIRST_SEEN] = event
+    if share >= FULL and notes[item, WHOLLY_SEEN] < 0:
+        notes[item, WHOLLY_SEEN] = event
+    side = 1 if item >= bounds[SECOND] else 0
+    for further in range(item + 1, bounds[SECOND + side]):
+        if notes[further, FIRST_SEEN] >= 0:
+            return
+    top = bounds[BEGIN + side]
+    while not notes[top, IS_SHOWN]:
+        top += 1
+    state[TOP + side] = top
+
+
+def being_read(log: Int64s, notes: Int64s, page: PageState) -> int:
+    """Return the item that is being read, -1 for none: of those on screen the one first seen last, and of several the furthest."""
+    latest, when = -1, -1
+    for place in range(page.state[ON_SCREEN]):
+        item = page.on_screen[place]
+        if notes[item, FIRST_SEEN] >= 0:
+            at = log[notes[item, FIRST_SEEN], PAGE_MS]
+            if at > when or (at == when and item > latest):
+                latest, when = item, at
+    return latest
+
+
+HELPERS = (
+    begin_page,
+    end_page,
+    is_counted,
+    divide_time,
+    pause,
+    read_on,
+    happen,
+    look,
+    put,
+    take_off,
+    note_screen,
+    note_seen,
+    being_read,
+)
+"""What `read_pages` calls."""
