@@ -9,6 +9,7 @@ come in bursts or by habit: the variance that the model gives to the scores is c
 """
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -174,10 +175,17 @@ def _no_event(totals: Totals) -> Totals:
 
 def _below(shape: Floats, z: Floats, sigma: float) -> Floats:
     """P(A G <= T), G ~ Gamma(shape), z = (log T - mu) / sigma."""
-    points, weights = np.polynomial.legendre.leggauss(PIT_NODES)
+    weights = np.polynomial.legendre.leggauss(PIT_NODES)[1]
     shapes, which = np.unique(shape, return_inverse=True)
-    log_gamma = np.log(np.maximum(gammaincinv(shapes[:, None], (points + 1) / 2), 1e-300))
+    log_gamma = np.stack([_log_gamma(each) for each in shapes.tolist()])
     return np.asarray(ndtr(z[:, None] - log_gamma[which] / sigma) @ (weights / 2), dtype=np.float64)
+
+
+@lru_cache(maxsize=10_000)
+def _log_gamma(shape: float) -> Floats:
+    """Return logarithms of quantiles of a Gamma law, (`PIT_NODES`,); simulated studies ask for the same shapes again."""
+    points = np.polynomial.legendre.leggauss(PIT_NODES)[0]
+    return np.log(np.maximum(gammaincinv(shape, (points + 1) / 2), 1e-300))
 
 
 class Excess(NamedTuple):

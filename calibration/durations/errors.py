@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import stdtrit
 
-from calibration.durations.likelihood import Totals
+from calibration.durations.likelihood import Totals, each_at
 from calibration.durations.maximum import (
     LEAST_LOG_SIGMA,
     MOST_LOG_SIGMA,
@@ -218,9 +218,10 @@ class WorkerBootstrap:
         """Yield the logarithms of every resample that tells them; S is at least a thousandth of M."""
         rng = np.random.default_rng(self.seed)
         start = (self.top.mu, max(self.top.log_sigma, math.log(0.1)))
+        known = each_at(self.totals, *start)
         for counts in cluster_counts(len(self.totals), self.resamples, rng):
             try:
-                fit = maximum(self.totals, counts, start)
+                fit = maximum(self.totals, counts, start, known)
             except NotIdentifiedError:
                 continue
             yield log_normal_values(fit.mu, max(fit.sigma, math.exp(LEAST_LOG_SIGMA)))

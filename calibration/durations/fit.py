@@ -19,7 +19,6 @@ from calibration.durations.maximum import DurationMaximum, maximum
 from calibration.durations.notes import diagnose
 from calibration.durations.other_laws.causes import DAYS, WITHIN, Causes, find_causes
 from calibration.durations.other_laws.extended import (
-    LINKED,
     Extended,
     Together,
     fit_together,
@@ -86,6 +85,13 @@ def fit_away(  # noqa: PLR0913 - the options of prefcal fit
         dropout=dropout,
         window=window,
     )
+    return fit_times_away(exposure, rng=rng, resamples=resamples)
+
+
+def fit_times_away(
+    exposure: Exposure, *, rng: np.random.Generator | None = None, resamples: int = RESAMPLES
+) -> DurationFit:
+    """Do what `fit_away` does with times away that are known already."""
     if not exposure.event.any():
         raise NotIdentifiedError("nobody came back by themselves")
     return fit_exposure(exposure, names=AWAY, seconds="stream seconds", rng=rng, resamples=resamples)
@@ -179,7 +185,7 @@ def fit_exposure(
     totals = exposure.totals()
     top = fit_durations(totals)
     causes = find_causes(exposure, top)
-    if together is not None and together.p_value < LINKED and not causes.named:
+    if together is not None and not causes.named and together.is_linked:
         causes = replace(causes, held=together.model, doubted=())
     seed = int((rng or np.random.default_rng(1)).integers(2**32))
     plain = interval_methods(totals, top, rejected=WITHIN in causes.named, resamples=resamples, seed=seed)

@@ -10,6 +10,7 @@ constant it is the likelihood of a Poisson count n with mean T / A. The integral
 quadrature whose nodes lie around each person's own posterior mode; nodes on the prior would miss it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple, Self, TypeAlias
@@ -23,7 +24,8 @@ from metrics.arrays import Bools, Floats, Places
 
 NODES = ((1.0, 15), (1.5, 25), (2.0, 41), (np.inf, 101))
 """Up to which sigma how many nodes; the error of a person's log-likelihood is then below 1e-6 up to a sigma of 3."""
-BLOCK = 4096
+BLOCK = 1024
+"""People at once: their nodes fit a processor's cache."""
 LEAST_SEEN = 1e-12
 """Where the search passes through populations of which hardly anybody would be seen, it stays finite."""
 _LOG_ROOT_TWO_PI = 0.5 * np.log(2 * np.pi)
@@ -246,22 +248,29 @@ def posterior(events: Floats, seconds: Floats, mu: float, sigma: float) -> Poste
     The mode solves n = T e^-theta - (theta - mu) / sigma^2, in closed form by Wright's omega; the nodes are spread by the
     curvature there.
     """
-    nodes, weights = _nodes(sigma)
+    nodes, weights = (column[:, None] for column in _nodes(sigma))
     variance = sigma * sigma
     with np.errstate(divide="ignore"):
         log_seconds = np.log(seconds)
     pull = wrightomega(log_seconds + np.log(variance) - mu + events * variance)
     mode = mu - events * variance + pull
     spread = sigma / np.sqrt(pull + 1)
-    theta = mode[:, None] + np.sqrt(2) * spread[:, None] * nodes
-    z = (theta - mu) / sigma
-    exponent = -events[:, None] * theta - np.exp(log_seconds[:, None] - theta) - z * z / 2
+    # nodes by people and in place, which takes a third of the time: rows are long, and little memory is asked for
+    theta = np.sqrt(2) * spread * nodes
+    theta += mode
+    z = theta - mu
+    z /= sigma
+    exponent = -events * theta
+    exponent -= np.exp(np.subtract(log_seconds, theta, out=theta), out=theta)
+    exponent -= np.divide(np.multiply(z, z, out=theta), 2, out=theta)
     exponent += nodes**2 + np.log(weights)
-    top = exponent.max(axis=1)
-    terms = np.exp(exponent - top[:, None])
+    top = exponent.max(axis=0)
+    exponent -= top
+    terms = np.ascontiguousarray(np.exp(exponent, out=exponent).T)
     total = terms.sum(axis=1)
     loglik = top + np.log(total) + np.log(np.sqrt(2) * spread / sigma) - _LOG_ROOT_TWO_PI
-    return Posterior(loglik, z, terms / total[:, None])
+    terms /= total[:, None]
+    return Posterior(loglik, np.ascontiguousarray(z.T), terms)
 
 
 def _nodes(sigma: float) -> tuple[Floats, Floats]:
@@ -284,14 +293,17 @@ def log_likelihoods(totals: Totals, mu: float, sigma: float) -> Floats:
 
 def scores(totals: Totals, mu: float, log_sigma: float) -> Floats:
     """(u, 2) each person's share of the gradient, without the term of a zero truncation."""
-    pieces = [
-        _each(totals.events[at : at + BLOCK], totals.seconds[at : at + BLOCK], mu, log_sigma).gradient
-        for at in range(0, len(totals), BLOCK)
-    ]
+    pieces = [each.gradient for each in each_at(totals, mu, log_sigma)]
     return np.concatenate(pieces) if pieces else np.zeros((0, 2))
 
 
-def expansion(totals: Totals, mu: float, log_sigma: float, weights: Floats | None = None) -> Expansion:
+def expansion(
+    totals: Totals,
+    mu: float,
+    log_sigma: float,
+    weights: Floats | None = None,
+    known: "Sequence[Each] | None" = None,
+) -> Expansion:
     """Return the log-likelihood with its exact first and second derivatives.
 
     The gradient is the posterior mean of the complete-data score (Fisher's identity), the Hessian that of the
@@ -305,26 +317,17 @@ def expansion(totals: Totals, mu: float, log_sigma: float, weights: Floats | Non
         Where.
     weights : (u,) ndarray of float, optional
         How often each person counts; once by default.
+    known : sequence of Each, optional
+        What `each_at` says there, where it was asked before.
     """
     counted = np.ones(len(totals)) if weights is None else weights
-    plain = _weighted_sum(totals.events, totals.seconds, counted, mu, log_sigma)
+    plain = _weighted_sum(each_at(totals, mu, log_sigma) if known is None else known, counted)
     if totals.seen_by_seconds is None:
         return plain
     return _truncated(plain, totals.seen_by_seconds, counted, mu, log_sigma)
 
 
-def _weighted_sum(events: Floats, seconds: Floats, weights: Floats, mu: float, log_sigma: float) -> Expansion:
-    loglik, gradient, hessian = 0.0, np.zeros(2), np.zeros((2, 2))
-    for at in range(0, len(events), BLOCK):
-        block = slice(at, at + BLOCK)
-        each = _each(events[block], seconds[block], mu, log_sigma)
-        loglik += float(weights[block] @ each.loglik)
-        gradient += weights[block] @ each.gradient
-        hessian += np.tensordot(weights[block], each.hessian, 1)
-    return Expansion(loglik, gradient, hessian)
-
-
-class _Each(NamedTuple):
+class Each(NamedTuple):
     """As `Expansion`, with a leading axis of people."""
 
     loglik: Floats
@@ -332,7 +335,25 @@ class _Each(NamedTuple):
     hessian: Floats
 
 
-def _each(events: Floats, seconds: Floats, mu: float, log_sigma: float) -> _Each:
+def each_at(totals: Totals, mu: float, log_sigma: float) -> Sequence[Each]:
+    """Return what each person adds, `BLOCK` people after the other, without the term of a zero truncation."""
+    return tuple(
+        _each(totals.events[at : at + BLOCK], totals.seconds[at : at + BLOCK], mu, log_sigma)
+        for at in range(0, len(totals), BLOCK)
+    )
+
+
+def _weighted_sum(blocks: Sequence[Each], weights: Floats) -> Expansion:
+    loglik, gradient, hessian = 0.0, np.zeros(2), np.zeros((2, 2))
+    for number, each in enumerate(blocks):
+        counted = weights[number * BLOCK : (number + 1) * BLOCK]
+        loglik += float(counted @ each.loglik)
+        gradient += counted @ each.gradient
+        hessian += np.tensordot(counted, each.hessian, 1)
+    return Expansion(loglik, gradient, hessian)
+
+
+def _each(events: Floats, seconds: Floats, mu: float, log_sigma: float) -> Each:
     sigma = float(np.exp(log_sigma))
     loglik, z, weights = posterior(events, seconds, mu, sigma)
     square = z * z
@@ -342,7 +363,7 @@ def _each(events: Floats, seconds: Floats, mu: float, log_sigma: float) -> _Each
     gradient = np.stack([one / sigma, two - 1], axis=1)
     crossed = (three - one * two - 2 * one) / sigma
     hessian = np.array([[(two - one**2 - 1) / sigma**2, crossed], [crossed, four - two**2 - 2 * two]])
-    return _Each(loglik, gradient, np.moveaxis(hessian, 2, 0))
+    return Each(loglik, gradient, np.moveaxis(hessian, 2, 0))
 
 
 def _truncated(plain: Expansion, tau: Floats, weights: Floats, mu: float, log_sigma: float) -> Expansion:

@@ -8,12 +8,13 @@ A spread that cannot be told from none ends at the lower bound of sigma; S is th
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from calibration.durations.likelihood import Expansion, Totals, expansion
+from calibration.durations.likelihood import Each, Expansion, Totals, expansion
 from calibration.inference.maximise import StoppingRule, climb
 from calibration.inference.results import NotIdentifiedError
 from metrics.arrays import Floats
@@ -76,7 +77,10 @@ def log_jacobian(log_sigma: float) -> Floats:
 
 
 def maximum(
-    totals: Totals, weights: Floats | None = None, start: tuple[float, float] | None = None
+    totals: Totals,
+    weights: Floats | None = None,
+    start: tuple[float, float] | None = None,
+    known: Sequence[Each] | None = None,
 ) -> DurationMaximum:
     """Maximise the likelihood by Newton steps on the absolute curvature, each shortened until it climbs.
 
@@ -88,6 +92,8 @@ def maximum(
         How often each person counts; once by default.
     start : (float, float), optional
         mu and log sigma to begin at; by default from the moments of counts.
+    known : sequence of Each, optional
+        What `each_at` says there.
 
     Raises
     ------
@@ -95,7 +101,11 @@ def maximum(
         If the likelihood still rises where the personal means differ by a factor of e^4, or the search does not end.
     """
     begin = np.array(moments(totals, weights) if start is None else start)
-    top = climb(lambda at: expansion(totals, at[0], at[1], weights), begin, _step, _RULE, (_LEAST, _MOST))
+
+    def look(at: Floats) -> Expansion:
+        return expansion(totals, at[0], at[1], weights, known if at is begin else None)
+
+    top = climb(look, begin, _step, _RULE, (_LEAST, _MOST))
     if not top.arrived:
         raise NotIdentifiedError(
             "the search for the likeliest distribution does not end; look for impossible durations"

@@ -3,6 +3,7 @@
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -10,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.durations.exposures import away_exposure
-from calibration.durations.fit import AWAY, SESSION, fit_away, fit_session
+from calibration.durations.fit import AWAY, SESSION, fit_session, fit_times_away
 from calibration.durations.fit import RESAMPLES as DURATION_RESAMPLES
 from calibration.durations.likelihood import Exposure
 from calibration.durations.result import DurationFit
@@ -78,7 +79,7 @@ class FitOptions:
     compare: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class FitMaterial:
     """What can be fitted to.
 
@@ -114,6 +115,11 @@ class FitMaterial:
         if name not in self.tables:
             raise NotIdentifiedError(f"there is no table {name}")
         return self.tables[name]
+
+    @cached_property
+    def times_away(self) -> Exposure:
+        """Times away; raises `NotIdentifiedError` where the tables cannot tell them."""
+        return away_exposure(self.tables, **away_options(self))
 
     def with_tables(self, **tables: pd.DataFrame) -> "FitMaterial":
         """Return the same with some tables replaced."""
@@ -173,8 +179,8 @@ def visit_estimates(material: FitMaterial) -> tuple[CalibrationResult, ...]:
 
 
 def _away(material: FitMaterial) -> CalibrationResult:
-    options, sampling = away_options(material), _sampling(material, "away")
-    return _bootstrapped(material, fit_away(material.tables, **options, **sampling))
+    fit = fit_times_away(material.times_away, **_sampling(material, "away"))
+    return _bootstrapped(material, fit)
 
 
 def _session(material: FitMaterial) -> CalibrationResult:
@@ -188,7 +194,7 @@ def _times_away(material: FitMaterial) -> Exposure | None:
     if material.options.inclusion != "all_enrolled":
         return None
     try:
-        return away_exposure(material.tables, **away_options(material))
+        return material.times_away
     except NotIdentifiedError:
         return None
 

@@ -21,7 +21,7 @@ People may also follow the others more and less without anybody answering by lot
 the class must explain more than powers that are spread over people, normal and not below 0.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +33,8 @@ from metrics.arrays import Bools, Floats
 SPREADS = np.concatenate([[0.01], np.arange(1, 21) / 20, np.arange(11, 21) / 10])
 """Standard deviations of the logarithm that are tried; the first stands for none."""
 STEPS = 25
+_AT_ONCE = 100
+"""People whose table fits a processor's cache."""
 _LEAST_SHARE = 1e-9
 
 
@@ -62,7 +64,7 @@ class FittedCrowd:
     posterior: Floats
 
 
-def fit_crowd(table: Floats, grid: Floats, classes: Floats | None = None) -> FittedCrowd:
+def fit_crowd(table: Floats, grid: Floats) -> FittedCrowd:
     """Fit a log-normal crowd by maximum likelihood.
 
     Parameters
@@ -71,29 +73,52 @@ def fit_crowd(table: Floats, grid: Floats, classes: Floats | None = None) -> Fit
         Log-likelihood of each person at each value.
     grid : (g,) ndarray of float
         Logarithms of the values, even and ascending.
-    classes : (people, c) ndarray of float, optional
-        Log-likelihood of each person as one of each class; no class by default.
     """
-    beside = np.empty((len(table), 0)) if classes is None else classes
+    return next(_fitted(table, grid, np.empty((len(table), 0))))
+
+
+def fit_crowds(table: Floats, grid: Floats, classes: Floats) -> tuple[FittedCrowd, FittedCrowd]:
+    """Fit a crowd without classes, as `fit_crowd` does, and one with classes beside it.
+
+    Parameters
+    ----------
+    table, grid
+        As for `fit_crowd`.
+    classes : (people, c) ndarray of float
+        Log-likelihood of each person as one of each class.
+    """
+    alone, beside = _fitted(table, grid, classes[:, :0], classes)
+    return alone, beside
+
+
+def _fitted(table: Floats, grid: Floats, *classes: Floats) -> Iterator[FittedCrowd]:
+    """Yield the crowd with each of some choices of classes."""
     centres = np.repeat(grid, len(SPREADS))
     weights = normal_weights(grid, centres, np.tile(SPREADS, len(grid)))
     top = table.max(axis=1)
-    scaled = np.maximum(np.exp(table - top[:, None]) @ weights, 1e-300)
+    scaled = np.exp(table - top[:, None]) @ weights
+    np.maximum(scaled, 1e-300, out=scaled)
+    for beside in classes:
+        shares, total = _with_classes(scaled, top, beside)
+        best = int(total.argmax())
+        yield FittedCrowd(
+            centre=float(centres[best]),
+            spread=float(SPREADS[best % len(SPREADS)]),
+            loglik=float(total[best]),
+            profile=total.reshape(len(grid), -1).max(axis=0),
+            shares=shares,
+            posterior=_posterior(np.log(scaled[:, best]) + top, beside, shares),
+        )
+
+
+def _with_classes(scaled: Floats, top: Floats, beside: Floats) -> tuple[Floats, Floats]:
+    """Return the likeliest shares of the classes, (c,), and the log-likelihood of all people under each law."""
     shares = np.full(beside.shape[1], 0.1)
     for _ in range(STEPS if beside.size else 0):
         best = int(_logliks(scaled, top, beside, shares).argmax())
         within = np.log(scaled[:, best]) + top
         shares = np.maximum(_posterior(within, beside, shares).mean(axis=0), _LEAST_SHARE)
-    total = _logliks(scaled, top, beside, shares)
-    best = int(total.argmax())
-    return FittedCrowd(
-        centre=float(centres[best]),
-        spread=float(SPREADS[best % len(SPREADS)]),
-        loglik=float(total[best]),
-        profile=total.reshape(len(grid), -1).max(axis=0),
-        shares=shares,
-        posterior=_posterior(np.log(scaled[:, best]) + top, beside, shares),
-    )
+    return shares, _logliks(scaled, top, beside, shares)
 
 
 def normal_weights(grid: Floats, centre: Floats, spread: Floats) -> Floats:
@@ -104,13 +129,17 @@ def normal_weights(grid: Floats, centre: Floats, spread: Floats) -> Floats:
 
 def _logliks(scaled: Floats, top: Floats, beside: Floats, shares: Floats) -> Floats:
     """Return the log-likelihood of all people under each law, (laws,); exp(top) times ``scaled`` is each person's in the crowd."""
-    if not beside.size:
-        return np.asarray(np.log(scaled).sum(axis=0) + top.sum())
-    apart = logsumexp(beside + np.log(shares), axis=1)
+    apart = logsumexp(beside + np.log(shares), axis=1) if beside.size else np.full(len(top), -np.inf)
     own = top + _log_rest(shares)
     largest = np.maximum(own, apart)
-    mixed = scaled * np.exp(own - largest)[:, None] + np.exp(apart - largest)[:, None]
-    return np.asarray(np.log(mixed).sum(axis=0) + largest.sum())
+    factor, added = np.exp(own - largest)[:, None], np.exp(apart - largest)[:, None]
+    total = np.zeros(scaled.shape[1])
+    for at in range(0, len(scaled), _AT_ONCE):
+        few = slice(at, at + _AT_ONCE)
+        mixed = scaled[few] * factor[few]
+        mixed += added[few]
+        total += np.log(mixed, out=mixed).sum(axis=0)
+    return np.asarray(total + largest.sum())
 
 
 def _posterior(within: Floats, beside: Floats, shares: Floats) -> Floats:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import betabinom
+from scipy.special import betaln
 
 from calibration.inference.goodness import REJECTED, anderson_darling, tested_by_simulation
 from calibration.inference.people import CarelessClass
@@ -293,8 +293,14 @@ def vote_counts(votes: pd.DataFrame, offered: pd.DataFrame | None = None) -> pd.
 
 def _distance(n: Floats, voters: Floats, a: float, b: float) -> float:
     """Return the statistic of Anderson and Darling for mid-probabilities under the beta-binomial."""
-    law = betabinom(voters, a, b)
-    return anderson_darling(law.cdf(n) - law.pmf(n) / 2)
+    middle = np.empty(len(n))
+    for count in np.unique(voters):
+        k = np.arange(count + 1)
+        ways = -np.log(count + 1) - betaln(count - k + 1, k + 1)
+        share = np.exp(ways + betaln(k + a, count - k + b) - betaln(a, b))
+        here = voters == count
+        middle[here] = (np.cumsum(share) - share / 2)[n[here].astype(np.intp)]
+    return anderson_darling(middle)
 
 
 def normalised(rates: Floats, topic: Places) -> Floats:

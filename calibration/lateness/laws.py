@@ -37,8 +37,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import betaln, expit, logit, logsumexp, roots_hermitenorm
-from scipy.stats import chi2
+from scipy.special import betaln, chdtrc, expit, logit, logsumexp, roots_hermitenorm
 
 from calibration.inference.people import CarelessClass, careless_class
 from calibration.lateness.floor import (
@@ -90,7 +89,7 @@ def nugget_test(counts: LatenessCounts) -> NuggetTest | None:
     fitted = share * (1 - share) * weight**2 @ ((by_nugget.asked**2).sum(axis=0) / counts.total_asked)
     effective = own.sum() ** 2 / (own**2).sum()
     value = effective + np.sqrt(2 * effective) * (together.sum() + fitted) / deviation
-    return NuggetTest(nuggets=by_nugget.workers, p_value=float(chi2.sf(value, effective)))
+    return NuggetTest(nuggets=by_nugget.workers, p_value=float(chdtrc(effective, value)))
 
 
 def thinned(counts: LatenessCounts) -> LatenessCounts:
@@ -183,7 +182,7 @@ def better_law(decay: float, p0: float, counts: LatenessCounts, *, floor_effect:
     return BetterLaw(
         law=best,
         ratios=ratios,
-        p_value=min(1.0, len(ratios) * float(chi2.sf(ratios[best], 1)) / 2),
+        p_value=min(1.0, len(ratios) * float(chdtrc(1, ratios[best])) / 2),
         careless=careless_class(_by_worker(tops["careless"][0], counts), _careless(counts)),
         decay=float(expit(own[2])),
         decay_sd=float(np.exp(own[3])),

@@ -14,9 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.special import ndtri, xlogy
-from scipy.stats import f as f_distribution
-from statsmodels.stats.proportion import proportion_confint
+from scipy.special import fdtrc, ndtri, xlogy
 
 from calibration.inference.clusters import between_clusters, without_negative
 from calibration.inference.goodness import REJECTED
@@ -65,8 +63,10 @@ def level_shares(counts: LatenessCounts, level: float = LEVEL) -> LevelShares:
         clustered = np.diag(between_clusters(residual))
         np.divide(clustered, model, out=effect, where=model > 0)
     effective = n / np.maximum(effect, 1.0)
-    low, high = proportion_confint(share * effective, effective, alpha=1 - level, method="wilson")
-    return LevelShares(level=counts.level, asked=n, share=share, low=low, high=high)
+    square = float(ndtri((1 + level) / 2)) ** 2 / effective  # Wilson's score interval
+    centre = (share + square / 2) / (1 + square)
+    reach = np.sqrt(square * (share * (1 - share) + square / 4)) / (1 + square)
+    return LevelShares(level=counts.level, asked=n, share=share, low=centre - reach, high=centre + reach)
 
 
 def shape_test(
@@ -101,7 +101,7 @@ def shape_test(
         return None
     nu = mean**2 / square
     statistic = float(ratio / mean)
-    p_value = float(f_distribution.sf(statistic, nu, nu * (counts.clusters - 1)))
+    p_value = float(fdtrc(nu, nu * (counts.clusters - 1), statistic))
     return GoodnessOfFit(
         test="geometric_decay",
         statistic=statistic,

@@ -17,7 +17,7 @@ from scipy.special import roots_hermitenorm
 
 from calibration.inference.clusters import chance_of_common
 from calibration.inference.davidson import choice_probabilities
-from calibration.inference.people import SPREADS, FittedCrowd, fit_crowd
+from calibration.inference.people import SPREADS, FittedCrowd, fit_crowd, fit_crowds
 from calibration.inference.results import CalibrationResult
 from calibration.inference.uncertainty import LikelihoodCurve
 from calibration.patience.pairs import JudgedSummaries, Judgments
@@ -136,7 +136,7 @@ def who_answers_by_chance(
 ) -> tuple[ByChance, FittedCrowd]:
     """Return who answers by chance, and the crowd of slopes (over that of all) of the others."""
     table, by_chance = _slopes_table(pairs, judgments, place)
-    alone, beside = fit_crowd(table, SLOPES), fit_crowd(table, SLOPES, by_chance)
+    alone, beside = fit_crowds(table, SLOPES, by_chance)
     if 2 * (beside.loglik - alone.loglik) < CHANCE_RATIO:
         return ByChance(0.0, np.zeros(len(table), dtype=np.bool_)), alone
     return ByChance(float(beside.shares[0]), beside.posterior[:, 0] > 0.5), beside

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.inference.clusters import chance_of_common
-from calibration.inference.people import FittedCrowd, fit_crowd
+from calibration.inference.people import FittedCrowd, fit_crowds
 from metrics.arrays import Bools, Floats, Ints
 
 POSITIONS = 200
@@ -247,7 +247,7 @@ def reader_crowd(stops: Stops, patience: float, screen_chars: float) -> tuple[Ca
     """Return who does not read, and the log-normal patience of the others."""
     grid = math.log(patience) + PATIENCES
     table, classes = _people(stops, np.exp(grid)), _classes(stops, screen_chars)
-    alone, beside = fit_crowd(table, grid), fit_crowd(table, grid, classes)
+    alone, beside = fit_crowds(table, grid, classes)
     if 2 * (beside.loglik - alone.loglik) < CARELESS_RATIO:
         return Careless(0.0, 0.0, np.zeros(len(table), dtype=np.bool_)), alone
     finish, quitting = beside.shares.tolist()

@@ -13,11 +13,12 @@ degrees of freedom.
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_array
 from scipy.special import stdtrit
 
 from calibration.inference.clusters import jackknife_covariance, newton_changes, two_way
 from calibration.inference.uncertainty import Interval, Scale, Scales, Uncertainty
-from calibration.push.likelihood import ChoiceModel
+from calibration.push.likelihood import ChoiceModel, alike
 from metrics.arrays import Floats, Ints
 
 STRONG_GAIN = 3.0
@@ -38,7 +39,7 @@ def two_way_covariance(model: ChoiceModel, point: Floats, worker: Ints, topic: I
     worker, topic : (n,) ndarray of int
         Clusters of each judgment, from 0 without holes; at least two of either.
     """
-    both = np.unique(np.stack([worker, topic]), axis=1, return_inverse=True)[1].ravel()
+    both = np.unique(worker * (int(topic.max()) + 1) + topic, return_inverse=True)[1]
     by_topic, by_worker, by_both = (
         jackknife_covariance(changes_without_each(model, point, code)) for code in (topic, worker, both)
     )
@@ -47,12 +48,11 @@ def two_way_covariance(model: ChoiceModel, point: Floats, worker: Ints, topic: I
 
 def changes_without_each(model: ChoiceModel, point: Floats, cluster: Ints) -> Floats:
     """Return the Newton step from ``point`` without each cluster, see `newton_changes`: (c, p)."""
-    scores, rows = model.row_derivatives(point)
-    order = np.argsort(cluster, kind="stable")
-    starts = np.flatnonzero(np.diff(cluster[order], prepend=-1))
-    of_cluster = np.add.reduceat(scores[order], starts, axis=0)
-    information = np.add.reduceat(rows[order], starts, axis=0)
-    return newton_changes(of_cluster, information)
+    first, kind = alike(model.design, model.vote)
+    scores, information = model.of(first).row_derivatives(point)
+    counts = csr_array((np.ones(len(kind)), (cluster, kind)))
+    of_cluster: Floats = np.asarray(counts @ information.reshape(len(first), -1))
+    return newton_changes(np.asarray(counts @ scores), of_cluster.reshape(-1, *information.shape[1:]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,17 +10,18 @@ Each is concave in the weights and its tie parameter (log nu, or c), so Newton's
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
+import pandas as pd
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit
 
 from calibration.inference.davidson import choice_probabilities
 from calibration.inference.maximise import Height, StoppingRule, climb
-from metrics.arrays import Floats
+from metrics.arrays import Floats, Ints
 
 LARGEST_ERROR = 100.0
 """Standard error, in log odds for a typical difference of a cell, of a weight that has no finite maximum."""
@@ -157,6 +158,10 @@ class ChoiceModel:
         """Whether there is a t: not where nobody saw a tie."""
         return self.ties in _LAWS and bool((self.vote == 0).any())
 
+    def of(self, rows: Ints) -> "ChoiceModel":
+        """Return the same of some judgments."""
+        return replace(self, design=self.design[rows], vote=self.vote[rows], times=self.times[rows])
+
     def terms(self, point: Floats) -> Terms:
         """Return the terms at (w, t)."""
         law = _LAWS[self.ties] if self.has_tie else binary_terms
@@ -203,6 +208,13 @@ class ChoiceModel:
         share = min(float(self.times @ (self.vote == 0) / self.times.sum()), 0.99)
         tie = np.log(2 * share / (1 - share)) if self.ties == "davidson" else -logit((1 - share) / 2)
         return np.append(weights, tie)
+
+
+def alike(design: Floats, vote: Floats) -> tuple[Ints, Ints]:
+    """Return the first judgment of each kind, and the kind of each, (n,): those with the same design and vote are of one."""
+    rows = pd.DataFrame(np.column_stack([design, vote]))
+    kind = rows.groupby(list(rows.columns), sort=False).ngroup().to_numpy()
+    return np.unique(kind, return_index=True)[1], kind
 
 
 def maximise(
@@ -264,7 +276,10 @@ def _scaled(design: Floats, vote: Floats, ties: Ties, times: Floats | None) -> t
     """Return the model with columns of one scale, and what its (w, t) is to be divided by."""
     scale = np.sqrt((design**2).mean(axis=0))
     scale[scale == 0] = 1.0
-    counted = np.ones(len(vote)) if times is None else times
+    counted = times
+    if counted is None:
+        first, kind = alike(design, vote)
+        design, vote, counted = design[first], vote[first], np.bincount(kind).astype(np.float64)
     model = ChoiceModel(design=design / scale, vote=vote, ties=ties, times=counted)
     return model, np.append(scale, 1.0) if model.has_tie else scale
 

@@ -71,7 +71,7 @@ _IN_WORDS: MappingProxyType[tuple[Part, PainForm], str] = MappingProxyType(
         ("pain", "power"): "like the number of non-relevant pushes to the power of 3/4",
         ("pain", "root"): "like the square root of the number of non-relevant pushes",
         ("pain", "any"): "with whether there is any non-relevant push, however many more follow",
-        ("pain", "day"): "with the days that have any, so that P_0 and S_0 cannot be told apart",
+        ("pain", "day"): "with the days that have any non-relevant push",
         ("gain", "square"): "like the square of what is relevant",
         ("gain", "power"): "like what is relevant to the power of 3/4",
         ("gain", "root"): "like the square root of what is relevant",
@@ -89,7 +89,7 @@ _NAMED: MappingProxyType[Part, str] = MappingProxyType(
 )
 PAINS = ("P_E", "P_0", "non-relevant pushes")
 _NEARLY = 1.35
-BENT = 0.02
+BENT = 0.01
 """A p-value below it is taken as a sign of another form than the count."""
 
 

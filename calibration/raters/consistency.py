@@ -27,7 +27,7 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.special import bdtrc
+from scipy.special import bdtrc, betaincinv
 
 from calibration.inference.clusters import cluster_uncertainty
 from calibration.inference.goodness import notes_on_few
@@ -192,10 +192,10 @@ def pass_probability(repeats: int, share: float, min_consistency: float = MIN_CO
 
 def clopper_pearson(successes: ArrayLike, n: ArrayLike, level: float) -> tuple[Floats, Floats]:
     """Return the exact interval of a share (Clopper and Pearson 1934): 0 and 1 where nothing else was seen."""
-    from statsmodels.stats.proportion import proportion_confint  # noqa: PLC0415 - slow to import, and not every study needs it
-
-    low, high = proportion_confint(np.asarray(successes), np.asarray(n), alpha=1 - level, method="beta")
-    return np.asarray(low), np.asarray(high)
+    seen, tried, tail = np.asarray(successes), np.asarray(n), (1 - level) / 2
+    low = betaincinv(np.maximum(seen, 1), tried - np.maximum(seen, 1) + 1, tail)
+    high = betaincinv(np.minimum(seen, tried - 1) + 1, tried - np.minimum(seen, tried - 1), 1 - tail)
+    return np.where(seen == 0, 0.0, low), np.where(seen == tried, 1.0, high)
 
 
 def _answers(preferences: pd.DataFrame) -> pd.DataFrame:
@@ -309,4 +309,4 @@ def _logliks(
     odds = np.log((others + ahead) / 2 + _HALF) - np.log((others - ahead) / 2 + _HALF)
     odds = np.where(others > 0, odds, 0.0)
     each = (np.bincount(worker, np.log1p(np.exp(-power * odds)), len(weight)) for power in POWERS)
-    return -np.stack(list(each), axis=1)
+    return -np.stack(list(each), axis=1, dtype=np.float64)

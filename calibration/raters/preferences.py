@@ -21,7 +21,7 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binomtest
+from scipy.special import bdtr
 
 from calibration.inference.goodness import notes_on_few
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
@@ -307,7 +307,7 @@ def _on_design(first: pd.DataFrame, sides: pd.DataFrame) -> Iterator[Diagnostic]
             f"Each of {len(several)} pairs was shown the same way round every time: a lean to a side cannot be told from "
             "a liking for the systems that stood there.",
         )
-    elif binomtest(int(a_left.sum()), len(a_left)).pvalue < UNEVEN:
+    elif 2 * bdtr(min(a_left.sum(), (1 - a_left).sum()), len(a_left), 0.5) < UNEVEN:
         yield warning(
             "uneven_sides",
             f"The system that comes first in the alphabet stood on the left in {a_left.mean():.0%} of {len(a_left)} "

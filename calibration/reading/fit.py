@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -19,26 +19,32 @@ from calibration.inference.goodness import notes_on_few
 from calibration.inference.results import NotIdentifiedError, info, warning
 from calibration.inference.uncertainty import Replicates, Scale, StudentT, Uncertainty
 from calibration.reading.items import (
+    SIGNIFICANT,
     ClickThrough,
     ItemEffects,
+    clear_slope,
     click_through,
     item_effects,
-    length_slope,
+    length_notes,
     note_on_fast,
 )
 from calibration.reading.medians import MAD_TO_SD, MedianFit, bootstrap_medians, fit_medians, worker_medians
-from calibration.reading.mixture import N_FREE, MixtureFit, bootstrap_mixture, fit_mixture
+from calibration.reading.mixture import (
+    N_FREE,
+    MixtureFit,
+    MixtureTop,
+    bootstrap_mixture,
+    fit_mixture,
+    mixture_top,
+)
 from calibration.reading.result import ReadingSpeedFit, ReadingSummary
 from calibration.reading.rows import TimedReads, length_unit, readings
 from calibration.user_model.model import Diagnostic
 from metrics.arrays import Floats
 
-LEAST_RANGE = 3.0
-LEAST_SLOPE = 0.1
 MANY_CUT = 0.5
 AT_THE_SHORTEST = 0.05
 LEAST_ROWS = 40
-SIGNIFICANT = 0.01
 MUCH_OF_ERROR = 0.2
 """Share of the variance of mu from which on that of the items is worth a warning: the interval is a tenth wider."""
 _NEAR = 1.01
@@ -96,15 +102,17 @@ def fit_reading_speed(
     everybody = readings(reads, language=language)
     unit = length_unit(language)
     _check_identified(everybody, unit)
-    careless = click_through(everybody, fit_medians(everybody))
-    data = everybody if careless is None else everybody.of(~careless.kind.is_one[everybody.worker])
-    medians = fit_medians(data)
-    fit = _best_fit(data, medians, method)
-    effects = item_effects(data, medians, _clear_slope(data, medians))
+    of_all = _Sample.of(everybody)
+    careless = click_through(*of_all)
+    rest = None if careless is None else everybody.of(~careless.kind.is_one[everybody.worker])
+    sample = of_all if rest is None else _Sample.of(rest)
+    data, medians, top = sample
+    fit = _best_fit(sample, method)
+    effects = item_effects(data, medians, clear_slope(data, medians))
     uncertainty = _uncertainty(data, fit, effects)
     if rng is not None and resamples:
-        mixed = fit.n_free == N_FREE
-        uncertainty["worker_bootstrap"] = _bootstrap(data, medians, resamples, rng, mixed=mixed)
+        mixture = top if fit.n_free == N_FREE else None
+        uncertainty["worker_bootstrap"] = _bootstrap(medians, mixture, resamples, rng)
     return ReadingSpeedFit(
         parameters=MappingProxyType(dict(zip(NAMES, (fit.mu, fit.sigma), strict=True))),
         unit=f"log {unit} per second",
@@ -118,7 +126,7 @@ def fit_reading_speed(
         n_free=fit.n_free,
         details=MappingProxyType(_details(data, fit, effects)),
         diagnostics=(
-            *(() if careless is None else (_on_careless(careless, _with_all(everybody, method), unit),)),
+            *(() if careless is None else (_on_careless(careless, _with_all(of_all, method), unit),)),
             *_diagnostics(data, medians, fit, unit, failed=method == "mixture" and fit.n_free != N_FREE),
             *_on_items(effects, fit),
         ),
@@ -127,9 +135,23 @@ def fit_reading_speed(
     )
 
 
-def _best_fit(data: TimedReads, medians: MedianFit, method: Method) -> "_Fitted":
+class _Sample(NamedTuple):
+    """Reads, their fit by medians, and the top of their likelihood."""
+
+    data: TimedReads
+    medians: MedianFit
+    top: MixtureTop | None
+
+    @classmethod
+    def of(cls, data: TimedReads) -> "_Sample":
+        medians = fit_medians(data)
+        return cls(data, medians, mixture_top(data, medians))
+
+
+def _best_fit(sample: _Sample, method: Method) -> "_Fitted":
     """Fit by the mixture where that is wanted and has a maximum, else by medians."""
-    mixture = fit_mixture(data, medians) if method == "mixture" else None
+    data, medians, top = sample
+    mixture = fit_mixture(top) if top is not None and method == "mixture" else None
     fit = _of_medians(medians) if mixture is None else _of_mixture(mixture)
     if not np.isfinite(fit.cov).all() or math.sqrt(fit.cov[1, 1]) > _LEAST_SPREAD_SE:
         raise NotIdentifiedError(
@@ -153,10 +175,10 @@ def _uncertainty(data: TimedReads, fit: "_Fitted", effects: ItemEffects) -> dict
     }
 
 
-def _with_all(everybody: TimedReads, method: Method) -> "_Fitted | None":
+def _with_all(everybody: _Sample, method: Method) -> "_Fitted | None":
     """Return the fit of everybody, careless or not; None where there is none."""
     try:
-        return _best_fit(everybody, fit_medians(everybody), method)
+        return _best_fit(everybody, method)
     except NotIdentifiedError:
         return None
 
@@ -242,11 +264,12 @@ def _check_identified(data: TimedReads, unit: str) -> None:
 
 
 def _bootstrap(
-    data: TimedReads, medians: MedianFit, resamples: int, rng: np.random.Generator, *, mixed: bool
+    medians: MedianFit, mixture: MixtureTop | None, resamples: int, rng: np.random.Generator
 ) -> Replicates:
-    counts = cluster_counts(data.n_workers, resamples, rng)
-    values = bootstrap_mixture(data, medians, counts) if mixed else bootstrap_medians(medians, counts)
-    return Replicates(values=values, scale=SCALES, clusters=data.n_workers)
+    workers = len(medians.medians)
+    counts = cluster_counts(workers, resamples, rng)
+    values = bootstrap_medians(medians, counts) if mixture is None else bootstrap_mixture(mixture, counts)
+    return Replicates(values=values, scale=SCALES, clusters=workers)
 
 
 def _details(data: TimedReads, fit: _Fitted, effects: ItemEffects) -> dict[str, float]:
@@ -308,31 +331,8 @@ def reading_notes(data: TimedReads, medians: MedianFit) -> Iterator[Diagnostic]:
             "many_interrupted",
             f"{data.cut.mean():.0%} of the reads were interrupted by the end of the visit: slow reading is extrapolated.",
         )
-    yield from _length_notes(data, medians)
+    yield from length_notes(data, medians)
     yield from _shortest_note(data)
-
-
-def _length_notes(data: TimedReads, medians: MedianFit) -> Iterator[Diagnostic]:
-    low, high = np.exp(np.quantile(data.log_length, [0.025, 0.975]))
-    if high < LEAST_RANGE * low:
-        yield warning(
-            "narrow_lengths",
-            f"The items are of {low:.0f} to {high:.0f} words or characters: time per word cannot be told from a fixed time "
-            "per item.",
-        )
-    elif slope := _clear_slope(data, medians):
-        more = "more" if slope > 0 else "less"
-        yield warning(
-            "time_per_item",
-            f"An item of twice the length takes {2 ** (1 - slope):.2f} times as long: {more} "
-            "time per item than its length explains goes into short ones, and the speed is one of items of these lengths.",
-        )
-
-
-def _clear_slope(data: TimedReads, medians: MedianFit) -> float:
-    """Return the slope of log speed on log length; 0 where it may well be none."""
-    slope, p_value = length_slope(data, medians)
-    return slope if p_value < SIGNIFICANT and abs(slope) > LEAST_SLOPE else 0.0
 
 
 def _on_items(effects: ItemEffects, fit: _Fitted) -> Iterator[Diagnostic]:

@@ -37,13 +37,16 @@ from calibration.inference.clusters import jackknife_covariance, two_way
 from calibration.inference.people import CarelessClass, careless_class
 from calibration.inference.results import warning
 from calibration.reading.medians import MedianFit, fit_medians
-from calibration.reading.mixture import worker_logliks
+from calibration.reading.mixture import MixtureTop, mixture_top
 from calibration.reading.rows import TimedReads
 from calibration.user_model.model import Diagnostic
 from metrics.arrays import Bools, Floats, Ints, Places
 
 FEW_CUT = 0.1
 _NEAR = 3.0
+LEAST_RANGE = 3.0
+LEAST_SLOPE = 0.1
+SIGNIFICANT = 0.01
 _NOTHING = 1e-12
 
 
@@ -128,6 +131,30 @@ def length_slope(data: TimedReads, medians: MedianFit) -> tuple[float, float]:
     by_worker, by_item, by_both = (_jackknifed(x, y, code) for code in (worker, item, both))
     error = math.sqrt(max(two_way(by_worker, by_item, by_both).item(), by_both.item()))
     return slope, float(2 * stdtr(df, -abs(slope) / error))
+
+
+def length_notes(data: TimedReads, medians: MedianFit) -> Iterator[Diagnostic]:
+    """Warn of lengths that are too much alike, and of time that does not follow length."""
+    low, high = np.exp(np.quantile(data.log_length, [0.025, 0.975]))
+    if high < LEAST_RANGE * low:
+        yield warning(
+            "narrow_lengths",
+            f"The items are of {low:.0f} to {high:.0f} words or characters: time per word cannot be told from a fixed time "
+            "per item.",
+        )
+    elif slope := clear_slope(data, medians):
+        more = "more" if slope > 0 else "less"
+        yield warning(
+            "time_per_item",
+            f"An item of twice the length takes {2 ** (1 - slope):.2f} times as long: {more} "
+            "time per item than its length explains goes into short ones, and the speed is one of items of these lengths.",
+        )
+
+
+def clear_slope(data: TimedReads, medians: MedianFit) -> float:
+    """Return the slope of log speed on log length; 0 where it may well be none."""
+    slope, p_value = length_slope(data, medians)
+    return slope if p_value < SIGNIFICANT and abs(slope) > LEAST_SLOPE else 0.0
 
 
 def _jackknifed(x: Floats, y: Floats, code: Ints) -> Floats:
@@ -255,20 +282,28 @@ class _Own:
         return np.asarray(value + np.bincount(self._cut_worker, cut, len(n)))
 
 
-def click_through(data: TimedReads, medians: MedianFit) -> ClickThrough | None:
-    """Find who clicks through; None where the data do not speak strongly for such a class."""
-    alone = worker_logliks(data, medians, np.ones(data.n_workers))
-    if data.n_workers < FEWEST or alone is None:
+def click_through(data: TimedReads, medians: MedianFit, top: MixtureTop | None) -> ClickThrough | None:
+    """Find who clicks through; None where the data do not speak strongly for such a class.
+
+    Parameters
+    ----------
+    data, medians
+        The reads, and their fit by medians.
+    top : MixtureTop or None
+        What `mixture_top` says of them: there is no class without it.
+    """
+    if data.n_workers < FEWEST or top is None:
         return None
+    alone = top.value
     started = [_climbed(_Own(data, gamma), gamma, alone, guess) for gamma, guess in _guesses(data, medians)]
     best = max(started, key=lambda one: one.kind.loglik)
     if best.gain(alone) < -STRONG:
         return None
     for _ in range(_ROUNDS):
-        readers = worker_logliks(data, medians, 1 - best.kind.posterior)
+        readers = mixture_top(data, medians, 1 - best.kind.posterior)
         if readers is None:
             return None
-        best = _climbed(_Own(data, best.gamma), best.gamma, readers, best.kind.posterior)
+        best = _climbed(_Own(data, best.gamma), best.gamma, readers.value, best.kind.posterior)
     return best if best.decisive(alone) and best.gain(_sloped(data, medians, alone)) > STRONG else None
 
 
@@ -299,8 +334,8 @@ def _sloped(data: TimedReads, medians: MedianFit, alone: Floats) -> Floats:
     if math.isnan(slope):
         return alone
     straight = replace(data, log_speed=data.log_speed - slope * (data.log_length - data.log_length.mean()))
-    sloped = worker_logliks(straight, fit_medians(straight), np.ones(data.n_workers))
-    return alone if sloped is None or sloped.sum() < alone.sum() else sloped
+    sloped = mixture_top(straight, fit_medians(straight))
+    return alone if sloped is None or sloped.value.sum() < alone.sum() else sloped.value
 
 
 def note_on_fast(medians: MedianFit, unit: str) -> Iterator[Diagnostic]:

@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
@@ -26,12 +26,13 @@ from calibration.reading.rows import TimedReads
 from metrics.arrays import Bools, Floats, Places
 
 PRIOR_READS = np.array([18.0, 1.0, 1.0])
-NODES = 41
+NODES, NODES_OF_MANY = 41, 25
 REACH = 10.0
 """Half-width of the nodes, in standard deviations of the worker's posterior, whose tails are longer than normal ones."""
 MANY_ROWS = 50_000
 _CELLS_IN_TAU = 10
 _ROWS_AT_ONCE = 500
+_WORKERS_AT_FIRST = 300
 _STEP = 1e-5
 _DECREMENT = 1e-4
 _ROUGH, _FINE = 1e-2, 1e-4
@@ -110,8 +111,9 @@ class MixtureLikelihood:
     ) -> None:
         self._data, self._count, self._variances = data, count, variances
         reach = REACH * spread
-        self.nodes = centre[:, None] + reach[:, None] * np.linspace(-1, 1, NODES)
-        self._log_step = np.log(2 * reach / (NODES - 1))
+        nodes = NODES if self.n_reads <= MANY_ROWS else NODES_OF_MANY
+        self.nodes = centre[:, None] + reach[:, None] * np.linspace(-1, 1, nodes)
+        self._log_step = np.log(2 * reach / (nodes - 1))
 
     @classmethod
     def around_medians(cls, data: TimedReads, start: MedianFit) -> "MixtureLikelihood":
@@ -156,7 +158,7 @@ class MixtureLikelihood:
     @property
     def n_workers(self) -> int:
         """How many terms there are."""
-        return len(self.nodes)
+        return len(self._variances)
 
     @property
     def n_reads(self) -> float:
@@ -231,21 +233,24 @@ def _binned(data: TimedReads, tau: float) -> tuple[TimedReads, Floats]:
     return replace(united, log_speed=mean), count.astype(np.float64)
 
 
-def fit_mixture(data: TimedReads, start: MedianFit) -> MixtureFit | None:
-    """Maximise the marginal likelihood; None where the maximum is not inside (no spread over workers, say).
+class MixtureTop(NamedTuple):
+    """Where the likelihood is highest: itself, (5,) parameters, each worker's log-likelihood (u,) and gradient (u, 5) there."""
+
+    likelihood: MixtureLikelihood
+    p: Floats
+    value: Floats
+    score: Floats
+
+
+def fit_mixture(top: MixtureTop) -> MixtureFit | None:
+    """Return what the top of the marginal likelihood says; None where it is not inside.
 
     Parameters
     ----------
-    data : TimedReads
-        Of at least two workers.
-    start : MedianFit
-        The fit by medians.
+    top : MixtureTop
+        Of at least two workers, who count once.
     """
-    found = _fitted(data, start)
-    if found is None:
-        return None
-    likelihood, p = found
-    value, score = likelihood.terms(p)
+    likelihood, p, value, score = top
     information = _information(likelihood, p, score)
     if np.linalg.eigvalsh(information)[0] <= 0:
         return None
@@ -268,42 +273,45 @@ def fit_mixture(data: TimedReads, start: MedianFit) -> MixtureFit | None:
     )
 
 
-def worker_logliks(data: TimedReads, start: MedianFit, weights: Floats) -> Floats | None:
-    """Return each worker's log-likelihood where that of all is highest, (workers,); None where that is not inside.
+def mixture_top(data: TimedReads, start: MedianFit, weights: Floats | None = None) -> MixtureTop | None:
+    """Maximise the marginal likelihood; None where the maximum is not inside (no spread over workers, say).
+
+    It is maximised twice: the first time roughly, of very many workers with some of them, to know where the nodes belong.
 
     Parameters
     ----------
-    data, start
-        As for `fit_mixture`.
-    weights : (workers,) ndarray of float
-        How much each worker counts.
+    data : TimedReads
+        Of at least two workers.
+    start : MedianFit
+        The fit by medians.
+    weights : (workers,) ndarray of float, optional
+        How much each worker counts; once by default.
     """
-    found = _fitted(data, start, weights)
-    return None if found is None else found[0].terms(found[1])[0]
-
-
-def _fitted(
-    data: TimedReads, start: MedianFit, weights: Floats | None = None
-) -> tuple[MixtureLikelihood, Floats] | None:
-    """Maximise twice: the first time roughly, to know where the nodes belong."""
     weights = np.ones(data.n_workers) if weights is None else weights
     p = np.array([start.mu, math.log(max(start.sigma, _LEAST_SIGMA)), math.log(start.tau), -2.5, -2.5])
     likelihood = MixtureLikelihood.around_medians(data, start)
-    p = _maximised(likelihood, p, weights, _ROUGH)
+    every = max(1, data.n_workers // _WORKERS_AT_FIRST) if len(data.worker) > MANY_ROWS else 1
+    first = likelihood if every == 1 else _thinned(data, start, every)
+    p = _maximised(first, p, weights[::every], _ROUGH).p
     if not np.isfinite(p).all() or math.exp(p[1]) < _LEAST_SIGMA:
         return None
-    likelihood = likelihood.around_posterior(p)
-    p = _maximised(likelihood, p, weights, _FINE)
-    return (likelihood, p) if np.isfinite(p).all() and math.exp(p[1]) >= _LEAST_SIGMA else None
+    top = _maximised(likelihood.around_posterior(p), p, weights, _FINE)
+    return top if np.isfinite(top.p).all() and math.exp(top.p[1]) >= _LEAST_SIGMA else None
 
 
-def bootstrap_mixture(data: TimedReads, start: MedianFit, counts: Floats) -> Floats:
+def _thinned(data: TimedReads, start: MedianFit, every: int) -> MixtureLikelihood:
+    """Return the likelihood of the first worker of every so many."""
+    of_some = replace(start, medians=start.medians[::every], variances=start.variances[::every])
+    return MixtureLikelihood.around_medians(data.of(data.worker % every == 0), of_some)
+
+
+def bootstrap_mixture(top: MixtureTop, counts: Floats) -> Floats:
     """Fit samples of workers.
 
     Parameters
     ----------
-    data, start
-        As for `fit_mixture`.
+    top : MixtureTop
+        Of all workers.
     counts : (samples, workers) ndarray of float
         How often each worker is in each sample.
 
@@ -312,24 +320,25 @@ def bootstrap_mixture(data: TimedReads, start: MedianFit, counts: Floats) -> Flo
     (samples, 2) ndarray of float
         mu and log sigma.
     """
-    found = _fitted(data, start)
-    if found is None:
-        return np.empty((0, 2))
-    likelihood, best = found
-    return np.stack([_maximised(likelihood, best, weights, _FINE)[:2] for weights in counts])
+    return np.stack([_maximised(top.likelihood, top.p, weights, _FINE).p[:2] for weights in counts])
 
 
-def _maximised(likelihood: MixtureLikelihood, start: Floats, weights: Floats, slope_left: float) -> Floats:
+def _maximised(
+    likelihood: MixtureLikelihood, start: Floats, weights: Floats, slope_left: float
+) -> MixtureTop:
     """Climb from the start by quasi-Newton steps, the first ones scaled by the workers' outer product of scores."""
+    known = {start.tobytes(): likelihood.terms(start)}
 
     def loss(p: Floats) -> tuple[float, Floats]:
         if np.abs(p[1:3]).max() > _FAR:
             return math.inf, np.zeros(N_FREE)
-        value, score = likelihood.terms(p)
+        if p.tobytes() not in known:
+            known[p.tobytes()] = likelihood.terms(p)
+        value, score = known[p.tobytes()]
         penalty, slope = likelihood.penalty(p, weights)
         return -float(weights @ value) - penalty, -(weights @ score) - slope
 
-    score = likelihood.terms(start)[1]
+    score = known[start.tobytes()][1]
     scale = score.T * weights @ score + np.diag([1.0, 1.0, 1.0, 2.0, 2.0])
     inverse = np.linalg.inv(scale)
     # a gradient far below its own sampling error, which grows with the root of the reads
@@ -338,7 +347,8 @@ def _maximised(likelihood: MixtureLikelihood, start: Floats, weights: Floats, sl
         "gtol": slope_left * math.sqrt(likelihood.n_reads),
     }
     found = minimize(loss, start, jac=True, method="BFGS", options=options)
-    return np.asarray(found.x, dtype=np.float64)
+    p = np.asarray(found.x, dtype=np.float64)
+    return MixtureTop(likelihood, p, *(known.get(p.tobytes()) or likelihood.terms(p)))
 
 
 def _information(likelihood: MixtureLikelihood, p: Floats, score: Floats) -> Floats:

@@ -13,13 +13,13 @@ of.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from scipy.special import log_ndtr, ndtr, ndtri
-from scipy.stats import norm
 
 from calibration.inference.goodness import REJECTED, anderson_darling_of_logs, tested_by_simulation
 from calibration.inference.results import LEVEL, CalibrationResult, GoodnessOfFit
@@ -64,9 +64,10 @@ class ReadLaw:
         parts, tau_slope = [], np.zeros_like(e)
         for share, offset, sd, pull in zip(self.shares, OFFSETS, self.sd, self.pull, strict=True):
             z = (e - offset) / sd
-            density = (share / math.sqrt(2 * math.pi)) * np.exp(-0.5 * z**2)
+            square = z**2
+            density = (share / math.sqrt(2 * math.pi)) * np.exp(-0.5 * square)
             part = density / sd
-            tau_part = part * (z**2 - 1)
+            tau_part = part * (square - 1)
             if cut.any():
                 part[cut] = share * ndtr(z[cut])
                 tau_part[cut] = -z[cut] * density[cut]
@@ -207,7 +208,8 @@ def _visits(
     return 1 + np.cumsum(before, axis=1), np.minimum(seconds, left), cut
 
 
-MOST_DRAWN = 200
+MOST_DRAWN, MOST_READS, LEAST_DRAWN = 200, 3_000_000, 5
+SMALL_NOISE = 0.1  # of the variance of own speeds
 _BINS = np.linspace(-4.5, 4.5, 61)
 
 
@@ -270,7 +272,7 @@ class ReadingSpeedFit(CalibrationResult):
         """
         rng = np.random.default_rng(seed)
         distance = self._distance(self.summaries.medians)
-        simulated = [self._distance(self._simulated_medians(rng)) for _ in range(n_boot)]
+        simulated = [self._distance(medians) for medians in self._simulated_medians(rng, n_boot)]
 
         def sentence(p_value: float) -> str:
             verdict = "do not look" if p_value < REJECTED else "look"
@@ -306,7 +308,7 @@ class ReadingSpeedFit(CalibrationResult):
         medians = np.sort(self.summaries.medians)
         n = len(medians)
         quantile = ndtri((np.arange(n) + 0.5) / n)
-        simulated = np.sort([self._simulated_medians(rng) for _ in range(n_boot)], axis=1)
+        simulated = np.sort([*self._simulated_medians(rng, n_boot)], axis=1)
         low, high = np.quantile(simulated, tails(level), axis=0)
         ax.fill_between(quantile, low, high, color=BAND, label=of_studies(level))
         ax.plot(quantile, np.median(simulated, axis=0), color="0.4", linewidth=1, label="fitted model")
@@ -325,7 +327,8 @@ class ReadingSpeedFit(CalibrationResult):
         share = self.summaries.residuals / max(1, self.summaries.residuals.sum()) / width
         ax.stairs(share, _BINS, fill=True, color=BAND, label="complete reads")
         x = np.linspace(_BINS[0], _BINS[-1], 401)
-        parts = self._shares()[:, None] * norm.pdf(x, OFFSETS[:, None], self._spreads()[:, None])
+        z = (x - OFFSETS[:, None]) / self._spreads()[:, None]
+        parts = (self._shares() / self._spreads() / math.sqrt(2 * math.pi))[:, None] * np.exp(-z * z / 2)
         ax.plot(x, parts.sum(axis=0), color="black", label="fitted law")
         for part, name, style, colour in zip(
             parts[:3],
@@ -367,10 +370,11 @@ class ReadingSpeedFit(CalibrationResult):
         z = np.sort((medians - mu) / np.sqrt(sigma**2 + self.summaries.variances))
         return anderson_darling_of_logs(log_ndtr(z), log_ndtr(-z))
 
-    def _simulated_medians(self, rng: np.random.Generator) -> Floats:
-        """Draw the medians of one simulated study; an interrupted read is cut at a uniform share of its time.
+    def _simulated_medians(self, rng: np.random.Generator, studies: int) -> Iterator[Floats]:
+        """Yield the medians of each simulated study, (workers,); an interrupted read is cut at a uniform share of its time.
 
-        Of more than 200 reads of a worker 200 are drawn: the error of such a median is nothing beside sigma.
+        Of more than 200 reads of a worker 200 are drawn: the error of such a median is nothing beside sigma. Where that error is
+        small anyway, reads are drawn until there are three million; later studies take the errors of an earlier one again.
         """
         mu, sigma = self.estimates
         kept = self.summaries
@@ -378,18 +382,18 @@ class ReadingSpeedFit(CalibrationResult):
         complete, cut_reads = (np.ceil(share * of).astype(np.intp) for of in (kept.complete, kept.cut))
         reads = complete + cut_reads
         worker = np.repeat(np.arange(len(reads)), reads)
-        law = rng.choice(4, p=self._shares(), size=len(worker))
-        speed = rng.normal(mu, sigma, len(reads))[worker] + OFFSETS[law]
-        speed += self._spreads()[law] * rng.normal(size=len(worker))
         place = np.arange(len(worker)) - np.repeat(np.cumsum(reads) - reads, reads)
         cut = place >= complete[worker]
-        seen = np.where(cut, speed - np.log(rng.uniform(size=len(worker))), speed)
-        drawn = TimedReads(
-            worker=worker,
-            log_speed=seen,
-            cut=cut,
-            log_length=np.zeros(len(worker)),
-            item=place,
-        )
-        medians = worker_medians(drawn)
-        return np.where(np.isnan(medians), mu, medians)
+        noise_is_small = kept.variances.mean() < SMALL_NOISE * sigma**2
+        drawn = max(LEAST_DRAWN, MOST_READS // len(worker)) if noise_is_small else studies
+        noise: list[Floats] = []
+        for study in range(studies):
+            law = rng.choice(4, p=self._shares(), size=len(worker) if study < drawn else 0)
+            own = rng.normal(mu, sigma, len(reads))
+            if study < drawn:
+                speed = OFFSETS[law] + self._spreads()[law] * rng.normal(size=len(worker))
+                seen = np.where(cut, speed - np.log(rng.uniform(size=len(worker))), speed)
+                read = TimedReads(worker=worker, log_speed=seen, cut=cut, log_length=speed, item=place)
+                noise.append(worker_medians(read))
+            medians = own + noise[study % drawn]
+            yield np.where(np.isnan(medians), mu, medians)

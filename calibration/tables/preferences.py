@@ -93,7 +93,7 @@ def _without(frame: pd.DataFrame, why: "pd.Series[Any]", kept: frozenset[str] | 
     counts = ~frame["worker"].isin(why.index)
     if kept is not None:
         counts &= frame["worker"].isin(kept)
-    return frame[counts].reset_index(drop=True)
+    return frame if counts.all() else frame[counts].reset_index(drop=True)
 
 
 VOTED = (

@@ -73,9 +73,22 @@ def visits_from_activity(
     ValueError
         If ``idle_seconds`` is not positive, or not longer than a heartbeat.
     """
+    signs = signs_of_life(activity, follows)
+    return visits_from_signs(
+        signs, idle_seconds=idle_seconds, heartbeat_seconds=heartbeat_seconds, visits=visits
+    )
+
+
+def visits_from_signs(
+    signs: "Signs",
+    *,
+    idle_seconds: float,
+    heartbeat_seconds: float | None = None,
+    visits: pd.DataFrame | None = None,
+) -> pd.DataFrame:
+    """Do what `visits_from_activity` does with signs of life, of which each threshold makes other visits."""
     _check(idle_seconds, heartbeat_seconds)
-    signs = _signs_of_life(activity, follows)
-    if signs.empty:
+    if not len(signs.when):
         return TABLES["visits"].empty()
     cut = _cut(signs, idle_seconds, half_beat=500 * (heartbeat_seconds or 0))
     cut["visit"] = cut.groupby(STREAM, sort=False).cumcount() + 1
@@ -105,8 +118,7 @@ def silences_seconds(activity: pd.DataFrame, *, follows: pd.DataFrame | None = N
     (n,) ndarray of float
         In seconds, in no order that means anything.
     """
-    signs = _signs_of_life(activity, follows)
-    gaps = _gaps(signs)
+    gaps = _gaps(signs_of_life(activity, follows))
     return np.asarray(gaps[(gaps > 0) & np.isfinite(gaps)] / 1000, dtype=np.float64)
 
 
@@ -119,76 +131,131 @@ def _check(idle_seconds: float, heartbeat_seconds: float | None) -> None:
         )
 
 
-def _signs_of_life(activity: pd.DataFrame, follows: pd.DataFrame | None) -> pd.DataFrame:
-    """Return the signs by stream and time, in milliseconds, with the follow's bounds and what is known of the page.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signs:
+    """Signs of life by stream and time, (n,) each, in milliseconds since 1970.
 
-    Columns: worker, topic, stream (number), page (number), system, at, leaves (the page went out of sight),
-    heard_again (the page has a later sign), started_at and ended_at (bounds of the follow). Of pages that fall
-    silent at the same moment, one that is heard of again comes last: its silence is the one that is understood.
+    Attributes
+    ----------
+    of : DataFrame
+        worker, topic, system of every row of table activity, numbered from 0.
+    row : ndarray of int
+        Place in ``of``.
+    stream : ndarray of int
+        Number of the worker and topic.
+    when : ndarray of int
+        When it was.
+    leaves : ndarray of bool
+        The page went out of sight.
+    heard_again : ndarray of bool
+        The page has a later sign.
+    started_at, ended_at : ndarray of int
+        Bounds of the follow.
     """
-    signs = activity.reindex(columns=["worker", "topic", "system"]).reset_index(drop=True)
-    signs["at"] = _milliseconds(activity["at"])
-    signs["leaves"] = activity["kind"].isin(_OUT_OF_SIGHT).to_numpy(bool)
-    signs["stream"] = signs.groupby(STREAM, sort=True).ngroup()
+
+    of: pd.DataFrame
+    row: Places
+    stream: Places
+    when: Milliseconds
+    leaves: Bools
+    heard_again: Bools
+    started_at: Milliseconds
+    ended_at: Milliseconds
+
+
+def signs_of_life(activity: pd.DataFrame, follows: pd.DataFrame | None) -> Signs:
+    """Return the signs of life inside follows, as for `visits_from_activity`.
+
+    Of pages that fall silent at the same moment, one that is heard of again comes last: its silence is the one that is
+    understood.
+    """
+    of = activity.reindex(columns=[*STREAM, "system"]).reset_index(drop=True)
+    worker, workers = pd.factorize(of["worker"], sort=True)
+    topic, topics = pd.factorize(of["topic"], sort=True)
+    stream, streams = pd.factorize(worker.astype(np.int64) * len(topics) + topic, sort=True)
     # by name, not by who came first: the order of rows decides nothing
-    named = signs[["stream"]].assign(page=activity["page"].to_numpy())
-    signs["page"] = named.groupby(["stream", "page"], sort=True, dropna=False).ngroup()
-    by_page = signs.sort_values(["page", "at", "leaves"], kind="stable")
-    was_away = by_page.groupby("page", sort=False)["leaves"].shift(fill_value=False)
-    by_page = by_page[~(by_page["leaves"] & was_away)]
-    by_page["heard_again"] = by_page["at"] < by_page.groupby("page", sort=False)["at"].transform("max")
-    signs = by_page.sort_values(["stream", "at", "leaves", "heard_again"], kind="stable")
-    signs = _bounded(signs, follows)
-    return signs[signs["at"] >= signs["started_at"]].reset_index(drop=True)
+    page = pd.factorize(activity["page"], sort=True, use_na_sentinel=False)[0]
+    at, leaves = _milliseconds(activity["at"]), activity["kind"].isin(_OUT_OF_SIGHT).to_numpy(bool)
+    row = np.lexsort((leaves, at, page, stream))
+    same = (np.diff(page[row]) == 0) & (np.diff(stream[row]) == 0)
+    row = row[~np.append(False, same & leaves[row][1:] & leaves[row][:-1])] if len(row) else row
+    heard_again = np.zeros(len(at), dtype=bool)
+    heard_again[row] = at[row] < _last_of_page(stream[row], page[row], at[row])
+    row = row[np.lexsort((heard_again[row], leaves[row], at[row], stream[row]))]
+    names = pd.DataFrame({"worker": workers[streams // len(topics)], "topic": topics[streams % len(topics)]})
+    started_at, ended_at, followed = _bounds(names, follows)
+    row = row[followed[stream[row]] & (at[row] >= started_at[stream[row]])]
+    stream = stream[row]
+    return Signs(
+        of=of,
+        row=row,
+        stream=stream,
+        when=at[row],
+        leaves=leaves[row],
+        heard_again=heard_again[row],
+        started_at=started_at[stream],
+        ended_at=ended_at[stream],
+    )
 
 
-def _bounded(signs: pd.DataFrame, follows: pd.DataFrame | None) -> pd.DataFrame:
+def _last_of_page(stream: Places, page: Places, at: Milliseconds) -> Milliseconds:
+    """Return the last time of the page of each sign, which are ordered by stream, page and time."""
+    ends = np.append((np.diff(page) != 0) | (np.diff(stream) != 0), True) if len(at) else np.zeros(0, bool)
+    last = np.flatnonzero(ends)
+    return at[np.repeat(last, np.diff(last, prepend=-1))]
+
+
+def _bounds(names: pd.DataFrame, follows: pd.DataFrame | None) -> tuple[Milliseconds, Milliseconds, Bools]:
+    """Return when the follow of each stream began and ended, and whether there is one."""
     if follows is None:
         limits = np.iinfo(np.int64)
-        return signs.assign(started_at=limits.min, ended_at=limits.max)
+        size = len(names)
+        return np.full(size, limits.min), np.full(size, limits.max), np.ones(size, dtype=bool)
     bounds = follows[STREAM].assign(
         started_at=_milliseconds(follows["started_at"]), ended_at=_milliseconds(follows["ended_at"])
     )
-    bounds = bounds.groupby(STREAM).agg({"started_at": "min", "ended_at": "max"})
-    return signs.join(bounds, on=STREAM, how="inner")
+    spans = bounds.groupby(STREAM).agg({"started_at": "min", "ended_at": "max"})
+    place = spans.index.get_indexer(pd.MultiIndex.from_frame(names))
+    spans = spans.iloc[place]
+    return spans["started_at"].to_numpy(), spans["ended_at"].to_numpy(), place >= 0
 
 
-def _gaps(signs: pd.DataFrame) -> Floats:
+def _gaps(signs: Signs) -> Floats:
     """Return the milliseconds since the sign before; infinite for the first of a stream."""
-    stream, at = signs["stream"].to_numpy(), signs["at"].to_numpy()
-    gaps = np.full(len(signs), np.inf)
-    gaps[1:] = np.where(stream[1:] == stream[:-1], np.diff(at), np.inf)
+    gaps = np.full(len(signs.when), np.inf)
+    gaps[1:] = np.where(np.diff(signs.stream) == 0, np.diff(signs.when), np.inf)
     return gaps
 
 
-def _cut(signs: pd.DataFrame, idle_seconds: float, half_beat: float) -> pd.DataFrame:
+def _cut(signs: Signs, idle_seconds: float, half_beat: float) -> pd.DataFrame:
     """Return worker, topic, system, start and end (milliseconds) and end_reason of each run of signs."""
     first = np.flatnonzero(_gaps(signs) > 1000 * idle_seconds)
-    last = np.append(first[1:], len(signs)) - 1
-    at, ended = signs["at"].to_numpy(), signs["ended_at"].to_numpy()[first]
+    last = np.append(first[1:], len(signs.when)) - 1
+    at, ended = signs.when, signs.ended_at[first]
     reason = _reasons(signs, last)
     end = at[last] + np.where(reason == "idle", round(half_beat), 0)
     reason[at[last] > ended] = "study_end"
-    cut = signs[["worker", "topic", "system"]].iloc[first].reset_index(drop=True)
+    cut = signs.of.iloc[signs.row[first]].reset_index(drop=True)
     cut["start"] = _starts(signs, first, idle_seconds)
     cut["end"] = np.minimum(end, ended)
     cut["end_reason"] = reason
     return cut[at[first] <= ended].reset_index(drop=True)
 
 
-def _reasons(signs: pd.DataFrame, last: Places) -> NDArray[np.object_]:
+def _reasons(signs: Signs, last: Places) -> NDArray[np.object_]:
     """Say how each run ended, by its last sign."""
-    leaves = signs["leaves"].to_numpy()
-    heard_again = signs["heard_again"].to_numpy()[last] | ~leaves.any()
-    return np.asarray(np.where(leaves[last], "left", np.where(heard_again, "idle", "lost")), dtype=object)
+    heard_again = signs.heard_again[last] | ~signs.leaves.any()
+    return np.asarray(
+        np.where(signs.leaves[last], "left", np.where(heard_again, "idle", "lost")), dtype=object
+    )
 
 
-def _starts(signs: pd.DataFrame, first: Places, idle_seconds: float) -> Milliseconds:
+def _starts(signs: Signs, first: Places, idle_seconds: float) -> Milliseconds:
     """Return the first sign of each run; for an enrolment visit the enrolment.
 
     Only the first run of a stream can begin so soon: the others begin more than the threshold after it.
     """
-    start, enrolled = signs["at"].to_numpy()[first], signs["started_at"].to_numpy()[first]
+    start, enrolled = signs.when[first], signs.started_at[first]
     # in floating point, since the bound of a stream without a follow is the smallest number there is
     soon = start.astype(np.float64) - enrolled <= 1000 * idle_seconds
     return np.asarray(np.where(soon, enrolled, start), dtype=np.int64)

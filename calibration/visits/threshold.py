@@ -13,12 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from scipy.special import expit
-from scipy.stats import norm
 
 from calibration.inference.results import CalibrationResult, NotIdentifiedError, info, warning
 from calibration.inference.wording import shown_roughly
 from calibration.user_model.model import Diagnostic, plain_name
-from calibration.visits.cut import silences_seconds, visits_from_activity
+from calibration.visits.cut import signs_of_life, silences_seconds, visits_from_signs
 from metrics.arrays import Floats
 
 IDLE_SECONDS = 300.0
@@ -142,7 +141,8 @@ def _two_normals(logs: Floats) -> tuple[float, Floats, Floats]:
         mean = weight @ cells / weight.sum(axis=1)
         variance = (weight * (cells - mean[:, None]) ** 2).sum(axis=1) / weight.sum(axis=1)
         sd = np.sqrt(np.maximum(variance, _LEAST_SD**2))
-        log_density = np.log(share)[:, None] + norm.logpdf(cells, mean[:, None], sd[:, None])
+        z = (cells - mean[:, None]) / sd[:, None]
+        log_density = (np.log(share) - np.log(sd) - math.log(2 * math.pi) / 2)[:, None] - z * z / 2
         lower = expit(log_density[0] - log_density[1])
         total = float(count @ np.logaddexp(*log_density))
         if total - before < _TOLERANCE * abs(total):
@@ -210,13 +210,9 @@ def threshold_sensitivity(
     if "activity" not in tables or tables["activity"].empty:
         raise NotIdentifiedError("there is no table activity")
     rows = []
+    signs = signs_of_life(tables["activity"], tables.get("follows"))
     for seconds in (factor * idle_seconds for factor in factors):
-        visits = visits_from_activity(
-            tables["activity"],
-            idle_seconds=seconds,
-            follows=tables.get("follows"),
-            visits=tables.get("visits"),
-        )
+        visits = visits_from_signs(signs, idle_seconds=seconds, visits=tables.get("visits"))
         rows.append(
             {"idle_seconds": seconds, "visits": len(visits)}
             | _estimates(fit, {**tables, "visits": visits}, seconds)

@@ -18,6 +18,9 @@ PIECE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}\n]|[^\s\[\]{},:"]+')
 TRAILING_COMMA = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z))|,(\s*[\]}])', re.DOTALL)
 """A string, taken to the end of the text when it is left open, so that nothing is looked at twice; or such a comma."""
 CURE = "mend the JSON here"
+DEEPEST = 100
+"""Lists and objects within each other: no file that is read here has ten. Which depth Python itself refuses depends on its version."""
+TOO_DEEP = "lists nested too deep, or a number with too many digits"
 VALUE = json.JSONDecoder().raw_decode
 Value: TypeAlias = Union["dict[str, Node]", "list[Node]", str, float, bool, None]
 
@@ -65,8 +68,7 @@ def read_json(log: FaultLog, *, trailing_commas: bool = False) -> Node:
     except json.JSONDecodeError as error:
         raise input_fault(f"not JSON ({error.msg})", path=path, line=error.lineno, cure=CURE) from None
     except (RecursionError, ValueError):
-        problem = "lists nested too deep, or a number with too many digits"
-        raise input_fault(problem, path=path, cure=CURE) from None
+        raise input_fault(TOO_DEEP, path=path, cure=CURE) from None
     return _tree(text, log)
 
 
@@ -95,6 +97,8 @@ def _tree(text: str, log: FaultLog) -> Node:
             if isinstance(node.value, dict | list):
                 containers.append(node.value)
                 names.append(None)
+                if len(containers) > DEEPEST:
+                    raise input_fault(TOO_DEEP, path=log.path, line=line, cure=CURE)
     return document[0]
 
 

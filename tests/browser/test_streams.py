@@ -28,7 +28,7 @@ STREAM = tuple(
 )
 STAY = """async (stops) => {
   const item = (key) => document.querySelector(`[data-item=${key}]`);
-  const frames = async () => { for (let n = 0; n < 2; n += 1) await new Promise(requestAnimationFrame); };
+  const frames = async () => { for (let n = 0; n < 3; n += 1) await new Promise(requestAnimationFrame); };
   const times = [];
   for (const [key, ms] of stops) {
     const before = performance.now();

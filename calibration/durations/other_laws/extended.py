@@ -13,6 +13,7 @@ average of both likelihoods, so that who came often counts no more than others, 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -38,7 +39,7 @@ Population: TypeAlias = tuple[Floats, Floats]
 """Logs of means (g,), the share of people there (g,)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Extended:
     """One model at its maximum.
 
@@ -77,7 +78,7 @@ class Extended:
 
     def error(self) -> StudentT | None:
         """Return the errors of the logarithms of its values; None where they cannot be told."""
-        centre, own = self.values(self.point), self.cov()
+        centre, own = self.values(self.point), self.cov
         if own is None:
             return None
         slopes = _by_difference(self.values, self.point)
@@ -86,17 +87,26 @@ class Extended:
             return None
         return StudentT(centre=centre, cov=cov, df=len(self.each(self.point)) - 1, scale=Scale.LOG)
 
+    @cached_property
     def cov(self) -> Floats | None:
-        """Return the (p, p) covariance of its own parameters, by the sandwich over workers; None where the likelihood has no top."""
-        second = -_by_difference(lambda at: self._scores(at).sum(axis=0), self.point)
+        """The (p, p) covariance of its own parameters, by the sandwich over workers; None where the likelihood has no top."""
+        known: dict[bytes, Floats] = {}
+
+        def each(point: Floats) -> Floats:
+            # a step in one parameter, then in another, leads where the two lead in the other order
+            key = point.tobytes()
+            if key not in known:
+                known[key] = self.each(point)
+            return known[key]
+
+        def scores(point: Floats) -> Floats:
+            return _by_difference(each, point)
+
+        second = -_by_difference(lambda at: scores(at).sum(axis=0), self.point)
         information = (second + second.T) / 2
         if not np.isfinite(information).all() or np.linalg.eigvalsh(information)[0] <= 0:
             return None
-        return sandwich(self._scores(self.point), information)
-
-    def _scores(self, point: Floats) -> Floats:
-        """(u, p) derivatives of the log-likelihood of each worker."""
-        return _by_difference(self.each, point)
+        return sandwich(scores(self.point), information)
 
 
 def highest(
@@ -178,8 +188,6 @@ class Together:
         mu, log sigma of the mean times away, the same of the sessions' means, and arctanh of the correlation; one row per worker who was watched.
     correlation : float
         Of log A and log D over people.
-    error : float
-        Standard error of its arctanh.
     p_value : float
         That there is none.
     workers : int
@@ -188,12 +196,18 @@ class Together:
 
     model: Extended
     correlation: float
-    error: float
     p_value: float
     workers: int
 
+    @property
+    def is_linked(self) -> bool:
+        """Whether both go together, and how far the numbers may be off can be told."""
+        return self.p_value < LINKED and self.model.cov is not None
+
     def result(self) -> CalibrationResult:
-        """Return the correlation as a fit of its own."""
+        """Return the correlation as a fit of its own; raises `NotIdentifiedError` where the likelihood has no top."""
+        if self.model.cov is None:
+            raise NotIdentifiedError("the likelihood of times away and sessions together has no top")
         centre = np.array([math.atanh(self.correlation)])
         how = "longer" if self.correlation < 0 else "shorter"
         note = info(
@@ -209,7 +223,7 @@ class Together:
                 {
                     "delta": StudentT(
                         centre=centre,
-                        cov=np.array([[self.error**2]]),
+                        cov=self.model.cov[4:, 4:],
                         df=self.workers - 1,
                         scale=Scale.ARCTANH,
                     )
@@ -240,7 +254,7 @@ def fit_together(
     Raises
     ------
     NotIdentifiedError
-        If there are few workers, no spread, or the likelihood has no top.
+        If there are few workers, or no spread.
     """
     if min(away.units, session.units) < LEAST_WORKERS:
         raise NotIdentifiedError(f"there are fewer than {LEAST_WORKERS} workers with visits")
@@ -272,13 +286,9 @@ def fit_together(
         values=lambda point: log_normal_values(point[2], math.exp(point[3])),
         population=lambda point: log_normal_population(point[2], math.exp(point[3])),
     )
-    cov = model.cov()
-    if cov is None:
-        raise NotIdentifiedError("the likelihood of times away and sessions together has no top")
     return Together(
         model=model,
         correlation=math.tanh(float(point[4])),
-        error=math.sqrt(float(cov[4, 4])),
         p_value=float(chdtrc(1, max(2 * (model.loglik - plain), 0.0))),
         workers=away.units,
     )
@@ -301,6 +311,6 @@ def _given(sessions: Totals, at: Floats, sigma: float) -> Floats:
     own = np.zeros((size, nodes))
     some = sessions.seconds > 0
     events = np.repeat(sessions.events[some], nodes)
-    flat = posterior(events, moved[some].ravel(), 0.0, sigma).loglik
+    flat = log_likelihoods(Totals(events=events, seconds=moved[some].ravel()), 0.0, sigma)
     own[some] = flat.reshape(-1, nodes) - sessions.events[some, None] * at[some]
     return own

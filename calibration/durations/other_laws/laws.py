@@ -189,7 +189,7 @@ def may_lack_sd(model: Extended) -> bool:
     """Whether the data allow a tail so heavy that S has no upper end: log t, or gamma rates of a shape that may be 2."""
     if model.name != GAMMA:
         return model.name == LOG_T
-    cov = model.cov()
+    cov = model.cov
     return cov is None or bool(model.point[1] - 2 * math.sqrt(cov[1, 1]) <= math.log(_LEAST_SHAPE))
 
 

@@ -9,7 +9,7 @@ from scipy.stats import multivariate_normal, norm
 
 from calibration.reading import mixture as reading_mixture
 from calibration.reading.medians import MedianFit, fit_medians
-from calibration.reading.mixture import MixtureLikelihood, fit_mixture
+from calibration.reading.mixture import MixtureLikelihood, fit_mixture, mixture_top
 from calibration.reading.result import ANYTHING, Readers, simulate_reads
 from calibration.reading.rows import readings
 from tests.calibration.reading.test_reading_medians import data
@@ -88,7 +88,7 @@ def test_without_outliers_it_is_the_normal_model_of_random_effects():
 def test_the_fit_is_where_the_gradient_vanishes():
     """And the covariance is the inverse of the information there, in all five parameters."""
     reads = sample(seed=2, idle=0.15, skimmed=0.1, mean_visit_seconds=60)
-    fit = fit_mixture(reads, fit_medians(reads))
+    fit = fit_mixture(mixture_top(reads, fit_medians(reads)))
     told = 1 - ANYTHING - fit.idle - fit.skimmed
     p = np.array(
         [
@@ -120,12 +120,23 @@ def test_the_fit_is_where_the_gradient_vanishes():
 def test_uniting_reads_of_nearly_the_same_speed_changes_nothing(monkeypatch):
     """A million reads are told by their histogram: cells of tau / 10 move estimates by far less than their errors."""
     reads = sample(seed=3, workers=40, items=60, idle=0.1, mean_visit_seconds=60)
-    exact = fit_mixture(reads, fit_medians(reads))
+    exact = fit_mixture(mixture_top(reads, fit_medians(reads)))
     monkeypatch.setattr(reading_mixture, "MANY_ROWS", 0)
-    united = fit_mixture(reads, fit_medians(reads))
+    united = fit_mixture(mixture_top(reads, fit_medians(reads)))
     assert united.mu == pytest.approx(exact.mu, abs=0.002)
     assert united.sigma == pytest.approx(exact.sigma, rel=0.002)
     assert united.tau == pytest.approx(exact.tau, rel=0.01)
+
+
+def test_beginning_with_some_of_the_workers_ends_at_the_same_maximum(monkeypatch):
+    """Of very many reads only a part is climbed first, to know where the nodes of all belong."""
+    reads = sample(seed=3, workers=40, items=30, idle=0.1)
+    monkeypatch.setattr(reading_mixture, "MANY_ROWS", 0)
+    at_once = mixture_top(reads, fit_medians(reads))
+    monkeypatch.setattr(reading_mixture, "_WORKERS_AT_FIRST", 10)
+    in_two_steps = mixture_top(reads, fit_medians(reads))
+    np.testing.assert_allclose(in_two_steps.p, at_once.p, atol=2e-3)
+    np.testing.assert_allclose(in_two_steps.value, at_once.value, atol=1e-3)
 
 
 def test_where_the_nodes_start_does_not_matter():
@@ -141,7 +152,7 @@ def test_where_the_nodes_start_does_not_matter():
         loglik=good.loglik,
         cov=good.cov,
     )
-    one, other = fit_mixture(reads, good), fit_mixture(reads, poor)
+    one, other = fit_mixture(mixture_top(reads, good)), fit_mixture(mixture_top(reads, poor))
     assert one.loglik == pytest.approx(other.loglik, abs=1e-3)
     assert (one.mu, one.sigma) == pytest.approx((other.mu, other.sigma), abs=1e-3)
 
@@ -152,4 +163,4 @@ def test_workers_who_do_not_differ_have_no_maximum_inside():
     reads = data(np.repeat(np.arange(20), 10), rng.normal(1.2, 0.5, 200))
     means = np.array([reads.log_speed[reads.worker == w].mean() for w in range(20)])
     reads = data(reads.worker, reads.log_speed - means[reads.worker])
-    assert fit_mixture(reads, fit_medians(reads)) is None
+    assert mixture_top(reads, fit_medians(reads)) is None

@@ -7,6 +7,7 @@ import pytest
 from calibration.reading.fit import fit_reading_speed
 from calibration.reading.items import click_through, item_effects, length_slope
 from calibration.reading.medians import fit_medians
+from calibration.reading.mixture import mixture_top
 from calibration.reading.rows import readings
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
@@ -119,7 +120,8 @@ def test_who_clicks_through_is_named_and_the_numbers_are_those_of_the_others():
 def test_each_careless_worker_is_known():
     """The posterior of each, by name."""
     data = readings(crowd(5, careless=8))
-    found = click_through(data, fit_medians(data))
+    medians = fit_medians(data)
+    found = click_through(data, medians, mixture_top(data, medians))
 
     assert found is not None
     named = {data.names[number] for number in np.flatnonzero(found.kind.is_one)}
@@ -134,7 +136,8 @@ def test_nobody_who_reads_is_called_careless(change):
     """Neither where items take time of their own, which follows length less."""
     for seed in range(3):
         data = readings(crowd(seed, **change))
-        assert click_through(data, fit_medians(data)) is None
+        medians = fit_medians(data)
+        assert click_through(data, medians, mixture_top(data, medians)) is None
 
 
 def test_a_study_as_the_model_says_has_no_warning():

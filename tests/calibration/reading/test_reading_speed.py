@@ -9,6 +9,7 @@ import pytest
 
 from calibration.inference.results import NotIdentifiedError
 from calibration.reading import fit as reading_speed
+from calibration.reading import result as reading_result
 from calibration.reading.fit import NAMES, fit_reading_speed
 from calibration.reading.medians import NAIVE
 from calibration.reading.result import Readers, ReadingSpeedFit, simulate_reads
@@ -199,7 +200,7 @@ def test_few_workers_and_many_interruptions_are_warned_of():
 
 def test_medians_stand_in_where_the_mixture_has_no_maximum(monkeypatch):
     """Better than nothing, and said."""
-    monkeypatch.setattr(reading_speed, "fit_mixture", lambda data, medians: None)
+    monkeypatch.setattr(reading_speed, "fit_mixture", lambda top: None)
     fit = fit_reading_speed(drawn(14))
     assert fit.method == "worker medians, random effects"
     assert "mixture_failed" in names(fit)
@@ -224,6 +225,19 @@ def test_a_normal_crowd_passes_its_test_and_two_crowds_do_not():
     (bad,) = fit_reading_speed(two).goodness_of_fit(n_boot=39)
     assert bad.p_value == 1 / 40
     assert "do not look normal" in bad.sentence
+
+
+def test_a_very_large_study_is_tested_with_errors_of_medians_that_are_used_again(monkeypatch):
+    """Every simulated worker has a new speed, so the spread of studies is the same."""
+    summary = fit_reading_speed(drawn(15, workers=150, items=40))
+    every = np.array([*summary._simulated_medians(np.random.default_rng(1), 200)])
+    monkeypatch.setattr(reading_result, "MOST_READS", 0)
+    again = np.array([*summary._simulated_medians(np.random.default_rng(2), 200)])
+
+    error = every.std(axis=1).std() / np.sqrt(200)
+    assert again.std(axis=1).mean() == pytest.approx(every.std(axis=1).mean(), abs=4 * error)
+    assert again.std(axis=1).std() == pytest.approx(every.std(axis=1).std(), rel=0.25)
+    assert np.abs(np.corrcoef(again)[np.triu_indices(200, 1)]).max() < 0.5
 
 
 def test_the_result_simulates_reads_of_its_own_kind():
