@@ -3,14 +3,15 @@
     python benchmarks/agree.py [JUDGMENTS]
 
 500 people judge 9,000 pairs of ten systems on 200 queries, a million judgments by default; three measures score the systems. The
-whole command in a process of its own, reading and writing included.
+whole command in a process of its own, reading and writing included. Its tables are written by another one, for the peak of memory of
+a process begins with that of the process that starts it.
 """
 
 import os
-import resource
 import subprocess
 import sys
 import tempfile
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -66,7 +67,9 @@ def main(judgments: int) -> None:
     with tempfile.TemporaryDirectory() as name:
         tables = Path(name) / "tables"
         tables.mkdir()
-        write_study(tables, judgments)
+        writer = get_context("spawn").Process(target=write_study, args=(tables, judgments))
+        writer.start()
+        writer.join()
         command = [
             sys.executable,
             "-c",
@@ -79,8 +82,13 @@ def main(judgments: int) -> None:
             "results",
         ]
         one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-        subprocess.run(command, check=True, capture_output=True, cwd=name, env=os.environ | one_thread)
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        nowhere = subprocess.DEVNULL
+        started = subprocess.Popen(
+            command, stdout=nowhere, stderr=nowhere, cwd=name, env=os.environ | one_thread
+        )
+        _, status, used = os.wait4(started.pid, 0)
+    if status:
+        raise RuntimeError(f"prefcal agree ended with {status}")
     print("| judgments | processor | peak memory |\n|---|---|---|")
     print(f"| {judgments:,} | {used.ru_utime + used.ru_stime:.1f} s | {used.ru_maxrss / 1024:.0f} MB |")
 

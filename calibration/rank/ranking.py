@@ -110,7 +110,8 @@ def _ranked(
     judged: JudgedSystems, level: float, rng: np.random.Generator
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     """Return the ranking, the duels and the notes of one task."""
-    worths, why_none = _worths(judged)  # first: it takes more memory than all below
+    worths, why_none = _worths(judged)  # first what takes more memory than all below
+    duel_rows = _duel_rows(judged, level)
     rates = win_rates(judged)
     variances = rates.influence.covariances()
     rank_low, rank_high = ranks_left_open(rates.value, variances, level, rng)
@@ -129,7 +130,7 @@ def _ranked(
     )
     best_first = np.argsort(-np.round(rates.value, 12), kind="stable")
     notes = [f"{judged.task}: {note}" for note in _notes(judged, rates, errors, worths, why_none)]
-    return ranking.iloc[best_first], _duel_rows(judged, level), notes
+    return ranking.iloc[best_first], duel_rows, notes
 
 
 def ranks_left_open(

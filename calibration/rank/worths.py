@@ -217,10 +217,11 @@ def _variances(judged: JudgedSystems, counts: _Counts, group: Ints, point: Float
     """Return the sandwich of the worths: scores summed by topic, worker and both, between the information's inverse."""
     systems = len(judged.systems)
     column, error = _scores(judged, counts, group, point)
+    counted = np.sum([np.bincount(one, minlength=column.max() + 1) for one in column], axis=0)
     influence = Influence(
         estimate=column,
         error=error,
-        weight=(1 / sum(np.bincount(one, minlength=column.max() + 1) for one in column))[column],
+        weight=(1 / counted)[column],
         topic=judged.topic,
         worker=judged.worker,
     )

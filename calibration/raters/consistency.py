@@ -309,4 +309,4 @@ def _logliks(
     odds = np.log((others + ahead) / 2 + _HALF) - np.log((others - ahead) / 2 + _HALF)
     odds = np.where(others > 0, odds, 0.0)
     each = (np.bincount(worker, np.log1p(np.exp(-power * odds)), len(weight)) for power in POWERS)
-    return -np.stack(list(each), axis=1)
+    return -np.stack(list(each), axis=1, dtype=np.float64)

@@ -146,7 +146,7 @@ def read_table(path: Path, table: Table, *, compact: bool = False) -> pd.DataFra
     for column in table.columns:
         values = _converted(raw, column, log, lines)
         columns[column.name] = _compact(values, table.key) if compact else values
-    pa.default_memory_pool().release_unused()  # what the file was read into
+        pa.default_memory_pool().release_unused()  # what the column was read into
     frame = pd.DataFrame(columns, index=raw.index)
     if not log.faults:
         _check_rows(frame, table, log, lines)

@@ -215,7 +215,7 @@ class _Samples(NamedTuple):
 
 
 def _samples(counts: Iterator[Ints]) -> _Samples:
-    """Count the patterns of votes in every sample; the first is the whole."""
+    """Count the patterns of votes in every sample; the first is the whole, and stands at the end twice more, for two other starts."""
     found, aims, full = [], [], None
     for sample in counts:
         votes = sample.sum(axis=1)
@@ -225,6 +225,7 @@ def _samples(counts: Iterator[Ints]) -> _Samples:
         larger, smaller = sample[counted, :2].max(axis=1), sample[counted, :2].min(axis=1)
         found.append(np.unique((larger * size + smaller) * size + sample[counted, 2], return_counts=True))
         aims.append(np.bincount(full[counted], minlength=size))
+    found, aims = [*found, *found[:1] * 2], [*aims, *aims[:1] * 2]
     codes = np.unique(np.concatenate([one for one, _ in found]))
     times = np.zeros((len(found), codes.size))
     for row, (code, often) in zip(times, found, strict=True):
@@ -236,14 +237,10 @@ def _samples(counts: Iterator[Ints]) -> _Samples:
 def _ceiling(samples: _Samples, groups: list[int]) -> Ceiling:
     """Estimate both ceilings from the whole, and how far they may be off from the samples with a group left out."""
     whole = samples.times[:1]
-    again = samples._replace(
-        times=np.vstack([samples.times, whole, whole]),
-        aims=np.vstack([samples.aims, *samples.aims[[0, 0]]]),
-    )
-    starts = [*[every_kind_alike()] * len(samples.times), half_of_side(0.5), half_of_side(1.0)]
-    weight = fit_vote_mixtures(again.patterns, again.times, np.array(starts))
+    starts = [*[every_kind_alike()] * (len(samples.times) - 2), half_of_side(0.5), half_of_side(1.0)]
+    weight = fit_vote_mixtures(samples.patterns, samples.times, np.array(starts))
     of_halves = halves_agreement(samples.patterns)
-    values, most = _values(again, weight, of_halves)
+    values, most = _values(samples, weight, of_halves)
     possible = np.fmin(values[[0, -2, -1]], most[0])
     rows = (
         possible[0],

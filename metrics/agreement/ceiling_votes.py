@@ -119,6 +119,8 @@ LEAST = 1e-300
 """Of a pattern that a sample lacks, and all kinds that it could come from: what is expected is 0."""
 BLOCK = 512
 """Patterns that are met together."""
+RARE, MANY = 3, 8 * BLOCK
+"""Samples that have a rare pattern, and patterns beyond which that matters."""
 
 
 def every_kind_alike() -> Floats:
@@ -188,12 +190,19 @@ class _VoteBlock(NamedTuple):
 
 
 def _blocks(patterns: Ints, shares: Floats) -> Iterator[_VoteBlock]:
-    """Cut the patterns into blocks that a processor has at hand, those together which the same samples have."""
-    order = np.lexsort(shares[::-1] > 0)
-    for first in range(0, len(order), BLOCK):
-        some = order[first : first + BLOCK]
-        rows = np.flatnonzero(shares[:, some].any(axis=1))
-        yield _VoteBlock(rows, shares[np.ix_(rows, some)], *_factors(patterns[some]))
+    """Cut the patterns into blocks that a processor has at hand, those together which the same samples have.
+
+    Of very many patterns the rare ones stand in a block of each sample that has them: nearly all others have not.
+    """
+    has = shares > 0
+    is_rare = has.sum(axis=0) <= (RARE if len(patterns) > MANY else 0)
+    rare = [(np.array([row]), np.flatnonzero(own)) for row, own in enumerate(has & is_rare)]
+    common = np.flatnonzero(~is_rare)
+    order = common[np.lexsort(has[::-1, common])]
+    parts = [order[first : first + BLOCK] for first in range(0, len(order), BLOCK)]
+    for rows, some in [*rare, *((np.flatnonzero(has[:, part].any(axis=1)), part) for part in parts)]:
+        if some.size:
+            yield _VoteBlock(rows, shares[np.ix_(rows, some)], *_factors(patterns[some]))
 
 
 def _factors(patterns: Ints) -> tuple[Floats, Floats]:

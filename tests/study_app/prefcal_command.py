@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
+import calibration.fit.study  # noqa: F401 - what it says of the class of options needs the class itself
 from calibration.fit.families import FitOptions
 from study_app.cli import main
 

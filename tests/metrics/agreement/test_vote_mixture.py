@@ -79,6 +79,19 @@ def test_samples_are_fitted_one_by_one():
         assert fitted(np.repeat(counts, sample.astype(int), axis=0)) == pytest.approx(weight, abs=1e-4)
 
 
+def test_patterns_that_few_samples_have_are_met_apart_with_the_same_result(monkeypatch):
+    """Of a million judgments half of the patterns are such; the weights differ by rounding alone."""
+    rng = np.random.default_rng(8)
+    counts = rng.multinomial(12, [0.5, 0.3, 0.2], size=30)
+    times = rng.choice([0.0, 0.0, 1.0, 2.0], size=(7, 30))
+    together = fit_vote_mixtures(counts, times, every_kind_alike())
+    assert {1, 2, 3, 4} <= set((times > 0).sum(axis=0).tolist())
+
+    monkeypatch.setattr("metrics.agreement.ceiling_votes.MANY", 0)
+
+    assert fit_vote_mixtures(counts, times, every_kind_alike()) == pytest.approx(together, abs=1e-12)
+
+
 def test_few_votes_do_not_tell_equal_pairs_from_nearly_equal_ones():
     """Both starts explain three votes a pair as well, and differ in what most people prefer."""
     votes = np.random.default_rng(4).multinomial(3, [0.55, 0.45, 0], size=400)
