@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import betaln
 
 from calibration.inference.goodness import REJECTED, anderson_darling, tested_by_simulation
 from calibration.inference.people import CarelessClass
@@ -35,6 +34,7 @@ from calibration.intents.prior import (
     RandomTickers,
     beta_posterior,
     beta_posteriors,
+    mid_probabilities,
     random_tickers,
     rates_prior,
 )
@@ -137,11 +137,11 @@ class IntentFit(Summarised):
             return ()
         rng = np.random.default_rng(seed)
         a, b = beta_posterior(self.votes, self.voters).typical
-        distance = _distance(self.votes, self.voters, a, b)
+        distance = anderson_darling(mid_probabilities(self.votes, self.voters, a, b))
         asked = self.voters.astype(np.int64)
         studies = [rng.binomial(asked, rng.beta(a, b, len(asked))).astype(np.float64) for _ in range(n_boot)]
         simulated = [
-            _distance(votes, self.voters, *prior.typical)
+            anderson_darling(mid_probabilities(votes, self.voters, *prior.typical))
             for votes, prior in zip(studies, beta_posteriors(studies, self.voters), strict=True)
         ]
 
@@ -289,18 +289,6 @@ def vote_counts(votes: pd.DataFrame, offered: pd.DataFrame | None = None) -> pd.
     every = ticks.index.union(pd.MultiIndex.from_frame(asked[["topic", "intent"]]))
     counts = ticks.reindex(every, fill_value=0).rename("votes").reset_index()
     return counts.assign(voters=counts["topic"].map(voters).astype("int64"))
-
-
-def _distance(n: Floats, voters: Floats, a: float, b: float) -> float:
-    """Return the statistic of Anderson and Darling for mid-probabilities under the beta-binomial."""
-    middle = np.empty(len(n))
-    for count in np.unique(voters):
-        k = np.arange(count + 1)
-        ways = -np.log(count + 1) - betaln(count - k + 1, k + 1)
-        share = np.exp(ways + betaln(k + a, count - k + b) - betaln(a, b))
-        here = voters == count
-        middle[here] = (np.cumsum(share) - share / 2)[n[here].astype(np.intp)]
-    return anderson_darling(middle)
 
 
 def normalised(rates: Floats, topic: Places) -> Floats:

@@ -219,6 +219,18 @@ def _ballots(
         yield who, ticked
 
 
+def mid_probabilities(n: Floats, voters: Floats, a: float, b: float) -> Floats:
+    """Return P(N < n) + P(N = n) / 2 under the beta-binomial of each number of voters, (i,)."""
+    middle = np.empty(len(n))
+    for count in np.unique(voters):
+        k = np.arange(count + 1)
+        ways = -np.log(count + 1) - betaln(count - k + 1, k + 1)
+        share = np.exp(ways + betaln(k + a, count - k + b) - betaln(a, b))
+        here = voters == count
+        middle[here] = (np.cumsum(share) - share / 2)[n[here].astype(np.intp)]
+    return middle
+
+
 def _odds(ticked: Bools, weight: Floats, prior: tuple[float, float]) -> Floats:
     """(w, intents) log odds of a tick by the other voters of the topic."""
     a, b = prior

@@ -41,22 +41,6 @@ def test_a_time_in_any_zone_becomes_utc(tmp_path):
     assert read_tables(tmp_path)["prompts"].loc[0, "sent_at"] == pd.Timestamp("2026-03-01T09:30:00Z")
 
 
-@pytest.mark.parametrize(
-    "odd", ["2026-03-01T18:30:00.5+09:00", "20260301T093000.5Z", "2026-03-01T09:30:00.5000Z"]
-)
-def test_one_time_that_is_written_otherwise_moves_no_other(tmp_path, odd):
-    """Columns whose times are all written as exported are read another way than those that have one of another form."""
-    usual = ["2026-03-01T09:30:00.500Z", "1969-12-31T23:59:59.999Z"]
-    for name, times in (("usual", usual), ("mixed", [*usual, odd])):
-        (tmp_path / name).mkdir()
-        rows = "".join(f"w,q{number},{time}\n" for number, time in enumerate(times))
-        (tmp_path / name / "prompts.csv").write_text("worker,topic,sent_at\n" + rows)
-    alone, beside = (read_tables(tmp_path / name)["prompts"]["sent_at"] for name in ("usual", "mixed"))
-
-    assert beside[:2].equals(alone)
-    assert beside[2] == alone[0]
-
-
 def test_ids_stay_text(tmp_path):
     """Topics are compared as text: 07 is not 7, and NA is a name like any other."""
     (tmp_path / "searches.csv").write_text(SEARCHES + "NA,07,1\n")
