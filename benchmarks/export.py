@@ -198,7 +198,7 @@ def come_again(session: Session, workers: int) -> None:
     highest = {model.__tablename__: session.scalar(select(func.max(model.id))) or 0 for model in COPIED}
     for turn in range(1, workers // there):
         for model in COPIED:
-            table = model.__table__
+            table: Any = model.__table__
             columns = [_again(column, turn, there, highest) for column in table.columns]
             rows = select(*columns).where(table.c.id <= highest[table.name])
             session.execute(insert(table).from_select(table.columns.keys(), rows))
