@@ -140,7 +140,7 @@ class Loops(NamedTuple):
 
 
 PLAIN = Loops(loops.place_in_time, loops.read_pages, watch, tell_activity)
-WORTH_COMPILING = 100_000
+WORTH_COMPILING = 400_000
 """So many events are worth the time to load compiled loops."""
 
 
