@@ -214,6 +214,7 @@ def results(served: Served) -> Try:
         for _ in range(BEFORE_A_JOB):
             ask(rng)
             post(rng)
+        served.seat = served.signed_in()  # one of these may have signed out
         form = {"csrf": form_token(served.seat), "kind": rng.choice([jobs.TABLES, jobs.RESULTS])}
         cookie = {"Cookie": f"{COOKIE}={served.seat}"}
         ended = served.ended(served.client.post("/r/every/data/jobs", data=form, headers=cookie))
