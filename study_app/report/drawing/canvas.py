@@ -7,6 +7,7 @@ axis is broken where it is longer than the drawing has room for.
 
 import atexit
 import io
+import logging
 import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -254,6 +255,9 @@ def _figures_font() -> str:
         layout_features=["*"], legacy_kern=True, glyph_names=True, recommended_glyphs=True
     )
     options.drop_tables += ["FFTM"]
+    logging.getLogger(subset.__name__).setLevel(
+        logging.WARNING
+    )  # it would tell whoever listens what it leaves out
     cutter = subset.Subsetter(options)
     cutter.populate(unicodes=[sign for signs in FIGURES_SIGNS for sign in signs])
     folder = mkdtemp(prefix="prefcal-")
