@@ -33,14 +33,15 @@ from study_app.logs.event_arrays import (
     Int64s,
     Shown,
 )
+from study_app.logs.page_events import MAX_NUMBER
 from study_app.logs.sign_loops import PLAIN, Loops
 from study_app.protocol.items import SIDE, Item
 from study_app.store.models import EPOCH, MILLISECOND, PageLoad, StoredEvent
 
 ROWS_AT_ONCE = 500
 """Few: the values of some hundred rows stay in the processor's cache, and Python does not look for circles among them."""
-_PER_PAGE = 1 << 20
-"""More than the numbers of events that a page may have."""
+_PER_PAGE = MAX_NUMBER + 1
+"""A page and the number of an event of it, which is at most `MAX_NUMBER`, stand in one integer."""
 SIDES = ("left", "right", SIDE)
 """What an event may name, in the order in which a page has them."""
 
