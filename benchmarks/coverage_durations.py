@@ -202,8 +202,8 @@ class PeopleFit(NamedTuple):
 
     @property
     def silent(self) -> tuple[bool, bool]:
-        """Whether each is missed without a warning but that people are few."""
-        speaks = bool(self.said - {"few_workers"})
+        """Whether each is missed without a warning but that people or days are few."""
+        speaks = any(not name.startswith("few_") for name in self.said)
         return not (self.held[0] or speaks), not (self.held[1] or speaks)
 
 
@@ -241,7 +241,7 @@ def people(chosen: argparse.Namespace, engine: Engine) -> None:
             *np.mean([one.held for one in found], axis=0),
             *np.mean([one.silent for one in found], axis=0),
             1 - np.mean([one.is_closed for one in found]),
-            np.mean([bool(one.said - {"few_workers"}) for one in found]),
+            np.mean([any(not name.startswith("few_") for name in one.said) for one in found]),
         ]
         warned = Counter(word for one in found for word in one.said)
         names = ", ".join(

@@ -91,6 +91,8 @@ REGIMES = {
         lateness("floor .15, 20 x 20", *FLOOR, floor=0.15, workers=20),
         lateness("floor .15, 300 x 20", *FLOOR, floor=0.15, workers=300),
         lateness("floor .3", *FLOOR, floor=0.3),
+        lateness("floor .4, 40 x 15", *FLOOR, floor=0.4, workers=40, ratings_per_worker=15),
+        lateness("floor .5, 25 x 15", *FLOOR, floor=0.5, workers=25, ratings_per_worker=15),
         lateness("20 % careless, half of their answers yes", *CARELESS, careless=0.2),
         lateness("20 % careless, .8 yes", *CARELESS, careless=0.2, careless_yes=0.8),
         lateness("10 % careless", *CARELESS, careless=0.1),
