@@ -187,9 +187,10 @@ ALIKE: dict[str, dict[str, Any]] = {
     "12 queries, the same 8 people": {"queries": 12, "workers": 8},
     "the same, tastes of sd .6 that tell both apart": {"queries": 12, "workers": 8, "taste": 0.6},
     "8 queries, 14 people of its own each": {"queries": 8, "workers": 14, "own_people": True},
+    "12 queries, the same 8 people, correlation .65": {"queries": 12, "workers": 8, "alike": 0.65},
+    "the same, correlation .996": {"queries": 12, "workers": 8, "alike": 0.996},
 }
-"""Measures that are nearly the same; people follow the mean of both, 21 pairs a query."""
-ALIKE_CORRELATION = 0.95
+"""Measures that are nearly the same; people follow the mean of both, 21 pairs a query; ``alike``: correlation of differences."""
 
 
 def agreement_of(study: JudgedMeasures, measure: int, ties: Ties) -> float:
@@ -272,12 +273,12 @@ def rejected_with_tastes(settings: dict[str, Any], rng: Rng) -> Shares:
     return {"majority": rejected, "tastes_differ": warned, "without a warning": rejected and not warned}
 
 
-def alike_rejected(settings: dict[str, Any], rng: Rng) -> Shares:
-    """Say whether votes tell two measures apart whose mean people follow; differences correlate by `ALIKE_CORRELATION`."""
+def alike_rejected(settings: dict[str, Any], rng: Rng, alike: float = 0.95) -> Shares:
+    """Say whether votes tell two measures apart whose mean people follow."""
     study = judged_measures(
         rng, **{"slopes": (1.0, 0.0), "taste": 0.0, "unexplained": 0.9, "pairs": 21} | settings
     )
-    apart = math.sqrt((1 - ALIKE_CORRELATION) / (1 + ALIKE_CORRELATION)) * study.second
+    apart = math.sqrt((1 - alike) / (1 + alike)) * study.second
     found = slope_difference(study.votes, study.first + apart, study.first - apart)
     return {"votes": p_of(found) < 1 - LEVEL}
 
@@ -294,9 +295,9 @@ def tastes(studies: Studies) -> None:
 def alike(studies: Studies) -> None:
     print(f"\nmeasures that are nearly the same, {studies.count} studies a line: rejected at 5 %")
     for place, (name, settings) in enumerate(ALIKE.items()):
-        print(
-            f"  {name:48s} {shown(studies.means(partial(alike_rejected, settings), (8, place)))}", flush=True
-        )
+        others = {key: value for key, value in settings.items() if key != "alike"}
+        study = partial(alike_rejected, others, alike=settings.get("alike", 0.95))
+        print(f"  {name:48s} {shown(studies.means(study, (8, place)))}", flush=True)
 
 
 def people_of_several_queries(studies: Studies) -> None:

@@ -159,6 +159,7 @@ class Voting:
     careless: float = 0.0
     breadth: float = 0.0
     rates: tuple[float, float] = (0.8, 1.6)
+    rarest: float = 0.02
     ticks_all: float = 0.0
 
     def study(
@@ -166,9 +167,11 @@ class Voting:
     ) -> tuple[pd.DataFrame, pd.DataFrame, dict[tuple[str, str], float]]:
         """Draw tables intent_votes and intents, and the truth; careless people tick each intent with probability 1/2.
 
-        ``rates`` are the parameters of the Beta law of intents; a share ``ticks_all`` of the people ticks nearly every intent.
+        ``rates`` are the parameters of the Beta law of intents, of which none is below ``rarest``; a share ``ticks_all`` of the people ticks nearly every intent.
         """
-        rates = [rng.beta(*self.rates, rng.integers(4, 8)).clip(0.02, 0.95) for _ in range(self.topics)]
+        rates = [
+            rng.beta(*self.rates, rng.integers(4, 8)).clip(self.rarest, 0.95) for _ in range(self.topics)
+        ]
         truth = {
             (f"Q{t}", f"i{i}"): r / rate.sum() for t, rate in enumerate(rates) for i, r in enumerate(rate)
         }
@@ -201,6 +204,7 @@ VOTING = (
         topics=6,
         each=3,
         rates=(0.6, 3.0),
+        rarest=0.001,
     ),
     Voting(
         label="rare intents, 25 % careless, 50 people, 3 of 6 topics",
@@ -209,6 +213,7 @@ VOTING = (
         topics=6,
         each=3,
         rates=(0.6, 3.0),
+        rarest=0.001,
     ),
     Voting(
         label="rare intents, 35 % careless, 40 people, 2 of 6 topics",
@@ -217,6 +222,7 @@ VOTING = (
         topics=6,
         each=2,
         rates=(0.7, 3.0),
+        rarest=0.001,
     ),
     Voting(label="20 % tick everything, 25 people, 6 topics", people=25, topics=6, each=6, ticks_all=0.2),
     Voting(
