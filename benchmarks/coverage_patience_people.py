@@ -29,6 +29,11 @@ from metrics.engine import Engine, open_engine
 
 EFFECT, TIES, SENSITIVITY, TASTE = 1.0, 0.6, 0.3, 0.3
 PATIENCE = {"preferences": 840.0, "stops": 1500.0}
+DECAYS: Mapping[str, Callable[[Floats], Floats]] = {
+    "linear": lambda depth: np.maximum(0, 1 - depth),
+    "exponential": lambda depth: np.exp(-depth),
+    "hyperbolic": lambda depth: 1 / (1 + depth),
+}
 # label -> (name of the right warning, what people are like)
 PREFERENCES: Mapping[str, tuple[str, dict[str, object]]] = {
     "right, 10 people on 25 topics": ("", {}),
@@ -40,8 +45,10 @@ PREFERENCES: Mapping[str, tuple[str, dict[str, object]]] = {
         "patience_differs",
         {"cv": 0.8, "people": 14, "topics": 8, "own": True},
     ),
-    "decay exponential": ("decay_exponential", {"exponential": True}),
-    "decay exponential, effect 2": ("decay_exponential", {"exponential": True, "effect": 2.0}),
+    "decay exponential": ("decay_exponential", {"decay": "exponential"}),
+    "decay exponential, effect 2": ("decay_exponential", {"decay": "exponential", "effect": 2.0}),
+    "decay hyperbolic": ("decay_hyperbolic", {"decay": "hyperbolic"}),
+    "decay hyperbolic, effect 2": ("decay_hyperbolic", {"decay": "hyperbolic", "effect": 2.0}),
     "nobody reads": ("refused", {"careless": 1.0}),
     "20 % by chance, 20 people": ("careless_workers", {"careless": 0.2, "people": 20}),
 }
@@ -77,7 +84,7 @@ def judged(
     people: int = 10,
     own: bool = False,
     cv: float = 0.0,
-    exponential: bool = False,
+    decay: str = "linear",
     effect: float = EFFECT,
     careless: float = 0.0,
 ) -> JudgedSummaries:
@@ -90,8 +97,7 @@ def judged(
     offset = positions["offset_chars"].to_numpy(float)
 
     def worth(patience: float) -> Floats:
-        decay = np.exp(-offset / patience) if exponential else np.maximum(0, 1 - offset / patience)
-        return np.bincount(summary, weight * decay, len(index))
+        return np.bincount(summary, weight * DECAYS[decay](offset / patience), len(index))
 
     topic = index.get_level_values(0).to_numpy()
     one, other = np.triu_indices(len(index), 1)
