@@ -17,7 +17,6 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.replications import engine_arguments, replicated
-from calibration.inference.goodness import REJECTED
 from calibration.inference.results import CalibrationResult
 from calibration.inference.uncertainty import Interval
 from calibration.intents.fit import fit_intents
@@ -289,7 +288,7 @@ JUDGING = (
 def warned(fit: CalibrationResult, *, tested: bool) -> set[str]:
     """Names of warnings, few people or topics apart."""
     names = {note.name for note in fit.diagnostics if note.severity == "warning"}
-    rejected = tested and any(test.p_value < REJECTED for test in fit.goodness_of_fit())
+    rejected = tested and any(test.p_value < test.level for test in fit.goodness_of_fit())
     return {name for name in names if not name.startswith("few_")} | (
         {"goodness_of_fit"} if rejected else set()
     )

@@ -81,14 +81,16 @@ def pushes(
     weights: tuple[float, ...] = (1.0, 0.5, 0.3, 0.5, 0.4),
     by_day: bool = False,
     gain_power: float = 1.0,
+    gain_by_day: bool = False,
 ) -> Tables:
     """Cells of five streams a topic and judgments of pairs of them; pain grows with the count to this power, 0 for any push at all.
 
-    ``by_day``: with that power of each day's pushes. Gain grows with what is relevant to ``gain_power``. People lean to the left side by
+    ``by_day``: with that power of each day's pushes. Gain grows with what is relevant to ``gain_power``, or is that of a day with
+    anything relevant (``gain_by_day``). People lean to the left side by
     log odds of their own (``left_sd``), or take it always (a share ``always_left``).
     """
     cells, judged = [], []
-    values, of_days = np.empty((topics, 5, 5)), np.empty((topics, 5, 2))
+    values, of_days = np.empty((topics, 5, 5)), np.empty((topics, 5, 3))
     for topic in range(topics):
         silent = rng.random(days) < 0.3
         for system in range(5):
@@ -104,7 +106,7 @@ def pushes(
                 (nothing & silent).sum(),
             )
             day = (noise > 0) if power == 0 else noise**power
-            of_days[topic, system] = (day * ~silent).sum(), (day * silent).sum()
+            of_days[topic, system] = (day * ~silent).sum(), (day * silent).sum(), (found > 0).sum()
     names = ("gain", "nonrelevant_eventful", "silent_eventful", "nonrelevant_silent", "silent_silent")
     couples = [(one, other) for one in range(5) for other in range(one)]
     for topic in range(topics):
@@ -118,7 +120,9 @@ def pushes(
     for place in (1, 3):
         feel[..., place] = (values[..., place] > 0) if power == 0 else values[..., place] ** power
     if by_day:
-        feel[..., [1, 3]] = of_days
+        feel[..., [1, 3]] = of_days[..., :2]
+    if gain_by_day:
+        feel[..., 0] = of_days[..., 2]
     liking = unexplained * rng.standard_normal((topics, 5))
     sign = np.array([1, -1, -1, -1, 1])
     for person in range(people):

@@ -140,6 +140,7 @@ BENT: dict[str, dict[str, Any]] = {
     "gain: the power of 3/4": MANY | {"gain_power": 0.75},
     "gain: the power of 3/4, 80 sharper people": SHARP | {"gain_power": 0.75},
     "gain: the power of 3/2": MANY | {"gain_power": 1.5},
+    "gain: that of a day with anything relevant": MANY | {"gain_by_day": True},
 }
 """Name -> settings of `people_tables.pushes`."""
 TOLD = ("push_P_E", "push_S_E", "push_P_0", "push_S_0")
