@@ -76,8 +76,14 @@ class Extended:
         """2 n_free - 2 loglik."""
         return 2 * self.n_free - 2 * self.loglik
 
-    def error(self) -> StudentT | None:
-        """Return the errors of the logarithms of its values; None where they cannot be told."""
+    def error(self, df: float | None = None) -> StudentT | None:
+        """Return the errors of the logarithms of its values; None where they cannot be told.
+
+        Parameters
+        ----------
+        df : float, optional
+            Degrees of freedom; workers - 1 by default.
+        """
         centre, own = self.values(self.point), self.cov
         if own is None:
             return None
@@ -85,7 +91,8 @@ class Extended:
         cov = slopes @ own @ slopes.T
         if not (np.isfinite(centre).all() and np.isfinite(cov).all()):
             return None
-        return StudentT(centre=centre, cov=cov, df=len(self.each(self.point)) - 1, scale=Scale.LOG)
+        df = len(self.each(self.point)) - 1 if df is None else df
+        return StudentT(centre=centre, cov=cov, df=df, scale=Scale.LOG)
 
     @cached_property
     def cov(self) -> Floats | None:
