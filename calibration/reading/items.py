@@ -198,7 +198,8 @@ MANY_FAST = 0.1
 """Share of the workers faster than that from which they are no chance: 4 % are by the speeds of the MSU paper."""
 FEWEST_FAST = 4
 STRONG = 6.0
-FEWEST = 8
+FEWEST, FEWEST_READERS = 8, 2
+"""Workers below whom no class is looked for, and readers to whom a law can be fitted: where the class is everybody there is none."""
 N_MORE = 4
 """What the class adds to the numbers fitted: its share, m, omega, nu."""
 _LEAST_SPREAD = 0.1
@@ -300,7 +301,8 @@ def click_through(data: TimedReads, medians: MedianFit, top: MixtureTop | None) 
     if best.gain(alone) < -STRONG:
         return None
     for _ in range(_ROUNDS):
-        readers = mixture_top(data, medians, 1 - best.kind.posterior)
+        weights = 1 - best.kind.posterior
+        readers = mixture_top(data, medians, weights) if weights.sum() > FEWEST_READERS else None
         if readers is None:
             return None
         best = _climbed(_Own(data, best.gamma), best.gamma, readers.value, best.kind.posterior)
