@@ -36,17 +36,8 @@ DECAYS: Mapping[str, Callable[[Floats], Floats]] = {
 """Name -> interest at so many patiences of text."""
 EFFECT, TIES, SENSITIVITY, TASTE = 1.0, 0.6, 0.3, 0.3
 PATIENCE = {"preferences": 840.0, "stops": 1500.0}
-<<<<<<< HEAD
 # label -> (names of the right warnings, what people are like)
 FORMS, SIDES = "decay_exponential,decay_step,decay_hyperbolic,patience_differs", "side_bias,patience_differs"
-=======
-DECAYS: Mapping[str, Callable[[Floats], Floats]] = {
-    "linear": lambda depth: np.maximum(0, 1 - depth),
-    "exponential": lambda depth: np.exp(-depth),
-    "hyperbolic": lambda depth: 1 / (1 + depth),
-}
-# label -> (name of the right warning, what people are like)
->>>>>>> be49aee
 PREFERENCES: Mapping[str, tuple[str, dict[str, object]]] = {
     "right, 10 people on 25 topics": ("", {}),
     "right, 8 people on 8 topics": ("", {"people": 8, "topics": 8}),
@@ -59,7 +50,6 @@ PREFERENCES: Mapping[str, tuple[str, dict[str, object]]] = {
     ),
     "decay exponential": ("decay_exponential", {"decay": "exponential"}),
     "decay exponential, effect 2": ("decay_exponential", {"decay": "exponential", "effect": 2.0}),
-<<<<<<< HEAD
     "decay exponential, 14 people per topic, 8 topics": (
         "decay_exponential",
         {"decay": "exponential", "people": 14, "topics": 8, "own": True},
@@ -78,16 +68,13 @@ PREFERENCES: Mapping[str, tuple[str, dict[str, object]]] = {
         {"decay": "step", "people": 14, "topics": 8, "own": True},
     ),
     "decay 1 / (1 + x / L)": (FORMS, {"decay": "hyperbolic"}),
+    "decay 1 / (1 + x / L), effect 2": (FORMS, {"decay": "hyperbolic", "effect": 2.0}),
     "decay 1 / (1 + x / L), patience CV .5": (FORMS, {"decay": "hyperbolic", "cv": 0.5}),
     "a bonus of .5 for the first, patience CV .5": (SIDES, {"first": 0.5, "cv": 0.5}),
     "people lean to a side (sd 1), decay exponential": (
         SIDES + ",decay_exponential",
         {"lean": 1.0, "decay": "exponential"},
     ),
-=======
-    "decay hyperbolic": ("decay_hyperbolic", {"decay": "hyperbolic"}),
-    "decay hyperbolic, effect 2": ("decay_hyperbolic", {"decay": "hyperbolic", "effect": 2.0}),
->>>>>>> be49aee
     "nobody reads": ("refused", {"careless": 1.0}),
     "20 % by chance, 20 people": ("careless_workers", {"careless": 0.2, "people": 20}),
 }
