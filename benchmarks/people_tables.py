@@ -79,13 +79,16 @@ def pushes(
     always_left: float = 0.0,
     ties: float = 0.6,
     weights: tuple[float, ...] = (1.0, 0.5, 0.3, 0.5, 0.4),
+    by_day: bool = False,
+    gain_power: float = 1.0,
 ) -> Tables:
     """Cells of five streams a topic and judgments of pairs of them; pain grows with the count to this power, 0 for any push at all.
 
-    People lean to the left side by log odds of their own (``left_sd``), or take it always (a share ``always_left``).
+    ``by_day``: with that power of each day's pushes. Gain grows with what is relevant to ``gain_power``. People lean to the left side by
+    log odds of their own (``left_sd``), or take it always (a share ``always_left``).
     """
     cells, judged = [], []
-    values = np.empty((topics, 5, 5))
+    values, of_days = np.empty((topics, 5, 5)), np.empty((topics, 5, 2))
     for topic in range(topics):
         silent = rng.random(days) < 0.3
         for system in range(5):
@@ -100,6 +103,8 @@ def pushes(
                 (noise * silent).sum(),
                 (nothing & silent).sum(),
             )
+            day = (noise > 0) if power == 0 else noise**power
+            of_days[topic, system] = (day * ~silent).sum(), (day * silent).sum()
     names = ("gain", "nonrelevant_eventful", "silent_eventful", "nonrelevant_silent", "silent_silent")
     couples = [(one, other) for one in range(5) for other in range(one)]
     for topic in range(topics):
@@ -109,8 +114,11 @@ def pushes(
                 for s in (one, other)
             ]
     feel = values.copy()
+    feel[..., 0] **= gain_power
     for place in (1, 3):
         feel[..., place] = (values[..., place] > 0) if power == 0 else values[..., place] ** power
+    if by_day:
+        feel[..., [1, 3]] = of_days
     liking = unexplained * rng.standard_normal((topics, 5))
     sign = np.array([1, -1, -1, -1, 1])
     for person in range(people):
