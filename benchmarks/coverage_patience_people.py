@@ -223,7 +223,7 @@ def stopped(
         stop = np.choose(kind, [np.full(each, np.inf), 60 * rng.random(each), depth * own * interest[which]])
         seen = np.ceil(stop / screen) * screen if screen else stop
         read, end = np.minimum(seen, lengths[which]), seen >= lengths[which]
-        begun = np.minimum(np.maximum(seen - screen, 0), read).round()
+        begun = np.ceil(read / screen - 1).clip(0) * screen if screen else read
         rows += [
             (f"w{person}", f"q{text}", "A", "stacked", round(x), length, ended, low)
             for text, x, length, ended, low in zip(which, read, lengths[which], end, begun, strict=True)
