@@ -264,6 +264,12 @@ def fit_durations(totals: Totals) -> DurationMaximum:
     return _in_seconds(maximum(totals.in_units_of(scale)), scale, float(totals.events.sum()))
 
 
+def plain_estimates(exposure: Exposure, names: Sequence[str]) -> dict[str, float]:
+    """Return what the plain model alone says, without errors or tests; names and refusals as of `fit_exposure`."""
+    top = fit_durations(exposure.totals())
+    return dict(zip(names, np.exp(log_normal_values(top.mu, top.sigma)).tolist(), strict=True))
+
+
 def _in_seconds(top: DurationMaximum, scale: float, events: float) -> DurationMaximum:
     """Return a maximum found in units of ``scale``; each event's density has a second in its unit."""
     moved = top.top._replace(loglik=top.top.loglik - events * math.log(scale))

@@ -199,7 +199,8 @@ MANY_FAST = 0.1
 USUALLY_FAST, BY_CHANCE = 0.04, 0.05
 """Share of people who are by the speeds of the MSU paper; how often as many among so few may be chance, if they are to be told."""
 STRONG = 6.0
-FEWEST = 8
+FEWEST, FEWEST_READERS = 8, 2
+"""Workers below whom no class is looked for, and readers to whom a law can be fitted: where the class is everybody there is none."""
 N_MORE = 4
 """What the class adds to the numbers fitted: its share, m, omega, nu."""
 _LEAST_SPREAD = 0.1
@@ -301,7 +302,8 @@ def click_through(data: TimedReads, medians: MedianFit, top: MixtureTop | None) 
     if best.gain(alone) < -STRONG:
         return None
     for _ in range(_ROUNDS):
-        readers = mixture_top(data, medians, 1 - best.kind.posterior)
+        weights = 1 - best.kind.posterior
+        readers = mixture_top(data, medians, weights) if weights.sum() > FEWEST_READERS else None
         if readers is None:
             return None
         best = _climbed(_Own(data, best.gamma), best.gamma, readers.value, best.kind.posterior)

@@ -57,17 +57,22 @@ class ReadLaw:
         cut : (n,) ndarray of bool
             Which rows are left-censored.
         """
-        parts, tau_slope = [], np.zeros_like(e)
+        parts, tau_slope, censored = [], np.zeros_like(e), np.flatnonzero(cut)
         for share, offset, sd, pull in zip(self.shares, OFFSETS, self.sd, self.pull, strict=True):
-            z = (e - offset) / sd
-            square = z**2
-            density = (share / math.sqrt(2 * math.pi)) * np.exp(-0.5 * square)
-            part = density / sd
-            tau_part = part * (square - 1)
-            if cut.any():
-                part[cut] = share * ndtr(z[cut])
-                tau_part[cut] = -z[cut] * density[cut]
-            tau_slope += pull * tau_part
+            z = e - offset
+            z /= sd
+            tau_part = z * z
+            part = -0.5 * tau_part
+            np.exp(part, out=part)
+            part *= share / (math.sqrt(2 * math.pi) * sd)
+            tau_part -= 1
+            tau_part *= part
+            if len(censored):
+                at = z[censored]
+                tau_part[censored] = -at * sd * part[censored]
+                part[censored] = share * ndtr(at)
+            tau_part *= pull
+            tau_slope += tau_part
             parts.append(part)
         told = parts[0] + parts[1] + parts[2]
         value = np.maximum(told + parts[3], _TINY)

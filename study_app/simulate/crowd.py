@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any
 
-import httpx
 import numpy as np
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
+from study_app.simulate.connection import Http
 from study_app.simulate.person import DESKTOP, PHONE, Person
 from study_app.simulate.site import CrowdClock, Site
 from study_app.simulate.truth import Truth
@@ -39,7 +39,7 @@ class CrowdReport:
 
 
 def run_crowd(
-    http: httpx.Client,
+    http: Http,
     entrance: Callable[[int], str],
     *,
     people: Sequence[np.random.Generator],
@@ -53,7 +53,7 @@ def run_crowd(
 
     Parameters
     ----------
-    http : httpx.Client
+    http : Http
         Whose base address is the server's.
     entrance : callable
         Worker's number (from 1) -> address that the platform would send them to.

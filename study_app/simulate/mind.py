@@ -14,7 +14,8 @@ import numpy as np
 
 from metrics.summaries.trailtext import counted_chars
 from study_app.services.worker.answers import HIGHEST
-from study_app.simulate.site import Element, Fields, Page, PageError, PageLog, text_of
+from study_app.simulate.connection import Fields
+from study_app.simulate.site import Element, Page, PageError, PageLog, text_of
 from study_app.simulate.truth import Truth
 from study_app.simulate.world import World
 from study_app.study.entries import AskingTask, Question, TaskEntry

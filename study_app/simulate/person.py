@@ -11,9 +11,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from study_app.simulate.connection import Fields
 from study_app.simulate.follower import Follower, Pace
 from study_app.simulate.mind import Judge, check_fields, question_fields, rating_fields, tick_chances
-from study_app.simulate.site import CrowdClock, Fields, Page, PageError, PageLog, Site, text_of
+from study_app.simulate.site import CrowdClock, Page, PageError, PageLog, Site, text_of
 from study_app.simulate.truth import Truth
 from study_app.simulate.world import KnownTask, StreamWorld, World
 from study_app.study.entries import AskingTask, of_form

@@ -9,12 +9,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
 from typing import Any, Protocol
 from urllib.parse import urljoin, urlsplit
 
-import httpx
 from lxml.html import HtmlElement, document_fromstring
 
+from study_app.simulate.connection import Fields, Http, HttpAnswer
 from study_app.store.models import EPOCH, MILLISECOND
 from study_app.store.tokens import Now, utc_now
 
@@ -82,7 +83,6 @@ class WallClock:
         return self._now() + timedelta(seconds=seconds)
 
 
-Fields = Mapping[str, str | list[str]]
 BEAT_MS = 5_000
 
 
@@ -262,7 +262,7 @@ class Site:
 
     Parameters
     ----------
-    http : httpx.Client
+    http : Http
         Shared by all workers of a crowd; its base address is the server's.
     agent : str
         The User-Agent header.
@@ -273,7 +273,7 @@ class Site:
         How many events were posted, repeated ones too.
     """
 
-    def __init__(self, http: httpx.Client, agent: str) -> None:
+    def __init__(self, http: Http, agent: str) -> None:
         self.events_sent = 0
         self._http = http
         self._headers = {"User-Agent": agent}
@@ -290,14 +290,14 @@ class Site:
 
     def log(self, url: str, batch: Mapping[str, Any]) -> int:
         """Post one batch of events; returns the number up to which the server holds them."""
-        answer = self._http.post(url, json=batch, headers=self._headers)
+        answer = self._http.post(url, json=batch, headers=self._headers, follow_redirects=False)
         self.events_sent += len(batch["events"])
-        if answer.status_code != httpx.codes.OK:
+        if answer.status_code != HTTPStatus.OK:
             raise PageError(f"{url}: events were refused with {answer.status_code}: {answer.text[:200]}")
         return int(answer.json()["upto"])
 
-    def _page(self, answer: httpx.Response) -> Page:
-        if answer.status_code >= httpx.codes.INTERNAL_SERVER_ERROR:
+    def _page(self, answer: HttpAnswer) -> Page:
+        if answer.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
             raise PageError(f"{answer.url}: the server failed with {answer.status_code}")
         return Page(str(answer.url), document_fromstring(answer.text))
 

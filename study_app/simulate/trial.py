@@ -18,6 +18,7 @@ from study_app.config import Config
 from study_app.estimate.content import StudyContent
 from study_app.services.researcher.load import load_study
 from study_app.services.researcher.studies import create_keys
+from study_app.simulate.connection import TIMEOUT_SECONDS, Connection
 from study_app.simulate.crowd import CrowdReport, run_crowd
 from study_app.simulate.site import CrowdClock, PageError, VirtualClock
 from study_app.simulate.truth import Truth
@@ -60,7 +61,6 @@ def _close(server: Any, stopped: threading.Event) -> None:
 
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
-TIMEOUT_SECONDS = 60
 
 
 def run_trial(
@@ -107,7 +107,7 @@ def run_trial(
     app = create_app(Config(database=database), now=clock, new_token=names)
     without_waiting(app.extensions[NAME].database)
     entry = content.file.entry
-    with serving(app) as address, httpx.Client(base_url=address, timeout=TIMEOUT_SECONDS) as http:
+    with serving(app) as address, Connection(address) as http:
         report = run_crowd(
             http,
             lambda number: entrance(entry, number),

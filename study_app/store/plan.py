@@ -269,6 +269,35 @@ class SlotRow:
     done_at: datetime | None
 
 
+@dataclass(slots=True)
+class FollowRow:
+    """A stream that a worker follows: what `task_models.Follow` says of it."""
+
+    id: int
+    slot_id: int
+    system_id: int
+    started_at: datetime
+    ends_at: datetime
+
+
+@dataclass(slots=True)
+class StreamViewRow:
+    """A page of a stream as it was served: what `task_models.StreamView` says of it."""
+
+    id: int
+    follow_id: int
+    key: str
+    visit: int
+    served_at: datetime
+    entry: str
+    after: int
+    upto: int
+    first: int
+    last: int
+    read: list[int]
+    left_at: datetime | None
+
+
 def columns(model: type[Any], row: type[Any]) -> list[InstrumentedAttribute[Any]]:
     """Return the columns of ``model`` that a row of this kind is made from, in the order of its fields."""
     return [getattr(model, field.name) for field in fields(row)]

@@ -12,6 +12,7 @@ from study_app.logs.screen import PageStory
 from study_app.protocol.steps import Step, step_of
 from study_app.services.worker.streams import WAS_USED, Followed, Served, places_read
 from study_app.store.models import EPOCH, MILLISECOND, PageLoad, StoredEvent, Worker
+from study_app.store.plan import StreamViewRow, columns
 from study_app.store.task_models import StreamView
 
 
@@ -76,12 +77,13 @@ def story_of(session: Session, page: PastPage) -> PageStory:
 
 def served_then(session: Session, one: Followed, page: PastPage) -> Served:
     """Return a page of a stream as it was served, with the places on it that had been read on the pages before."""
-    view = session.scalars(select(StreamView).where(StreamView.key == page.key)).one()
-    earlier = select(StreamView).where(
+    views = select(*columns(StreamView, StreamViewRow))
+    view = StreamViewRow(*session.execute(views.where(StreamView.key == page.key)).one())
+    earlier = views.where(
         StreamView.follow_id == one.follow.id,
         StreamView.id < view.id,
         StreamView.last >= view.first,
         WAS_USED,
     )
-    read = places_read(session, one, session.scalars(earlier))
+    read = places_read(session, one, [StreamViewRow(*row) for row in session.execute(earlier)])
     return Served(view=view, read=frozenset(place for place in read if view.first <= place <= view.last))

@@ -89,18 +89,25 @@ _UNITS_OF_TASK = _TAKEN_UNITS.where(Slot.topic_id.in_(_OF_TASK))
 _UNITS_OF_TOPIC = _TAKEN_UNITS.where(Slot.topic_id == bindparam("topic"))
 
 
+_TAKEN = (
+    select(Slot.topic_id, func.count())
+    .join(Slot.assignment)
+    .join(Assignment.worker)
+    .where(
+        Slot.topic_id.in_(bindparam("topics", expanding=True)),
+        counts(bindparam("now")),
+        Slot.id != bindparam("besides"),
+    )
+    .group_by(Slot.topic_id)
+)
+
+
 def taken(
     session: Session, topics: Collection[int], *, now: datetime, besides_slot: int | None = None
 ) -> dict[int, int]:
     """Return topic -> how many slots count; ``besides_slot`` is left out."""
-    query = (
-        select(Slot.topic_id, func.count())
-        .join(Slot.assignment)
-        .join(Assignment.worker)
-        .where(Slot.topic_id.in_(topics), counts(now), Slot.id != (besides_slot or 0))
-        .group_by(Slot.topic_id)
-    )
-    numbers = {topic: number for topic, number in session.execute(query)}  # noqa: C416 - rows are not tuples to mypy
+    values = {"topics": list(topics), "now": now, "besides": besides_slot or 0}
+    numbers = {topic: number for topic, number in session.connection().execute(_TAKEN, values)}  # noqa: C416 - rows are not tuples to mypy
     return {topic: numbers.get(topic, 0) for topic in topics}
 
 

@@ -1,34 +1,40 @@
-"""Following a stream: enrolling, serving a page of it, what was read of it, leaving, and "was this still of use?" after a visit."""
+"""Following a stream: enrolling, serving a page of it, what was read of it, and leaving."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby
-from operator import itemgetter
+from typing import Any
 
-from sqlalchemy import BigInteger, exists, func, or_, select, type_coerce
-from sqlalchemy.orm import Session
+from sqlalchemy import (
+    BigInteger,
+    Select,
+    bindparam,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    type_coerce,
+    update,
+)
+from sqlalchemy.orm import Session, aliased
 
 from study_app.logs.dwell import LoggedEvent, read_page, server_times
 from study_app.protocol.domain import (
-    Asked,
     drawn,
-    drawn_questions,
     fewest,
     follow_length,
     is_same_visit,
-    single_new_nuggets,
     stream_time,
-    visits_late,
 )
 from study_app.protocol.items import SIDE, UpdateStream, places_of
 from study_app.protocol.steps import Step
 from study_app.services.worker.slots import queue_for
 from study_app.services.worker.whereabouts import Whereabouts
 from study_app.store.models import EPOCH, MILLISECOND, Assignment, PageLoad, Slot, StoredEvent, Worker
-from study_app.store.plan import Plans, TaskPlan, change
-from study_app.store.task_models import Follow, StreamView, UsefulAnswer, UsefulQuestion
+from study_app.store.plan import FollowRow, Plans, StreamViewRow, TaskPlan, change, columns, store
+from study_app.store.task_models import Follow, StreamView
 from study_app.study.entries import FollowedTask
 
 MOST_LOADS = 100
@@ -37,12 +43,50 @@ MOST_LOADS = 100
 WAS_USED = or_(StreamView.left_at.is_not(None), exists().where(PageLoad.key == StreamView.key))
 """A page logged something, or its form was sent."""
 
+# Written once: these run with every page of a stream.
+_VIEWS = select(*columns(StreamView, StreamViewRow))
+_OF_FOLLOW = StreamView.follow_id == bindparam("follow")
+_LATEST_VIEW = _VIEWS.where(_OF_FOLLOW).order_by(StreamView.id.desc()).limit(1)
+_VIEWS_ABOVE = (
+    _VIEWS.where(
+        _OF_FOLLOW,
+        or_(StreamView.visit == bindparam("visit"), StreamView.last > bindparam("after")),
+        WAS_USED,
+    )
+    .order_by(StreamView.id.desc())
+    .limit(bindparam("most"))
+)
+_PAGE = aliased(StreamView)
+_VISIT_OF_PAGE = _VIEWS.join(_PAGE, _PAGE.visit == StreamView.visit).where(
+    _OF_FOLLOW, _PAGE.follow_id == bindparam("follow"), _PAGE.key == bindparam("page")
+)
+_EVENTS = (
+    select(
+        PageLoad.key,
+        StoredEvent.number,
+        StoredEvent.kind,
+        StoredEvent.page_ms,
+        StoredEvent.wall_ms,
+        StoredEvent.detail,
+        type_coerce(StoredEvent.received_at, BigInteger),
+    )
+    .join(PageLoad, PageLoad.id == StoredEvent.page_load_id)
+    .where(PageLoad.key.in_(bindparam("keys", expanding=True)))
+    .order_by(StoredEvent.page_load_id, StoredEvent.number)
+)
+_NEW_FOLLOW, _NEW_VIEW = insert(Follow), insert(StreamView)
+_LEFT = (
+    update(StreamView)
+    .where(StreamView.id == bindparam("view"))
+    .values(read=bindparam("places"), left_at=bindparam("now"))
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Followed:
     """A stream that a worker follows: the row, what there is to read, and what the study file says of the task."""
 
-    follow: Follow
+    follow: FollowRow
     stream: UpdateStream
     entry: FollowedTask
 
@@ -65,7 +109,7 @@ def followed(session: Session, plans: Plans, here: Whereabouts, step: Step) -> F
     )
 
 
-def enrol(session: Session, plans: Plans, here: Whereabouts, step: Step, *, now: datetime) -> Follow:
+def enrol(session: Session, plans: Plans, here: Whereabouts, step: Step, *, now: datetime) -> FollowRow:
     """Let the worker follow an event from now on, as the system that has the fewest followers tells it.
 
     Enrolling again changes nothing. The place is taken for good: the slot is done as far as anybody else is concerned.
@@ -79,10 +123,9 @@ def enrol(session: Session, plans: Plans, here: Whereabouts, step: Step, *, now:
     system = rng.choice(fewest(tallies, task.following.workers_per_stream))
     stream = plans.stream(session, here.plan, slot.topic_id, system)
     length = follow_length(stream.end - stream.start, task.following.days, task.following.clock_factor)
-    follow = Follow(slot_id=slot.id, system_id=system, started_at=now, ends_at=now + length)
-    session.add(follow)
+    row = {"slot_id": slot.id, "system_id": system, "started_at": now, "ends_at": now + length}
+    follow = FollowRow(store(session, _NEW_FOLLOW, row), slot.id, system, now, now + length)
     change(session, slot, done_at=follow.ends_at, expires_at=follow.ends_at)
-    session.flush()
     return follow
 
 
@@ -112,7 +155,7 @@ TELLING = ("open", "layout", "visible", "hidden", "beat", "see", "close")
 class Served:
     """A page of a stream as it is served now, and the places on it that were read already."""
 
-    view: StreamView
+    view: StreamViewRow
     read: frozenset[int]
 
 
@@ -132,261 +175,108 @@ def open_view(
     """
     latest = _latest_view(session, one)
     newer = _views_above(session, one, latest) if latest else ()
-    read = places_read(session, one, newer)
-    view = StreamView(follow_id=one.follow.id, key=key, served_at=now, read=[], left_at=None)
-    view.upto = one.upto(now)
+    logs, upto = _logged(session, newer), one.upto(now)
+    read = _places(one, newer, logs)
     if latest is None:
-        view.visit, view.after, view.entry = 1, 0, entry
-    elif is_same_visit(_last_sign(session, [latest, *(v for v in newer if v.visit == latest.visit)]), now):
-        view.visit, view.after, view.entry = latest.visit, latest.after, latest.entry
-        below = below if below and latest.after + 1 < below <= view.upto else None
+        visit, after, below = 1, 0, None
+    elif is_same_visit(_last_sign([latest, *(v for v in newer if v.visit == latest.visit)], logs), now):
+        visit, after, entry = latest.visit, latest.after, latest.entry
+        below = below if below and latest.after + 1 < below <= upto else None
     else:
-        view.visit, view.after, view.entry = latest.visit + 1, max(read | {latest.after}), entry
-    if latest is None or view.visit != latest.visit:
-        below = None
-    view.first, view.last = _portion(view, below, one.entry.updates_per_page)
-    session.add(view)
-    session.flush()
-    return Served(view=view, read=frozenset(place for place in read if view.first <= place <= view.last))
+        visit, after, below = latest.visit + 1, max(read | {latest.after}), None
+    first, last = _portion(after, upto, below, one.entry.updates_per_page)
+    row: dict[str, Any] = {"follow_id": one.follow.id, "key": key, "served_at": now}
+    row |= {"visit": visit, "entry": entry, "after": after, "upto": upto, "first": first, "last": last}
+    row |= {"read": [], "left_at": None}
+    view = StreamViewRow(store(session, _NEW_VIEW, row), **row)
+    return Served(view=view, read=frozenset(place for place in read if first <= place <= last))
 
 
-def _portion(view: StreamView, below: int | None, size: int) -> tuple[int, int]:
+def _portion(after: int, upto: int, below: int | None, size: int) -> tuple[int, int]:
     """Return the places that a page shows, the older end first; (0, 0) when nothing is new."""
-    last = view.upto if below is None else below - 1
-    return (max(view.after + 1, last - size + 1), last) if last > view.after else (0, 0)
+    last = upto if below is None else below - 1
+    return (max(after + 1, last - size + 1), last) if last > after else (0, 0)
 
 
-def _latest_view(session: Session, one: Followed) -> StreamView | None:
-    mine = select(StreamView).where(StreamView.follow_id == one.follow.id)
-    return session.scalars(mine.order_by(StreamView.id.desc()).limit(1)).one_or_none()
+def _views(session: Session, query: Select[Any], one: Followed, **values: object) -> list[StreamViewRow]:
+    return [
+        StreamViewRow(*row)
+        for row in session.connection().execute(query, {"follow": one.follow.id, **values})
+    ]
 
 
-def _views_above(session: Session, one: Followed, latest: StreamView) -> Sequence[StreamView]:
+def _latest_view(session: Session, one: Followed) -> StreamViewRow | None:
+    return next(iter(_views(session, _LATEST_VIEW, one)), None)
+
+
+def _views_above(session: Session, one: Followed, latest: StreamViewRow) -> Sequence[StreamViewRow]:
     """Return the views of the latest visit, and earlier ones that showed something above what had been read before it.
 
     Only those of which something is known but that they were served, and the newest of these: the page costs the same however often
     it was loaded.
     """
-    wanted = select(StreamView).where(
-        StreamView.follow_id == one.follow.id,
-        or_(StreamView.visit == latest.visit, StreamView.last > latest.after),
-        WAS_USED,
-    )
-    newest = session.scalars(wanted.order_by(StreamView.id.desc()).limit(MOST_LOADS)).all()
-    return newest[::-1]
+    values = {"visit": latest.visit, "after": latest.after, "most": MOST_LOADS}
+    return _views(session, _VIEWS_ABOVE, one, **values)[::-1]
 
 
-def _last_sign(session: Session, views: Sequence[StreamView]) -> datetime:
+def _last_sign(views: Sequence[StreamViewRow], logs: Mapping[str, Sequence[LoggedEvent]]) -> datetime:
     """Return the last sign of life of some views: a page was served, something happened on it, its form was sent.
 
     What happened counts when it happened: a phone may tell of it the next day, a moment before somebody comes back.
     """
-    served = {view.key: (view.served_at - EPOCH) // MILLISECOND for view in views}
-    wanted = (
-        select(
-            PageLoad.key,
-            StoredEvent.number,
-            StoredEvent.kind,
-            StoredEvent.page_ms,
-            StoredEvent.wall_ms,
-            type_coerce(StoredEvent.received_at, BigInteger),
-        )
-        .join(PageLoad, PageLoad.id == StoredEvent.page_load_id)
-        .where(PageLoad.key.in_(served))
-        .order_by(StoredEvent.page_load_id, StoredEvent.number)
-    )
     signs = [moment for view in views for moment in (view.served_at, view.left_at) if moment is not None]
-    for key, rows in groupby(session.execute(wanted), key=itemgetter(0)):
-        events = [
-            LoggedEvent(number, kind, page_ms, wall_ms, {}, received)
-            for _, number, kind, page_ms, wall_ms, received in rows
-        ]
-        signs.append(EPOCH + server_times(events, served[key])[-1] * MILLISECOND)
+    for view in views:
+        if view.key in logs:
+            served = (view.served_at - EPOCH) // MILLISECOND
+            signs.append(EPOCH + server_times(logs[view.key], served)[-1] * MILLISECOND)
     return max(signs)
 
 
-def places_read(session: Session, one: Followed, views: Iterable[StreamView]) -> set[int]:
+def places_read(session: Session, one: Followed, views: Iterable[StreamViewRow]) -> set[int]:
     """Return the places that were read on some pages: named by a form, or fully seen as the log tells."""
-    showing = {view.key: view for view in views if view.last}
-    read = {place for view in showing.values() for place in view.read}
-    for key, events in _logged(session, showing).items():
-        view = showing[key]
-        items = one.stream.items(view.first, view.last, one.entry.language)
-        seen = read_page(events, {SIDE: items}).items
-        read |= places_of(item for (_, item), reading in seen.items() if reading.fully_seen)
+    showing = [view for view in views if view.last]
+    return _places(one, showing, _logged(session, showing))
+
+
+def _places(
+    one: Followed, views: Iterable[StreamViewRow], logs: Mapping[str, Sequence[LoggedEvent]]
+) -> set[int]:
+    read = set()
+    for view in views:
+        if view.last:
+            items = one.stream.items(view.first, view.last, one.entry.language)
+            told = [event for event in logs.get(view.key, ()) if event.kind in TELLING]
+            seen = read_page(told, {SIDE: items}).items
+            read |= places_of(item for (_, item), reading in seen.items() if reading.fully_seen)
+            read.update(view.read)
     return read
 
 
-def _logged(session: Session, keys: Collection[str]) -> dict[str, list[LoggedEvent]]:
-    """Return page load -> its events that tell what was on the screen."""
-    events_by_page: defaultdict[str, list[LoggedEvent]] = defaultdict(list)
-    if keys:
-        wanted = (
-            select(
-                PageLoad.key,
-                StoredEvent.number,
-                StoredEvent.kind,
-                StoredEvent.page_ms,
-                StoredEvent.wall_ms,
-                StoredEvent.detail,
-            )
-            .join(PageLoad, PageLoad.id == StoredEvent.page_load_id)
-            .where(PageLoad.key.in_(keys), StoredEvent.kind.in_(TELLING))
-        )
-        for key, *event in session.execute(wanted):
-            events_by_page[key].append(LoggedEvent(*event))
-    return events_by_page
+def _logged(session: Session, views: Collection[StreamViewRow]) -> Mapping[str, Sequence[LoggedEvent]]:
+    """Return page load -> its events by their numbers, of those pages that have some."""
+    logs: defaultdict[str, list[LoggedEvent]] = defaultdict(list)
+    if views:
+        keys = [view.key for view in views]
+        for key, *event in session.connection().execute(_EVENTS, {"keys": keys}):
+            logs[key].append(LoggedEvent(*event))
+    return logs
 
 
 def send_read(
     session: Session, one: Followed, *, page: str, keys: Iterable[str], now: datetime
-) -> StreamView | None:
+) -> StreamViewRow | None:
     """Store what a stream page's form says was read; what was said stays said, and what was not shown is left out.
 
     Returns
     -------
-    StreamView or None
+    StreamViewRow or None
         The page, None when it was never served.
     """
-    wanted = select(StreamView).where(StreamView.key == page, StreamView.follow_id == one.follow.id)
-    view = session.scalars(wanted).one_or_none()
+    views = _views(session, _VISIT_OF_PAGE, one, page=page)
+    view = next((one for one in views if one.key == page), None)
     if view is None:
         return None
-    shown = {
-        place
-        for first, last in session.execute(
-            select(StreamView.first, StreamView.last).where(
-                StreamView.follow_id == one.follow.id, StreamView.visit == view.visit
-            )
-        )
-        for place in range(first, last + 1)
-    }
-    view.read = sorted({*view.read, *(places_of(keys) & shown)})
-    view.left_at = now
-    session.flush()
+    shown = {place for each in views for place in range(each.first, each.last + 1)}
+    view.read, view.left_at = sorted({*view.read, *(places_of(keys) & shown)}), now
+    session.connection().execute(_LEFT, {"view": view.id, "places": view.read, "now": now})
     return view
-
-
-def ask(
-    session: Session, here: Whereabouts, step: Step, one: Followed, view: StreamView, *, now: datetime
-) -> bool:
-    """Draw and store what is to be asked after a visit; says whether a question of it waits for an answer.
-
-    Parameters
-    ----------
-    view : StreamView
-        Page of the visit whose form was sent.
-    """
-    stored = questions(session, one.follow)
-    of_visit = [question for question in stored if question.visit == view.visit]
-    room = one.entry.ask_per_visit - len(of_visit)
-    if room > 0:
-        asked = {question.nugget for question in stored}
-        candidates = [one for one in _candidates(session, one, view) if one.nugget not in asked]
-        rng = drawn(
-            here.plan.entry.seed,
-            here.worker.number,
-            f"useful {step.task}.{step.query}.{view.visit}.{len(of_visit)}",
-        )
-        new = [
-            UsefulQuestion(
-                follow_id=one.follow.id,
-                visit=view.visit,
-                place=question.place,
-                nugget=question.nugget,
-                visits_late=question.visits_late,
-                asked_at=now,
-            )
-            for question in drawn_questions(candidates, _asked_so_far(session, here.plan.id), room, rng)
-        ]
-        session.add_all(new)
-        session.flush()
-        of_visit += new
-    return any(not question.answers for question in of_visit)
-
-
-def questions(session: Session, follow: Follow) -> Sequence[UsefulQuestion]:
-    """Return every question about a stream, in the order in which they were drawn."""
-    mine = select(UsefulQuestion).where(UsefulQuestion.follow_id == follow.id)
-    return session.scalars(mine.order_by(UsefulQuestion.id)).all()
-
-
-def questions_on_page(
-    session: Session, follow: Follow, *, served_at: datetime | None = None
-) -> list[UsefulQuestion]:
-    """Return the questions that the page shows: those of the last visit that has any, in the order of their numbers.
-
-    With ``served_at``, what it showed then.
-    """
-    known = [
-        question
-        for question in questions(session, follow)
-        if served_at is None or question.asked_at <= served_at
-    ]
-    return [question for question in known if question.visit == known[-1].visit]
-
-
-def answer(session: Session, question: UsefulQuestion, *, useful: bool, page: str, now: datetime) -> None:
-    """Store an answer; the same again changes nothing, another one is a new revision."""
-    newest = question.answers[-1] if question.answers else None
-    if newest is None or newest.useful != useful:
-        revision = 1 if newest is None else newest.revision + 1
-        question.answers.append(
-            UsefulAnswer(revision=revision, useful=useful, page_key=page, answered_at=now)
-        )
-        session.flush()
-
-
-def _asked_so_far(session: Session, study: int) -> Mapping[int, int]:
-    """Return visits late -> how often the study has asked workers who have not withdrawn."""
-    counted = (
-        select(UsefulQuestion.visits_late, func.count())
-        .join(Follow, Follow.id == UsefulQuestion.follow_id)
-        .join(Follow.slot)
-        .join(Slot.assignment)
-        .join(Assignment.worker)
-        .where(Worker.study_id == study, Worker.withdrawn_at.is_(None))
-        .group_by(UsefulQuestion.visits_late)
-    )
-    return {late: number for late, number in session.execute(counted)}  # noqa: C416 - rows are not tuples to mypy
-
-
-def _candidates(session: Session, one: Followed, view: StreamView) -> list[Asked]:
-    """Return what could be asked after a visit: the updates read in it that brought exactly one new nugget."""
-    wanted = select(StreamView).where(StreamView.follow_id == one.follow.id, StreamView.visit <= view.visit)
-    views = session.scalars(wanted.order_by(StreamView.id)).all()
-    now = places_read(session, one, [earlier for earlier in views if earlier.visit == view.visit])
-    nuggets_now = {name for place in now for name, _ in one.stream.update(place).nuggets}
-    rivals = [
-        place
-        for place, update in enumerate(one.stream.updates[: view.upto], start=1)
-        if any(name in nuggets_now for name, _ in update.nuggets)
-    ]
-    before = places_read(
-        session,
-        one,
-        [
-            earlier
-            for earlier in views
-            if earlier.visit < view.visit and any(earlier.first <= place <= earlier.last for place in rivals)
-        ],
-    )
-    nuggets = {place: [name for name, _ in one.stream.update(place).nuggets] for place in (*rivals, *now)}
-    times = _visit_times(session, one, views)
-    candidates = []
-    for place, nugget in single_new_nuggets(now, before, nuggets):
-        known = dict(one.stream.update(place).nuggets)[nugget]
-        candidates.append(Asked(place=place, nugget=nugget, visits_late=visits_late(known, times)))
-    return candidates
-
-
-def _visit_times(session: Session, one: Followed, views: Sequence[StreamView]) -> list[float]:
-    """Return when each visit began, on the stream's clock; a page that never gave a sign of life was no visit."""
-    keys = [view.key for view in views]
-    logged = set(session.scalars(select(PageLoad.key).where(PageLoad.key.in_(keys))))
-    alive = {view.visit for view in views if view.left_at is not None or view.key in logged}
-    began: dict[int, float] = {}
-    for view in views:
-        if view.visit in alive:
-            began.setdefault(view.visit, one.time(view.served_at))
-    return sorted(began.values())

@@ -21,7 +21,7 @@ from study_app.store.models import (
     Worker,
     time_of,
 )
-from study_app.store.plan import Plans, SlotRow, StudyPlan, TaskPlan, WorkerRow, columns
+from study_app.store.plan import FollowRow, Plans, SlotRow, StudyPlan, TaskPlan, WorkerRow, columns
 from study_app.store.task_models import Follow, Introduction, Rating, Reply, Sheet
 from study_app.tasks.task_kind import Page
 
@@ -74,7 +74,7 @@ _REPLIED = (
 _INTRODUCED = select(Introduction.task_id).where(
     Introduction.worker_id == bindparam("worker"), Introduction.passed
 )
-_FOLLOWS = select(Follow).join(Follow.slot).join(Slot.assignment).where(_OF_WORKER)
+_FOLLOWS = select(*columns(Follow, FollowRow)).join(Follow.slot).join(Slot.assignment).where(_OF_WORKER)
 _SINGLE_PAGES: Mapping[Page, Select[int]] = {"vote": _VOTED, "questions": _REPLIED}
 """Kind of answer pages of which a slot has one -> which of them have an answer."""
 
@@ -93,7 +93,7 @@ class Whereabouts:
     worker: WorkerRow
     plan: StudyPlan
     slots: dict[int, list[SlotRow]]
-    follows: dict[int, Follow]
+    follows: dict[int, FollowRow]
     state: WorkerState
 
     def task(self, step: Step) -> TaskPlan:
@@ -104,7 +104,7 @@ class Whereabouts:
         """Return the slot of a step."""
         return self.slots[step.task][step.query - 1]
 
-    def follow(self, step: Step) -> Follow:
+    def follow(self, step: Step) -> FollowRow:
         """Return the stream that is followed at a step."""
         return self.follows[self.slot(step).id]
 
@@ -152,7 +152,7 @@ def locate(
     worker = WorkerRow(*row[1:])
     plan = plans.of(session, worker.study_id, row.version)
     slots, answered = _slots(connection, worker, plan)
-    follows = _follows(session, worker, plan, slots)
+    follows = _follows(connection, worker, plan, slots)
     answered |= _answered(connection, worker, plan, slots)
     answered |= {slot: [follow.ends_at <= now] for slot, follow in follows.items()}
     introduced = _introduced(connection, worker, plan)
@@ -201,11 +201,12 @@ def _read(stored: int | None, is_time: bool) -> Any:  # noqa: FBT001 - of `map`
 
 
 def _follows(
-    session: Session, worker: WorkerRow, plan: StudyPlan, slots: dict[int, list[SlotRow]]
-) -> dict[int, Follow]:
+    connection: Connection, worker: WorkerRow, plan: StudyPlan, slots: dict[int, list[SlotRow]]
+) -> dict[int, FollowRow]:
     if not any(task.kind.page == "stream" and slots[task.number] for task in plan.tasks):
         return {}
-    return {follow.slot_id: follow for follow in session.scalars(_FOLLOWS, {"worker": worker.id})}
+    rows = connection.execute(_FOLLOWS, {"worker": worker.id})
+    return {follow.slot_id: follow for follow in (FollowRow(*row) for row in rows)}
 
 
 def _introduced(connection: Connection, worker: WorkerRow, plan: StudyPlan) -> set[int]:
@@ -237,7 +238,7 @@ def _task_state(
     task: TaskPlan,
     slots: Sequence[SlotRow],
     answered: dict[int, list[bool]],
-    follows: dict[int, Follow],
+    follows: dict[int, FollowRow],
     introduced: set[int],
     *,
     is_passed: bool,

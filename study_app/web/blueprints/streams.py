@@ -6,12 +6,13 @@ from werkzeug.wrappers import Response
 
 from study_app.protocol.steps import Step, current_step, open_steps, part_of
 from study_app.services.worker import streams as service
+from study_app.services.worker import useful as asking
 from study_app.services.worker.answers import Look
 from study_app.services.worker.whereabouts import Whereabouts, locate
 from study_app.store.database import transaction
 from study_app.store.tokens import PageToken
 from study_app.study.platforms import frame_hosts
-from study_app.web.blueprints.ends import note_visit_code
+from study_app.web.blueprints.ends import new_visit_code
 from study_app.web.blueprints.walk import (
     PAGE_KEY_LETTERS,
     Onward,
@@ -92,7 +93,7 @@ def post_stream(token: str, task: int, query: int) -> Response:
         view = service.send_read(session, one, page=page.key, keys=request.form.getlist("read"), now=now)
         if below is not None:
             return Onward(step, f"below={below}")
-        asks = view is not None and service.ask(session, here, step, one, view, now=now)
+        asks = view is not None and asking.ask(session, here, step, one, view, now=now)
         return Onward(Step("useful" if asks else "away", task, query))
 
     return take(token, step, act)
@@ -111,11 +112,11 @@ def post_useful(token: str, task: int, query: int) -> Response:
 
     def act(session: Session, here: Whereabouts, page: PageToken) -> Onward:
         follow = here.follow(step)
-        shown = service.questions_on_page(session, follow, served_at=page.served_at)
+        shown = asking.questions_on_page(session, follow, served_at=page.served_at)
         for number, question in enumerate(shown, start=1):
             answer = ANSWERS.get(request.form.get(f"useful-{number}", ""))
             if answer is not None and "skip" not in request.form:
-                service.answer(session, question, useful=answer, page=page.key, now=server().now())
+                asking.answer(session, question, useful=answer, page=page.key, now=server().now())
         return Onward(Step("away", task, query))
 
     return take(token, step, act)
@@ -124,6 +125,4 @@ def post_useful(token: str, task: int, query: int) -> Response:
 @blueprint.get("/<int:task>/<int:query>/away")
 def away(token: str, task: int, query: int) -> Response:
     """Say goodbye until the next visit, or for good; with the code for the visit where each has one."""
-    step = Step("away", task, query)
-    note_visit_code(token, step)
-    return show(token, step)
+    return show(token, Step("away", task, query), aside=new_visit_code)

@@ -19,7 +19,8 @@ from study_app.services.worker.answers import (
     wrong_answers,
 )
 from study_app.services.worker.ends import visit_code
-from study_app.services.worker.streams import Followed, Served, followed, questions_on_page
+from study_app.services.worker.streams import Followed, Served, followed
+from study_app.services.worker.useful import questions_on_page
 from study_app.store.task_models import StreamView
 from study_app.study.entries import AskingTask, Question, TaskEntry, of_form
 from study_app.study.question_answers import (

@@ -207,7 +207,7 @@ def test_quantiles_of_the_means_are_those_of_the_fitted_law():
 
 
 def test_sessions_of_people_who_come_often_count_no_more():
-    """The correlation is found again, and with it M_D, which the sessions alone make too long."""
+    """The correlation is found again, and with it M_D, which the sessions alone make too long; the slope there is 0."""
     rng = np.random.default_rng(6)
     z, other = rng.standard_normal((2, 300))
     away_log = -np.log(2) / 2 + np.sqrt(np.log(2)) * z
@@ -241,6 +241,15 @@ def test_sessions_of_people_who_come_often_count_no_more():
     assert abs(mean / stay.mean() - 1) < abs(alone.mean / stay.mean() - 1)
     (low, high) = both.result().conf_int()["away_session_correlation"]
     assert -1 < low < -0.8 < high < -0.5
+    errors = np.sqrt(np.diag(both.model.cov))
+    assert np.abs(both.model.scores(both.model.point).sum(axis=0) * errors).max() < 0.01
+    elsewhere = both.model.point + errors * [1, -1, 1, 1, -1]
+    by_difference = [
+        both.model.each(elsewhere + s) - both.model.each(elsewhere - s) for s in 1e-5 * np.eye(5)
+    ]
+    assert both.model.scores(elsewhere) == pytest.approx(
+        np.transpose(by_difference) / 2e-5, rel=1e-4, abs=1e-5
+    )
 
 
 def test_s_of_means_that_are_nearly_uniform_is_held():

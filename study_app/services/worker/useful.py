@@ -1,0 +1,172 @@
+"""Was this still of use? What is asked after a visit to a stream, and the answers."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import bindparam, exists, func, insert, select
+from sqlalchemy.orm import Session
+
+from study_app.protocol.domain import Asked, drawn, drawn_questions, single_new_nuggets, visits_late
+from study_app.protocol.steps import Step
+from study_app.services.worker.streams import Followed, places_read
+from study_app.services.worker.whereabouts import Whereabouts
+from study_app.store.models import Assignment, PageLoad, Slot, Worker
+from study_app.store.plan import FollowRow, StreamViewRow, columns, store
+from study_app.store.task_models import Follow, StreamView, UsefulAnswer, UsefulQuestion
+
+# Written once: these run whenever a stream is left.
+_VIEWS_SO_FAR = (
+    select(exists().where(PageLoad.key == StreamView.key), *columns(StreamView, StreamViewRow))
+    .where(StreamView.follow_id == bindparam("follow"), StreamView.visit <= bindparam("visit"))
+    .order_by(StreamView.id)
+)
+_QUESTIONS = (
+    select(UsefulQuestion.id, UsefulQuestion.visit, UsefulQuestion.place, UsefulQuestion.nugget)
+    .add_columns(UsefulQuestion.asked_at, UsefulAnswer.useful, UsefulAnswer.answered_at)
+    .outerjoin(UsefulQuestion.answers)
+    .where(UsefulQuestion.follow_id == bindparam("follow"))
+    .order_by(UsefulQuestion.id, UsefulAnswer.revision)
+)
+_ASKED_SO_FAR = (
+    select(UsefulQuestion.visits_late, func.count())
+    .join(Follow, Follow.id == UsefulQuestion.follow_id)
+    .join(Follow.slot)
+    .join(Slot.assignment)
+    .join(Assignment.worker)
+    .where(Worker.study_id == bindparam("study"), Worker.withdrawn_at.is_(None))
+    .group_by(UsefulQuestion.visits_late)
+)
+_NEW_QUESTION, _NEW_ANSWER = insert(UsefulQuestion), insert(UsefulAnswer)
+
+
+class UsefulReply(NamedTuple):
+    """A revision of the answer to a question about an update."""
+
+    useful: bool
+    answered_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionRow:
+    """What `task_models.UsefulQuestion` says of an update that is asked about, and the answers to it, oldest first."""
+
+    id: int
+    visit: int
+    place: int
+    nugget: str
+    asked_at: datetime
+    answers: list[UsefulReply] = field(default_factory=list)
+
+
+def ask(
+    session: Session, here: Whereabouts, step: Step, one: Followed, view: StreamViewRow, *, now: datetime
+) -> bool:
+    """Draw and store what is to be asked after a visit; says whether a question of it waits for an answer.
+
+    Parameters
+    ----------
+    view : StreamViewRow
+        Page of the visit whose form was sent.
+    """
+    stored = questions(session, one.follow)
+    of_visit = [question for question in stored if question.visit == view.visit]
+    room = one.entry.ask_per_visit - len(of_visit)
+    if room > 0:
+        asked = {question.nugget for question in stored}
+        candidates = [one for one in _candidates(session, one, view) if one.nugget not in asked]
+        rng = drawn(
+            here.plan.entry.seed,
+            here.worker.number,
+            f"useful {step.task}.{step.query}.{view.visit}.{len(of_visit)}",
+        )
+        drawn_now = drawn_questions(candidates, _asked_so_far(session, here.plan.id), room, rng)
+        if drawn_now:
+            row = {"follow_id": one.follow.id, "visit": view.visit, "asked_at": now}
+            session.connection().execute(_NEW_QUESTION, [row | asdict(question) for question in drawn_now])
+            return True
+    return any(not question.answers for question in of_visit)
+
+
+def questions(session: Session, follow: FollowRow) -> Sequence[QuestionRow]:
+    """Return every question about a stream, in the order in which they were drawn."""
+    asked: dict[int, QuestionRow] = {}
+    rows = session.connection().execute(_QUESTIONS, {"follow": follow.id})
+    for row, visit, place, nugget, asked_at, useful, answered_at in rows:
+        if row not in asked:
+            asked[row] = QuestionRow(id=row, visit=visit, place=place, nugget=nugget, asked_at=asked_at)
+        if answered_at is not None:
+            asked[row].answers.append(UsefulReply(useful, answered_at))
+    return list(asked.values())
+
+
+def questions_on_page(
+    session: Session, follow: FollowRow, *, served_at: datetime | None = None
+) -> list[QuestionRow]:
+    """Return the questions that the page shows: those of the last visit that has any, in the order of their numbers.
+
+    With ``served_at``, what it showed then.
+    """
+    known = [
+        question
+        for question in questions(session, follow)
+        if served_at is None or question.asked_at <= served_at
+    ]
+    return [question for question in known if question.visit == known[-1].visit]
+
+
+def answer(session: Session, question: QuestionRow, *, useful: bool, page: str, now: datetime) -> None:
+    """Store an answer; the same again changes nothing, another one is a new revision."""
+    newest = question.answers[-1] if question.answers else None
+    if newest is None or newest.useful != useful:
+        row = {"question_id": question.id, "revision": len(question.answers) + 1, "useful": useful}
+        store(session, _NEW_ANSWER, row | {"page_key": page, "answered_at": now})
+
+
+def _asked_so_far(session: Session, study: int) -> Mapping[int, int]:
+    """Return visits late -> how often the study has asked workers who have not withdrawn."""
+    counted = session.connection().execute(_ASKED_SO_FAR, {"study": study})
+    return {late: number for late, number in counted}  # noqa: C416 - rows are not tuples to mypy
+
+
+def _candidates(session: Session, one: Followed, view: StreamViewRow) -> list[Asked]:
+    """Return what could be asked after a visit: the updates read in it that brought exactly one new nugget."""
+    so_far = {"follow": one.follow.id, "visit": view.visit}
+    rows = session.connection().execute(_VIEWS_SO_FAR, so_far).all()
+    views = [StreamViewRow(*row[1:]) for row in rows]
+    now = places_read(session, one, [earlier for earlier in views if earlier.visit == view.visit])
+    nuggets_now = {name for place in now for name, _ in one.stream.update(place).nuggets}
+    rivals = [
+        place
+        for place, update in enumerate(one.stream.updates[: view.upto], start=1)
+        if any(name in nuggets_now for name, _ in update.nuggets)
+    ]
+    before = places_read(
+        session,
+        one,
+        [
+            earlier
+            for earlier in views
+            if earlier.visit < view.visit and any(earlier.first <= place <= earlier.last for place in rivals)
+        ],
+    )
+    nuggets = {place: [name for name, _ in one.stream.update(place).nuggets] for place in (*rivals, *now)}
+    times = _visit_times(one, [view for view, row in zip(views, rows, strict=True) if row[0]], views)
+    candidates = []
+    for place, nugget in single_new_nuggets(now, before, nuggets):
+        known = dict(one.stream.update(place).nuggets)[nugget]
+        candidates.append(Asked(place=place, nugget=nugget, visits_late=visits_late(known, times)))
+    return candidates
+
+
+def _visit_times(
+    one: Followed, logged: Iterable[StreamViewRow], views: Sequence[StreamViewRow]
+) -> list[float]:
+    """Return when each visit began, on the stream's clock; a page that never gave a sign of life was no visit."""
+    alive = {view.visit for view in (*logged, *(view for view in views if view.left_at is not None))}
+    began: dict[int, float] = {}
+    for view in views:
+        if view.visit in alive:
+            began.setdefault(view.visit, one.time(view.served_at))
+    return sorted(began.values())
