@@ -175,7 +175,7 @@ def _no_event(totals: Totals) -> Totals:
 
 def _below(shape: Floats, z: Floats, sigma: float) -> Floats:
     """P(A G <= T), G ~ Gamma(shape), z = (log T - mu) / sigma."""
-    weights = np.polynomial.legendre.leggauss(PIT_NODES)[1]
+    weights = _pit_nodes()[1]
     shapes, which = np.unique(shape, return_inverse=True)
     log_gamma = np.stack([_log_gamma(each) for each in shapes.tolist()])
     return np.asarray(ndtr(z[:, None] - log_gamma[which] / sigma) @ (weights / 2), dtype=np.float64)
@@ -184,8 +184,12 @@ def _below(shape: Floats, z: Floats, sigma: float) -> Floats:
 @lru_cache(maxsize=10_000)
 def _log_gamma(shape: float) -> Floats:
     """Return logarithms of quantiles of a Gamma law, (`PIT_NODES`,); simulated studies ask for the same shapes again."""
-    points = np.polynomial.legendre.leggauss(PIT_NODES)[0]
-    return np.log(np.maximum(gammaincinv(shape, (points + 1) / 2), 1e-300))
+    return np.log(np.maximum(gammaincinv(shape, (_pit_nodes()[0] + 1) / 2), 1e-300))
+
+
+@lru_cache
+def _pit_nodes() -> tuple[Floats, Floats]:
+    return np.polynomial.legendre.leggauss(PIT_NODES)
 
 
 class Excess(NamedTuple):
