@@ -37,7 +37,7 @@ DECAYS: Mapping[str, Callable[[Floats], Floats]] = {
 EFFECT, TIES, SENSITIVITY, TASTE = 1.0, 0.6, 0.3, 0.3
 PATIENCE = {"preferences": 840.0, "stops": 1500.0}
 # label -> (names of the right warnings, what people are like)
-FORMS, SIDES = "decay_exponential,decay_step,decay_hyperbolic,patience_differs", "side_bias,patience_differs"
+SIDES = "side_bias,patience_differs"
 PREFERENCES: Mapping[str, tuple[str, dict[str, object]]] = {
     "right, 10 people on 25 topics": ("", {}),
     "right, 8 people on 8 topics": ("", {"people": 8, "topics": 8}),
@@ -67,12 +67,19 @@ PREFERENCES: Mapping[str, tuple[str, dict[str, object]]] = {
         "decay_step",
         {"decay": "step", "people": 14, "topics": 8, "own": True},
     ),
-    "decay 1 / (1 + x / L)": (FORMS, {"decay": "hyperbolic"}),
-    "decay 1 / (1 + x / L), patience CV .5": (FORMS, {"decay": "hyperbolic", "cv": 0.5}),
-    "a bonus of .5 for the first, patience CV .5": (SIDES, {"first": 0.5, "cv": 0.5}),
-    "people lean to a side (sd 1), decay exponential": (
+    "decay hyperbolic": ("decay_hyperbolic", {"decay": "hyperbolic"}),
+    "decay hyperbolic, effect 2": ("decay_hyperbolic", {"decay": "hyperbolic", "effect": 2.0}),
+    "decay hyperbolic, 400, patience CV .5, 12 people on 18 topics": (
+        "decay_hyperbolic,patience_differs",
+        {"decay": "hyperbolic", "cv": 0.5, "patience": 400.0, "people": 12, "topics": 18},
+    ),
+    "a bonus of .5 for the first, patience CV .5, 12 people on 18 topics": (
+        SIDES,
+        {"first": 0.5, "cv": 0.5, "people": 12, "topics": 18},
+    ),
+    "people lean to a side (sd 1), decay exponential, 12 people on 18 topics": (
         SIDES + ",decay_exponential",
-        {"lean": 1.0, "decay": "exponential"},
+        {"lean": 1.0, "decay": "exponential", "people": 12, "topics": 18},
     ),
     "nobody reads": ("refused", {"careless": 1.0}),
     "20 % by chance, 20 people": ("careless_workers", {"careless": 0.2, "people": 20}),
@@ -123,6 +130,7 @@ def judged(
     careless: float = 0.0,
     lean: float = 0.0,
     first: float = 0.0,
+    patience: float = PATIENCE["preferences"],
 ) -> JudgedSummaries:
     """Draw judgments of all pairs by the same people, or by people of each topic's own; the median patience is the truth.
 
@@ -135,14 +143,14 @@ def judged(
     summary, index = pd.factorize(pd.MultiIndex.from_frame(positions[["topic", "system"]]))
     offset = positions["offset_chars"].to_numpy(float)
 
-    def worth(patience: float) -> Floats:
-        return np.bincount(summary, weight * DECAYS[decay](offset / patience), len(index))
+    def worth(length: float) -> Floats:
+        return np.bincount(summary, weight * DECAYS[decay](offset / length), len(index))
 
     topic = index.get_level_values(0).to_numpy()
     one, other = np.triu_indices(len(index), 1)
     same = topic[one] == topic[other]
     one, other = one[same], other[same]
-    middle = worth(PATIENCE["preferences"])
+    middle = worth(patience)
     slope = effect / (middle[one] - middle[other]).std()
     taste = rng.normal(0, TASTE, len(index))
     groups = [[name] for name in np.unique(topic)] if own else [list(np.unique(topic))]
@@ -151,7 +159,7 @@ def judged(
         used = np.isin(topic[one], group)
         a, b = one[used], other[used]
         for number in range(people):
-            m = worth(PATIENCE["preferences"] * np.exp(np.sqrt(np.log1p(cv**2)) * rng.normal()))
+            m = worth(patience * np.exp(np.sqrt(np.log1p(cv**2)) * rng.normal()))
             odds = slope * np.exp(rng.normal(0, SENSITIVITY)) * (m[a] - m[b]) + taste[a] - taste[b]
             half = odds / 2 * (rng.random() >= careless)
             turned = np.zeros(len(half), dtype=bool)
@@ -215,7 +223,7 @@ def stopped(
         stop = np.choose(kind, [np.full(each, np.inf), 60 * rng.random(each), depth * own * interest[which]])
         seen = np.ceil(stop / screen) * screen if screen else stop
         read, end = np.minimum(seen, lengths[which]), seen >= lengths[which]
-        begun = np.minimum(np.maximum(seen - screen, 0), read).round()
+        begun = np.ceil(read / screen - 1).clip(0) * screen if screen else read
         rows += [
             (f"w{person}", f"q{text}", "A", "stacked", round(x), length, ended, low)
             for text, x, length, ended, low in zip(which, read, lengths[which], end, begun, strict=True)
@@ -293,8 +301,9 @@ def line(label: str, right: str, truth: float, found: list[Told | None]) -> str:
 def table(part: str, replications: int, engine: Engine) -> None:
     regimes, fit = PARTS[part]
     for label, (right, people) in regimes.items():
-        found = replicated(engine, partial(told, fit, people, PATIENCE[part]), replications)
-        print(line(f"{part}: {label}", right, PATIENCE[part], found), flush=True)
+        truth = people.get("patience", PATIENCE[part])
+        found = replicated(engine, partial(told, fit, people, truth), replications)
+        print(line(f"{part}: {label}", right, truth, found), flush=True)
 
 
 PARTS = {"preferences": (PREFERENCES, fit_preferences), "stops": (STOPS, fit_stops)}

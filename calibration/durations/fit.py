@@ -24,7 +24,7 @@ from calibration.durations.other_laws.extended import (
     fit_together,
     log_normal_values,
 )
-from calibration.durations.other_laws.laws import may_lack_sd
+from calibration.durations.other_laws.laws import LOG_T, may_lack_sd
 from calibration.durations.result import DurationFit
 from calibration.inference.results import NotIdentifiedError, warning
 from calibration.inference.uncertainty import Scale, StudentT, Uncertainty
@@ -38,6 +38,8 @@ MANY_WORKERS = 20_000
 FEW_WORKERS = 20
 """Below it resamples of workers tell too little, and the profile stays the default."""
 LEAST_SESSION_SECONDS = 1.0
+TAIL_DF = 5.0
+"""Degrees of freedom of the errors of heavy tails that are left open, however many workers: few of them are in a tail."""
 
 
 def fit_away(  # noqa: PLR0913 - the options of prefcal fit
@@ -220,7 +222,8 @@ def _errors(
 ) -> tuple[Extended | None, Mapping[str, Uncertainty]]:
     """Return the model whose numbers are published, None for the plain one, and how far they may be off."""
     held = causes.held.error() if causes.held else None
-    others = tuple(one for one in (law.error() for law in causes.doubted) if one is not None)
+    errors = (law.error(TAIL_DF if law.name == LOG_T else math.inf) for law in causes.doubted)
+    others = tuple(one for one in errors if one is not None)
     found = dict(plain)
     if held is not None:
         found = {"delta": held}

@@ -66,7 +66,10 @@ class PageEvent(_Form):
 
     def detail(self) -> dict[str, Any]:
         """Return what the kind adds."""
-        return self.model_dump(exclude={"n", "kind", "ms", "wall"})
+        return {name: value for name, value in vars(self).items() if name not in _OF_EVERY_EVENT}
+
+
+_OF_EVERY_EVENT = frozenset(PageEvent.model_fields)
 
 
 class Open(PageEvent):

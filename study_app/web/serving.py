@@ -293,6 +293,8 @@ def _begin() -> None:
 
 
 def _end(response: Response) -> Response:
+    if not LOGGER.isEnabledFor(logging.INFO):
+        return response
     line = {
         "id": reference(),
         "method": request.method,

@@ -79,8 +79,14 @@ class Extended:
         """2 n_free - 2 loglik."""
         return 2 * self.n_free - 2 * self.loglik
 
-    def error(self) -> StudentT | None:
-        """Return the errors of the logarithms of its values; None where they cannot be told."""
+    def error(self, most_df: float = math.inf) -> StudentT | None:
+        """Return the errors of the logarithms of its values; None where they cannot be told.
+
+        Parameters
+        ----------
+        most_df : float
+            They have no more degrees of freedom than this, and than workers - 1.
+        """
         centre, own = self.values(self.point), self.cov
         if own is None:
             return None
@@ -88,7 +94,8 @@ class Extended:
         cov = slopes @ own @ slopes.T
         if not (np.isfinite(centre).all() and np.isfinite(cov).all()):
             return None
-        return StudentT(centre=centre, cov=cov, df=len(self.each(self.point)) - 1, scale=Scale.LOG)
+        df = min(len(self.each(self.point)) - 1, most_df)
+        return StudentT(centre=centre, cov=cov, df=df, scale=Scale.LOG)
 
     @cached_property
     def cov(self) -> Floats | None:

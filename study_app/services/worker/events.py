@@ -1,11 +1,12 @@
 """Events of a page: stored once whatever is retried, acknowledged up to the first gap."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any
 
-from sqlalchemy import BigInteger, Connection, bindparam, func, select, type_coerce, update
+from sqlalchemy import BigInteger, Connection, Executable, bindparam, func, select, type_coerce, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -69,6 +70,14 @@ _SEEN = update(Worker).where(Worker.id == bindparam("worker_id")).values(last_se
 _PROLONGED = update(Slot).where(*_UNFINISHED).values(expires_at=bindparam("until"))
 
 
+@cache
+def _inserting(dialect: str, model: type[Base], *returned: Any) -> Executable:
+    """Return the statement that inserts what breaks no unique constraint, and returns columns of what it has inserted."""
+    insert = postgresql.insert(model) if dialect == "postgresql" else sqlite.insert(model)
+    statement = insert.on_conflict_do_nothing()
+    return statement.returning(*returned) if returned else statement
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
     """Whose events came (the pseudonym), and the highest number up to which every one of the page is stored."""
@@ -101,26 +110,36 @@ def store_events(
     is_at_the_door = row.consented_at is None or page.step == CONSENT.path
     if is_at_the_door or row.withdrawn_at is not None:
         return let_go
-    page_load = _page_load(connection, page, now=now)
-    if page_load is None or let_go.upto > MOST_OF_A_PAGE:
+    is_too_much = let_go.upto > MOST_OF_A_PAGE
+    reached = 0 if is_too_much else _without_hole(0, sorted({event.n for event in events}))
+    page_load = _page_load(connection, page, reached, now=now)
+    if page_load is None or is_too_much:
         return let_go
-    load, stored = page_load
-    _insert_new(connection, StoredEvent, [_row(load, event, now=now) for event in events])
-    upto = _contiguous(connection, load, stored)
-    if upto != stored:
-        connection.execute(_STORED_UPTO, {"load": load, "reached": upto})
+    if events:
+        rows = [_row(page_load.id, event, now=now) for event in events]
+        connection.execute(_inserting(connection.dialect.name, StoredEvent), rows)
+    upto = reached if page_load.is_new else _contiguous(connection, page_load)
     if row.stopped_at is None:
         _keep_lease(session, plans, page.worker, plans.of(session, row.id, row.version).entry, now=now)
     return Receipt(worker=row.pseudonym, upto=upto)
 
 
-def _page_load(connection: Connection, page: PageToken, *, now: datetime) -> tuple[int, int] | None:
-    """Return the row of a page load, made with its first batch, and up to which number its events are stored.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Load:
+    """The row of a page load, up to which number its events are stored, and whether this batch is its first."""
+
+    id: int
+    stored: int
+    is_new: bool
+
+
+def _page_load(connection: Connection, page: PageToken, reached: int, *, now: datetime) -> _Load | None:
+    """Return the row of a page load; its first batch, without a hole up to number ``reached``, makes it.
 
     None where it would be a new one of a worker of whom enough is stored.
     """
-    stored = connection.execute(_PAGE_LOAD, {"key": page.key}).one_or_none()
-    if stored is None:
+    known = connection.execute(_PAGE_LOAD, {"key": page.key}).one_or_none()
+    if known is None:
         if connection.execute(_EVENTS_OF_A_WORKER, {"worker": page.worker}).scalar_one() >= MOST_OF_A_WORKER:
             return None
         row = {
@@ -130,11 +149,14 @@ def _page_load(connection: Connection, page: PageToken, *, now: datetime) -> tup
             "showing_id": page.showing,
             "served_at": page.served_at,
             "first_received_at": now,
-            "upto": 0,
+            "upto": reached,
         }
-        _insert_new(connection, PageLoad, [row])
-        stored = connection.execute(_PAGE_LOAD, {"key": page.key}).one()
-    return stored.id, stored.upto
+        made = connection.execute(_inserting(connection.dialect.name, PageLoad, PageLoad.id), row)
+        new = made.scalar_one_or_none()
+        if new is not None:
+            return _Load(id=new, stored=reached, is_new=True)
+        known = connection.execute(_PAGE_LOAD, {"key": page.key}).one()  # another batch was faster
+    return _Load(id=known.id, stored=known.upto, is_new=False)
 
 
 def _row(load: int, event: PageEvent, *, now: datetime) -> dict[str, Any]:
@@ -149,18 +171,18 @@ def _row(load: int, event: PageEvent, *, now: datetime) -> dict[str, Any]:
     }
 
 
-def _insert_new(connection: Connection, model: type[Base], rows: list[dict[str, Any]]) -> None:
-    """Insert the rows that break no unique constraint."""
-    if rows:
-        is_postgresql = connection.dialect.name == "postgresql"
-        insert = postgresql.insert(model) if is_postgresql else sqlite.insert(model)
-        connection.execute(insert.on_conflict_do_nothing(), rows)
+def _contiguous(connection: Connection, load: _Load) -> int:
+    """Note and return the number up to which the events of a page are stored without a hole."""
+    numbers = connection.scalars(_NUMBERS_ABOVE, {"load": load.id, "stored": load.stored})
+    upto = _without_hole(load.stored, numbers)
+    if upto != load.stored:
+        connection.execute(_STORED_UPTO, {"load": load.id, "reached": upto})
+    return upto
 
 
-def _contiguous(connection: Connection, load: int, stored: int) -> int:
-    """Return the number up to which the page's events are stored without a hole; up to ``stored`` they are."""
-    upto = stored
-    for number in connection.scalars(_NUMBERS_ABOVE, {"load": load, "stored": stored}):
+def _without_hole(upto: int, numbers: Iterable[int]) -> int:
+    """Return how far ascending numbers go on after ``upto`` without a hole."""
+    for number in numbers:
         if number != upto + 1:
             break
         upto = number

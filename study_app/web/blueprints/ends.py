@@ -1,6 +1,8 @@
 """The ends of a worker's part: finish and stop, their codes for ever, the text that was agreed to, and withdrawing."""
 
+from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 
 from flask import Blueprint, make_response, request
 from sqlalchemy.orm import Session
@@ -93,17 +95,15 @@ def _show_code(token: str, step: Step) -> Response:
     return rendered("done", page, tokens={"worker": token, "page": app.signer.page_token(served)})
 
 
-def note_visit_code(token: str, step: Step) -> None:
-    """Store that the code for a visit is shown on a step's page, if one is due there: the first time."""
-    app = server()
-    worker, now = app.signer.worker(token), app.now()
-    with transaction(app.database, write=False) as session:
-        here = locate(session, app.plans, worker, now=now)
-        due = visit_code(session, here) if step in open_steps(here.state) else None
-        is_new = due is not None and not is_noted(session, here.worker, due)
-        permit(form_host=due.form_host if due is not None else None)
-    if due is not None and is_new:
-        _note_shown(here.worker, due, now=now)
+def new_visit_code(session: Session, here: Whereabouts) -> Callable[[], None] | None:
+    """Return what stores that the code for a visit is shown to a worker, if one is due that was not shown before."""
+    due = visit_code(session, here)
+    if due is None:
+        return None
+    permit(form_host=due.form_host)
+    if is_noted(session, here.worker, due):
+        return None
+    return partial(_note_shown, here.worker, due, now=server().now())
 
 
 def _note_shown(worker: WorkerRow, due: DueCode, *, now: datetime) -> None:

@@ -12,7 +12,7 @@ from study_app.services.worker.whereabouts import Whereabouts, locate
 from study_app.store.database import transaction
 from study_app.store.tokens import PageToken
 from study_app.study.platforms import frame_hosts
-from study_app.web.blueprints.ends import note_visit_code
+from study_app.web.blueprints.ends import new_visit_code
 from study_app.web.blueprints.walk import (
     PAGE_KEY_LETTERS,
     Onward,
@@ -125,6 +125,4 @@ def post_useful(token: str, task: int, query: int) -> Response:
 @blueprint.get("/<int:task>/<int:query>/away")
 def away(token: str, task: int, query: int) -> Response:
     """Say goodbye until the next visit, or for good; with the code for the visit where each has one."""
-    step = Step("away", task, query)
-    note_visit_code(token, step)
-    return show(token, step)
+    return show(token, Step("away", task, query), aside=new_visit_code)

@@ -70,7 +70,11 @@ def arrival(*, now: datetime) -> str:
     return urlencode({"via": via, "at": (now - EPOCH) // MILLISECOND}) if via in ARRIVALS else ""
 
 
-def show(token: str, step: Step, *, error: str | None = None) -> Response:
+Aside: TypeAlias = Callable[[Session, Whereabouts], Callable[[], None] | None]
+"""Looks at a worker whose page is shown, and returns what is to be stored before the page is; None for nothing."""
+
+
+def show(token: str, step: Step, *, error: str | None = None, aside: Aside | None = None) -> Response:
     """Show a step's page if it is open to the worker, else go to the current one."""
     app = server()
     worker, now = app.signer.worker(token), app.now()
@@ -81,6 +85,7 @@ def show(token: str, step: Step, *, error: str | None = None) -> Response:
         if step not in open_steps(here.state):
             return to_step(token, current_step(here.state))
         shown = shown_pair(session, here, step) if step.kind == "pair" else None
+        note = None if aside is None else aside(session, here)
         page = page_of(
             Look(
                 session=session,
@@ -102,6 +107,8 @@ def show(token: str, step: Step, *, error: str | None = None) -> Response:
             showing=None if shown is None else shown.id,
             served_at=now,
         )
+    if note is not None:
+        note()
     template = "message" if step.kind in {"full", "withdrawn"} else step.kind
     tokens = {"worker": token, "page": app.signer.page_token(served)}
     part = part_of(here.state, step)

@@ -1,5 +1,6 @@
 """People who are not as the model of durations says: each cause has its own name, and right studies have none."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from calibration.durations.checks import calendar_days, compare_days, compare_hours
 from calibration.durations.exposures import away_exposure
-from calibration.durations.fit import AWAY, fit_away, fit_durations, fit_exposure, fit_session
+from calibration.durations.fit import AWAY, TAIL_DF, fit_away, fit_durations, fit_exposure, fit_session
 from calibration.durations.likelihood import Exposure
 from calibration.durations.other_laws.extended import TOGETHER, fit_together
 from calibration.durations.other_laws.laws import DROP_OUTS, GAMMA, TWO_KINDS, drop_outs, fade
@@ -285,6 +286,19 @@ def test_so_few_people_leave_a_heavy_tail_open_although_they_show_none():
     assert sd is not None
     assert fit.conf_int()["away_sd_seconds"][1] is None
     assert fit.conf_int()["away_mean_seconds"][1] > mean
+
+
+def test_the_mean_under_a_heavy_tail_is_known_as_if_by_six_people():
+    """However many there are, few of them are in the tail: its 95 % interval is a third longer than by all."""
+    rng = np.random.default_rng(12)
+    means = np.exp(0.6 * rng.standard_normal(25))
+    either = fit_exposure(watched(moments(1 / means, rng)), names=AWAY, resamples=9).uncertainty["either_law"]
+    (tail,) = (one for one in either.others if one.df == TAIL_DF)
+    by_all = replace(tail, df=math.inf).intervals(0.95)[0]
+
+    ends = np.log([tail.intervals(0.95)[0], by_all])
+    assert np.ptp(ends[0]) == pytest.approx(1.31 * np.ptp(ends[1]), rel=0.01)
+    assert either.intervals(0.95)[0][1] == tail.intervals(0.95)[0][1]
 
 
 def test_two_kinds_of_people_are_left_open_where_they_explain_a_little_better():

@@ -1,5 +1,7 @@
 """People who are not as the model of patience says: the interval holds, or the cause is named, or nothing is said."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -17,14 +19,16 @@ SEEDS = range(3)
 FEW = range(2)
 """Studies of judges take longer."""
 
+NOTHING = KappaProfile(kappa=np.zeros(1), slope=np.zeros(1), log_tie=np.zeros(1), loglik=np.zeros(1))
+
 
 def warned(fit: CalibrationResult) -> list[str]:
     return [note.name for note in fit.diagnostics if note.severity == "warning"]
 
 
-def judged(seed: int, *, topics: int = 25, **people) -> CalibrationResult:
+def judged(seed: int, *, topics: int = 25, patience: float = 840, **people) -> CalibrationResult:
     """Return the fit to the same 12 people on all topics."""
-    judges = Judges(patience_chars=840, people=12, effect=1.5, **people)
+    judges = Judges(patience_chars=patience, people=12, effect=1.5, **people)
     pairs = drawn_pairs(judges, topics=topics, seed=seed)
     return fit_patience_from_preferences(pairs, n_workers=12, with_jackknife=False)
 
@@ -82,6 +86,15 @@ def test_a_decay_in_one_step_is_named_with_its_place():
 
     assert fit.params[NAME] > 1.2 * 840
     assert float(sentence.partition("any more after ")[2].split()[0]) == pytest.approx(840, rel=0.1)
+
+
+def test_a_hyperbolic_decay_is_named_with_its_half_length():
+    """Interest that falls like 1 / (1 + x / L) has a long tail: the linear L is nearly three times the length after which a half is left."""
+    fit = judged(FEW[0], patience=300, decay="hyperbolic", sensitivity_sd=0.0)
+    (sentence,) = (note.sentence for note in fit.diagnostics if note.name == "decay_hyperbolic")
+
+    assert fit.params[NAME] > 2 * 300
+    assert float(sentence.partition("to a half after ")[2].split()[0]) == pytest.approx(300, rel=0.25)
 
 
 def test_judges_who_answer_by_chance_are_named_and_not_left_out():
@@ -253,7 +266,12 @@ def test_the_length_of_a_screen_is_found_from_stops_that_are_its_multiples():
 )
 def test_a_decay_in_one_step_that_explains_nearly_as_well_is_left_open(gain, p_value, design_effect, is_open):
     """Then the interval holds its length too; decisively better it is a warning, clearly worse it is out."""
-    nothing = np.zeros(1)
-    profile = KappaProfile(kappa=nothing, slope=nothing, log_tie=nothing, loglik=nothing)
+    assert DecayForm("step", 500.0, gain, p_value, NOTHING, design_effect).is_open is is_open
 
-    assert DecayForm("step", 500.0, gain, p_value, profile, design_effect).is_open is is_open
+
+@pytest.mark.parametrize(("lost", "is_open"), [(5.0, True), (3.0, False)])
+def test_a_hyperbolic_decay_is_left_open_only_where_the_votes_bound_its_half_length(lost, is_open):
+    """Few votes never exclude it with any half-length: it would leave the lower end of every small study open."""
+    profile = replace(NOTHING, kappa=np.arange(2.0), loglik=np.array([0.0, -lost]))
+
+    assert DecayForm("hyperbolic", 500.0, -1.0, 0.5, profile, 1.0).is_open is is_open
