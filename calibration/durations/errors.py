@@ -297,8 +297,8 @@ def _tops(polynomials: Floats) -> Floats:
         return _Heights(value, np.stack([dx, dy], 1), -np.moveaxis(np.array([[xx, xy], [xy, yy]]), 2, 0))
 
     def step(_: Floats, here: _Heights) -> tuple[Floats, Floats]:
-        whole = np.linalg.solve(here.curvature, here.gradient[..., None])[..., 0]
-        return whole, (whole * here.gradient).sum(axis=1)
+        whole: Floats = np.linalg.solve(here.curvature, here.gradient[..., None])[..., 0]
+        return whole, np.einsum("ki,ki->k", whole, here.gradient)
 
     bounds = np.full(2, -1.0), np.full(2, 1.0)
     return climb(look, np.zeros((len(polynomials), 2)), step, _RULE, bounds).point

@@ -221,7 +221,7 @@ def _errors(
 ) -> tuple[Extended | None, Mapping[str, Uncertainty]]:
     """Return the model whose numbers are published, None for the plain one, and how far they may be off."""
     held = causes.held.error() if causes.held else None
-    errors = (law.error(TAIL_DF if law.name == LOG_T else None) for law in causes.doubted)
+    errors = (law.error(TAIL_DF if law.name == LOG_T else math.inf) for law in causes.doubted)
     others = tuple(one for one in errors if one is not None)
     found = dict(plain)
     if held is not None:

@@ -95,7 +95,7 @@ class _Rows(NamedTuple):
     """Reads, how often each counts (n,), and whether they stand for very many."""
 
     data: TimedReads
-    count: Floats
+    times: Floats
     many: bool
 
 
@@ -115,8 +115,8 @@ class MixtureLikelihood:
 
     def __init__(self, rows: "_Rows", centre: Floats, spread: Floats, variances: Floats) -> None:
         self._rows, self._variances = rows, variances
-        nodes, reach = (NODES_OF_MANY, REACH_OF_MANY) if rows.many else (NODES, REACH)
-        reach = reach * spread
+        nodes, sides = (NODES_OF_MANY, REACH_OF_MANY) if rows.many else (NODES, REACH)
+        reach = sides * spread
         self.nodes = centre[:, None] + reach[:, None] * np.linspace(-1, 1, nodes)
         self._log_step = np.log(2 * reach / (nodes - 1))
 
@@ -167,7 +167,7 @@ class MixtureLikelihood:
     @property
     def n_reads(self) -> float:
         """How many reads they are of."""
-        return float(self._rows.count.sum())
+        return float(self._rows.times.sum())
 
     def terms(self, p: Floats) -> tuple[Floats, Floats]:
         """Return each worker's log-likelihood and its gradient.
@@ -220,7 +220,7 @@ class MixtureLikelihood:
                 worker=data.worker[rows] - first,
                 x=data.log_speed[rows, None],
                 cut=data.cut[rows],
-                count=self._rows.count[rows],
+                count=self._rows.times[rows],
             )
             first = stop
 
