@@ -11,7 +11,7 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from calibration.durations.checks import many_cut
+from calibration.durations.checks import Refits, many_cut
 from calibration.durations.errors import CommonScale, DurationProfile, EitherLaw, WorkerBootstrap
 from calibration.durations.exposures import Dropout, Inclusion, Unit, Window, away_exposure, session_exposure
 from calibration.durations.likelihood import Exposure, Totals
@@ -210,6 +210,7 @@ def fit_exposure(
         within=causes.within,
         many_cut=many_cut(exposure),
         laws=causes.laws,
+        refits=Refits(totals=totals, top=top, design=exposure.design),
         held=held,
         together=together,
     )
