@@ -1,6 +1,7 @@
 """How honest the intervals and tests of agreement are, by simulation; of its ceilings see `coverage_ceilings`.
 
-    python -m benchmarks.agreement_coverage [STUDIES [STUDIES OF EACH REGIME]] [--jobs 1] [--scheduler ADDRESS]
+    python -m benchmarks.agreement_coverage [STUDIES [STUDIES OF EACH REGIME]] [--only intervals|people|tastes|alike] [--jobs 1]
+                                            [--scheduler ADDRESS]
 
 Prints coverage of nominal 95 % intervals and rejections of a true null hypothesis at 5 %. What the package refuses to offer stands beside what it offers: the binomial interval and
 McNemar's test, which take the pairs of a query for independent. The second half has people who are not as an interval over queries
@@ -22,6 +23,7 @@ from scipy.stats import binomtest
 
 from benchmarks.replications import engine_arguments, replicated
 from calibration.agree.comparisons import slope_difference
+from calibration.agree.judged_task import wide_tastes
 from metrics.agreement.agreement import QueryMean, Ties, agreement, pair_credit, simultaneous_band
 from metrics.agreement.comparison import compare, holm
 from metrics.agreement.people import Error, VotesByPerson, crossing
@@ -165,6 +167,30 @@ REGIMES: dict[str, dict[str, Any]] = {
 }
 """Name -> settings of `judged_measures`; where nothing else is said 20 queries of 6 pairs, tastes of sd 0.6."""
 CONVENTIONS: tuple[Ties, ...] = ("against", "weighted")
+TASTES: dict[str, dict[str, Any]] = {
+    "sd .6, 5 people": {"workers": 5},
+    "sd .6, 8 people": {"workers": 8},
+    "sd .6, 8 people, 21 pairs a query": {"workers": 8, "pairs": 21},
+    "sd .6, 8 people, 8 queries": {"workers": 8, "queries": 8},
+    "sd .9, 8 people": {"workers": 8, "taste": 0.9},
+    "sd .9, 14 people": {"workers": 14, "taste": 0.9},
+    "sd 1.2, 5 people": {"workers": 5, "taste": 1.2},
+    "sd 1.2, 8 people": {"workers": 8, "taste": 1.2},
+    "sd 1.2, 8 people, 8 queries": {"workers": 8, "queries": 8, "taste": 1.2},
+    "sd 1.2, 14 people": {"workers": 14, "taste": 1.2},
+    "sd 1.2, 50 people": {"workers": 50, "taste": 1.2},
+    "sd 1.5, 8 people": {"workers": 8, "taste": 1.5},
+}
+ALIKE: dict[str, dict[str, Any]] = {
+    "25 queries, the same 14 people": {"queries": 25, "workers": 14},
+    "25 queries, 7 people of its own each": {"queries": 25, "workers": 7, "own_people": True},
+    "12 queries, the same 8 people": {"queries": 12, "workers": 8},
+    "the same, tastes of sd .6 that tell both apart": {"queries": 12, "workers": 8, "taste": 0.6},
+    "8 queries, 14 people of its own each": {"queries": 8, "workers": 14, "own_people": True},
+    "12 queries, the same 8 people, correlation .65": {"queries": 12, "workers": 8, "alike": 0.65},
+    "the same, correlation .996": {"queries": 12, "workers": 8, "alike": 0.996},
+}
+"""Measures that are nearly the same; people follow the mean of both, 21 pairs a query; ``alike``: correlation of differences."""
 
 
 def agreement_of(study: JudgedMeasures, measure: int, ties: Ties) -> float:
@@ -239,6 +265,41 @@ def told_apart(settings: dict[str, Any], rng: Rng) -> Shares:
     return {name: value < 1 - LEVEL for name, value in p.items()}
 
 
+def rejected_with_tastes(settings: dict[str, Any], rng: Rng) -> Shares:
+    """Say whether majorities tell equal measures apart, and whether `tastes_differ` warns of it."""
+    study = judged_measures(rng, **settings)
+    rejected = p_of(difference_of(study, "against")) < 1 - LEVEL
+    warned = any(wide_tastes(study.votes, {"A": study.first, "B": study.second}))
+    return {"majority": rejected, "tastes_differ": warned, "without a warning": rejected and not warned}
+
+
+def alike_rejected(settings: dict[str, Any], rng: Rng, alike: float = 0.95) -> Shares:
+    """Say whether votes tell two measures apart whose mean people follow."""
+    study = judged_measures(
+        rng, **{"slopes": (1.0, 0.0), "taste": 0.0, "unexplained": 0.9, "pairs": 21} | settings
+    )
+    apart = math.sqrt((1 - alike) / (1 + alike)) * study.second
+    found = slope_difference(study.votes, study.first + apart, study.first - apart)
+    return {"votes": p_of(found) < 1 - LEVEL}
+
+
+def tastes(studies: Studies) -> None:
+    print(f"\ntastes of people's own, {studies.count} studies a line: equal measures rejected at 5 %")
+    for place, (name, settings) in enumerate(TASTES.items()):
+        print(
+            f"  {name:40s} {shown(studies.means(partial(rejected_with_tastes, settings), (7, place)))}",
+            flush=True,
+        )
+
+
+def alike(studies: Studies) -> None:
+    print(f"\nmeasures that are nearly the same, {studies.count} studies a line: rejected at 5 %")
+    for place, (name, settings) in enumerate(ALIKE.items()):
+        others = {key: value for key, value in settings.items() if key != "alike"}
+        study = partial(alike_rejected, others, alike=settings.get("alike", 0.95))
+        print(f"  {name:48s} {shown(studies.means(study, (8, place)))}", flush=True)
+
+
 def people_of_several_queries(studies: Studies) -> None:
     print(
         f"\nthe same people judge several queries, {studies.count} studies a line: rejections at 5 %, coverage"
@@ -261,23 +322,31 @@ def lines(shares: Shares) -> str:
     return "\n".join(f"  {name:26s} {share:.3f}" for name, share in shares.items())
 
 
+def intervals(studies: Studies) -> None:
+    print(f"{studies.count} studies, 21 pairs a query, 14 workers a pair")
+    for queries in (8, 25):
+        print(f"\n{queries} queries: coverage of 95 % intervals")
+        print(lines(coverage_of_intervals(studies, queries=queries)))
+        print(lines(studies.means(partial(weighted_intervals_hold, queries, 14), (2, queries))))
+        print(lines(coverage_of_bands(studies, queries=queries)))
+        print(f"{queries} queries: rejections of a true null hypothesis at 5 %")
+        print(lines(studies.means(partial(null_rejected, queries), (3, queries))), flush=True)
+
+
+PARTS = {"intervals": intervals, "people": people_of_several_queries, "tastes": tastes, "alike": alike}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("studies", nargs="?", type=int, default=1000)
     parser.add_argument("of_people", nargs="?", type=int, default=300, metavar="STUDIES OF EACH REGIME")
+    parser.add_argument("--only", choices=PARTS)
     engine_arguments(parser)
     options = parser.parse_args()
     with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
-        studies = Studies(engine, options.studies)
-        print(f"{studies.count} studies, 21 pairs a query, 14 workers a pair")
-        for queries in (8, 25):
-            print(f"\n{queries} queries: coverage of 95 % intervals")
-            print(lines(coverage_of_intervals(studies, queries=queries)))
-            print(lines(studies.means(partial(weighted_intervals_hold, queries, 14), (2, queries))))
-            print(lines(coverage_of_bands(studies, queries=queries)))
-            print(f"{queries} queries: rejections of a true null hypothesis at 5 %")
-            print(lines(studies.means(partial(null_rejected, queries), (3, queries))), flush=True)
-        people_of_several_queries(Studies(engine, options.of_people))
+        for name, part in PARTS.items():
+            if options.only in (None, name):
+                part(Studies(engine, options.studies if part is intervals else options.of_people))
 
 
 if __name__ == "__main__":

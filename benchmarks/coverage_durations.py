@@ -1,6 +1,7 @@
 """How often the intervals of times away and session lengths hold the truth: the tables of docs/calibration.md.
 
-    python -m benchmarks.coverage_durations [--replications 1000] [--only plain|sessions|disturbed|wrong|people] [--jobs 1]
+    python -m benchmarks.coverage_durations [--replications 1000] [--only plain|sessions|disturbed|wrong|people|naive]
+                                            [--jobs 1]
 
 Each line is one study. Studies with disturbances are simulated whole (follows, visits, prompts) and fitted from their
 tables; of plain ones only n and T of each worker are drawn, which is all that the likelihood sees. The columns: the median of
@@ -26,6 +27,7 @@ from calibration.durations.checks import within_worker_test
 from calibration.durations.exposures import away_exposure
 from calibration.durations.fit import fit_away, fit_durations, fit_session, interval_methods
 from calibration.durations.likelihood import Totals
+from calibration.durations.result import naive_away, naive_session
 from calibration.durations.simulate import Diary, personal_means, simulate_visits
 from calibration.inference.goodness import REJECTED
 from calibration.inference.results import GoodnessOfFit, NotIdentifiedError
@@ -202,8 +204,8 @@ class PeopleFit(NamedTuple):
 
     @property
     def silent(self) -> tuple[bool, bool]:
-        """Whether each is missed without a warning but that people are few."""
-        speaks = bool(self.said - {"few_workers"})
+        """Whether each is missed without a warning but that people or days are few."""
+        speaks = any(not name.startswith("few_") for name in self.said)
         return not (self.held[0] or speaks), not (self.held[1] or speaks)
 
 
@@ -241,7 +243,7 @@ def people(chosen: argparse.Namespace, engine: Engine) -> None:
             *np.mean([one.held for one in found], axis=0),
             *np.mean([one.silent for one in found], axis=0),
             1 - np.mean([one.is_closed for one in found]),
-            np.mean([bool(one.said - {"few_workers"}) for one in found]),
+            np.mean([any(not name.startswith("few_") for name in one.said) for one in found]),
         ]
         warned = Counter(word for one in found for word in one.said)
         names = ", ".join(
@@ -252,10 +254,38 @@ def people(chosen: argparse.Namespace, engine: Engine) -> None:
         print(f"| {name} | {' | '.join(f'{one:.2f}' for one in shares)} | {names} |", flush=True)
 
 
+def naive_study(seed: int) -> dict[tuple[str, str], tuple[float, float]]:
+    """Return the relative errors of M and S by every naive way: times away of 24/24 h, sessions of 120/60 s with two minutes of material."""
+    people = Population(
+        away_mean_seconds=24 * HOUR,
+        away_sd_seconds=24 * HOUR,
+        session_mean_seconds=120,
+        session_sd_seconds=60,
+    )
+    truths = {"away": (24 * HOUR, 24 * HOUR), "session": (120, 60)}
+    found = {}
+    for enrolled in (0.5, 1.0):
+        diary = Diary(workers=100, enrol_by_visit=enrolled, material_seconds=120)
+        study = simulate_visits(people, diary, np.random.default_rng([seed, int(2 * enrolled)]))
+        for what, ways in (("away", naive_away(study)), ("session", naive_session(study))):
+            mean, sd = truths[what]
+            label = f"{what}, enrolled by a visit {enrolled:g}"
+            found |= {(label, way.name): (way.mean / mean - 1, way.sd / sd - 1) for way in ways}
+    return found
+
+
+def naive(replications: int, engine: Engine) -> None:
+    """Print the median relative errors of naive estimates."""
+    found = replicated(engine, naive_study, replications)
+    for what, way in found[0]:
+        mean, sd = np.nanmedian([one[what, way] for one in found], axis=0)
+        print(f"| {what} | {way} | {mean:+.0%} | {sd:+.0%} |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--replications", type=int, default=1000)
-    parser.add_argument("--only", choices=["plain", "sessions", "disturbed", "wrong", "people"])
+    parser.add_argument("--only", choices=["plain", "sessions", "disturbed", "wrong", "people", "naive"])
     parser.add_argument("--workers", type=int, default=100, help="of the studies of people")
     parser.add_argument("--days", type=int, default=7, help="of the studies of people")
     parser.add_argument("--named", action="append", help="only people whose name has this")
@@ -264,6 +294,8 @@ def main() -> None:
     with open_engine(jobs=chosen.jobs, scheduler=chosen.scheduler) as engine:
         if chosen.only in {None, "people"}:
             people(chosen, engine)
+        if chosen.only in {None, "naive"}:
+            naive(chosen.replications, engine)
         for name, studies in (
             ("plain", plain()),
             ("sessions", sessions()),

@@ -3,8 +3,9 @@
     python -m benchmarks.coverage_people [--replications 300] [--only reading|intents|preferences] [--jobs 1] [--scheduler ADDRESS]
 
 Every line is one regime: the share of 95 % intervals that hold the truth (of intents: of all P(i|q)), the share of studies with the
-warning that names the cause, the share with any other warning (few people or topics apart; where reading is as the model says, with
-the test of the model), and the median estimate. The studies are drawn here, apart from the package's own simulators.
+warning that names the cause, the share with any other warning (few people or topics apart; where no cause is to be named, with
+the test of the model), the share of intervals that miss the truth without any warning, and the median estimate. The studies are
+drawn here, apart from the package's own simulators.
 """
 
 import argparse
@@ -16,7 +17,6 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.replications import engine_arguments, replicated
-from calibration.inference.goodness import REJECTED
 from calibration.inference.results import CalibrationResult
 from calibration.inference.uncertainty import Interval
 from calibration.intents.fit import fit_intents
@@ -28,7 +28,7 @@ from calibration.tables.tables import TABLES
 from metrics.engine import Engine, open_engine
 
 MU, SIGMA, TAU = 1.290, 0.558, 0.5
-HEAD = "| study | truth | covered | warned by name | other warnings | median estimate |\n|---|---|---|---|---|---|"
+HEAD = "| study | truth | covered | warned by name | other warnings | silent | median estimate |\n|---|---|---|---|---|---|---|"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,13 +41,30 @@ class Reading:
     careless: float = 0.0
     idle: float = 0.0
     own_items: bool = False
+    heavy: bool = False
+    own_scale: float = 0.0
+    own_idle: float = 0.0
+    own_skims: float = 0.0
+    fast: float = 0.0
+    times: float = 1.0
+
+    @property
+    def truth(self) -> float:
+        """Mu of everybody who reads, however fast."""
+        return MU + self.fast * float(np.log(self.times))
 
     def study(self, rng: np.random.Generator) -> pd.DataFrame:
-        """Draw table reads; careless people take about a second for every item."""
+        """Draw table reads; careless people take about a second for every item.
+
+        ``heavy``: reads scatter like Student's t with 3 degrees of freedom. ``own_scale``: deviation over people of the log of their
+        scatter. ``own_idle``, ``own_skims``: mean over people of the share of their reads that have a pause, or are skimmed (Beta, of
+        parameters that add up to 2). ``fast``: share of the people who read ``times`` as fast.
+        """
         shape = (self.workers, self.items)
         words = np.broadcast_to(rng.integers(8, 41, shape if self.own_items else self.items), shape)
         speed = rng.normal(MU, SIGMA, (self.workers, 1)) + rng.normal(0, self.item_sd, self.items)
-        speed = speed + rng.normal(0, TAU, shape) - 1.6 * (rng.random(shape) < self.idle)
+        speed = speed + self.scatter(rng, shape) - 1.6 * (rng.random(shape) < self.idle)
+        speed[: round(self.fast * self.workers)] += np.log(self.times)
         seconds = words * np.exp(-speed)
         number = round(self.careless * self.workers)
         seconds[:number] = np.exp(rng.normal(0, 0.6, (number, self.items)))
@@ -63,6 +80,17 @@ class Reading:
             "dwell_seconds": seconds.ravel(),
         }
         return checked(pd.DataFrame(rows), TABLES["reads"])
+
+    def scatter(self, rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
+        """By how much (log) single reads are faster than their reader."""
+        apart = TAU * rng.standard_t(3, shape) / np.sqrt(3) if self.heavy else rng.normal(0, TAU, shape)
+        own = (self.workers, 1)
+        if self.own_scale:
+            apart *= np.exp(rng.normal(0, self.own_scale, own))
+        for share, shift in ((self.own_idle, -1.6), (self.own_skims, 1.6)):
+            if share:
+                apart += shift * (rng.random(shape) < rng.beta(2 * share, 2 - 2 * share, own))
+        return apart
 
 
 READING = (
@@ -82,6 +110,41 @@ READING = (
         careless=0.2,
         cause="careless_workers",
     ),
+    Reading(
+        label="reads with heavy tails, 100 people x 20", workers=100, items=20, own_items=True, heavy=True
+    ),
+    Reading(
+        label="people scatter differently (sd .4 of the log), 100 x 20",
+        workers=100,
+        items=20,
+        own_items=True,
+        own_scale=0.4,
+    ),
+    Reading(
+        label="people pause in a share of their own, 100 x 20",
+        workers=100,
+        items=20,
+        own_items=True,
+        own_idle=0.15,
+    ),
+    Reading(
+        label="people skim a share of their own, 100 x 20",
+        workers=100,
+        items=20,
+        own_items=True,
+        own_skims=0.15,
+    ),
+    Reading(
+        label="a fifth of 50 people reads twice as fast, 12 items",
+        workers=50,
+        items=12,
+        own_items=True,
+        fast=0.2,
+        times=2,
+    ),
+    Reading(
+        label="a fifth reads 1.5 times as fast", workers=50, items=12, own_items=True, fast=0.2, times=1.5
+    ),
 )
 
 
@@ -94,12 +157,20 @@ class Voting:
     each: int = 8
     careless: float = 0.0
     breadth: float = 0.0
+    rates: tuple[float, float] = (0.8, 1.6)
+    rarest: float = 0.02
+    ticks_all: float = 0.0
 
     def study(
         self, rng: np.random.Generator
     ) -> tuple[pd.DataFrame, pd.DataFrame, dict[tuple[str, str], float]]:
-        """Draw tables intent_votes and intents, and the truth; careless people tick each intent with probability 1/2."""
-        rates = [rng.beta(0.8, 1.6, rng.integers(4, 8)).clip(0.02, 0.95) for _ in range(self.topics)]
+        """Draw tables intent_votes and intents, and the truth; careless people tick each intent with probability 1/2.
+
+        ``rates`` are the parameters of the Beta law of intents, of which none is below ``rarest``; a share ``ticks_all`` of the people ticks nearly every intent.
+        """
+        rates = [
+            rng.beta(*self.rates, rng.integers(4, 8)).clip(self.rarest, 0.95) for _ in range(self.topics)
+        ]
         truth = {
             (f"Q{t}", f"i{i}"): r / rate.sum() for t, rate in enumerate(rates) for i, r in enumerate(rate)
         }
@@ -109,6 +180,7 @@ class Voting:
             for topic in rng.choice(self.topics, self.each, replace=False):
                 odds = np.log(rates[topic] / (1 - rates[topic])) + lean
                 odds = 0 * odds if person < round(self.careless * self.people) else odds
+                odds = 0 * odds + 4 if person >= round((1 - self.ticks_all) * self.people) else odds
                 ticked = np.flatnonzero(rng.random(len(odds)) < 1 / (1 + np.exp(-odds)))
                 named: list[str | None] = [f"i{i}" for i in ticked] or [None]
                 rows += [(f"W{person}", f"Q{topic}", intent) for intent in named]
@@ -124,6 +196,37 @@ VOTING = (
     Voting(label="30 % careless, 20 people, 8 topics each", careless=0.3),
     Voting(label="20 % careless, 40 people, 3 topics each", careless=0.2, people=40, each=3),
     Voting(label="20 % careless, 80 people, a topic each", careless=0.2, people=80, each=1),
+    Voting(
+        label="rare intents, 30 % careless, 40 people, 3 of 6 topics",
+        careless=0.3,
+        people=40,
+        topics=6,
+        each=3,
+        rates=(0.6, 3.0),
+        rarest=0.001,
+    ),
+    Voting(
+        label="rare intents, 25 % careless, 50 people, 3 of 6 topics",
+        careless=0.25,
+        people=50,
+        topics=6,
+        each=3,
+        rates=(0.6, 3.0),
+        rarest=0.001,
+    ),
+    Voting(
+        label="rare intents, 35 % careless, 40 people, 2 of 6 topics",
+        careless=0.35,
+        people=40,
+        topics=6,
+        each=2,
+        rates=(0.7, 3.0),
+        rarest=0.001,
+    ),
+    Voting(label="20 % tick everything, 25 people, 6 topics", people=25, topics=6, each=6, ticks_all=0.2),
+    Voting(
+        label="30 % tick everything, 60 people, 2 of 6 topics", people=60, topics=6, each=2, ticks_all=0.3
+    ),
 )
 
 
@@ -134,15 +237,21 @@ class Judging:
     each: int = 10
     careless: float = 0.0
     taste: float = 0.0
+    qualities: float = 0.0
 
     def study(self, rng: np.random.Generator) -> pd.DataFrame:
-        """Draw table preferences of 7 systems on 10 topics; careless people draw their answer by lot."""
+        """Draw table preferences of 7 systems on 10 topics; careless people draw their answer by lot.
+
+        ``qualities``: systems have two, and a person's weights of them are .5 with this deviation; 0: they have one, of weight 1.
+        """
         worth = rng.normal(0, 1, (10, 7))
+        second = rng.normal(0, 1, (10, 7)) if self.qualities else 0 * worth
         one, other = np.triu_indices(7, 1)
         rows = []
         for person in range(self.people):
+            weights = rng.normal(0.5, self.qualities, 2) if self.qualities else (1.0, 0.0)
             for topic in rng.choice(10, self.each, replace=False):
-                own = worth[topic] + rng.normal(0, self.taste, 7)
+                own = weights[0] * worth[topic] + weights[1] * second[topic] + rng.normal(0, self.taste, 7)
                 half = (own[one] - own[other]) / 2 * (person >= round(self.careless * self.people))
                 chance = np.stack([np.exp(half), np.exp(-half), np.full(len(half), 0.7)])
                 drawn = rng.random(len(half)) > (chance / chance.sum(axis=0)).cumsum(axis=0)[:2]
@@ -168,13 +277,18 @@ JUDGING = (
     Judging(label="tastes of their own (sd .6), 56 people, 2 topics each", taste=0.6, people=56, each=2),
     Judging(label="20 % careless, 14 people, 10 topics each", careless=0.2),
     Judging(label="20 % careless, 56 people, 2 topics each", careless=0.2, people=56, each=2),
+    Judging(label="people care for different things, 8 people", people=8, qualities=0.5),
+    Judging(label="people care for different things, 14 people", qualities=0.5),
+    Judging(
+        label="people care for different things, 56 people, 2 topics each", qualities=0.5, people=56, each=2
+    ),
 )
 
 
 def warned(fit: CalibrationResult, *, tested: bool) -> set[str]:
     """Names of warnings, few people or topics apart."""
     names = {note.name for note in fit.diagnostics if note.severity == "warning"}
-    rejected = tested and any(test.p_value < REJECTED for test in fit.goodness_of_fit())
+    rejected = tested and any(test.p_value < test.level for test in fit.goodness_of_fit())
     return {name for name in names if not name.startswith("few_")} | (
         {"goodness_of_fit"} if rejected else set()
     )
@@ -197,7 +311,10 @@ def line(label: str, cause: str, truth: str, found: list[Told], middle: str) -> 
     named = f"{np.mean([cause in one.said for one in found]):.2f}" if cause else "-"
     others = np.mean([bool(one.said - {cause}) for one in found])
     held = np.mean([one.held for one in found])
-    print(f"| {label} | {truth} | {held:.3f} | {named} | {others:.2f} | {middle} |", flush=True)
+    silent = np.mean([0.0 if one.said else 1 - one.held for one in found])
+    print(
+        f"| {label} | {truth} | {held:.3f} | {named} | {others:.2f} | {silent:.2f} | {middle} |", flush=True
+    )
 
 
 def of_study(number: int) -> np.random.Generator:
@@ -207,7 +324,7 @@ def of_study(number: int) -> np.random.Generator:
 def read(regime: Reading, number: int) -> Told:
     fit = fit_reading_speed(regime.study(of_study(number)))
     said = warned(fit, tested=not regime.cause)
-    return Told(inside(fit.conf_int()["reading_speed_mu"], MU), said, float(fit.estimates[0]))
+    return Told(inside(fit.conf_int()["reading_speed_mu"], regime.truth), said, float(fit.estimates[0]))
 
 
 def reading(replications: int, engine: Engine) -> None:
@@ -215,7 +332,7 @@ def reading(replications: int, engine: Engine) -> None:
     for regime in READING:
         found = replicated(engine, partial(read, regime), replications)
         middle = float(np.median([one.shown for one in found]))
-        line(regime.label, regime.cause, f"mu {MU}", found, f"{middle:.3f}")
+        line(regime.label, regime.cause, f"mu {regime.truth:.3f}", found, f"{middle:.3f}")
 
 
 def voted(regime: Voting, number: int) -> Told:

@@ -143,6 +143,8 @@ PEOPLE: Mapping[str, People] = MappingProxyType(
         "drop-outs, 30 %": People(means=log_normal(), leaving=0.3),
         "away and session, -.8": People(means=log_normal(), correlation=-0.8),
         "away and session, .8": People(means=log_normal(), correlation=0.8),
+        "away and session, .5": People(means=log_normal(), correlation=0.5),
+        "away and session, 0": People(means=log_normal(), correlation=0.0),
     }
 )
 

@@ -1,9 +1,11 @@
 """How often lateness and push are right, or say why not, where people are not as the models say: tables of their docs.
 
-    python benchmarks/wrong_people.py lateness|push [--replications 300]
+    python -m benchmarks.wrong_people lateness|push|bent [--replications 300]
 
 Each line is one regime: the share of studies whose default 95 % interval holds the truth, that warn by the name of the cause, that do
 either, that warn of anything else (but of few workers, topics or nuggets), and the median estimate. A share of .9 is known to .017 at 300.
+`bent` is of push weights where pain and gain do not grow like the count, in tables of `benchmarks.people_tables`: of each weight the
+share of studies in which its interval misses the truth and there is no warning, the share with any, and the median width of the interval of P_E.
 """
 
 import argparse
@@ -13,11 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
+from benchmarks.people_tables import pushes
 from calibration.inference.results import CalibrationResult, NotIdentifiedError
 from calibration.lateness.fit import DECAY, fit_lateness_counts
 from calibration.lateness.likelihood import LatenessCounts, LatenessRaters, counted, simulate_lateness_counts
-from calibration.push.fit import fit_weights_to
+from calibration.push.fit import fit_push_weights, fit_weights_to
 from calibration.push.simulate import PushJudges, simulate_push_judgments
+from calibration.tables.files import checked
+from calibration.tables.tables import TABLES
 
 P_E = "push_P_E"
 
@@ -91,6 +96,8 @@ REGIMES = {
         lateness("floor .15, 20 x 20", *FLOOR, floor=0.15, workers=20),
         lateness("floor .15, 300 x 20", *FLOOR, floor=0.15, workers=300),
         lateness("floor .3", *FLOOR, floor=0.3),
+        lateness("floor .4, 40 x 15", *FLOOR, floor=0.4, workers=40, ratings_per_worker=15),
+        lateness("floor .5, 25 x 15", *FLOOR, floor=0.5, workers=25, ratings_per_worker=15),
         lateness("20 % careless, half of their answers yes", *CARELESS, careless=0.2),
         lateness("20 % careless, .8 yes", *CARELESS, careless=0.2, careless_yes=0.8),
         lateness("10 % careless", *CARELESS, careless=0.1),
@@ -114,6 +121,69 @@ REGIMES = {
     ),
 }
 
+MANY: dict[str, Any] = {
+    "topics": 30,
+    "people": 40,
+    "each": 25,
+    "days": 8,
+    "sharp": 0.4,
+    "noise": 1.1,
+    "weights": (1.0, 0.6, 0.2, 0.4, 0.3),
+}
+SHARP = MANY | {"people": 80, "sharp": 0.8}
+RARE = (1.0, 0.3, 0.2, 0.2, 0.3)
+BENT: dict[str, dict[str, Any]] = {
+    "as the framework says, 40 x 25": MANY,
+    "the same, 80 sharper people": SHARP,
+    "the power of 3/4": MANY | {"power": 0.75},
+    "the power of 3/4, 80 sharper people": SHARP | {"power": 0.75},
+    "the power of 3/2": MANY | {"power": 1.5, "weights": RARE},
+    "the square": MANY | {"power": 2.0, "weights": RARE},
+    "one pain for each day with any push": MANY | {"power": 0.0, "by_day": True},
+    "the root of each day's pushes": MANY | {"power": 0.5, "by_day": True},
+    "gain: the root": MANY | {"gain_power": 0.5},
+    "gain: the power of 3/4": MANY | {"gain_power": 0.75},
+    "gain: the power of 3/2": MANY | {"gain_power": 1.5},
+    "gain: that of a day with anything relevant": MANY | {"gain_by_day": True},
+}
+"""Name -> settings of `people_tables.pushes`."""
+TOLD = ("push_P_E", "push_S_E", "push_P_0", "push_S_0")
+
+
+def bent_study(people: dict[str, Any], seed: int) -> tuple[list[bool], bool, float]:
+    """Say of each weight whether its interval misses the truth, whether there is any warning, and the width for P_E."""
+    made = {
+        name: checked(one, TABLES[name])
+        for name, one in pushes(np.random.default_rng([seed, 78]), **people).items()
+    }
+    fit = fit_push_weights(made["preferences"], made["push_cells"])
+    truth = dict(zip(TOLD, people["weights"][1:], strict=True))
+    ends = fit.conf_int()
+    missed = [
+        name in ends
+        and not (
+            (ends[name][0] or -np.inf) <= truth[name] <= (np.inf if ends[name][1] is None else ends[name][1])
+        )
+        for name in TOLD
+    ]
+    said = any(note.severity == "warning" and not note.name.startswith("few_") for note in fit.diagnostics)
+    low, high = ends.get(P_E, (None, None))
+    return missed, said, np.inf if low is None or high is None else high - low
+
+
+def bent(replications: int) -> None:
+    """Print how often weights are missed without a warning."""
+    print(
+        "| people | P_E missed | S_E missed | P_0 missed | S_0 missed | any warning | width |\n"
+        + "|---" * 7
+        + "|"
+    )
+    for label, people in BENT.items():
+        missed, said, width = zip(*(bent_study(people, seed) for seed in range(replications)), strict=True)
+        silent = (np.array(missed) & ~np.array(said)[:, None]).mean(axis=0)
+        shares = " | ".join(f"{share:.2f}" for share in (*silent, np.mean(said), np.median(width)))
+        print(f"| {label} | {shares} |", flush=True)
+
 
 def studies(regime: Regime, replications: int) -> Iterator[tuple[float, bool, bool, bool]]:
     """Yield of each study the estimate, whether its interval holds the truth, whether the cause is named, and anything else."""
@@ -135,12 +205,20 @@ def line(regime: Regime, replications: int) -> str:
     return f"| {regime.label} | {regime.truth:g} | {' | '.join(f'{share:.3f}' for share in shares)} | {np.median(estimate):.2f} |"
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("family", choices=list(REGIMES))
-    parser.add_argument("--replications", type=int, default=300)
-    options = parser.parse_args()
+def table(family: str, replications: int) -> None:
+    """Print a line for each regime of a family."""
     print("| regime | truth | covers | names the cause | either | warns of anything else | median estimate |")
     print("|---|---|---|---|---|---|---|")
-    for regime in REGIMES[options.family]:
-        print(line(regime, options.replications), flush=True)
+    for regime in REGIMES[family]:
+        print(line(regime, replications), flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("family", choices=[*REGIMES, "bent"])
+    parser.add_argument("--replications", type=int, default=300)
+    options = parser.parse_args()
+    if options.family == "bent":
+        bent(options.replications)
+    else:
+        table(options.family, options.replications)

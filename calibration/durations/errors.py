@@ -8,11 +8,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
+from numpy.polynomial.chebyshev import chebder, chebpts1, chebvander
 from scipy.special import stdtrit
 
-from calibration.durations.likelihood import Totals, each_at
+from calibration.durations.likelihood import Totals, each_at, log_likelihoods
 from calibration.durations.maximum import (
     LEAST_LOG_SIGMA,
     MOST_LOG_SIGMA,
@@ -28,6 +30,7 @@ from calibration.durations.maximum import (
 )
 from calibration.durations.other_laws.extended import log_normal_values
 from calibration.inference.clusters import cluster_counts
+from calibration.inference.maximise import StoppingRule, climb
 from calibration.inference.results import NotIdentifiedError
 from calibration.inference.uncertainty import AnyForm, Interval, Replicates, Scale, Uncertainty
 from metrics.arrays import Floats
@@ -39,6 +42,11 @@ ACCURACY = 1e-4
 GRID = 121
 MOST_LOG = 700.0
 """Beyond it exp leaves the range of numbers; draws from two or three workers may go there."""
+MANY_IN_A_BOX = 1000
+"""Workers from which on resamples of them are fitted together, in a box around the maximum."""
+NEAR, WIDEST, DEGREE = 6.0, 0.5, 6
+"""Half a side of the box in standard errors, the most that it may be, and the degree of the polynomials there."""
+_RULE = StoppingRule(least_promise=1e-12, most_steps=50, slack=1e-11)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,12 +227,81 @@ class WorkerBootstrap:
         rng = np.random.default_rng(self.seed)
         start = (self.top.mu, max(self.top.log_sigma, math.log(0.1)))
         known = each_at(self.totals, *start)
-        for counts in cluster_counts(len(self.totals), self.resamples, rng):
-            try:
-                fit = maximum(self.totals, counts, start, known)
-            except NotIdentifiedError:
-                continue
-            yield log_normal_values(fit.mu, max(fit.sigma, math.exp(LEAST_LOG_SIGMA)))
+        drawn = cluster_counts(len(self.totals), self.resamples, rng)
+        near = tops_nearby(self.totals, self.top, drawn)
+        for counts, (mu, log_sigma) in zip(drawn, near.tolist(), strict=True):
+            if math.isnan(mu):
+                try:
+                    fit = maximum(self.totals, counts, start, known)
+                except NotIdentifiedError:
+                    continue
+                mu, log_sigma = fit.mu, math.log(max(fit.sigma, math.exp(LEAST_LOG_SIGMA)))  # noqa: PLW2901 - where it is
+            yield log_normal_values(mu, math.exp(log_sigma))
+
+
+def tops_nearby(totals: Totals, top: DurationMaximum, drawn: Floats) -> Floats:
+    """Return where the likelihoods of many resamples of many workers are highest: mu and log sigma of each, (k, 2).
+
+    Each worker's log-likelihood is a smooth surface over mu and log sigma, and a resample is a weighted sum of them. So it
+    is taken at the Chebyshev points of a box around the maximum, summed for all resamples by one product of matrices, and
+    the polynomials through the sums are climbed together. With so many workers they are right to ten digits.
+
+    Parameters
+    ----------
+    totals, top
+        The data and their maximum.
+    drawn : (k, u) ndarray of float
+        How often each worker is in each resample.
+
+    Returns
+    -------
+    (k, 2) ndarray of float
+        nan where a resample has to be fitted by itself: its top is outside the box, or the box would be large.
+    """
+    sides = NEAR * np.sqrt(np.diag(np.linalg.pinv(-top.top.hessian)).clip(0))
+    nowhere = np.full((len(drawn), 2), np.nan)
+    if len(totals) < MANY_IN_A_BOX or totals.seen_by_seconds is not None or not 0 < sides.max() < WIDEST:
+        return nowhere
+    points = chebpts1(DEGREE + 1)
+    heights = np.stack(
+        [
+            log_likelihoods(totals, top.mu + x * sides[0], math.exp(top.log_sigma + y * sides[1]))
+            for x in points
+            for y in points
+        ],
+        axis=1,
+    )
+    through = np.linalg.inv(chebvander(points, DEGREE))
+    found = _tops(through @ (drawn @ heights).reshape(-1, DEGREE + 1, DEGREE + 1) @ through.T)
+    inside = (np.abs(found) < 1).all(axis=1, keepdims=True)
+    return np.where(inside, np.array([top.mu, top.log_sigma]) + found * sides, nowhere)
+
+
+class _Heights(NamedTuple):
+    """Polynomials at a point each: value, gradient (k, 2), minus the Hessian (k, 2, 2)."""
+
+    loglik: Floats
+    gradient: Floats
+    curvature: Floats
+
+
+def _tops(polynomials: Floats) -> Floats:
+    """Climb polynomials in two variables, (k, d, d) Chebyshev coefficients, from the middle of their box; (k, 2)."""
+    slope = np.stack([np.append(chebder(one), 0.0) for one in np.eye(DEGREE + 1)])
+    by_x, by_y = slope.T @ polynomials, polynomials @ slope
+    parts = np.stack([polynomials, by_x, by_y, slope.T @ by_x, by_x @ slope, by_y @ slope])
+
+    def look(at: Floats) -> _Heights:
+        x, y = (chebvander(column, DEGREE) for column in at.T)
+        value, dx, dy, xx, xy, yy = np.einsum("dkij,ki,kj->dk", parts, x, y, optimize=True)
+        return _Heights(value, np.stack([dx, dy], 1), -np.moveaxis(np.array([[xx, xy], [xy, yy]]), 2, 0))
+
+    def step(_: Floats, here: _Heights) -> tuple[Floats, Floats]:
+        whole: Floats = np.linalg.solve(here.curvature, here.gradient[..., None])[..., 0]
+        return whole, np.einsum("ki,ki->k", whole, here.gradient)
+
+    bounds = np.full(2, -1.0), np.full(2, 1.0)
+    return climb(look, np.zeros((len(polynomials), 2)), step, _RULE, bounds).point
 
 
 @dataclass(frozen=True, kw_only=True)

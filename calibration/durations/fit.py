@@ -24,7 +24,7 @@ from calibration.durations.other_laws.extended import (
     fit_together,
     log_normal_values,
 )
-from calibration.durations.other_laws.laws import may_lack_sd
+from calibration.durations.other_laws.laws import LOG_T, may_lack_sd
 from calibration.durations.result import DurationFit
 from calibration.inference.results import NotIdentifiedError, warning
 from calibration.inference.uncertainty import Scale, StudentT, Uncertainty
@@ -38,6 +38,8 @@ MANY_WORKERS = 20_000
 FEW_WORKERS = 20
 """Below it resamples of workers tell too little, and the profile stays the default."""
 LEAST_SESSION_SECONDS = 1.0
+TAIL_DF = 5.0
+"""Degrees of freedom of the errors of heavy tails that are left open, however many workers: few of them are in a tail."""
 
 
 def fit_away(  # noqa: PLR0913 - the options of prefcal fit
@@ -219,7 +221,8 @@ def _errors(
 ) -> tuple[Extended | None, Mapping[str, Uncertainty]]:
     """Return the model whose numbers are published, None for the plain one, and how far they may be off."""
     held = causes.held.error() if causes.held else None
-    others = tuple(one for one in (law.error() for law in causes.doubted) if one is not None)
+    errors = (law.error(TAIL_DF if law.name == LOG_T else None) for law in causes.doubted)
+    others = tuple(one for one in errors if one is not None)
     found = dict(plain)
     if held is not None:
         found = {"delta": held}
@@ -259,6 +262,12 @@ def fit_durations(totals: Totals) -> DurationMaximum:
         raise NotIdentifiedError("all durations were cut before they were complete")
     scale = float(np.exp(np.log(totals.seconds).mean()))
     return _in_seconds(maximum(totals.in_units_of(scale)), scale, float(totals.events.sum()))
+
+
+def plain_estimates(exposure: Exposure, names: Sequence[str]) -> dict[str, float]:
+    """Return what the plain model alone says, without errors or tests; names and refusals as of `fit_exposure`."""
+    top = fit_durations(exposure.totals())
+    return dict(zip(names, np.exp(log_normal_values(top.mu, top.sigma)).tolist(), strict=True))
 
 
 def _in_seconds(top: DurationMaximum, scale: float, events: float) -> DurationMaximum:

@@ -233,11 +233,19 @@ class Expansion(NamedTuple):
 
 
 class Posterior(NamedTuple):
-    """log L (u,), and nodes z = (theta - mu) / sigma with weights (u, k) that make up each person's posterior."""
+    """log L (u,), and nodes z = (theta - mu) / sigma with weights (k, u) that make up each person's posterior."""
 
     loglik: Floats
     z: Floats
     weights: Floats
+
+    def moments(self, highest: int) -> Floats:
+        """Return the means of z, z^2 ... of each person, (highest, u)."""
+        left, found = self.weights, np.empty((highest, len(self.loglik)))
+        for power in range(highest):
+            left = left * self.z
+            left.sum(axis=0, out=found[power])
+        return found
 
 
 def posterior(events: Floats, seconds: Floats, mu: float, sigma: float) -> Posterior:
@@ -248,29 +256,48 @@ def posterior(events: Floats, seconds: Floats, mu: float, sigma: float) -> Poste
     The mode solves n = T e^-theta - (theta - mu) / sigma^2, in closed form by Wright's omega; the nodes are spread by the
     curvature there.
     """
+    integral = _integral(events, seconds, mu, sigma)
+    terms, z = integral.terms, integral.beyond
+    terms /= integral.total
+    z /= sigma
+    z += integral.z_at_mode
+    return Posterior(integral.loglik, z, terms)
+
+
+class _Integral(NamedTuple):
+    """log L (u,), what it adds up (k, u) to its total (u,), theta less its mode at each node (k, u), z at the mode (u,)."""
+
+    loglik: Floats
+    terms: Floats
+    total: Floats
+    beyond: Floats
+    z_at_mode: Floats
+
+
+def _integral(events: Floats, seconds: Floats, mu: float, sigma: float) -> _Integral:
+    """Integrate at nodes d = theta - mode, (k, u) in place, for speed.
+
+    As its slope is 0 at the mode, the exponent at a node is less by a (e^-d - 1 + d) + d^2 / (2 sigma^2), a = T e^-mode.
+    """
     nodes, weights = (column[:, None] for column in _nodes(sigma))
     variance = sigma * sigma
     with np.errstate(divide="ignore"):
-        log_seconds = np.log(seconds)
-    pull = wrightomega(log_seconds + np.log(variance) - mu + events * variance)
+        pull = wrightomega(np.log(seconds) + np.log(variance) - mu + events * variance)
     mode = mu - events * variance + pull
-    spread = sigma / np.sqrt(pull + 1)
-    # nodes by people and in place, which takes a third of the time: rows are long, and little memory is asked for
-    theta = np.sqrt(2) * spread * nodes
-    theta += mode
-    z = theta - mu
-    z /= sigma
-    exponent = -events * theta
-    exponent -= np.exp(np.subtract(log_seconds, theta, out=theta), out=theta)
-    exponent -= np.divide(np.multiply(z, z, out=theta), 2, out=theta)
-    exponent += nodes**2 + np.log(weights)
-    top = exponent.max(axis=0)
-    exponent -= top
-    terms = np.ascontiguousarray(np.exp(exponent, out=exponent).T)
-    total = terms.sum(axis=1)
-    loglik = top + np.log(total) + np.log(np.sqrt(2) * spread / sigma) - _LOG_ROOT_TWO_PI
-    terms /= total[:, None]
-    return Posterior(loglik, np.ascontiguousarray(z.T), terms)
+    width = sigma * np.sqrt(2 / (pull + 1))
+    beyond = width * nodes
+    terms = np.negative(beyond)
+    np.exp(terms, out=terms)
+    terms += beyond
+    terms -= 1
+    terms *= -pull / variance
+    terms -= nodes**2 / (pull + 1)
+    terms += nodes**2 + np.log(weights)
+    np.exp(terms, out=terms)
+    total = terms.sum(axis=0)
+    z = (mode - mu) / sigma
+    top = -events * mode - pull / variance - z * z / 2
+    return _Integral(top + np.log(total * width / sigma) - _LOG_ROOT_TWO_PI, terms, total, beyond, z)
 
 
 def _nodes(sigma: float) -> tuple[Floats, Floats]:
@@ -285,7 +312,7 @@ def _gauss_hermite(count: int) -> tuple[Floats, Floats]:
 def log_likelihoods(totals: Totals, mu: float, sigma: float) -> Floats:
     """(u,) log-likelihood of each person, without the term of a zero truncation."""
     pieces = [
-        posterior(totals.events[at : at + BLOCK], totals.seconds[at : at + BLOCK], mu, sigma).loglik
+        _integral(totals.events[at : at + BLOCK], totals.seconds[at : at + BLOCK], mu, sigma).loglik
         for at in range(0, len(totals), BLOCK)
     ]
     return np.concatenate(pieces) if pieces else np.zeros(0)
@@ -355,15 +382,12 @@ def _weighted_sum(blocks: Sequence[Each], weights: Floats) -> Expansion:
 
 def _each(events: Floats, seconds: Floats, mu: float, log_sigma: float) -> Each:
     sigma = float(np.exp(log_sigma))
-    loglik, z, weights = posterior(events, seconds, mu, sigma)
-    square = z * z
-    one, two, three, four = (
-        np.einsum("uk,uk->u", weights, power) for power in (z, square, square * z, square * square)
-    )
+    there = posterior(events, seconds, mu, sigma)
+    one, two, three, four = there.moments(4)
     gradient = np.stack([one / sigma, two - 1], axis=1)
     crossed = (three - one * two - 2 * one) / sigma
     hessian = np.array([[(two - one**2 - 1) / sigma**2, crossed], [crossed, four - two**2 - 2 * two]])
-    return Each(loglik, gradient, np.moveaxis(hessian, 2, 0))
+    return Each(there.loglik, gradient, np.moveaxis(hessian, 2, 0))
 
 
 def _truncated(plain: Expansion, tau: Floats, weights: Floats, mu: float, log_sigma: float) -> Expansion:

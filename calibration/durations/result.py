@@ -214,7 +214,7 @@ def posterior_means(totals: Totals, top: DurationMaximum) -> Floats:
     pieces = []
     for at in range(0, len(totals), BLOCK):
         block = posterior(totals.events[at : at + BLOCK], totals.seconds[at : at + BLOCK], top.mu, sigma)
-        pieces.append(top.mu + sigma * np.einsum("uk,uk->u", block.weights, block.z))
+        pieces.append(top.mu + sigma * block.moments(1)[0])
     return np.concatenate(pieces)
 
 

@@ -1,7 +1,7 @@
 """The families of parameters: what each fit starts from, and one function a family."""
 
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from calibration.durations.exposures import away_exposure
-from calibration.durations.fit import AWAY, SESSION, fit_session, fit_times_away
+from calibration.durations.exposures import away_exposure, session_exposure
+from calibration.durations.fit import AWAY, SESSION, fit_session, fit_times_away, plain_estimates
 from calibration.durations.fit import RESAMPLES as DURATION_RESAMPLES
 from calibration.durations.likelihood import Exposure
 from calibration.durations.result import DurationFit
@@ -172,10 +172,31 @@ def session(material: FitMaterial) -> Fitted:
     return found + attempt(TOGETHER, lambda: _correlation(found))
 
 
-def visit_estimates(material: FitMaterial) -> tuple[CalibrationResult, ...]:
-    """Fit times away and sessions for their estimates alone: no interval is computed, and what cannot be fitted is absent."""
-    made = guarded(lambda: _away(material)), guarded(lambda: _session(material))
-    return tuple(fit for fit in made if not isinstance(fit, Unmade))
+def visit_estimates(material: FitMaterial, fits: Iterable[DurationFit]) -> dict[str, float]:
+    """Return the estimates that fits would have with these visits; what cannot be fitted is absent.
+
+    Parameters
+    ----------
+    material : FitMaterial
+        With other visits.
+    fits : iterable of DurationFit
+        Of times away and sessions, from the visits in use. Where one has the plain model's numbers, that model alone is
+        fitted anew; where another law has them, every law is.
+    """
+    found: dict[str, float] = {}
+    for fit in fits:
+        made = guarded(lambda: _estimates_like(fit, material))  # noqa: B023 - called at once
+        found |= {} if isinstance(made, Unmade) else made
+    return found
+
+
+def _estimates_like(fit: DurationFit, material: FitMaterial) -> Mapping[str, float]:
+    of_away = AWAY[0] in fit.parameters
+    if fit.held is not None:
+        return (_away if of_away else _session)(material).parameters
+    unit = material.options.unit
+    exposure = material.times_away if of_away else session_exposure(material.tables, unit=unit)
+    return plain_estimates(exposure, tuple(fit.parameters))
 
 
 def _away(material: FitMaterial) -> CalibrationResult:

@@ -227,9 +227,11 @@ def write_fit_plots(
     InputError
         If the file cannot be written.
     """
-    kept = FitPlots(model_sha256=_sha256(model_file), options=options, plots=tuple(_drawings(fits)))
+    kept = FitPlots.model_construct(
+        model_sha256=_sha256(model_file), options=options, plots=tuple(_drawings(fits))
+    )
     path = model_file.parent / PLOTS
-    write_json(path, kept.model_dump(mode="json"))
+    write_json(path, dict(kept) | {"plots": [dict(plot) for plot in kept.plots]}, indent=None)
     return path
 
 
@@ -271,7 +273,7 @@ def _drawings(fits: Mapping[str, CalibrationResult | IntentFit]) -> Iterator[Fit
         for plot in plot_names(fit):
             calls = guarded(lambda: _calls(getattr(fit, PREFIX + plot)))  # noqa: B023 - called at once
             if not isinstance(calls, Unmade):
-                yield FitPlot(
+                yield FitPlot.model_construct(
                     fit=name,
                     plot=plot,
                     parameters=() if isinstance(fit, IntentFit) else tuple(fit.parameters),
@@ -292,33 +294,26 @@ def _details(fit: CalibrationResult | IntentFit) -> dict[str, float | None]:
 
 def _calls(draw: "Callable[[Axes], None]") -> tuple[Call, ...]:
     """Let a fit draw itself, and return what it called."""
-    from matplotlib.figure import Figure  # noqa: PLC0415
-
-    recorder = _Recorder(Figure().add_subplot())
+    recorder = _Recorder()
     draw(recorder)  # type: ignore[arg-type]
     return tuple(recorder.calls)
 
 
 class _Recorder:
-    """Axes that write down what is called of them; the calls are made too, for drawings that look at the axes."""
+    """Stands for axes and writes down what is called of them; nothing is drawn, so matplotlib is not needed."""
 
-    def __init__(self, axes: "Axes") -> None:
-        self._axes = axes
+    def __init__(self) -> None:
         self.calls: list[Call] = []
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        """Return a method of the axes that is written down when it draws."""
-        method: Callable[..., Any] = getattr(self._axes, name)
-        if name.startswith("get_"):
-            return method
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        """Return a method that is written down when it is called."""
         if name not in METHODS:
             raise TypeError(f"a drawing that calls {name} cannot be kept")
 
-        def written_down(*args: object, **named: object) -> Any:
+        def written_down(*args: object, **named: object) -> None:
             self.calls.append(
                 (name, [_plain(each) for each in args], {k: _plain(v) for k, v in named.items()})
             )
-            return method(*args, **named)
 
         return written_down
 
@@ -326,7 +321,10 @@ class _Recorder:
 def _plain(value: Any) -> Any:
     """Return an argument as JSON has it; None for a number that is not finite."""
     if isinstance(value, np.ndarray | np.generic):
+        all_finite = value.dtype.kind != "f" or bool(np.isfinite(value).all())
         value = value.tolist()
+        if all_finite:
+            return value
     if isinstance(value, list | tuple | range):
         return [_plain(each) for each in value]
     return closed(value) if isinstance(value, float) else value

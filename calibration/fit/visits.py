@@ -11,12 +11,13 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any, TypeAlias
 
 import pandas as pd
 
 from calibration.durations.fit import AWAY, SESSION
-from calibration.durations.result import NaiveDurations, naive_away, naive_session
+from calibration.durations.result import DurationFit, NaiveDurations, naive_away, naive_session
 from calibration.fit.families import FitMaterial, away_options, by_language, gap_seconds, visit_estimates
 from calibration.inference.attempts import Unmade, guarded
 from calibration.inference.results import CalibrationResult, info, warning
@@ -130,12 +131,13 @@ def _fitted_at(
     results: Sequence[CalibrationResult],
     tables: Mapping[str, pd.DataFrame],
     seconds: float,
-) -> Sequence[CalibrationResult]:
+) -> Mapping[str, float]:
     """Fit times away and sessions to visits that were cut at a threshold; at the one in use they are fitted already."""
+    fits = [fit for fit in results if isinstance(fit, DurationFit)]
     if seconds == gap_seconds(material) and _same_rows(tables["visits"], material.tables["visits"]):
-        return [fit for fit in results if _of_visits(fit)]
+        return dict(chain.from_iterable(fit.parameters.items() for fit in fits))
     options = replace(material.options, idle_threshold_seconds=seconds)
-    return visit_estimates(replace(material, tables=tables, options=options))
+    return visit_estimates(replace(material, tables=tables, options=options), fits)
 
 
 def _same_rows(one: pd.DataFrame, other: pd.DataFrame) -> bool:

@@ -78,7 +78,7 @@ def finish(ax: "Axes", shows: str, look_for: str) -> None:
         loc="upper center",
         bbox_to_anchor=(0.5, 0),
         borderaxespad=LEGEND_BELOW,
-        ncols=min(3, len(ax.get_legend_handles_labels()[1])),
+        ncols=3,
         frameon=False,
         fontsize="small",
     )

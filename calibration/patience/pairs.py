@@ -16,16 +16,22 @@ from calibration.inference.results import NotIdentifiedError
 from metrics.arrays import Bools, Floats, Ints
 from metrics.summaries.trailtext import Probabilities
 
-Decay: TypeAlias = Literal["linear", "exponential", "step"]
-"""How worth falls with the offset x: max(0, 1 - kappa x), as in M, exp(-kappa x), or all of it up to 1 / kappa and nothing beyond."""
+Decay: TypeAlias = Literal["linear", "exponential", "hyperbolic", "step"]
+"""How worth falls with the offset x: max(0, 1 - kappa x), as in M, exp(-kappa x), 1 / (1 + kappa x), or all of it up to 1 / kappa and nothing beyond."""
 _KEYS = ["task", "topic", "system_a", "system_b"]
 
 
 def worth(depth: Floats, decay: Decay) -> Floats:
     """Return what is left of the worth at offsets in units of the patience."""
-    if decay == "step":
-        return (depth < 1).astype(np.float64)
-    return np.maximum(0.0, 1 - depth) if decay == "linear" else np.exp(-depth)
+    match decay:
+        case "linear":
+            return np.maximum(0.0, 1 - depth)
+        case "exponential":
+            return np.exp(-depth)
+        case "hyperbolic":
+            return 1 / (1 + depth)
+        case "step":
+            return (depth < 1).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

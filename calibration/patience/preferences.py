@@ -43,6 +43,7 @@ from calibration.patience.profile import (
     decay_form,
     design,
     kappa_grid,
+    left_open,
     maximised,
     profile_at,
     without_each_group,
@@ -196,8 +197,8 @@ def fit_patience_from_preferences(
     _check_relation(details, clusters)
     kappa = place.kappa
     notes, spread = _about_people(pairs, place)
-    steps = details["lr_no_decay"] >= WEAK_LIKELIHOOD_RATIO
-    decays: tuple[Decay, ...] = ("exponential", "step") if steps else ("exponential",)
+    clear = details["lr_no_decay"] >= WEAK_LIKELIHOOD_RATIO
+    decays: tuple[Decay, ...] = ("exponential", "hyperbolic", "step") if clear else ("exponential",)
     tested = () if notes or kappa == 0 else decays
     forms = [decay_form(pairs, place, float(profile.loglik[best]), clusters.kappa, decay) for decay in tested]
     told = [form for form in forms if form.is_told]
@@ -270,12 +271,12 @@ def _uncertainty(
 ) -> MappingProxyType[str, Uncertainty]:
     """Return the likelihood-ratio set, and with differences the jackknife where nobody judged two topics; nothing for a single topic.
 
-    Where an exponential decay, or a step, explains the votes nearly as well or better, but not decisively, the set holds that of its length too.
+    Where another form of decay explains the votes nearly as well or better, but not decisively, the set holds that of its length too.
     """
     if len(pairs.topics) < 2:
         return MappingProxyType({})
     curve: Uncertainty = _curve(profile, clusters)
-    others = tuple(_curve(form.profile, clusters) for form in forms if form.is_open)
+    others = tuple(_curve(form.profile, clusters) for form in left_open(forms))
     if others:
         curve = AnyForm(plain=curve, others=others)
     if differences is None or clusters.crossed:
@@ -343,6 +344,11 @@ def _by_chance(people: tuple[str, ...], out: Bools, place: BestPlace, without: f
 def _other_decay(form: DecayForm) -> Diagnostic:
     what, length, other = {
         "exponential": ("An exponential decay", "worth falls to 1/e after", "the exponential"),
+        "hyperbolic": (
+            "A hyperbolic decay, 1 / (1 + x / L),",
+            "worth falls to a half after",
+            "the hyperbolic one",
+        ),
         "step": ("A decay in one step", "nothing counts any more after", "the step"),
     }[form.decay]
     return warning(

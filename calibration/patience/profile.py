@@ -7,12 +7,13 @@ How judgments pull at patience, slope and tie weight, and how much of that peopl
 Judgments of a topic share its summaries, and judgments of a person the person's patience. So the variance is clustered by topics
 and by people at once; where nobody judges more than one topic that is the one by topics.
 
-Which form of decay explains preferences better: linear, as in M, or exponential, exp(-x / L), or a step at L.
+Which form of decay explains preferences better: linear, as in M, or exponential, exp(-x / L), or hyperbolic, 1 / (1 + x / L), or a step at L.
 
 They are not nested; so by Cox's test (1961): how much better the other form explains the votes, against how much it would if the
 linear one were true, in units of what the votes of topics leave to chance.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
@@ -226,12 +227,18 @@ def _effect(rows: Rows, matrix: Floats, first: int) -> float:
     return crossed_variance(influence, rows.topic, rows.worker) / float(model[0, 0])
 
 
-REJECTED: MappingProxyType[Decay, float] = MappingProxyType({"exponential": 0.06, "step": 0.005})
+REJECTED: MappingProxyType[Decay, float] = MappingProxyType(
+    {"exponential": 0.06, "hyperbolic": 0.06, "step": 0.005}
+)
 """Form -> a p-value below it says that it explains decisively better. A step has a choice of many places, so it is asked for more."""
-LEAST_GAIN: MappingProxyType[Decay, float] = MappingProxyType({"exponential": 0.0, "step": 3.0})
+LEAST_GAIN: MappingProxyType[Decay, float] = MappingProxyType(
+    {"exponential": 0.0, "hyperbolic": 0.0, "step": 3.0}
+)
 """Form -> log-likelihood, times the design effect, by which it has to explain more then."""
 NEARLY = 1.92
 """Log-likelihood, times the design effect, by which it may explain less and is left open: half the chi-squared that chance exceeds in one of twenty."""
+HARDLY = 0.25
+"""The same of a hyperbolic form against the exponential one."""
 
 
 class DecayForm(NamedTuple):
@@ -242,7 +249,7 @@ class DecayForm(NamedTuple):
     decay : str
         Which.
     scale : float
-        Counted characters after which worth has fallen to 1 / e, or to nothing by a step, where that form explains most; may be infinite.
+        Counted characters after which worth has fallen to 1 / e, to a half (hyperbolic), or to nothing (step), where that form explains most; may be infinite.
     gain : float
         Log-likelihood of the form over that of the linear one.
     p_value : float
@@ -270,6 +277,20 @@ class DecayForm(NamedTuple):
     def is_open(self) -> bool:
         """Whether it explains the preferences nearly as well or better, but not decisively."""
         return self.gain > -NEARLY * self.design_effect and not self.is_told
+
+
+def left_open(forms: Sequence[DecayForm]) -> list[DecayForm]:
+    """Return the forms from which the linear one cannot be told.
+
+    A hyperbolic one is among them only where it explains hardly less than the exponential one: few votes never exclude that worth falls like
+    1 / x, that is with any half-length.
+    """
+    least = max((form.gain for form in forms if form.decay == "exponential"), default=0.0)
+    return [
+        form
+        for form in forms
+        if form.is_open and (form.decay != "hyperbolic" or form.gain > least - HARDLY * form.design_effect)
+    ]
 
 
 def decay_form(

@@ -138,7 +138,7 @@ class Judges:
         Standard deviation of the log of a person's own factor on all log odds.
     patience_cv : float
         Coefficient of variation of people's own patience, log-normal with the median ``patience_chars``.
-    decay : {'linear', 'exponential', 'step'}
+    decay : {'linear', 'exponential', 'hyperbolic', 'step'}
         How worth falls for them with the offset; exponential is exp(-x / L), step is all of it up to L and nothing beyond.
     careless : float
         Share of people who answer by chance.

@@ -13,6 +13,7 @@ degrees of freedom.
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from scipy.sparse import csr_array
 from scipy.special import stdtrit
 
@@ -39,7 +40,7 @@ def two_way_covariance(model: ChoiceModel, point: Floats, worker: Ints, topic: I
     worker, topic : (n,) ndarray of int
         Clusters of each judgment, from 0 without holes; at least two of either.
     """
-    both = np.unique(worker * (int(topic.max()) + 1) + topic, return_inverse=True)[1]
+    both = pd.factorize(worker * (int(topic.max()) + 1) + topic, sort=True)[0]
     by_topic, by_worker, by_both = (
         jackknife_covariance(changes_without_each(model, point, code)) for code in (topic, worker, both)
     )

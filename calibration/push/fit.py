@@ -135,8 +135,9 @@ class PushFit(CalibrationResult):
         ax.axvline(1, color="#0072B2", linestyle=":", label="G_E = 1")
         intervals = self.conf_int(level).values()
         finite = [end for ends in intervals for end in ends if end is not None]
-        left, right = ax.get_xlim()
-        left, right = min([left, *finite]) - 0.1, max([right, *finite]) + 0.1
+        shown = [0.0, 1.0, *self.parameters.values()]
+        beside = (max(shown) - min(shown)) / 20
+        left, right = min([min(shown) - beside, *finite]) - 0.1, max([max(shown) + beside, *finite]) + 0.1
         for place, (low, high) in enumerate(intervals):
             style = "--" if None in {low, high} else "-"
             ends = [left if low is None else low, right if high is None else high]

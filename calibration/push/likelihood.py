@@ -212,9 +212,18 @@ class ChoiceModel:
 
 def alike(design: Floats, vote: Floats) -> tuple[Ints, Ints]:
     """Return the first judgment of each kind, and the kind of each, (n,): those with the same design and vote are of one."""
-    rows = pd.DataFrame(np.column_stack([design, vote]))
-    kind = rows.groupby(list(rows.columns), sort=False).ngroup().to_numpy()
-    return np.unique(kind, return_index=True)[1], kind
+    rows = np.column_stack([design, vote])
+    shadow = sum(np.pi**place * column for place, column in enumerate(rows.T))
+    kind: Ints = pd.factorize(shadow)[0]
+    if not np.array_equal(rows[_firsts(kind)][kind], rows):  # two kinds cast one shadow
+        kind = pd.DataFrame(rows).groupby(list(range(rows.shape[1])), sort=False).ngroup().to_numpy()
+    return _firsts(kind), kind
+
+
+def _firsts(kind: Ints) -> Ints:
+    """Return the first place of each kind, which are numbered as they come."""
+    newest = np.maximum.accumulate(kind)
+    return np.flatnonzero(np.diff(newest, prepend=-1))
 
 
 def maximise(

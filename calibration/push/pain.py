@@ -64,6 +64,8 @@ PLACES: MappingProxyType[Part, list[int]] = MappingProxyType({"pain": PAIN, "gai
 """What has a form -> its places in `WEIGHTS`."""
 Forms: TypeAlias = Mapping[tuple[Part, PainForm], WeightSearch]
 """What has another form than the count, and which -> the fit in it."""
+Worth: TypeAlias = Callable[[WeightSearch], bool]
+"""Whether the errors of a fit are wanted."""
 BY_DAYS: tuple[Part, PainForm] = ("pain", "day")
 _IN_WORDS: MappingProxyType[tuple[Part, PainForm], str] = MappingProxyType(
     {
@@ -143,11 +145,19 @@ def notes_on_forms(
             )
 
 
-def forms_of(found: WeightSearch, search: Callable[[PainForm, Part], WeightSearch]) -> Forms:
-    """Return the fit in each form but the count; none where the fit by the count has no errors."""
+def forms_of(found: WeightSearch, search: Callable[[PainForm, Part, Worth], WeightSearch]) -> Forms:
+    """Return the fit in each form that explains the judgments nearly as well as the count, or better; none where that has no errors.
+
+    ``search`` fits in a form, and takes which fits are worth their errors.
+    """
     if found.raw is None:
         return {}
-    fits = {(part, form): guarded(partial(search, form, part)) for part, form in _IN_WORDS}
+    least = found.maximum.loglik - _NEARLY * _design_effect(found)
+
+    def near(fit: WeightSearch) -> bool:
+        return fit.maximum.loglik >= least
+
+    fits = {(part, form): guarded(partial(search, form, part, near)) for part, form in _IN_WORDS}
     return {key: fit for key, fit in fits.items() if not isinstance(fit, Unmade) and fit.raw is not None}
 
 
@@ -167,13 +177,8 @@ def allowing_for(
 
 
 def left_open(found: WeightSearch, forms: Forms) -> Forms:
-    """Return the forms, other than the count, that explain the judgments nearly as well as it or better."""
-    effect = _design_effect(found)
-    return {
-        key: fit
-        for key, fit in forms.items()
-        if _is_comparable(key, fit, found) and fit.maximum.loglik >= found.maximum.loglik - _NEARLY * effect
-    }
+    """Return those of `forms_of` that tell the same weights as the count."""
+    return {key: fit for key, fit in forms.items() if _is_comparable(key, fit, found)}
 
 
 def _is_comparable(key: tuple[Part, PainForm], fit: WeightSearch, found: WeightSearch) -> bool:
@@ -214,10 +219,12 @@ def bent_test(
     return float(2 * stdtr(df, -abs(top.weights[last]) / error)) if error > 0 else None
 
 
-def fitted_in(judgments: PushJudgments, ties: Ties, form: PainForm, part: Part) -> WeightSearch:
+def fitted_in(
+    judgments: PushJudgments, ties: Ties, form: PainForm, part: Part, worth_errors: Worth | None = None
+) -> WeightSearch:
     """Fit the weights with pain, or gain, in a form."""
     design = felt(judgments.left, form, part) - felt(judgments.right, form, part)
-    return search_weights(judged_by(judgments, design, ties), WEIGHTS, ties)
+    return search_weights(judged_by(judgments, design, ties), WEIGHTS, ties, worth_errors=worth_errors)
 
 
 def _sentence(part: Part, form: PainForm, fit: WeightSearch, p_value: float) -> str:
@@ -283,8 +290,12 @@ def fit_alpha_to(judgments: PushJudgments, *, ties: Ties = "davidson") -> Calibr
     found = search_weights(judged, NAMES, ties, needed=2)
     forms = forms_of(
         found,
-        lambda form, part: search_weights(
-            judged_by(judgments, _design(judgments, form, part), ties), NAMES, ties, needed=2
+        lambda form, part, worth_errors: search_weights(
+            judged_by(judgments, _design(judgments, form, part), ties),
+            NAMES,
+            ties,
+            needed=2,
+            worth_errors=worth_errors,
         ),
     )
     w_g, w_p = found.weights[:2].tolist()

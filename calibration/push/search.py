@@ -5,10 +5,11 @@ silent days, the same for both streams: then only P_0 + S_0 can be told. Such co
 the differences and named.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 
 from calibration.inference.results import NotIdentifiedError, warning
 from calibration.push.errors import RawWeights, two_way_covariance
@@ -180,9 +181,7 @@ def judged_by(judgments: PushJudgments, design: Floats, ties: Ties) -> Judged:
         raise ValueError(f"ties must be one of {', '.join(TIES)}, got {ties!r}")
     check_votes(judgments.vote)
     used = judgments.vote != 0 if ties == "drop" else np.ones(len(judgments.vote), dtype=bool)
-    worker, topic = (
-        np.unique(code[used], return_inverse=True)[1] for code in (judgments.worker, judgments.topic)
-    )
+    worker, topic = (pd.factorize(code[used], sort=True)[0] for code in (judgments.worker, judgments.topic))
     return Judged(design=design[used], vote=judgments.vote[used], worker=worker, topic=topic)
 
 
@@ -216,7 +215,13 @@ class WeightSearch:
 
 
 def search_weights(
-    judged: Judged, names: tuple[str, ...], ties: Ties, *, needed: int = 1, nonneg: bool = False
+    judged: Judged,
+    names: tuple[str, ...],
+    ties: Ties,
+    *,
+    needed: int = 1,
+    nonneg: bool = False,
+    worth_errors: Callable[[WeightSearch], bool] | None = None,
 ) -> WeightSearch:
     """Fit what can be told.
 
@@ -232,6 +237,8 @@ def search_weights(
         The first so many weights must be told.
     nonneg : bool
         Allow no negative weight.
+    worth_errors : callable, optional
+        Whether the errors of what was found are wanted, which take most of the time; by default they are.
 
     Raises
     ------
@@ -263,7 +270,9 @@ def search_weights(
         unclear=unclear,
         maximum=maximum,
     )
-    return replace(found, raw=_with_errors(judged, found, places, ties)) if judged.has_clusters else found
+    if not judged.has_clusters or (worth_errors is not None and not worth_errors(found)):
+        return found
+    return replace(found, raw=_with_errors(judged, found, places, ties))
 
 
 def _need(unclear: dict[int, str], needed: int) -> None:

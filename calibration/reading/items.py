@@ -31,7 +31,7 @@ import numpy as np
 from scipy.sparse import block_array, coo_array, csc_array, hstack
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import lsqr
-from scipy.special import fdtrc, log_ndtr, stdtr
+from scipy.special import bdtrc, fdtrc, log_ndtr, stdtr
 
 from calibration.inference.clusters import jackknife_covariance, two_way
 from calibration.inference.people import CarelessClass, careless_class
@@ -195,10 +195,12 @@ MOST = 0.45
 FASTEST = 10.0
 """Words a second, 600 a minute; beyond 400 a minute people understand less of a text (Rayner and others 2016)."""
 MANY_FAST = 0.1
-"""Share of the workers faster than that from which they are no chance: 4 % are by the speeds of the MSU paper."""
-FEWEST_FAST = 4
+"""Share of the workers faster than that from which it matters."""
+USUALLY_FAST, BY_CHANCE = 0.04, 0.05
+"""Share of people who are by the speeds of the MSU paper; how often as many among so few may be chance, if they are to be told."""
 STRONG = 6.0
-FEWEST = 8
+FEWEST, FEWEST_READERS = 8, 2
+"""Workers below whom no class is looked for, and readers to whom a law can be fitted: where the class is everybody there is none."""
 N_MORE = 4
 """What the class adds to the numbers fitted: its share, m, omega, nu."""
 _LEAST_SPREAD = 0.1
@@ -300,7 +302,8 @@ def click_through(data: TimedReads, medians: MedianFit, top: MixtureTop | None) 
     if best.gain(alone) < -STRONG:
         return None
     for _ in range(_ROUNDS):
-        readers = mixture_top(data, medians, 1 - best.kind.posterior)
+        weights = 1 - best.kind.posterior
+        readers = mixture_top(data, medians, weights) if weights.sum() > FEWEST_READERS else None
         if readers is None:
             return None
         best = _climbed(_Own(data, best.gamma), best.gamma, readers.value, best.kind.posterior)
@@ -343,7 +346,8 @@ def note_on_fast(medians: MedianFit, unit: str) -> Iterator[Diagnostic]:
     speeds = medians.medians[~np.isnan(medians.medians)]
     fast = speeds > math.log(FASTEST)
     count = int(fast.sum())
-    if unit != "words" or count < max(FEWEST_FAST, MANY_FAST * len(speeds)) or fast.all():
+    few = count < MANY_FAST * len(speeds) or bdtrc(count - 1, len(speeds), USUALLY_FAST) > BY_CHANCE
+    if unit != "words" or few or fast.all():
         return
     yield warning(
         "fast_workers",

@@ -26,10 +26,11 @@ from calibration.reading.rows import TimedReads
 from metrics.arrays import Bools, Floats, Places
 
 PRIOR_READS = np.array([18.0, 1.0, 1.0])
-NODES, NODES_OF_MANY = 41, 25
-REACH = 10.0
-"""Half-width of the nodes, in standard deviations of the worker's posterior, whose tails are longer than normal ones."""
 MANY_ROWS = 50_000
+NODES, REACH = 41, 10.0
+"""How many nodes, and their half-width in standard deviations of the worker's posterior, whose tails are longer than normal ones."""
+NODES_OF_MANY, REACH_OF_MANY = 17, 6.5
+"""The same of so many reads: as dense as needed, and what lies further out is less than a millionth."""
 _CELLS_IN_TAU = 10
 _ROWS_AT_ONCE = 500
 _WORKERS_AT_FIRST = 300
@@ -90,6 +91,14 @@ class _Block:
     count: Floats
 
 
+class _Rows(NamedTuple):
+    """Reads, how often each counts (n,), and whether they stand for very many."""
+
+    data: TimedReads
+    times: Floats
+    many: bool
+
+
 class MixtureLikelihood:
     """The marginal likelihood of (mu, log sigma, log tau, a_idle, a_skimmed), one term a worker.
 
@@ -97,33 +106,30 @@ class MixtureLikelihood:
 
     Parameters
     ----------
-    data : TimedReads
+    rows : _Rows
         Of at least one worker.
-    count : (n,) ndarray of float
-        How often each read counts.
     centre, spread : (workers,) ndarray of float
-        Where each worker's log speed is thought to be, and its uncertainty; the nodes reach 10 of it to both
+        Where each worker's log speed is thought to be, and its uncertainty; the nodes reach `REACH` of it to both
         sides.
     """
 
-    def __init__(
-        self, data: TimedReads, count: Floats, centre: Floats, spread: Floats, variances: Floats
-    ) -> None:
-        self._data, self._count, self._variances = data, count, variances
-        reach = REACH * spread
-        nodes = NODES if self.n_reads <= MANY_ROWS else NODES_OF_MANY
+    def __init__(self, rows: "_Rows", centre: Floats, spread: Floats, variances: Floats) -> None:
+        self._rows, self._variances = rows, variances
+        nodes, sides = (NODES_OF_MANY, REACH_OF_MANY) if rows.many else (NODES, REACH)
+        reach = sides * spread
         self.nodes = centre[:, None] + reach[:, None] * np.linspace(-1, 1, nodes)
         self._log_step = np.log(2 * reach / (nodes - 1))
 
     @classmethod
-    def around_medians(cls, data: TimedReads, start: MedianFit) -> "MixtureLikelihood":
-        """Put the nodes where the fit by medians says; those of workers without a median around mu."""
+    def around_medians(cls, data: TimedReads, start: MedianFit, *, many: bool = False) -> "MixtureLikelihood":
+        """Put the nodes where the fit by medians says, those of workers without a median around mu; ``many``: of very many reads."""
         known = np.isfinite(start.variances)
         weight = np.where(known, 1 / np.where(known, start.variances, 1.0), 0.0)
         own_weight = 1 / max(start.sigma, _LEAST_SIGMA) ** 2
         medians = np.where(known, start.medians, start.mu)
         centre = (weight * medians + own_weight * start.mu) / (weight + own_weight)
-        return cls(*_binned(data, start.tau), centre, 1 / np.sqrt(weight + own_weight), start.variances)
+        rows = _binned(data, start.tau) if many else _Rows(data, np.ones(len(data.worker)), many=False)
+        return cls(rows, centre, 1 / np.sqrt(weight + own_weight), start.variances)
 
     def around_posterior(self, p: Floats) -> "MixtureLikelihood":
         """Put the nodes where the likelihood at ``p`` says: around posterior means, by posterior standard deviations.
@@ -135,9 +141,7 @@ class MixtureLikelihood:
         score = self.terms(p)[1]
         mean = sigma * score[:, 0]
         variance = np.maximum(score[:, 1] + 1 - mean**2, _LEAST_VARIANCE)
-        return MixtureLikelihood(
-            self._data, self._count, p[0] + sigma * mean, sigma * np.sqrt(variance), self._variances
-        )
+        return MixtureLikelihood(self._rows, p[0] + sigma * mean, sigma * np.sqrt(variance), self._variances)
 
     def penalty(self, p: Floats, weights: Floats | None = None) -> tuple[float, Floats]:
         """Return what is added to the log-likelihood, and its gradient.
@@ -163,7 +167,7 @@ class MixtureLikelihood:
     @property
     def n_reads(self) -> float:
         """How many reads they are of."""
-        return float(self._count.sum())
+        return float(self._rows.times.sum())
 
     def terms(self, p: Floats) -> tuple[Floats, Floats]:
         """Return each worker's log-likelihood and its gradient.
@@ -203,7 +207,7 @@ class MixtureLikelihood:
 
     def _made_blocks(self) -> Iterator[_Block]:
         """Cut the rows between workers into pieces that fit a processor's cache."""
-        data = self._data
+        data = self._rows.data
         begins = np.searchsorted(data.worker, np.arange(self.n_workers + 1))
         first = 0
         while first < self.n_workers:
@@ -216,21 +220,19 @@ class MixtureLikelihood:
                 worker=data.worker[rows] - first,
                 x=data.log_speed[rows, None],
                 cut=data.cut[rows],
-                count=self._count[rows],
+                count=self._rows.times[rows],
             )
             first = stop
 
 
-def _binned(data: TimedReads, tau: float) -> tuple[TimedReads, Floats]:
-    """Unite reads of a worker whose log speeds differ by less than tau / 10, when there are very many; and their counts."""
-    if len(data.worker) <= MANY_ROWS:
-        return data, np.ones(len(data.worker))
+def _binned(data: TimedReads, tau: float) -> _Rows:
+    """Unite reads of a worker whose log speeds differ by less than tau / 10."""
     cell = np.floor((data.log_speed - data.log_speed.min()) * (_CELLS_IN_TAU / tau)).astype(np.int64)
     key = (data.worker * (int(cell.max()) + 1) + cell) * 2 + data.cut
     _, first, of_row, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
     united = data.of(first)
     mean = np.bincount(of_row, weights=data.log_speed) / count
-    return replace(united, log_speed=mean), count.astype(np.float64)
+    return _Rows(replace(united, log_speed=mean), count.astype(np.float64), many=True)
 
 
 class MixtureTop(NamedTuple):
@@ -289,20 +291,25 @@ def mixture_top(data: TimedReads, start: MedianFit, weights: Floats | None = Non
     """
     weights = np.ones(data.n_workers) if weights is None else weights
     p = np.array([start.mu, math.log(max(start.sigma, _LEAST_SIGMA)), math.log(start.tau), -2.5, -2.5])
-    likelihood = MixtureLikelihood.around_medians(data, start)
-    every = max(1, data.n_workers // _WORKERS_AT_FIRST) if len(data.worker) > MANY_ROWS else 1
+    many = len(data.worker) > MANY_ROWS
+    likelihood = MixtureLikelihood.around_medians(data, start, many=many)
+    every = max(1, data.n_workers // _WORKERS_AT_FIRST) if many else 1
     first = likelihood if every == 1 else _thinned(data, start, every)
-    p = _maximised(first, p, weights[::every], _ROUGH).p
+    p = _maximised(_at(first, p), weights[::every], _ROUGH).p
     if not np.isfinite(p).all() or math.exp(p[1]) < _LEAST_SIGMA:
         return None
-    top = _maximised(likelihood.around_posterior(p), p, weights, _FINE)
+    top = _maximised(_at(likelihood.around_posterior(p), p), weights, _FINE)
     return top if np.isfinite(top.p).all() and math.exp(top.p[1]) >= _LEAST_SIGMA else None
+
+
+def _at(likelihood: MixtureLikelihood, p: Floats) -> MixtureTop:
+    return MixtureTop(likelihood, p, *likelihood.terms(p))
 
 
 def _thinned(data: TimedReads, start: MedianFit, every: int) -> MixtureLikelihood:
     """Return the likelihood of the first worker of every so many."""
     of_some = replace(start, medians=start.medians[::every], variances=start.variances[::every])
-    return MixtureLikelihood.around_medians(data.of(data.worker % every == 0), of_some)
+    return MixtureLikelihood.around_medians(data.of(data.worker % every == 0), of_some, many=True)
 
 
 def bootstrap_mixture(top: MixtureTop, counts: Floats) -> Floats:
@@ -320,14 +327,13 @@ def bootstrap_mixture(top: MixtureTop, counts: Floats) -> Floats:
     (samples, 2) ndarray of float
         mu and log sigma.
     """
-    return np.stack([_maximised(top.likelihood, top.p, weights, _FINE).p[:2] for weights in counts])
+    return np.stack([_maximised(top, weights, _FINE).p[:2] for weights in counts])
 
 
-def _maximised(
-    likelihood: MixtureLikelihood, start: Floats, weights: Floats, slope_left: float
-) -> MixtureTop:
-    """Climb from the start by quasi-Newton steps, the first ones scaled by the workers' outer product of scores."""
-    known = {start.tobytes(): likelihood.terms(start)}
+def _maximised(begin: MixtureTop, weights: Floats, slope_left: float) -> MixtureTop:
+    """Climb from where it begins by quasi-Newton steps, the first ones scaled by the workers' outer product of scores."""
+    likelihood, start, *terms = begin
+    known = {start.tobytes(): tuple(terms)}
 
     def loss(p: Floats) -> tuple[float, Floats]:
         if np.abs(p[1:3]).max() > _FAR:
@@ -338,7 +344,7 @@ def _maximised(
         penalty, slope = likelihood.penalty(p, weights)
         return -float(weights @ value) - penalty, -(weights @ score) - slope
 
-    score = known[start.tobytes()][1]
+    score = begin.score
     scale = score.T * weights @ score + np.diag([1.0, 1.0, 1.0, 2.0, 2.0])
     inverse = np.linalg.inv(scale)
     # a gradient far below its own sampling error, which grows with the root of the reads
@@ -348,7 +354,8 @@ def _maximised(
     }
     found = minimize(loss, start, jac=True, method="BFGS", options=options)
     p = np.asarray(found.x, dtype=np.float64)
-    return MixtureTop(likelihood, p, *(known.get(p.tobytes()) or likelihood.terms(p)))
+    known_there = known.get(p.tobytes())
+    return MixtureTop(likelihood, p, *known_there) if known_there else _at(likelihood, p)
 
 
 def _information(likelihood: MixtureLikelihood, p: Floats, score: Floats) -> Floats:

@@ -7,14 +7,14 @@ not of mankind.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from calibration.inference.results import CalibrationResult, NotIdentifiedError, info, warning
+from calibration.inference.results import NotIdentifiedError, info, warning
 from calibration.inference.wording import shown_roughly
 from calibration.user_model.model import Diagnostic, plain_name
 from calibration.visits.cut import signs_of_life, silences_seconds, visits_from_signs
@@ -176,7 +176,7 @@ def _crossing(share: float, mean: Floats, sd: Floats) -> float | None:
 
 def threshold_sensitivity(
     tables: Tables,
-    fit: Callable[[Tables, float], Iterable[CalibrationResult]],
+    fit: Callable[[Tables, float], Mapping[str, float]],
     *,
     idle_seconds: float = IDLE_SECONDS,
     factors: Sequence[float] = FACTORS,
@@ -189,8 +189,8 @@ def threshold_sensitivity(
         With activity; follows and visits are used where they are there (see `visits_from_activity`).
     fit : callable
         Takes the tables with visits cut anew, and the threshold in seconds: what every away time exceeds (the
-        ``gap_seconds`` of `calibration.durations.fit`). Returns results; what it refuses by `NotIdentifiedError`
-        is nan.
+        ``gap_seconds`` of `calibration.durations.fit`). Returns name -> estimate; what it refuses by
+        `NotIdentifiedError` is nan.
     idle_seconds : float
         The threshold in use.
     factors : sequence of float
@@ -221,10 +221,10 @@ def threshold_sensitivity(
 
 
 def _estimates(
-    fit: Callable[[Tables, float], Iterable[CalibrationResult]], tables: Tables, seconds: float
+    fit: Callable[[Tables, float], Mapping[str, float]], tables: Tables, seconds: float
 ) -> dict[str, float]:
     try:
-        return {name: value for result in fit(tables, seconds) for name, value in result.parameters.items()}
+        return dict(fit(tables, seconds))
     except NotIdentifiedError:
         return {}
 

@@ -1,6 +1,5 @@
-"""What people answered, and what they were asked about: each table in one query; of ratings and questions every revision too."""
+"""What people answered, and what they were asked about: each table in one query."""
 
-import json
 from collections.abc import Iterator
 from typing import Any, TypeVar
 
@@ -9,7 +8,7 @@ from sqlalchemy import Select, func, select
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from calibration.tables.tables import TABLES
-from study_app.export.folder import RAW_TABLES, derived_tables, intents_table
+from study_app.export.folder import derived_tables, intents_table
 from study_app.export.people import takes_part
 from study_app.store.models import (
     Assignment,
@@ -25,7 +24,7 @@ from study_app.store.models import (
     Topic,
     Worker,
 )
-from study_app.store.task_models import Introduction, Rating, Reply, Sheet
+from study_app.store.task_models import Rating, Reply, Sheet
 from study_app.study.question_answers import ReplyValue, number_text
 
 Rows = TypeVar("Rows", bound=Select[*tuple[Any, ...]])
@@ -171,7 +170,7 @@ def importance_table(session: Session, study_id: int) -> pd.DataFrame:
         .group_by(Rating.sheet_id)
         .subquery()
     )
-    rated = _of_slots(
+    rated = _of_study(
         select(Worker.pseudonym, Topic.name, Intent.name, Sheet.iunits, Rating.ratings)
         .select_from(Rating)
         .join(newest, (newest.c.sheet_id == Rating.sheet_id) & (newest.c.revision == Rating.revision))
@@ -195,7 +194,7 @@ def answers_table(session: Session, study_id: int) -> pd.DataFrame:
     newest = (
         select(Reply.slot_id, func.max(Reply.revision).label("revision")).group_by(Reply.slot_id).subquery()
     )
-    given = _of_slots(
+    given = _of_study(
         select(Worker.pseudonym, Task.name, Reply.answers)
         .select_from(Reply)
         .join(newest, (newest.c.slot_id == Reply.slot_id) & (newest.c.revision == Reply.revision))
@@ -214,107 +213,3 @@ def answers_table(session: Session, study_id: int) -> pd.DataFrame:
 def _values(answer: ReplyValue) -> Iterator[str]:
     for value in answer if isinstance(answer, list) else [answer]:
         yield value if isinstance(value, str) else number_text(value)
-
-
-def raw_task_tables(session: Session, study_id: int) -> dict[str, pd.DataFrame]:
-    """Return introductions, sheets, ratings and replies as they were stored."""
-    return {
-        "introductions": _introductions(session, study_id),
-        "sheets": _sheets(session, study_id),
-        "ratings": _ratings(session, study_id),
-        "replies": _replies(session, study_id),
-    }
-
-
-def _introductions(session: Session, study_id: int) -> pd.DataFrame:
-    tries = (
-        select(
-            Worker.pseudonym,
-            Task.name,
-            Introduction.number,
-            Introduction.answers,
-            Introduction.passed,
-            Introduction.page_key,
-            Introduction.decided_at,
-        )
-        .select_from(Introduction)
-        .join(Worker, Worker.id == Introduction.worker_id)
-        .join(Task, Task.id == Introduction.task_id)
-        .where(takes_part(study_id))
-        .order_by(Worker.number, Task.position, Introduction.number)
-    )
-    return _frame("introductions", session, tries)
-
-
-def _sheets(session: Session, study_id: int) -> pd.DataFrame:
-    drawn = _of_slots(
-        select(Worker.pseudonym, Task.name, Topic.name, Intent.name, Sheet.position, Sheet.iunits)
-        .select_from(Sheet)
-        .join(Sheet.intent)
-        .join(Sheet.slot),
-        study_id,
-    ).order_by(Worker.number, Task.position, Slot.position, Sheet.position)
-    return _frame("sheets", session, drawn)
-
-
-def _ratings(session: Session, study_id: int) -> pd.DataFrame:
-    revisions = _of_slots(
-        select(
-            Worker.pseudonym,
-            Task.name,
-            Topic.name,
-            Intent.name,
-            Sheet.position,
-            Rating.revision,
-            Rating.ratings,
-            Rating.page_key,
-            Rating.decided_at,
-            Slot.late,
-        )
-        .select_from(Rating)
-        .join(Rating.sheet)
-        .join(Sheet.intent)
-        .join(Sheet.slot),
-        study_id,
-    ).order_by(Worker.number, Task.position, Slot.position, Sheet.position, Rating.revision)
-    return _frame("ratings", session, revisions)
-
-
-def _replies(session: Session, study_id: int) -> pd.DataFrame:
-    revisions = _of_slots(
-        select(
-            Worker.pseudonym,
-            Task.name,
-            Reply.revision,
-            Reply.answers,
-            Reply.page_key,
-            Reply.decided_at,
-        )
-        .select_from(Reply)
-        .join(Slot, Slot.id == Reply.slot_id),
-        study_id,
-    ).order_by(Worker.number, Task.position, Reply.revision)
-    return _frame("replies", session, revisions)
-
-
-def _of_slots(rows: Rows, study_id: int) -> Rows:
-    """Join slots with what they belong to, and keep those of people whose rows are exported."""
-    return (
-        rows.join(Slot.assignment)
-        .join(Assignment.worker)
-        .join(Assignment.task)
-        .join(Slot.topic)
-        .where(takes_part(study_id))
-    )
-
-
-def _frame(table: str, session: Session, rows: Select[*tuple[Any, ...]]) -> pd.DataFrame:
-    """Return stored rows as a raw table; lists and mappings as JSON."""
-    written = [
-        tuple(
-            json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
-            for value in row
-        )
-        for row in session.execute(rows)
-    ]
-    return pd.DataFrame(written, columns=list(RAW_TABLES[table].column_names))

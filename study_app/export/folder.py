@@ -23,6 +23,8 @@ from metrics.files import left_behind, sync, sync_names, unfinished
 from study_app.estimate.content import StudyContent
 
 OLD = "old export"
+WRITTEN_AT_ONCE = 10_000
+"""Rows of a CSV that lie in memory as text."""
 
 
 @contextmanager
@@ -135,7 +137,8 @@ class TableStream:
         if frame.empty:
             return
         piece = checked(frame, self._table)
-        self._csv.write(csv_rows(piece))
+        for at in range(0, len(piece), WRITTEN_AT_ONCE):
+            self._csv.write(csv_rows(piece[at : at + WRITTEN_AT_ONCE]))
         self._parquet.write_table(pa.Table.from_pandas(piece, schema=self._schema, preserve_index=False))
         self.rows += len(piece)
 

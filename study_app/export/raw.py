@@ -1,33 +1,46 @@
 """Everything as it was stored: events, every revision of every answer, and what is missing from the logs."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Self
+from types import MappingProxyType
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Text, cast, select
+from sqlalchemy import Select, Text, cast, select
 from sqlalchemy.orm import Session
 
-from study_app.export.answers import raw_task_tables
 from study_app.export.event_log import EventLog, taken, times
 from study_app.export.folder import RAW_TABLES, TableStream
-from study_app.export.people import MissingLogs, takes_part
+from study_app.export.people import MissingLogs, worker_groups
 from study_app.logs.event_arrays import NUMBER, PAGE_MS, RECEIVED_MS, WALL_MS
 from study_app.logs.page_events import events_schema
 from study_app.store.models import (
     Assignment,
     Ballot,
+    Intent,
     Judgment,
     Showing,
     Slot,
     System,
+    Task,
     Topic,
     Worker,
 )
-from study_app.store.task_models import Follow, StreamView, UsefulAnswer, UsefulQuestion
+from study_app.store.task_models import (
+    Follow,
+    Introduction,
+    Rating,
+    Reply,
+    Sheet,
+    StreamView,
+    UsefulAnswer,
+    UsefulQuestion,
+)
+
+Rows = TypeVar("Rows", bound=Select[*tuple[Any, ...]])
 
 EVENTS_SCHEMA = "events.schema.json"
 
@@ -68,20 +81,23 @@ _OF_LOGS = ("events", "page_gaps", "worker_gaps")
 
 
 def write_raw(session: Session, study_id: int, folder: Path) -> dict[str, int]:
-    """Write the raw tables of answers and of what was served into ``folder``; return how many rows each has."""
-    frames = {
-        "judgments": _judgments(session, study_id),
-        "ballots": _ballots(session, study_id),
-        **raw_task_tables(session, study_id),
-        "stream_pages": _stream_pages(session, study_id),
-        "useful_answers": _useful_answers(session, study_id),
-    }
-    rows = {}
-    for name, frame in frames.items():
-        with TableStream(folder, RAW_TABLES[name]) as table:
-            table.append(frame)
-        rows[name] = table.rows
-    return rows
+    """Write the raw tables of answers and of what was served into ``folder``, some people at a time; return how many rows each has."""
+    with ExitStack() as files:
+        tables = {name: files.enter_context(TableStream(folder, RAW_TABLES[name])) for name in _STORED}
+        for some in worker_groups(session, study_id):
+            for name, stored in _STORED.items():
+                rows = session.execute(stored.where(Worker.id.in_(some)))
+                tables[name].append(
+                    pd.DataFrame(map(_cells, rows), columns=list(RAW_TABLES[name].column_names))
+                )
+        return {name: table.rows for name, table in tables.items()}
+
+
+def _cells(row: Sequence[object]) -> tuple[object, ...]:
+    """Return a stored row as it is written: lists and mappings as JSON."""
+    return tuple(
+        json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value for value in row
+    )
 
 
 def _events(log: EventLog, pages: pd.DataFrame) -> pd.DataFrame:
@@ -102,9 +118,14 @@ def _events(log: EventLog, pages: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _judgments(session: Session, study_id: int) -> pd.DataFrame:
-    revisions = (
-        select(
+def _of_slots(rows: Rows) -> Rows:
+    """Join slots with what they belong to."""
+    return rows.join(Slot.assignment).join(Assignment.worker).join(Assignment.task).join(Slot.topic)
+
+
+_STORED: Mapping[str, Select[*tuple[Any, ...]]] = MappingProxyType(
+    {
+        "judgments": select(
             Showing.name,
             Worker.pseudonym,
             Judgment.revision,
@@ -121,92 +142,102 @@ def _judgments(session: Session, study_id: int) -> pd.DataFrame:
         .join(Showing.slot)
         .join(Slot.assignment)
         .join(Assignment.worker)
-        .where(takes_part(study_id))
-        .order_by(Worker.number, Slot.id, Showing.position, Judgment.revision)
-    )
-    return _frame("judgments", session.execute(revisions).all())
-
-
-def _ballots(session: Session, study_id: int) -> pd.DataFrame:
-    revisions = (
-        select(
+        .order_by(Worker.number, Slot.id, Showing.position, Judgment.revision),
+        "ballots": _of_slots(
+            select(
+                Worker.pseudonym,
+                Topic.name,
+                Ballot.revision,
+                Ballot.intents,
+                Ballot.page_key,
+                Ballot.decided_at,
+                Slot.late,
+            )
+            .select_from(Ballot)
+            .join(Slot, Slot.id == Ballot.slot_id)
+        ).order_by(Worker.number, Slot.id, Ballot.revision),
+        "introductions": select(
             Worker.pseudonym,
-            Topic.name,
-            Ballot.revision,
-            Ballot.intents,
-            Ballot.page_key,
-            Ballot.decided_at,
-            Slot.late,
+            Task.name,
+            Introduction.number,
+            Introduction.answers,
+            Introduction.passed,
+            Introduction.page_key,
+            Introduction.decided_at,
         )
-        .join(Slot, Slot.id == Ballot.slot_id)
-        .join(Slot.topic)
-        .join(Slot.assignment)
-        .join(Assignment.worker)
-        .where(takes_part(study_id))
-        .order_by(Worker.number, Slot.id, Ballot.revision)
-    )
-    rows = [
-        (worker, topic, revision, json.dumps(intents), page, decided_at, late)
-        for worker, topic, revision, intents, page, decided_at, late in session.execute(revisions)
-    ]
-    return _frame("ballots", rows)
-
-
-def _stream_pages(session: Session, study_id: int) -> pd.DataFrame:
-    served = (
-        select(
-            Worker.pseudonym,
-            Topic.name,
-            System.name,
-            StreamView.key,
-            StreamView.visit,
-            StreamView.served_at,
-            StreamView.entry,
-            StreamView.after,
-            StreamView.upto,
-            StreamView.first,
-            StreamView.last,
-            cast(StreamView.read, Text),
-            StreamView.left_at,
-        )
-        .join(StreamView.follow)
-        .join(System, System.id == Follow.system_id)
-        .join(Follow.slot)
-        .join(Slot.topic)
-        .join(Slot.assignment)
-        .join(Assignment.worker)
-        .where(takes_part(study_id))
-        .order_by(Worker.number, Follow.id, StreamView.served_at, StreamView.id)
-    )
-    return _frame("stream_pages", session.execute(served).all())
-
-
-def _useful_answers(session: Session, study_id: int) -> pd.DataFrame:
-    revisions = (
-        select(
-            Worker.pseudonym,
-            Topic.name,
-            UsefulQuestion.visit,
-            UsefulQuestion.place,
-            UsefulQuestion.nugget,
-            UsefulQuestion.visits_late,
-            UsefulQuestion.asked_at,
-            UsefulAnswer.revision,
-            UsefulAnswer.useful,
-            UsefulAnswer.page_key,
-            UsefulAnswer.answered_at,
-        )
-        .outerjoin(UsefulQuestion.answers)
-        .join(Follow, Follow.id == UsefulQuestion.follow_id)
-        .join(Follow.slot)
-        .join(Slot.topic)
-        .join(Slot.assignment)
-        .join(Assignment.worker)
-        .where(takes_part(study_id))
-        .order_by(Worker.number, Follow.id, UsefulQuestion.id, UsefulAnswer.revision)
-    )
-    return _frame("useful_answers", session.execute(revisions).all())
-
-
-def _frame(table: str, rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=list(RAW_TABLES[table].column_names))
+        .select_from(Introduction)
+        .join(Worker, Worker.id == Introduction.worker_id)
+        .join(Task, Task.id == Introduction.task_id)
+        .order_by(Worker.number, Task.position, Introduction.number),
+        "sheets": _of_slots(
+            select(Worker.pseudonym, Task.name, Topic.name, Intent.name, Sheet.position, Sheet.iunits)
+            .select_from(Sheet)
+            .join(Sheet.intent)
+            .join(Sheet.slot)
+        ).order_by(Worker.number, Task.position, Slot.position, Sheet.position),
+        "ratings": _of_slots(
+            select(
+                Worker.pseudonym,
+                Task.name,
+                Topic.name,
+                Intent.name,
+                Sheet.position,
+                Rating.revision,
+                Rating.ratings,
+                Rating.page_key,
+                Rating.decided_at,
+                Slot.late,
+            )
+            .select_from(Rating)
+            .join(Rating.sheet)
+            .join(Sheet.intent)
+            .join(Sheet.slot)
+        ).order_by(Worker.number, Task.position, Slot.position, Sheet.position, Rating.revision),
+        "replies": _of_slots(
+            select(
+                Worker.pseudonym, Task.name, Reply.revision, Reply.answers, Reply.page_key, Reply.decided_at
+            )
+            .select_from(Reply)
+            .join(Slot, Slot.id == Reply.slot_id)
+        ).order_by(Worker.number, Task.position, Reply.revision),
+        "stream_pages": _of_slots(
+            select(
+                Worker.pseudonym,
+                Topic.name,
+                System.name,
+                StreamView.key,
+                StreamView.visit,
+                StreamView.served_at,
+                StreamView.entry,
+                StreamView.after,
+                StreamView.upto,
+                StreamView.first,
+                StreamView.last,
+                cast(StreamView.read, Text),
+                StreamView.left_at,
+            )
+            .join(StreamView.follow)
+            .join(System, System.id == Follow.system_id)
+            .join(Follow.slot)
+        ).order_by(Worker.number, Follow.id, StreamView.served_at, StreamView.id),
+        "useful_answers": _of_slots(
+            select(
+                Worker.pseudonym,
+                Topic.name,
+                UsefulQuestion.visit,
+                UsefulQuestion.place,
+                UsefulQuestion.nugget,
+                UsefulQuestion.visits_late,
+                UsefulQuestion.asked_at,
+                UsefulAnswer.revision,
+                UsefulAnswer.useful,
+                UsefulAnswer.page_key,
+                UsefulAnswer.answered_at,
+            )
+            .outerjoin(UsefulQuestion.answers)
+            .join(Follow, Follow.id == UsefulQuestion.follow_id)
+            .join(Follow.slot)
+        ).order_by(Worker.number, Follow.id, UsefulQuestion.id, UsefulAnswer.revision),
+    }
+)
+"""What selects the rows of each raw table that comes from no log, as they were stored, in order of the workers' arrival."""

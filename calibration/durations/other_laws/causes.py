@@ -50,7 +50,7 @@ CLEAR_RATIO = {"window": 5.02, "count": 6.63}
 """Likelihood ratio beyond which another law between workers is named: one right study in forty, and in a hundred."""
 CLEAR_TAILS = {"window": 2.71, "count": 5.41}
 """The same for heavier tails, a parameter at its bound: one right study in twenty, and in a hundred."""
-BETTER_RATIO = {GENERALISED_GAMMA: 0.0, LOG_T: 0.1, TWO_KINDS: 1.0, GAMMA: -2.0, LEFT: 1.0}
+BETTER_RATIO = {GENERALISED_GAMMA: 0.0, LOG_T: 0.1, TWO_KINDS: 1.0, GAMMA: -3.0, LEFT: 1.0}
 """Likelihood ratio beyond which the intervals hold a law with a shorter tail, a heavier one, two kinds of people, gamma rates, or drop-outs too."""
 FEW_WORKERS = 60
 """Up to it no law between workers can be told from another: a heavy tail is held unless it explains clearly worse."""

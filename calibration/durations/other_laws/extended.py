@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.optimize import Bounds, minimize
@@ -57,6 +57,8 @@ class Extended:
         (p,) -> (5,) logarithms of M, S, the median, the lower and the upper quartile of the workers' means.
     population : callable
         (p,) -> the law of the workers' means.
+    scores : callable or None
+        (p,) -> (u, p) exact derivatives of ``each``; None: they are taken by differences.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Extended:
     each: Callable[[Floats], Floats]
     values: Callable[[Floats], Floats]
     population: Callable[[Floats], Population]
+    scores: Callable[[Floats], Floats] | None = None
 
     @property
     def n_free(self) -> int:
@@ -76,8 +79,14 @@ class Extended:
         """2 n_free - 2 loglik."""
         return 2 * self.n_free - 2 * self.loglik
 
-    def error(self) -> StudentT | None:
-        """Return the errors of the logarithms of its values; None where they cannot be told."""
+    def error(self, df: float | None = None) -> StudentT | None:
+        """Return the errors of the logarithms of its values; None where they cannot be told.
+
+        Parameters
+        ----------
+        df : float, optional
+            Degrees of freedom; workers - 1 by default.
+        """
         centre, own = self.values(self.point), self.cov
         if own is None:
             return None
@@ -85,11 +94,20 @@ class Extended:
         cov = slopes @ own @ slopes.T
         if not (np.isfinite(centre).all() and np.isfinite(cov).all()):
             return None
-        return StudentT(centre=centre, cov=cov, df=len(self.each(self.point)) - 1, scale=Scale.LOG)
+        df = len(self.each(self.point)) - 1 if df is None else df
+        return StudentT(centre=centre, cov=cov, df=df, scale=Scale.LOG)
 
     @cached_property
     def cov(self) -> Floats | None:
         """The (p, p) covariance of its own parameters, by the sandwich over workers; None where the likelihood has no top."""
+        scores = self.scores or self._scores_by_difference()
+        second = -_by_difference(lambda at: scores(at).sum(axis=0), self.point)
+        information = (second + second.T) / 2
+        if not np.isfinite(information).all() or np.linalg.eigvalsh(information)[0] <= 0:
+            return None
+        return sandwich(scores(self.point), information)
+
+    def _scores_by_difference(self) -> Callable[[Floats], Floats]:
         known: dict[bytes, Floats] = {}
 
         def each(point: Floats) -> Floats:
@@ -99,14 +117,7 @@ class Extended:
                 known[key] = self.each(point)
             return known[key]
 
-        def scores(point: Floats) -> Floats:
-            return _by_difference(each, point)
-
-        second = -_by_difference(lambda at: scores(at).sum(axis=0), self.point)
-        information = (second + second.T) / 2
-        if not np.isfinite(information).all() or np.linalg.eigvalsh(information)[0] <= 0:
-            return None
-        return sandwich(scores(self.point), information)
+        return lambda point: _by_difference(each, point)
 
 
 def highest(
@@ -261,37 +272,77 @@ def fit_together(
     if not (away_top.sigma and session_top.sigma):
         raise NotIdentifiedError("workers do not differ more than chance explains, in one of both")
     times, sessions = away.totals(), _beside(away, session)
-
-    def each(point: Floats) -> Floats:
-        mu, sigma, r = point[2], math.exp(point[3]), math.tanh(point[4])
-        coming = posterior(times.events, times.seconds, float(point[0]), math.exp(point[1]))
-        own = _given(sessions, mu + r * sigma * coming.z, sigma * math.sqrt(1 - r * r))
-        most = own.max(axis=1)
-        share = (coming.weights * np.exp(own - most[:, None])).sum(axis=1)
-        return np.asarray(coming.loglik + np.log(share) + most)
-
     end, spreads = math.atanh(MOST_CORRELATION), (math.log(0.05), math.log(4.0))
     tops = away_top, session_top
     start = [value for top in tops for value in (top.mu, math.log(max(top.sigma, _LEAST_SPREAD)))]
-    point, loglik = highest(each, (*start, 0.0), (ANYWHERE, spreads, ANYWHERE, spreads, (-end, end)))
+
+    def loss(point: Floats) -> tuple[float, Floats]:
+        own = _linked(times, sessions, point)
+        return -float(own.loglik.sum()), -own.scores.sum(axis=0)
+
+    bounds = np.array([ANYWHERE, spreads, ANYWHERE, spreads, (-end, end)])
+    best = minimize(
+        loss,
+        np.array([*start, 0.0]),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=Bounds(*bounds.T),
+        options={"ftol": 1e-12},
+    )
     plain = sum(
         float(log_likelihoods(one, top.mu, top.sigma).sum())
         for one, top in zip((times, session.totals()), tops, strict=True)
     )
     model = Extended(
         name=TOGETHER,
-        point=point,
-        loglik=loglik,
-        each=each,
+        point=np.asarray(best.x, dtype=np.float64),
+        loglik=-float(best.fun),
+        each=lambda point: _linked(times, sessions, point).loglik,
         values=lambda point: log_normal_values(point[2], math.exp(point[3])),
         population=lambda point: log_normal_population(point[2], math.exp(point[3])),
+        scores=lambda point: _linked(times, sessions, point).scores,
     )
     return Together(
         model=model,
-        correlation=math.tanh(float(point[4])),
+        correlation=math.tanh(float(best.x[4])),
         p_value=float(chdtrc(1, max(2 * (model.loglik - plain), 0.0))),
         workers=away.units,
     )
+
+
+class _Linked(NamedTuple):
+    """Log-likelihood of both of each worker (u,), and its derivatives (u, 5)."""
+
+    loglik: Floats
+    scores: Floats
+
+
+def _linked(times: Totals, sessions: Totals, point: Floats) -> _Linked:
+    """Return what each worker says at mu, log sigma of log A, the same of log D, and arctanh of their correlation r.
+
+    With x and y, log A and log D standardised, the derivatives are posterior means of those of the bivariate normal law
+    (Fisher's identity). Given x, y = r x + c w, c^2 = 1 - r^2, where w is standard normal before the sessions are seen.
+    """
+    spread, sigma, r = math.exp(point[1]), math.exp(point[3]), math.tanh(point[4])
+    square = 1 - r * r
+    coming = posterior(times.events, times.seconds, float(point[0]), spread)
+    x, c = coming.z, math.sqrt(square)
+    own, w, ww = _given(sessions, point[2] + r * sigma * x, sigma * c)
+    most = own.max(axis=0)
+    weights = coming.weights * np.exp(own - most)
+    share = weights.sum(axis=0)
+    weights /= share
+    y = r * x + c * w
+    yy = r * x * (y + c * w) + square * ww
+    mean_x, mean_y, xx, xy, yy = ((weights * of).sum(axis=0) for of in (x, y, x * x, x * y, yy))
+    scores = [
+        (mean_x - r * mean_y) / (spread * square),
+        (xx - r * xy) / square - 1,
+        (mean_y - r * mean_x) / (sigma * square),
+        (yy - r * xy) / square - 1,
+        (r * square + (1 + r * r) * xy - r * (xx + yy)) / square,
+    ]
+    return _Linked(coming.loglik + np.log(share) + most, np.stack(scores, axis=1))
 
 
 def _beside(away: Exposure, session: Exposure) -> Totals:
@@ -304,13 +355,16 @@ def _beside(away: Exposure, session: Exposure) -> Totals:
     return Totals(events=events, seconds=seconds)
 
 
-def _given(sessions: Totals, at: Floats, sigma: float) -> Floats:
-    """(u, k) log-likelihood of the sessions of each worker for each of k means of log D; 0 for who has none."""
-    size, nodes = at.shape
-    moved = np.exp(-at) * sessions.seconds[:, None]
-    own = np.zeros((size, nodes))
+def _given(sessions: Totals, at: Floats, sigma: float) -> tuple[Floats, Floats, Floats]:
+    """Return what the sessions of each worker say for each of k means of log D, (k, u) each.
+
+    Log-likelihood, and posterior means of w and w^2, w = (log D - mean) / sigma; 0, 0 and 1 for who has none.
+    """
+    own, w, ww = np.zeros(at.shape), np.zeros(at.shape), np.ones(at.shape)
     some = sessions.seconds > 0
-    events = np.repeat(sessions.events[some], nodes)
-    flat = log_likelihoods(Totals(events=events, seconds=moved[some].ravel()), 0.0, sigma)
-    own[some] = flat.reshape(-1, nodes) - sessions.events[some, None] * at[some]
-    return own
+    events, seconds = sessions.events[some], sessions.seconds[some]
+    for node, mean in enumerate(at[:, some]):
+        there = posterior(events, np.exp(-mean) * seconds, 0.0, sigma)
+        own[node, some] = there.loglik - events * mean
+        w[node, some], ww[node, some] = there.moments(2)
+    return own, w, ww

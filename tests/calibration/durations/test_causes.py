@@ -1,5 +1,6 @@
 """People who are not as the model of durations says: each cause has its own name, and right studies have none."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from calibration.durations.checks import calendar_days, compare_days, compare_hours
 from calibration.durations.exposures import away_exposure
-from calibration.durations.fit import AWAY, fit_away, fit_durations, fit_exposure, fit_session
+from calibration.durations.fit import AWAY, TAIL_DF, fit_away, fit_durations, fit_exposure, fit_session
 from calibration.durations.likelihood import Exposure
 from calibration.durations.other_laws.extended import TOGETHER, fit_together
 from calibration.durations.other_laws.laws import DROP_OUTS, GAMMA, TWO_KINDS, drop_outs, fade
@@ -206,7 +207,7 @@ def test_quantiles_of_the_means_are_those_of_the_fitted_law():
 
 
 def test_sessions_of_people_who_come_often_count_no_more():
-    """The correlation is found again, and with it M_D, which the sessions alone make too long."""
+    """The correlation is found again, and with it M_D, which the sessions alone make too long; the slope there is 0."""
     rng = np.random.default_rng(6)
     z, other = rng.standard_normal((2, 300))
     away_log = -np.log(2) / 2 + np.sqrt(np.log(2)) * z
@@ -240,6 +241,15 @@ def test_sessions_of_people_who_come_often_count_no_more():
     assert abs(mean / stay.mean() - 1) < abs(alone.mean / stay.mean() - 1)
     (low, high) = both.result().conf_int()["away_session_correlation"]
     assert -1 < low < -0.8 < high < -0.5
+    errors = np.sqrt(np.diag(both.model.cov))
+    assert np.abs(both.model.scores(both.model.point).sum(axis=0) * errors).max() < 0.01
+    elsewhere = both.model.point + errors * [1, -1, 1, 1, -1]
+    by_difference = [
+        both.model.each(elsewhere + s) - both.model.each(elsewhere - s) for s in 1e-5 * np.eye(5)
+    ]
+    assert both.model.scores(elsewhere) == pytest.approx(
+        np.transpose(by_difference) / 2e-5, rel=1e-4, abs=1e-5
+    )
 
 
 def test_s_of_means_that_are_nearly_uniform_is_held():
@@ -276,6 +286,19 @@ def test_so_few_people_leave_a_heavy_tail_open_although_they_show_none():
     assert sd is not None
     assert fit.conf_int()["away_sd_seconds"][1] is None
     assert fit.conf_int()["away_mean_seconds"][1] > mean
+
+
+def test_the_mean_under_a_heavy_tail_is_known_as_if_by_six_people():
+    """However many there are, few of them are in the tail: its 95 % interval is a third longer than by all."""
+    rng = np.random.default_rng(12)
+    means = np.exp(0.6 * rng.standard_normal(25))
+    either = fit_exposure(watched(moments(1 / means, rng)), names=AWAY, resamples=9).uncertainty["either_law"]
+    (tail,) = (one for one in either.others if one.df == TAIL_DF)
+    by_all = replace(tail, df=math.inf).intervals(0.95)[0]
+
+    ends = np.log([tail.intervals(0.95)[0], by_all])
+    assert np.ptp(ends[0]) == pytest.approx(1.31 * np.ptp(ends[1]), rel=0.01)
+    assert either.intervals(0.95)[0][1] == tail.intervals(0.95)[0][1]
 
 
 def test_two_kinds_of_people_are_left_open_where_they_explain_a_little_better():

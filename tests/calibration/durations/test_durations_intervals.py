@@ -5,11 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from calibration.durations.errors import WorkerBootstrap
+from calibration.durations.errors import WorkerBootstrap, tops_nearby
 from calibration.durations.fit import AWAY, fit_away
 from calibration.durations.likelihood import Totals
 from calibration.durations.maximum import MeanCurve, along, maximum
 from calibration.durations.simulate import Diary
+from calibration.inference.clusters import cluster_counts
 from tests.calibration.durations.followers import profile, simulated
 
 
@@ -89,6 +90,19 @@ def test_the_bootstrap_resamples_workers_and_repeats_itself():
     assert first == again
     assert first != other
     assert np.log(np.array(first) / other) == pytest.approx(0, abs=0.15)
+
+
+def test_resamples_of_very_many_workers_are_fitted_together_as_they_would_be_one_by_one():
+    """On polynomials, to a thousandth of a standard error; of a likelihood so flat that a box would be large, one by one."""
+    totals = window_totals(2, workers=1000)
+    top, drawn = maximum(totals), cluster_counts(1000, 20, np.random.default_rng(1))
+    alone = [maximum(totals, counts) for counts in drawn]
+    errors = np.sqrt(np.diag(np.linalg.inv(-top.top.hessian)))
+
+    together = tops_nearby(totals, top, drawn)
+    assert np.abs((together - [(one.mu, one.log_sigma) for one in alone]) / errors).max() < 1e-3
+    flat = window_totals(2, workers=1000, sd=2.0)
+    assert np.isnan(tops_nearby(flat, maximum(flat), drawn)).all()
 
 
 @pytest.mark.parametrize("workers", [2, 3])

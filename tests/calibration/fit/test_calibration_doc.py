@@ -28,7 +28,8 @@ def diagnostics() -> set[str]:
     source = "".join(path.read_text(encoding="utf-8") for path in files)
     fixed = set(re.findall(r'\b(?:info|warning|make)\)?\(\s*"(\w+)"', source))
     composed = {f"{reason}_workers" for reason in ("excluded", "withdrawn", "incomplete")}
-    composed |= {f"{part}_form{told}" for part in ("pain", "gain") for told in ("", "_open")} | {"decay_step"}
+    composed |= {f"{part}_form{told}" for part in ("pain", "gain") for told in ("", "_open")}
+    composed |= {f"decay_{form}" for form in ("hyperbolic", "step")}
     return fixed | composed | {"few_workers", "few_topics", "one_worker", "one_topic"}
 
 

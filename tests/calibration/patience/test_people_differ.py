@@ -5,7 +5,7 @@ import pytest
 
 from calibration.inference.results import CalibrationResult
 from calibration.patience.preferences import NAME, fit_patience_from_preferences
-from calibration.patience.profile import DecayForm, KappaProfile
+from calibration.patience.profile import DecayForm, KappaProfile, left_open
 from calibration.patience.readers import Stops, chance_that_readers_alike, read_stops, screen_step
 from calibration.patience.simulate import Judges
 from calibration.patience.stops import NAME as STOPS
@@ -17,14 +17,16 @@ SEEDS = range(3)
 FEW = range(2)
 """Studies of judges take longer."""
 
+NOTHING = KappaProfile(kappa=np.zeros(1), slope=np.zeros(1), log_tie=np.zeros(1), loglik=np.zeros(1))
+
 
 def warned(fit: CalibrationResult) -> list[str]:
     return [note.name for note in fit.diagnostics if note.severity == "warning"]
 
 
-def judged(seed: int, *, topics: int = 25, **people) -> CalibrationResult:
+def judged(seed: int, *, topics: int = 25, patience: float = 840, **people) -> CalibrationResult:
     """Return the fit to the same 12 people on all topics."""
-    judges = Judges(patience_chars=840, people=12, effect=1.5, **people)
+    judges = Judges(patience_chars=patience, people=12, effect=1.5, **people)
     pairs = drawn_pairs(judges, topics=topics, seed=seed)
     return fit_patience_from_preferences(pairs, n_workers=12, with_jackknife=False)
 
@@ -82,6 +84,15 @@ def test_a_decay_in_one_step_is_named_with_its_place():
 
     assert fit.params[NAME] > 1.2 * 840
     assert float(sentence.partition("any more after ")[2].split()[0]) == pytest.approx(840, rel=0.1)
+
+
+def test_a_hyperbolic_decay_is_named_with_its_half_length():
+    """Interest that falls like 1 / (1 + x / L) has a long tail: the linear L is nearly three times the length after which a half is left."""
+    fit = judged(FEW[0], patience=300, decay="hyperbolic", sensitivity_sd=0.0)
+    (sentence,) = (note.sentence for note in fit.diagnostics if note.name == "decay_hyperbolic")
+
+    assert fit.params[NAME] > 2 * 300
+    assert float(sentence.partition("to a half after ")[2].split()[0]) == pytest.approx(300, rel=0.25)
 
 
 def test_judges_who_answer_by_chance_are_named_and_not_left_out():
@@ -253,7 +264,15 @@ def test_the_length_of_a_screen_is_found_from_stops_that_are_its_multiples():
 )
 def test_a_decay_in_one_step_that_explains_nearly_as_well_is_left_open(gain, p_value, design_effect, is_open):
     """Then the interval holds its length too; decisively better it is a warning, clearly worse it is out."""
-    nothing = np.zeros(1)
-    profile = KappaProfile(kappa=nothing, slope=nothing, log_tie=nothing, loglik=nothing)
+    assert DecayForm("step", 500.0, gain, p_value, NOTHING, design_effect).is_open is is_open
 
-    assert DecayForm("step", 500.0, gain, p_value, profile, design_effect).is_open is is_open
+
+@pytest.mark.parametrize(("gain", "is_open"), [(0.8, True), (0.7, False), (-1.0, False)])
+def test_a_hyperbolic_decay_is_left_open_beside_an_exponential_one_that_explains_hardly_more(gain, is_open):
+    """Few votes never exclude it alone: it would leave the lower end of every small study open."""
+    forms = [
+        DecayForm(decay, 500.0, value, 0.5, NOTHING, 1.0)
+        for decay, value in (("exponential", 1.0), ("hyperbolic", gain))
+    ]
+
+    assert [form.decay for form in left_open(forms)] == ["exponential", *(["hyperbolic"] if is_open else [])]

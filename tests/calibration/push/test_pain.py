@@ -142,9 +142,8 @@ def test_a_hull_holds_the_intervals_of_all_forms():
     methods = [fit_weights_to(judgments).uncertainty["fieller"]]
     hull = AnyForm(plain=methods[0], others=(methods[0],))
 
-    assert set(forms) == {("pain", form) for form in ("square", "power", "root", "any", "day")} | {
-        ("gain", form) for form in ("square", "power", "root", "any")
-    }
+    assert 0 < len(forms) < 9  # those that explain the judgments nearly as well
+    assert all(one.raw is not None for one in forms.values())
     assert hull.intervals(0.95) == methods[0].intervals(0.95)
     assert hull.draws(50, np.random.default_rng(1)).shape == (50, 4)
 

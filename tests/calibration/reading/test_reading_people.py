@@ -1,11 +1,13 @@
 """Reading speed where people are not as the model says: the same items for all, and some who only click through."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from calibration.reading.fit import fit_reading_speed
-from calibration.reading.items import click_through, item_effects, length_slope
+from calibration.reading.items import click_through, item_effects, length_slope, note_on_fast
 from calibration.reading.medians import fit_medians
 from calibration.reading.mixture import mixture_top
 from calibration.reading.rows import readings
@@ -154,3 +156,16 @@ def test_many_who_are_faster_than_people_read_are_said():
 
     assert note.sentence.startswith("7 of 40 workers read 600 words a minute or more")
     assert warned(reads) == []
+
+
+@pytest.mark.parametrize(
+    ("workers", "fast", "told"), [(40, 4, False), (40, 5, True), (60, 6, True), (100, 9, False)]
+)
+def test_a_tenth_of_fast_workers_is_told_where_chance_would_seldom_make_as_many(
+    workers: int, fast: int, *, told: bool
+) -> None:
+    """Of everybody 4 % read so fast: four of 40 come by chance in one study of thirteen, and nine of a hundred are no tenth."""
+    reads = fit_medians(readings(crowd(5, workers=workers, items=4, own_items=True)))
+    speeds = np.where(np.arange(workers) < fast, np.log(11.0), 1.0)
+
+    assert bool([*note_on_fast(replace(reads, medians=speeds), "words")]) is told

@@ -1,7 +1,6 @@
 """The silence that ends a visit: told by the log where it can be, and how far the fits hang on it."""
 
 import math
-from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -9,7 +8,7 @@ import pytest
 from scipy.stats import norm
 
 from calibration.durations.simulate import Diary, simulate_visits
-from calibration.inference.results import CalibrationResult, NotIdentifiedError
+from calibration.inference.results import NotIdentifiedError
 from calibration.visits.cut import ActivityLog, simulate_activity
 from calibration.visits.threshold import (
     IDLE_SECONDS,
@@ -87,20 +86,9 @@ def test_heartbeats_are_no_silences_of_people():
 # --- sensitivity
 
 
-def result(**params: float) -> CalibrationResult:
-    return CalibrationResult(
-        parameters=MappingProxyType(params),
-        unit="seconds",
-        method="",
-        uncertainty=MappingProxyType({}),
-        n_workers=1,
-        n_rows=1,
-    )
-
-
 def mean_length(tables, seconds):
     lengths = [end - start for start, end, _ in stays(tables["visits"])]
-    yield result(session_mean_seconds=float(np.mean(lengths)), away_mean_seconds=1000.0 + seconds / 100)
+    return {"session_mean_seconds": float(np.mean(lengths)), "away_mean_seconds": 1000.0 + seconds / 100}
 
 
 LOG = activity(

@@ -59,12 +59,16 @@ def test_a_folder_is_no_file_and_a_file_no_folder(tmp_path, monkeypatch, capsys)
     (tmp_path / "file").touch()
     model = run_here(monkeypatch, capsys, "fit", tmp_path, "-o", tmp_path)
     plots = run_here(monkeypatch, capsys, "fit", tmp_path, "-o", "m.json", "--plots", tmp_path / "file")
+    tables = run_here(monkeypatch, capsys, "export", tmp_path / "file" / "tables")
 
     assert (
         model.err
         == f"{tmp_path}:1: this is a folder, and a file is to be written; name a file in it, such as {tmp_path}/NAME\n"
     )
     assert plots.err == f"{tmp_path}/file:1: this is a file, and a folder is needed; name a folder\n"
+    assert tables.err.endswith(
+        f"the folder cannot be made: {tmp_path}/file is a file; choose another place\n"
+    )
 
 
 def test_a_folder_that_takes_no_files_is_refused(tmp_path, monkeypatch, capsys):

@@ -116,7 +116,7 @@ def test_a_job_that_fails_says_its_reason_in_one_line(study, tmp_path, monkeypat
     client = study.console()
     page = text_of(client.get(f"/r/small/data/jobs/{job.id}"))
     assert "Failed" in page
-    assert "this is a file; name a folder" in page
+    assert "this is a file, and a folder is needed; name a folder" in page
     assert client.get("/r/small/data/tables.zip").status_code == 404
 
 
