@@ -110,30 +110,10 @@ READING = (
         careless=0.2,
         cause="careless_workers",
     ),
-    Reading(
-        label="reads with heavy tails, 100 people x 20", workers=100, items=20, own_items=True, heavy=True
-    ),
-    Reading(
-        label="people scatter differently (sd .4 of the log), 100 x 20",
-        workers=100,
-        items=20,
-        own_items=True,
-        own_scale=0.4,
-    ),
-    Reading(
-        label="people pause in a share of their own, 100 x 20",
-        workers=100,
-        items=20,
-        own_items=True,
-        own_idle=0.15,
-    ),
-    Reading(
-        label="people skim a share of their own, 100 x 20",
-        workers=100,
-        items=20,
-        own_items=True,
-        own_skims=0.15,
-    ),
+    Reading(label="reads with heavy tails", own_items=True, heavy=True),
+    Reading(label="people scatter differently (sd .4 of the log)", own_items=True, own_scale=0.4),
+    Reading(label="people pause in a share of their own", own_items=True, own_idle=0.15),
+    Reading(label="people skim a share of their own", own_items=True, own_skims=0.15),
     Reading(
         label="a fifth of 50 people reads twice as fast, 12 items",
         workers=50,
@@ -143,7 +123,12 @@ READING = (
         times=2,
     ),
     Reading(
-        label="a fifth reads 1.5 times as fast", workers=50, items=12, own_items=True, fast=0.2, times=1.5
+        label="a fifth of 50 people reads 1.5 times as fast, 12 items",
+        workers=50,
+        items=12,
+        own_items=True,
+        fast=0.2,
+        times=1.5,
     ),
 )
 

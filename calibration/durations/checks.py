@@ -9,6 +9,8 @@ come in bursts or by habit: the variance that the model gives to the scores is c
 """
 
 import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -116,23 +118,57 @@ def _counts(seconds: Floats, mu: float, sigma: float, rng: np.random.Generator) 
     return rng.poisson(np.minimum(seconds * rate, 1e15)).astype(np.float64)
 
 
-def between_worker_test(
-    totals: Totals, top: DurationMaximum, design: Design, *, n_boot: int, seed: int
-) -> GoodnessOfFit:
+class Refit(NamedTuple):
+    """A simulated study and its fit; None where it has none."""
+
+    totals: Totals
+    top: DurationMaximum | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Refits:
+    """Studies simulated under a fit, each fitted anew; those of the test are those of the drawing.
+
+    Attributes
+    ----------
+    totals, top
+        n and T of each worker, and their fit.
+    design : {'window', 'count'}
+        What is drawn given what.
+    """
+
+    totals: Totals
+    top: DurationMaximum
+    design: Design
+    _known: dict[tuple[int, int], tuple[Refit, ...]] = field(default_factory=dict, init=False)
+
+    def of(self, studies: int, seed: int) -> tuple[Refit, ...]:
+        """Return so many studies and their fits."""
+        if (studies, seed) not in self._known:
+            self._known[studies, seed] = tuple(self._made(studies, np.random.default_rng(seed)))
+        return self._known[studies, seed]
+
+    def _made(self, studies: int, rng: np.random.Generator) -> Iterator[Refit]:
+        start = self.top.mu, max(self.top.log_sigma, math.log(0.1))
+        for _ in range(studies):
+            drawn = simulate_totals(self.totals, self.top.mu, self.top.sigma, self.design, rng)
+            try:
+                yield Refit(drawn, maximum(drawn, start=start))
+            except NotIdentifiedError:
+                yield Refit(drawn, None)
+
+
+def between_worker_test(refits: Refits, *, n_boot: int, seed: int) -> GoodnessOfFit:
     """Test whether workers differ as a log-normal law says, by Anderson and Darling's statistic of mid-PIT values.
 
     The p-value is from data sets simulated under the fit, each fitted anew.
     """
-    rng = np.random.default_rng(seed)
-    observed = anderson_darling(mid_pit(totals, top, design))
-    simulated = []
-    for _ in range(n_boot):
-        drawn = simulate_totals(totals, top.mu, top.sigma, design, rng)
-        try:
-            refit = maximum(drawn, start=(top.mu, max(top.log_sigma, math.log(0.1))))
-        except NotIdentifiedError:
-            continue
-        simulated.append(anderson_darling(mid_pit(drawn, refit, design)))
+    observed = anderson_darling(mid_pit(refits.totals, refits.top, refits.design))
+    simulated = [
+        anderson_darling(mid_pit(drawn, top, refits.design))
+        for drawn, top in refits.of(n_boot, seed)
+        if top is not None
+    ]
 
     def sentence(p_value: float) -> str:
         verdict = (
@@ -175,7 +211,7 @@ def _no_event(totals: Totals) -> Totals:
 
 def _below(shape: Floats, z: Floats, sigma: float) -> Floats:
     """P(A G <= T), G ~ Gamma(shape), z = (log T - mu) / sigma."""
-    weights = np.polynomial.legendre.leggauss(PIT_NODES)[1]
+    weights = _pit_nodes()[1]
     shapes, which = np.unique(shape, return_inverse=True)
     log_gamma = np.stack([_log_gamma(each) for each in shapes.tolist()])
     return np.asarray(ndtr(z[:, None] - log_gamma[which] / sigma) @ (weights / 2), dtype=np.float64)
@@ -184,8 +220,12 @@ def _below(shape: Floats, z: Floats, sigma: float) -> Floats:
 @lru_cache(maxsize=10_000)
 def _log_gamma(shape: float) -> Floats:
     """Return logarithms of quantiles of a Gamma law, (`PIT_NODES`,); simulated studies ask for the same shapes again."""
-    points = np.polynomial.legendre.leggauss(PIT_NODES)[0]
-    return np.log(np.maximum(gammaincinv(shape, (points + 1) / 2), 1e-300))
+    return np.log(np.maximum(gammaincinv(shape, (_pit_nodes()[0] + 1) / 2), 1e-300))
+
+
+@lru_cache
+def _pit_nodes() -> tuple[Floats, Floats]:
+    return np.polynomial.legendre.leggauss(PIT_NODES)
 
 
 class Excess(NamedTuple):

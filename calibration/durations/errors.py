@@ -297,7 +297,8 @@ def _tops(polynomials: Floats) -> Floats:
         return _Heights(value, np.stack([dx, dy], 1), -np.moveaxis(np.array([[xx, xy], [xy, yy]]), 2, 0))
 
     def step(_: Floats, here: _Heights) -> tuple[Floats, Floats]:
-        whole: Floats = np.linalg.solve(here.curvature, here.gradient[..., None])[..., 0]
+        steps = np.linalg.solve(here.curvature, here.gradient[..., None])
+        whole = np.asarray(steps[..., 0], dtype=np.float64)
         return whole, np.einsum("ki,ki->k", whole, here.gradient)
 
     bounds = np.full(2, -1.0), np.full(2, 1.0)

@@ -11,7 +11,7 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from calibration.durations.checks import many_cut
+from calibration.durations.checks import Refits, many_cut
 from calibration.durations.errors import CommonScale, DurationProfile, EitherLaw, WorkerBootstrap
 from calibration.durations.exposures import Dropout, Inclusion, Unit, Window, away_exposure, session_exposure
 from calibration.durations.likelihood import Exposure, Totals
@@ -210,6 +210,7 @@ def fit_exposure(
         within=causes.within,
         many_cut=many_cut(exposure),
         laws=causes.laws,
+        refits=Refits(totals=totals, top=top, design=exposure.design),
         held=held,
         together=together,
     )
@@ -221,7 +222,7 @@ def _errors(
 ) -> tuple[Extended | None, Mapping[str, Uncertainty]]:
     """Return the model whose numbers are published, None for the plain one, and how far they may be off."""
     held = causes.held.error() if causes.held else None
-    errors = (law.error(TAIL_DF if law.name == LOG_T else None) for law in causes.doubted)
+    errors = (law.error(TAIL_DF if law.name == LOG_T else math.inf) for law in causes.doubted)
     others = tuple(one for one in errors if one is not None)
     found = dict(plain)
     if held is not None:

@@ -256,12 +256,11 @@ def posterior(events: Floats, seconds: Floats, mu: float, sigma: float) -> Poste
     The mode solves n = T e^-theta - (theta - mu) / sigma^2, in closed form by Wright's omega; the nodes are spread by the
     curvature there.
     """
-    integral = _integral(events, seconds, mu, sigma)
-    terms, z = integral.terms, integral.beyond
-    terms /= integral.total
+    loglik, terms, total, z, z_at_mode = _integral(events, seconds, mu, sigma)
+    terms /= total
     z /= sigma
-    z += integral.z_at_mode
-    return Posterior(integral.loglik, z, terms)
+    z += z_at_mode
+    return Posterior(loglik, z, terms)
 
 
 class _Integral(NamedTuple):
@@ -286,10 +285,8 @@ def _integral(events: Floats, seconds: Floats, mu: float, sigma: float) -> _Inte
     mode = mu - events * variance + pull
     width = sigma * np.sqrt(2 / (pull + 1))
     beyond = width * nodes
-    terms = np.negative(beyond)
-    np.exp(terms, out=terms)
-    terms += beyond
-    terms -= 1
+    terms = np.exp(-beyond)
+    terms += beyond - 1
     terms *= -pull / variance
     terms -= nodes**2 / (pull + 1)
     terms += nodes**2 + np.log(weights)
@@ -316,12 +313,6 @@ def log_likelihoods(totals: Totals, mu: float, sigma: float) -> Floats:
         for at in range(0, len(totals), BLOCK)
     ]
     return np.concatenate(pieces) if pieces else np.zeros(0)
-
-
-def scores(totals: Totals, mu: float, log_sigma: float) -> Floats:
-    """(u, 2) each person's share of the gradient, without the term of a zero truncation."""
-    pieces = [each.gradient for each in each_at(totals, mu, log_sigma)]
-    return np.concatenate(pieces) if pieces else np.zeros((0, 2))
 
 
 def expansion(

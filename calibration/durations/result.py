@@ -8,7 +8,7 @@ Not for use. Each takes the same tables as the fit; `docs/calibration.md` has th
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from calibration.durations.checks import between_worker_test, simulate_totals
+from calibration.durations.checks import Refit, Refits, between_worker_test, simulate_totals
 from calibration.durations.exposures import Unit, away_exposure, session_exposure
 from calibration.durations.likelihood import BLOCK, Design, Exposure, Totals, posterior, total
 from calibration.durations.maximum import DurationMaximum, maximum, moments
@@ -62,6 +62,8 @@ class DurationFit(CalibrationResult):
         The model that the numbers are of, where it is not the plain one.
     together : Together or None
         Sessions fitted together with the times away of the same people.
+    refits : Refits
+        Simulated studies, for the test and the drawings.
     """
 
     totals: Totals
@@ -70,6 +72,7 @@ class DurationFit(CalibrationResult):
     within: GoodnessOfFit | None
     many_cut: bool
     laws: tuple[Alternative, ...]
+    refits: Refits
     held: Extended | None = None
     together: Together | None = None
 
@@ -87,7 +90,7 @@ class DurationFit(CalibrationResult):
         tests = tuple(replace(test, level=ALONE) for test in within)
         if self.many_cut or self.held is not None:
             return tests
-        between = between_worker_test(self.totals, self.top, self.design, n_boot=n_boot, seed=seed)
+        between = between_worker_test(self.refits, n_boot=n_boot, seed=seed)
         return (*tests, replace(between, level=ALONE))
 
     @property
@@ -143,7 +146,7 @@ class DurationFit(CalibrationResult):
         self._check_drawable()
         observed = self._extent(self.totals)
         rank = np.arange(1, len(observed) + 1) / len(observed)
-        drawn = [self._extent(study) for study in self._studies(seed)]
+        drawn = [self._extent(study) for study, _ in self._studies(seed)]
         low, high = np.quantile(drawn, tails(level), axis=0)
         ax.fill_betweenx(rank, low, high, color=BAND, label=of_studies(level))
         ax.plot(np.median(drawn, axis=0), rank, color="0.45", linestyle="--", label="fitted model")
@@ -169,7 +172,7 @@ class DurationFit(CalibrationResult):
         self._check_drawable()
         size = len(self.totals)
         quantile = ndtri((np.arange(1, size + 1) - 0.5) / size)
-        drawn = [np.sort(posterior_means(study, self._refitted(study))) for study in self._studies(seed)]
+        drawn = [np.sort(posterior_means(study, top or self.top)) for study, top in self._studies(seed)]
         low, high = np.exp(np.quantile(drawn, tails(level), axis=0))
         ax.fill_between(quantile, low, high, color=BAND, label=of_studies(level))
         points = np.exp(np.sort(posterior_means(self.totals, self.top)))
@@ -195,17 +198,9 @@ class DurationFit(CalibrationResult):
         """Return everybody's n, or T where n is given, the largest first."""
         return np.sort(totals.seconds if self.design == "count" else totals.events)[::-1]
 
-    def _studies(self, seed: int) -> Iterator[Totals]:
+    def _studies(self, seed: int) -> tuple[Refit, ...]:
         """Simulate the study again and again; less often where there are very many workers."""
-        rng = np.random.default_rng(seed)
-        for _ in range(ENVELOPES if len(self.totals) <= MANY_WORKERS else FEW_ENVELOPES):
-            yield simulate_totals(self.totals, self.top.mu, self.top.sigma, self.design, rng)
-
-    def _refitted(self, study: Totals) -> DurationMaximum:
-        try:
-            return maximum(study, start=(self.top.mu, max(self.top.log_sigma, -2.0)))
-        except NotIdentifiedError:
-            return self.top
+        return self.refits.of(ENVELOPES if len(self.totals) <= MANY_WORKERS else FEW_ENVELOPES, seed)
 
 
 def posterior_means(totals: Totals, top: DurationMaximum) -> Floats:

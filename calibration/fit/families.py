@@ -131,7 +131,7 @@ def by_language(frame: pd.DataFrame) -> Iterator[tuple[str | None, str, pd.DataF
 
     Rows without a language are left out where there are several.
     """
-    languages = sorted(set(frame["language"].dropna().astype(str)))
+    languages = sorted(map(str, frame["language"].dropna().unique()))
     if len(languages) < 2:
         yield next(iter(languages), None), "", frame
     else:

@@ -43,7 +43,6 @@ from calibration.patience.profile import (
     decay_form,
     design,
     kappa_grid,
-    left_open,
     maximised,
     profile_at,
     without_each_group,
@@ -276,7 +275,7 @@ def _uncertainty(
     if len(pairs.topics) < 2:
         return MappingProxyType({})
     curve: Uncertainty = _curve(profile, clusters)
-    others = tuple(_curve(form.profile, clusters) for form in left_open(forms))
+    others = tuple(_curve(form.profile, clusters) for form in forms if form.is_open)
     if others:
         curve = AnyForm(plain=curve, others=others)
     if differences is None or clusters.crossed:

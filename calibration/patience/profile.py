@@ -13,7 +13,6 @@ They are not nested; so by Cox's test (1961): how much better the other form exp
 linear one were true, in units of what the votes of topics leave to chance.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
@@ -237,8 +236,8 @@ LEAST_GAIN: MappingProxyType[Decay, float] = MappingProxyType(
 """Form -> log-likelihood, times the design effect, by which it has to explain more then."""
 NEARLY = 1.92
 """Log-likelihood, times the design effect, by which it may explain less and is left open: half the chi-squared that chance exceeds in one of twenty."""
-HARDLY = 0.25
-"""The same of a hyperbolic form against the exponential one."""
+BOUNDED = 3.84
+"""Log-likelihood, times the design effect, that the shortest length tried has to lose for a form to bound its length."""
 
 
 class DecayForm(NamedTuple):
@@ -275,22 +274,13 @@ class DecayForm(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        """Whether it explains the preferences nearly as well or better, but not decisively."""
-        return self.gain > -NEARLY * self.design_effect and not self.is_told
+        """Whether it explains the preferences nearly as well or better, but not decisively.
 
-
-def left_open(forms: Sequence[DecayForm]) -> list[DecayForm]:
-    """Return the forms from which the linear one cannot be told.
-
-    A hyperbolic one is among them only where it explains hardly less than the exponential one: few votes never exclude that worth falls like
-    1 / x, that is with any half-length.
-    """
-    least = max((form.gain for form in forms if form.decay == "exponential"), default=0.0)
-    return [
-        form
-        for form in forms
-        if form.is_open and (form.decay != "hyperbolic" or form.gain > least - HARDLY * form.design_effect)
-    ]
+        A hyperbolic form also has to bound its length: few votes never exclude that worth falls like 1 / x, that is with any half-length.
+        """
+        loglik = self.profile.loglik
+        free = self.decay == "hyperbolic" and loglik.max() - loglik[-1] < BOUNDED * self.design_effect
+        return self.gain > -NEARLY * self.design_effect and not self.is_told and not free
 
 
 def decay_form(

@@ -200,8 +200,11 @@ def clopper_pearson(successes: ArrayLike, n: ArrayLike, level: float) -> tuple[F
 
 def _answers(preferences: pd.DataFrame) -> pd.DataFrame:
     """Return worker -> numbers of first answers by option; the crowd's for a worker with fewer than two."""
-    first = preferences[preferences["validation_of"].isna()]
-    counts = pd.crosstab(first["worker"], first["choice"]).reindex(columns=list(_OPTIONS), fill_value=0)
+    first = preferences["validation_of"].isna().to_numpy()
+    worker, workers = pd.factorize(preferences["worker"][first], sort=True)
+    option = pd.Index(_OPTIONS).get_indexer(preferences["choice"][first])
+    cells = np.bincount(worker * len(_OPTIONS) + option, minlength=len(workers) * len(_OPTIONS))
+    counts = pd.DataFrame(cells.reshape(len(workers), -1), index=workers, columns=list(_OPTIONS))
     few = counts.sum(axis=1) < 2
     counts.loc[few] = counts.sum().to_numpy()
     return counts

@@ -62,17 +62,14 @@ class ReadLaw:
             z = e - offset
             z /= sd
             tau_part = z * z
-            part = -0.5 * tau_part
-            np.exp(part, out=part)
+            part = np.exp(-0.5 * tau_part)
             part *= share / (math.sqrt(2 * math.pi) * sd)
-            tau_part -= 1
-            tau_part *= part
+            np.multiply(tau_part - 1, part, out=tau_part)
             if len(censored):
                 at = z[censored]
                 tau_part[censored] = -at * sd * part[censored]
                 part[censored] = share * ndtr(at)
-            tau_part *= pull
-            tau_slope += tau_part
+            tau_slope += pull * tau_part
             parts.append(part)
         told = parts[0] + parts[1] + parts[2]
         value = np.maximum(told + parts[3], _TINY)

@@ -114,6 +114,11 @@ class Table:
         return tuple(column.name for column in self.columns)
 
     @property
+    def text_names(self) -> tuple[str, ...]:
+        """The columns of texts but for the ids of rows."""
+        return tuple(c.name for c in self.columns if c.kind is Kind.TEXT and c.name not in self.key)
+
+    @property
     def required_names(self) -> tuple[str, ...]:
         """The headers that must be there."""
         return tuple(column.name for column in self.columns if column.required)
@@ -192,6 +197,26 @@ def parsed(cells: "pd.Series[Any]", kind: Kind) -> tuple["pd.Series[Any]", Bools
             fits &= (found == np.floor(found)) & (np.abs(found) <= _MOST)
         values = numbers if fits.all() else numbers.where(fits)
     return values, values.isna().to_numpy(bool)
+
+
+def sound_names(cells: "pd.Series[Any]", column: Column) -> "pd.Series[Any] | None":
+    """Return texts that were read as categories in alphabetical order, blank ones as missing.
+
+    None where a text is at fault, so that each cell has to be looked at.
+    """
+    texts = cells.cat.categories.astype("str")
+    blank = np.asarray((texts == "") | texts.str.isspace(), dtype=bool)
+    names = texts[~blank]
+    if blank.any() and column.required and not column.blank:
+        return None
+    if column.choices and not names.isin(column.choices).all():
+        return None
+    ordered = names.sort_values()
+    code = np.full(len(texts) + 1, -1)
+    code[:-1][~blank] = ordered.get_indexer(names)
+    return pd.Series(
+        pd.Categorical.from_codes(code[cells.cat.codes], categories=ordered, ordered=True), index=cells.index
+    )
 
 
 def _numbers(cells: "pd.Series[Any]") -> "pd.Series[float]":

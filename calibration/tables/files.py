@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from calibration.tables.definition import DTYPES, Column, Table, choice_cure, misread, parsed
+from calibration.tables.definition import DTYPES, Column, Table, choice_cure, misread, parsed, sound_names
 from calibration.tables.raw_files import (
     SUFFIXES,
     LineNumbers,
@@ -136,7 +136,8 @@ def tables_sha256(folder: str | Path) -> str:
 def read_table(path: Path, table: Table, *, compact: bool = False) -> pd.DataFrame:
     """Read and check one table file, see `read_tables`; raises `InputError` with every fault found in it."""
     log = FaultLog(path)
-    raw = raw_csv(path, log) if path.suffix == ".csv" else raw_parquet(path)
+    names = table.text_names if compact else ()
+    raw = raw_csv(path, log, names) if path.suffix == ".csv" else raw_parquet(path)
     log.raise_if_any()
     lines = LineNumbers(path)
     _check_header(raw, table, log)
@@ -144,7 +145,7 @@ def read_table(path: Path, table: Table, *, compact: bool = False) -> pd.DataFra
     raw = raw.reset_index(drop=True)
     columns = {}
     for column in table.columns:
-        values = _converted(raw, column, log, lines)
+        values = _converted(raw, column, log, lines, compact=compact)
         columns[column.name] = _compact(values, table.key) if compact else values
         pa.default_memory_pool().release_unused()  # what the column was read into
     frame = pd.DataFrame(columns, index=raw.index)
@@ -325,12 +326,16 @@ def _quoted(names: Iterable[str]) -> str:
     return listed((repr(name) for name in names), most=20)
 
 
-def _converted(raw: pd.DataFrame, column: Column, log: FaultLog, lines: LineNumbers) -> "pd.Series[Any]":
+def _converted(
+    raw: pd.DataFrame, column: Column, log: FaultLog, lines: LineNumbers, *, compact: bool = False
+) -> "pd.Series[Any]":
     """Take one column out of ``raw`` and return it in its type; cells that do not fit are faults."""
     if column.name not in raw.columns:
         return pd.Series(None, index=raw.index, dtype=DTYPES[column.kind])
     cells = raw.pop(column.name)
     if isinstance(cells.dtype, pd.CategoricalDtype):
+        if compact and (names := sound_names(cells, column)) is not None:
+            return names
         cells = cells.astype(object)
     blank = cells.isna().to_numpy(bool)
     if isinstance(cells.dtype, pd.StringDtype) or cells.dtype == object:

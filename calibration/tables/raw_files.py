@@ -36,17 +36,18 @@ from metrics.files import check_bytes, check_columns, check_rows, check_unfolded
 _SEPARATORS = MappingProxyType({";": "semicolons", "\t": "tabs"})
 
 
+_NAMES = pa.dictionary(pa.int32(), pa.string())
 BLOCK_BYTES = 2**22
 """Of a file that lie in memory at once while its text is read; the parser is slower with larger ones."""
 
 
-def raw_csv(path: Path, log: FaultLog) -> pd.DataFrame:
-    """Read every cell as text; ragged rows and text that is not UTF-8 are faults."""
+def raw_csv(path: Path, log: FaultLog, names: Collection[str] = ()) -> pd.DataFrame:
+    """Read every cell as text, columns of ``names`` as categories; ragged rows and text that is not UTF-8 are faults."""
     check_bytes(path, path.stat().st_size)
     if not _is_text(path, log):
         return pd.DataFrame()
     try:
-        return _parsed_csv(path, log)
+        return _parsed_csv(path, log, names)
     except (pa.ArrowInvalid, csv.Error) as error:
         log.add(f"not a CSV table ({error})", line=1, cure="write one header line, then one line per row")
         return pd.DataFrame()
@@ -79,7 +80,7 @@ def blocks(path: Path) -> Iterator[bytes]:
     yield b""
 
 
-def _parsed_csv(path: Path, log: FaultLog) -> pd.DataFrame:
+def _parsed_csv(path: Path, log: FaultLog, names: Collection[str]) -> pd.DataFrame:
     with _opened(path) as stream:
         header = next(csv.reader(stream))
     check_columns(log.path, len(header))
@@ -87,16 +88,17 @@ def _parsed_csv(path: Path, log: FaultLog) -> pd.DataFrame:
     if other:
         log.add(f"the columns are separated by {other}", line=1, cure="separate them by commas")
         return pd.DataFrame()
+    types = {name: _NAMES if name in names else pa.large_string() for name in header}
     try:
-        table, is_ragged = _cells(path, header, BLOCK_BYTES)
+        table, is_ragged = _cells(path, types, BLOCK_BYTES)
     except pa.ArrowInvalid:  # also of a row that is longer than a block
-        table, is_ragged = _cells(path, header, path.stat().st_size + BLOCK_BYTES)
+        table, is_ragged = _cells(path, types, path.stat().st_size + BLOCK_BYTES)
     if is_ragged:
         _note_ragged_rows(path, log)
-    return table.to_pandas()
+    return table.unify_dictionaries().to_pandas()
 
 
-def _cells(path: Path, header: list[str], block_bytes: int) -> tuple[pa.Table, bool]:
+def _cells(path: Path, types: dict[str, pa.DataType], block_bytes: int) -> tuple[pa.Table, bool]:
     """Return the rows of a file as texts, and whether others were left out that have too few or too many cells."""
     ragged: list[int | None] = []
 
@@ -108,9 +110,7 @@ def _cells(path: Path, header: list[str], block_bytes: int) -> tuple[pa.Table, b
         path,
         read_options=pa_csv.ReadOptions(use_threads=False, block_size=block_bytes),
         parse_options=pa_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=skip),
-        convert_options=pa_csv.ConvertOptions(
-            strings_can_be_null=False, column_types=dict.fromkeys(header, pa.large_string())
-        ),
+        convert_options=pa_csv.ConvertOptions(strings_can_be_null=False, column_types=types),
     )
     return table, bool(ragged)
 

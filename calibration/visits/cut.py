@@ -21,14 +21,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from calibration.tables.definition import DTYPES
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
+from calibration.visits.stays import places
 from metrics.arrays import Bools, Floats, Places
 
-NAIVE_IDLE_SECONDS = 1800.0
-"""The half hour that web analytics takes by convention."""
 STREAM = ["worker", "topic"]
 _OUT_OF_SIGHT = ("close", "hidden")
+_TYPES = {column.name: DTYPES[column.kind] for column in TABLES["visits"].columns}
 Milliseconds: TypeAlias = NDArray[np.int64]
 
 
@@ -91,35 +92,12 @@ def visits_from_signs(
     if not len(signs.when):
         return TABLES["visits"].empty()
     cut = _cut(signs, idle_seconds, half_beat=500 * (heartbeat_seconds or 0))
-    cut["visit"] = cut.groupby(STREAM, sort=False).cumcount() + 1
+    cut["visit"] = cut.groupby("stream").cumcount() + 1
+    known = cut if visits is None else _with_what_was_known(cut, visits, signs.names)
     for name in ("start", "end"):
-        cut[name] = _times(cut[name])
-    return checked(cut if visits is None else _with_what_was_known(cut, visits), TABLES["visits"])
-
-
-def naive_visits(activity: pd.DataFrame, *, follows: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Cut visits by the half hour of web analytics: what not to do with visits of minutes or away times of hours.
-
-    Visits of two minutes come out three times as long.
-    """
-    return visits_from_activity(activity, idle_seconds=NAIVE_IDLE_SECONDS, follows=follows)
-
-
-def silences_seconds(activity: pd.DataFrame, *, follows: pd.DataFrame | None = None) -> Floats:
-    """Return the gaps between neighbouring signs of life of the same worker and topic that are longer than 0.
-
-    Parameters
-    ----------
-    activity, follows : DataFrame
-        As for `visits_from_activity`.
-
-    Returns
-    -------
-    (n,) ndarray of float
-        In seconds, in no order that means anything.
-    """
-    gaps = _gaps(signs_of_life(activity, follows))
-    return np.asarray(gaps[(gaps > 0) & np.isfinite(gaps)] / 1000, dtype=np.float64)
+        known[name] = _times(known[name])
+    # by its making each row is right, so nothing is checked
+    return known.reindex(columns=TABLES["visits"].column_names).astype(_TYPES)
 
 
 def _check(idle_seconds: float, heartbeat_seconds: float | None) -> None:
@@ -141,8 +119,10 @@ class Signs:
         worker, topic, system of every row of table activity, numbered from 0.
     row : ndarray of int
         Place in ``of``.
+    names : DataFrame
+        worker, topic of every stream.
     stream : ndarray of int
-        Number of the worker and topic.
+        Place in ``names``.
     when : ndarray of int
         When it was.
     leaves : ndarray of bool
@@ -155,6 +135,7 @@ class Signs:
 
     of: pd.DataFrame
     row: Places
+    names: pd.DataFrame
     stream: Places
     when: Milliseconds
     leaves: Bools
@@ -189,6 +170,7 @@ def signs_of_life(activity: pd.DataFrame, follows: pd.DataFrame | None) -> Signs
     return Signs(
         of=of,
         row=row,
+        names=names,
         stream=stream,
         when=at[row],
         leaves=leaves[row],
@@ -220,7 +202,7 @@ def _bounds(names: pd.DataFrame, follows: pd.DataFrame | None) -> tuple[Millisec
     return spans["started_at"].to_numpy(), spans["ended_at"].to_numpy(), place >= 0
 
 
-def _gaps(signs: Signs) -> Floats:
+def gaps_milliseconds(signs: Signs) -> Floats:
     """Return the milliseconds since the sign before; infinite for the first of a stream."""
     gaps = np.full(len(signs.when), np.inf)
     gaps[1:] = np.where(np.diff(signs.stream) == 0, np.diff(signs.when), np.inf)
@@ -228,14 +210,15 @@ def _gaps(signs: Signs) -> Floats:
 
 
 def _cut(signs: Signs, idle_seconds: float, half_beat: float) -> pd.DataFrame:
-    """Return worker, topic, system, start and end (milliseconds) and end_reason of each run of signs."""
-    first = np.flatnonzero(_gaps(signs) > 1000 * idle_seconds)
+    """Return worker, topic, system, stream, start and end (milliseconds) and end_reason of each run of signs."""
+    first = np.flatnonzero(gaps_milliseconds(signs) > 1000 * idle_seconds)
     last = np.append(first[1:], len(signs.when)) - 1
     at, ended = signs.when, signs.ended_at[first]
     reason = _reasons(signs, last)
     end = at[last] + np.where(reason == "idle", round(half_beat), 0)
     reason[at[last] > ended] = "study_end"
     cut = signs.of.iloc[signs.row[first]].reset_index(drop=True)
+    cut["stream"] = signs.stream[first]
     cut["start"] = _starts(signs, first, idle_seconds)
     cut["end"] = np.minimum(end, ended)
     cut["end_reason"] = reason
@@ -261,14 +244,27 @@ def _starts(signs: Signs, first: Places, idle_seconds: float) -> Milliseconds:
     return np.asarray(np.where(soon, enrolled, start), dtype=np.int64)
 
 
-def _with_what_was_known(cut: pd.DataFrame, visits: pd.DataFrame) -> pd.DataFrame:
+def _with_what_was_known(cut: pd.DataFrame, visits: pd.DataFrame, names: pd.DataFrame) -> pd.DataFrame:
     """Take entry and stream_at from the exported visits with the same start, end_reason from those with the same end."""
-    starts = visits.drop_duplicates([*STREAM, "start"]).set_index([*STREAM, "start"])
-    starts = starts.reindex(columns=["entry", "stream_at"])
-    ends = visits.drop_duplicates([*STREAM, "end"], keep="last").set_index([*STREAM, "end"])["end_reason"]
-    known = cut.join(starts, on=[*STREAM, "start"]).join(ends.rename("known_reason"), on=[*STREAM, "end"])
-    known["end_reason"] = known["known_reason"].where(known["known_reason"].notna(), known["end_reason"])
-    return known
+    exported = pd.DataFrame({"stream": places(visits, names)})
+    for name in ("start", "end"):
+        exported[name] = _milliseconds(visits[name])
+    first, last = _same(cut, exported, "start"), _same(cut, exported[::-1], "end")
+    for name in ("entry", "stream_at"):
+        if name in visits:
+            cut[name] = visits[name].array.take(first, allow_fill=True)
+    reason = pd.Series(visits["end_reason"].array.take(last, allow_fill=True))
+    cut["end_reason"] = reason.where(reason.notna(), cut["end_reason"])
+    return cut
+
+
+def _same(cut: pd.DataFrame, exported: pd.DataFrame, time: str) -> Places:
+    """Return the first exported visit with the stream and time of each visit, by its label; -1: there is none."""
+    one, other = (pd.MultiIndex.from_frame(table[["stream", time]]) for table in (cut, exported))
+    kept = ~other.duplicated()
+    found = other[kept].get_indexer(one)
+    rows: Places = np.append(exported.index[kept], -1).astype(np.intp)
+    return rows[found]
 
 
 def _milliseconds(times: "pd.Series[Any]") -> Milliseconds:

@@ -79,13 +79,13 @@ class Extended:
         """2 n_free - 2 loglik."""
         return 2 * self.n_free - 2 * self.loglik
 
-    def error(self, df: float | None = None) -> StudentT | None:
+    def error(self, most_df: float = math.inf) -> StudentT | None:
         """Return the errors of the logarithms of its values; None where they cannot be told.
 
         Parameters
         ----------
-        df : float, optional
-            Degrees of freedom; workers - 1 by default.
+        most_df : float
+            They have no more degrees of freedom than this, and than workers - 1.
         """
         centre, own = self.values(self.point), self.cov
         if own is None:
@@ -94,7 +94,7 @@ class Extended:
         cov = slopes @ own @ slopes.T
         if not (np.isfinite(centre).all() and np.isfinite(cov).all()):
             return None
-        df = len(self.each(self.point)) - 1 if df is None else df
+        df = min(len(self.each(self.point)) - 1, most_df)
         return StudentT(centre=centre, cov=cov, df=df, scale=Scale.LOG)
 
     @cached_property

@@ -223,7 +223,7 @@ def read_with_warnings(folder: str | Path, *, for_votes: bool = False) -> "dict[
     from calibration.tables.preferences import VOTED
     from calibration.tables.suspicions import suspicions_in_short
 
-    tables = read_tables(folder, compact=["preferences"] if for_votes else ())
+    tables = read_tables(folder, compact=["activity", *(["preferences"] if for_votes else [])])
     for line in suspicions_in_short(folder, tables):
         click.echo(f"warning: {line}", err=True)
     if for_votes and "preferences" in tables:

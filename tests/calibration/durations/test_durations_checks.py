@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from calibration.durations.checks import (
+    Refits,
     between_worker_test,
     mid_pit,
     simulate_totals,
@@ -125,7 +126,9 @@ def test_two_kinds_of_people_are_no_log_normal_population():
     found = {}
     for between in ("two_point", "log_normal"):
         totals = away_exposure(tables(workers=150, between=between)).totals()
-        found[between] = between_worker_test(totals, maximum(totals), "window", n_boot=39, seed=1)
+        found[between] = between_worker_test(
+            Refits(totals=totals, top=maximum(totals), design="window"), n_boot=39, seed=1
+        )
 
     assert found["two_point"].p_value <= 0.05
     assert "do not follow a log-normal law" in found["two_point"].sentence

@@ -1,11 +1,13 @@
 """People who are not as the model of patience says: the interval holds, or the cause is named, or nothing is said."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from calibration.inference.results import CalibrationResult
 from calibration.patience.preferences import NAME, fit_patience_from_preferences
-from calibration.patience.profile import DecayForm, KappaProfile, left_open
+from calibration.patience.profile import DecayForm, KappaProfile
 from calibration.patience.readers import Stops, chance_that_readers_alike, read_stops, screen_step
 from calibration.patience.simulate import Judges
 from calibration.patience.stops import NAME as STOPS
@@ -267,12 +269,9 @@ def test_a_decay_in_one_step_that_explains_nearly_as_well_is_left_open(gain, p_v
     assert DecayForm("step", 500.0, gain, p_value, NOTHING, design_effect).is_open is is_open
 
 
-@pytest.mark.parametrize(("gain", "is_open"), [(0.8, True), (0.7, False), (-1.0, False)])
-def test_a_hyperbolic_decay_is_left_open_beside_an_exponential_one_that_explains_hardly_more(gain, is_open):
-    """Few votes never exclude it alone: it would leave the lower end of every small study open."""
-    forms = [
-        DecayForm(decay, 500.0, value, 0.5, NOTHING, 1.0)
-        for decay, value in (("exponential", 1.0), ("hyperbolic", gain))
-    ]
+@pytest.mark.parametrize(("lost", "is_open"), [(5.0, True), (3.0, False)])
+def test_a_hyperbolic_decay_is_left_open_only_where_the_votes_bound_its_half_length(lost, is_open):
+    """Few votes never exclude it with any half-length: it would leave the lower end of every small study open."""
+    profile = replace(NOTHING, kappa=np.arange(2.0), loglik=np.array([0.0, -lost]))
 
-    assert [form.decay for form in left_open(forms)] == ["exponential", *(["hyperbolic"] if is_open else [])]
+    assert DecayForm("hyperbolic", 500.0, -1.0, 0.5, profile, 1.0).is_open is is_open

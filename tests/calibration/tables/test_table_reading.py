@@ -121,3 +121,35 @@ def test_a_cell_means_the_same_whatever_stands_in_the_others(kind, usual, odd):
 
     pd.testing.assert_series_equal(alone, beside[:-1])
     assert alone.notna().tolist() == [True] * len(usual) + [False]
+
+
+ACTIVITY = "worker,topic,system,page,at,kind\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "fault"),
+    [
+        (
+            "w2,07,,p,2026-03-02T09:00:00.000Z,open\nw1, ,NA,p,2026-03-02T09:00:00.000Z,open\n",
+            "topic is empty",
+        ),
+        ("w2,07,,p,2026-03-02T09:00:00.000Z,opne\n", "kind: 'opne' is not known"),
+        ("w2,07,,p,2026-03-02T09:00:00.000Z,open\nw1,7,NA,p,2026-03-02T09:00:00.000Z,beat\n", None),
+    ],
+)
+def test_names_read_as_categories_have_the_same_values_and_the_same_faults(rows, fault, tmp_path):
+    """A large table is read so; blank optional cells are missing, and the names are in alphabetical order."""
+    path = tmp_path / "activity.csv"
+    path.write_text(ACTIVITY + rows)
+    if fault:
+        said = []
+        for compact in (False, True):
+            with pytest.raises(InputError, match=fault) as caught:
+                read_table(path, TABLES["activity"], compact=compact)
+            said.append(str(caught.value))
+        assert said[0] == said[1]
+        return
+    texts, names = (read_table(path, TABLES["activity"], compact=compact) for compact in (False, True))
+    assert names["topic"].cat.categories.tolist() == ["07", "7"]
+    assert names["system"].isna().tolist() == [True, False]
+    pd.testing.assert_frame_equal(names.astype(texts.dtypes), texts)

@@ -14,13 +14,11 @@ from calibration.durations.simulate import Diary, simulate_visits
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
 from calibration.visits.cut import (
-    NAIVE_IDLE_SECONDS,
     ActivityLog,
-    naive_visits,
-    silences_seconds,
     simulate_activity,
     visits_from_activity,
 )
+from calibration.visits.threshold import NAIVE_IDLE_SECONDS, naive_visits, silences_seconds
 from metrics.msu.score import Population
 from tests.calibration.logs import activity, at, follow, stays
 
