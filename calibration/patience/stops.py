@@ -39,7 +39,7 @@ SCREEN_CHARS = MappingProxyType({"en": 420, "ja": 280})
 """Counted characters that one screen of a phone shows (the limits of NTCIR-12's first layer); en for other languages.
 The end of a text that fits on a screen is seen without reading on, so it says nothing about patience."""
 RESAMPLES = 1000
-CELLS_AT_ONCE = 4_000_000
+CELLS_AT_ONCE = 200_000
 MOST_SURVIVORS = 0.3
 PARTS = 10
 """Places over which a stop that is known to a screen is spread evenly."""

@@ -204,7 +204,7 @@ def _answers(preferences: pd.DataFrame) -> pd.DataFrame:
     worker, workers = pd.factorize(preferences["worker"][first], sort=True)
     option = pd.Index(_OPTIONS).get_indexer(preferences["choice"][first])
     cells = np.bincount(worker * len(_OPTIONS) + option, minlength=len(workers) * len(_OPTIONS))
-    counts = pd.DataFrame(cells.reshape(len(workers), -1), index=workers, columns=list(_OPTIONS))
+    counts = pd.DataFrame(cells.reshape(-1, len(_OPTIONS)), index=workers, columns=list(_OPTIONS))
     few = counts.sum(axis=1) < 2
     counts.loc[few] = counts.sum().to_numpy()
     return counts

@@ -263,8 +263,8 @@ def _same(cut: pd.DataFrame, exported: pd.DataFrame, time: str) -> Places:
     one, other = (pd.MultiIndex.from_frame(table[["stream", time]]) for table in (cut, exported))
     kept = ~other.duplicated()
     found = other[kept].get_indexer(one)
-    rows: Places = np.append(exported.index[kept], -1).astype(np.intp)
-    return rows[found]
+    rows: Places = np.append(exported.index[kept], -1).astype(np.intp)[found]
+    return rows
 
 
 def _milliseconds(times: "pd.Series[Any]") -> Milliseconds:
