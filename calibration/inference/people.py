@@ -114,9 +114,10 @@ def _fitted(table: Floats, grid: Floats, *classes: Floats) -> Iterator[FittedCro
 def _with_classes(scaled: Floats, top: Floats, beside: Floats) -> tuple[Floats, Floats]:
     """Return the likeliest shares of the classes, (c,), and the log-likelihood of all people under each law."""
     shares = np.full(beside.shape[1], 0.1)
-    for _ in range(STEPS if beside.size else 0):
-        best = int(_logliks(scaled, top, beside, shares).argmax())
-        within = np.log(scaled[:, best]) + top
+    for step in range(STEPS if beside.size else 0):
+        if step & (step - 1) == 0:  # 0, 1, 2, 4 ...: the likeliest law hardly changes later
+            best = int(_logliks(scaled, top, beside, shares).argmax())
+            within = np.log(scaled[:, best]) + top
         shares = np.maximum(_posterior(within, beside, shares).mean(axis=0), _LEAST_SHARE)
     return shares, _logliks(scaled, top, beside, shares)
 
