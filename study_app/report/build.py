@@ -9,7 +9,7 @@ from pathlib import Path
 
 from metrics.errors import input_fault
 from metrics.files import write_whole
-from study_app.report.drawing.canvas import Drawn, drawn, told_missing
+from study_app.report.drawing.canvas import Drawn, Named, all_drawn, drawn, told_missing
 from study_app.report.drawing.look import ReportLook
 from study_app.report.folder import ReportMaterial, read_material
 from study_app.report.page import Report, Section, render
@@ -56,10 +56,7 @@ def write_report(
     """
     folder, look = Path(folder), look or ReportLook()
     report = build_report(read_material(folder))
-    drawings = {
-        figure.name: drawn(figure.draw, look, name=figure.name, title=figure.title)
-        for figure in report.figures
-    }
+    drawings = all_drawn([Named(one.name, one.title, one.draw) for one in report.figures], look)
     without_font = told_missing(drawings.values())
     if without_font is not None and tell is not None:
         tell(without_font)

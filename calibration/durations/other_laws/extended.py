@@ -135,14 +135,16 @@ def highest(
         Where it stays.
     """
     begin: Floats = np.array(start, dtype=np.float64)
+    there = each(begin)
 
     def loss(point: Floats) -> float:
-        return -float(each(point).sum())
+        # from the start on: the search ends at a share of what it looks at, which must not grow with the study
+        return float((there - each(point)).sum())
 
     best = minimize(
         loss, begin, method="L-BFGS-B", bounds=Bounds(*np.array(bounds).T), options={"ftol": 1e-7}
     )
-    return np.asarray(best.x, dtype=np.float64), -float(best.fun)
+    return np.asarray(best.x, dtype=np.float64), float(there.sum()) - float(best.fun)
 
 
 def _by_difference(of: Callable[[Floats], Floats], point: Floats) -> Floats:

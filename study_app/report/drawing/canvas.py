@@ -8,13 +8,18 @@ axis is broken where it is longer than the drawing has room for.
 import atexit
 import io
 import logging
+import os
 import re
+import signal
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
+from multiprocessing import Pipe, get_context
+from multiprocessing.connection import Connection as PipeEnd
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -60,6 +65,8 @@ MISSING = re.compile(r"Glyph (\d+) .* missing from font")
 TRUETYPE = (b"\x00\x01\x00\x00", b"true")
 """How a file with TrueType outlines begins; others cannot stand in a PDF as TrueType."""
 SIGNS_TOLD = 20
+FEWEST_FOR_TWO = 4
+"""So many drawings take longer than to start a second process for half of them."""
 FIGURES_FONT = "prefcal figures"
 """DejaVu Sans with the signs of Latin and Greek, punctuation and mathematics alone."""
 FIGURES_SIGNS = (
@@ -177,6 +184,57 @@ def drawn(draw: Draw, look: ReportLook, *, name: str, title: str) -> Drawn:
     if other is not None:
         made, missing = _made(draw, look, name, title, other)
     return replace(made, missing=missing)
+
+
+class Named(NamedTuple):
+    """What `drawn` needs to make a drawing."""
+
+    name: str
+    title: str
+    draw: Draw
+
+
+def all_drawn(figures: Sequence[Named], look: ReportLook) -> dict[str, Drawn]:
+    """Make drawings, by name; where there is a second core, a copy of this process makes half of them meanwhile.
+
+    What the copy fails at is made here once more: so a fault is met where it can be told.
+    """
+
+    def made(some: Iterable[Named]) -> dict[str, Drawn]:
+        return {one.name: drawn(one.draw, look, name=one.name, title=one.title) for one in some}
+
+    if len(figures) < FEWEST_FOR_TWO or not _has_second_core():
+        return made(figures)
+    _figures_font()
+    receiving, sending = Pipe(duplex=False)
+    copy = get_context("fork").Process(target=_make_there, args=(made, figures[1::2], sending), daemon=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of threads that the copy does not have
+        copy.start()
+    sending.close()
+    try:
+        drawings = made(figures[::2])
+        with suppress(EOFError):
+            drawings |= receiving.recv()
+    finally:
+        copy.terminate()
+        copy.join()
+        receiving.close()
+    drawings |= made(one for one in figures if one.name not in drawings)
+    return {one.name: drawings[one.name] for one in figures}
+
+
+def _has_second_core() -> bool:
+    return sys.platform == "linux" and len(os.sched_getaffinity(0)) > 1
+
+
+def _make_there(
+    made: Callable[[Iterable[Named]], dict[str, Drawn]], some: Sequence[Named], sending: PipeEnd
+) -> None:
+    """Make drawings in a copy of the process that wants them; Ctrl-C is that one's to hear."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with suppress(Exception):
+        sending.send(made(some))
 
 
 def told_missing(drawings: Iterable[Drawn]) -> str | None:

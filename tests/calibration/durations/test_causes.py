@@ -10,7 +10,7 @@ from calibration.durations.checks import calendar_days, compare_days, compare_ho
 from calibration.durations.exposures import away_exposure
 from calibration.durations.fit import AWAY, TAIL_DF, fit_away, fit_durations, fit_exposure, fit_session
 from calibration.durations.likelihood import Exposure
-from calibration.durations.other_laws.extended import TOGETHER, fit_together
+from calibration.durations.other_laws.extended import ANYWHERE, TOGETHER, fit_together, highest
 from calibration.durations.other_laws.laws import DROP_OUTS, GAMMA, TWO_KINDS, drop_outs, fade
 from calibration.durations.result import DurationFit
 from calibration.durations.simulate import Diary, simulate_visits
@@ -311,3 +311,16 @@ def test_two_kinds_of_people_are_left_open_where_they_explain_a_little_better():
     assert warned(fit) == set()
     assert low < 0.35 * DAY
     assert low < 0.8 * plain
+
+
+def test_the_highest_likelihood_is_found_however_large_the_study_is():
+    """Rosenbrock's valley, in the likelihood of ten thousand workers who together have a log-likelihood of minus a million."""
+
+    def each(point: np.ndarray) -> np.ndarray:
+        valley = 100 * (point[1] - point[0] ** 2) ** 2 + (1 - point[0]) ** 2
+        return np.full(10_000, -100 - valley / 10_000)
+
+    point, loglik = highest(each, (-1.2, 1.0), (ANYWHERE, ANYWHERE))
+
+    assert point == pytest.approx([1, 1], abs=0.01)
+    assert loglik == pytest.approx(-1e6, abs=1e-3)

@@ -1,14 +1,16 @@
-"""The server inside this process ends when its block does."""
+"""The server inside this process ends when its block does; a crowd speaks HTTP to it as a browser would."""
 
 import threading
 import time
 
 import httpx
 import pytest
-from flask import Flask
+from flask import Flask, redirect, request
 from waitress.trigger import trigger
 
+from study_app.simulate.connection import Connection
 from study_app.simulate.trial import serving
+from study_app.web.app import install_compression
 
 
 def test_a_server_whose_loop_wakes_by_itself_ends_without_a_fault(monkeypatch):
@@ -26,3 +28,33 @@ def test_a_server_whose_loop_wakes_by_itself_ends_without_a_fault(monkeypatch):
         assert httpx.get(url).status_code == 404
     with pytest.raises(httpx.ConnectError):
         httpx.get(url)
+
+
+def test_a_crowd_asks_as_httpx_does_and_meets_the_same_answers():
+    """Forms with several values, JSON beyond ASCII, redirects to relative addresses and compressed pages, one after the other."""
+    app = Flask("told")
+    install_compression(app)
+
+    @app.route("/told", methods=["GET", "POST"])
+    def told():
+        sent = request.mimetype + request.get_data(as_text=True) if request.method == "POST" else ""
+        return f"{request.headers['User-Agent']} {request.method} {sent} {'long ' * 200}"
+
+    app.add_url_rule("/a/moved", "moved", lambda: redirect("../told?as=new", 303), methods=["POST"])
+    app.add_url_rule("/json", "json", lambda: {"upto": 3})
+
+    def answers(http):
+        asked = {"headers": {"User-Agent": "Phone"}, "follow_redirects": True}
+        yield http.get("/told", **asked)
+        yield http.post("/told", data={"read": ["u1", "u 2"], "page": "é&"}, **asked)
+        yield http.post("/told", json={"events": [{"n": 1, "text": "é"}]}, **asked)
+        yield http.post("/a/moved", data={"choice": "left"}, **asked)
+        yield http.post("/a/moved", data={}, **asked | {"follow_redirects": False})
+        yield http.get("/nowhere", **asked)
+        yield http.get("/json", **asked)
+
+    with serving(app) as url, httpx.Client(base_url=url) as theirs, Connection(url) as ours:
+        for expected, answer in zip(answers(theirs), answers(ours), strict=True):
+            told = (str(answer.url), answer.status_code, answer.text)
+            assert told == (str(expected.url), expected.status_code, expected.text)
+        assert answer.json() == expected.json() == {"upto": 3}
