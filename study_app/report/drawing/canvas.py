@@ -67,6 +67,8 @@ TRUETYPE = (b"\x00\x01\x00\x00", b"true")
 SIGNS_TOLD = 20
 FEWEST_FOR_TWO = 4
 """So many drawings take longer than to start a second process for half of them."""
+LONGEST_WAIT = 60.0
+"""Seconds after which nothing is expected of that process any more."""
 FIGURES_FONT = "prefcal figures"
 """DejaVu Sans with the signs of Latin and Greek, punctuation and mathematics alone."""
 FIGURES_SIGNS = (
@@ -197,7 +199,7 @@ class Named(NamedTuple):
 def all_drawn(figures: Sequence[Named], look: ReportLook) -> dict[str, Drawn]:
     """Make drawings, by name; where there is a second core, a copy of this process makes half of them meanwhile.
 
-    What the copy fails at is made here once more: so a fault is met where it can be told.
+    What the copy fails at, or has not made after a minute more, is made here: so a fault is met where it can be told.
     """
 
     def made(some: Iterable[Named]) -> dict[str, Drawn]:
@@ -215,7 +217,7 @@ def all_drawn(figures: Sequence[Named], look: ReportLook) -> dict[str, Drawn]:
     try:
         drawings = made(figures[::2])
         with suppress(EOFError):
-            drawings |= receiving.recv()
+            drawings |= receiving.recv() if receiving.poll(LONGEST_WAIT) else {}
     finally:
         copy.terminate()
         copy.join()
