@@ -36,6 +36,7 @@ from calibration.patience.judges import (
 )
 from calibration.patience.pairs import Decay, JudgedSummaries
 from calibration.patience.profile import (
+    NEARLY,
     BestPlace,
     ClusterDesign,
     DecayForm,
@@ -200,9 +201,8 @@ def fit_patience_from_preferences(
     decays: tuple[Decay, ...] = ("exponential", "hyperbolic", "step") if clear else ("exponential",)
     tested = () if notes or kappa == 0 else decays
     forms = [decay_form(pairs, place, float(profile.loglik[best]), clusters.kappa, decay) for decay in tested]
-    told = [form for form in forms if form.is_told]
-    if told:
-        notes.append(_other_decay(max(told, key=lambda form: form.gain)))
+    if any(form.is_told for form in forms):
+        notes.append(_other_decay(forms))
     log_odds = place.slope * pairs.differences(profile.kappa[[best]])[0]
     details["misfit"] = misfit(log_odds, pairs.votes)
     return PreferencesFit(
@@ -340,20 +340,28 @@ def _by_chance(people: tuple[str, ...], out: Bools, place: BestPlace, without: f
     )
 
 
-def _other_decay(form: DecayForm) -> Diagnostic:
-    what, length, other = {
-        "exponential": ("An exponential decay", "worth falls to 1/e after", "the exponential"),
-        "hyperbolic": (
-            "A hyperbolic decay, 1 / (1 + x / L),",
-            "worth falls to a half after",
-            "the hyperbolic one",
-        ),
-        "step": ("A decay in one step", "nothing counts any more after", "the step"),
-    }[form.decay]
+_FORMS: MappingProxyType[Decay, tuple[str, str]] = MappingProxyType(
+    {
+        "exponential": ("An exponential decay", "worth falls to 1/e after"),
+        "hyperbolic": ("A hyperbolic decay, 1 / (1 + x / L),", "worth falls to a half after"),
+        "step": ("A decay in one step", "nothing counts any more after"),
+    }
+)
+"""Form -> how a sentence begins with it, and what its length is."""
+
+
+def _other_decay(forms: Sequence[DecayForm]) -> Diagnostic:
+    """Return the warning that the decay is not linear, with the form that explains most; a form that is further from the truth may have the smaller p."""
+    told = [form for form in forms if form.is_told or (form.decay != "step" and form.gain > 0)]
+    best, *rest = sorted(told, key=lambda form: -form.gain)
+    near = [form for form in rest if form.gain > best.gain - NEARLY * form.design_effect]
+    (what, length), p_value = _FORMS[best.decay], min(form.p_value for form in told)
+    also = ("{} does nearly as well: {} {:.0f}. ".format(*_FORMS[form.decay], form.scale) for form in near)
     return warning(
-        f"decay_{form.decay}",
-        f"{what} explains the preferences better than the linear one of M (log-likelihood {form.gain:.1f} higher, "
-        f"{shown_p(form.p_value)}): {length} {form.scale:.0f} characters. The L given is that of the closest line; do not read it as a length of {other}.",
+        f"decay_{best.decay}",
+        f"{what} explains the preferences better than the linear one of M (log-likelihood {best.gain:.1f} higher, "
+        f"{shown_p(p_value)}): {length} {best.scale:.0f} characters. {''.join(also)}The L given is that of the closest line; do not "
+        "read it as such a length.",
     )
 
 

@@ -72,11 +72,19 @@ def test_patience_that_differs_between_judges_is_named_and_measured():
 
 
 def test_an_exponential_decay_is_named():
-    """The linear L of such people is about 1.5 times the length after which worth has fallen to 1/e, which the sentence has."""
+    """The linear L of such people is about 1.5 times the length after which worth has fallen to 1/e, which the sentence has, as it has that of a form near it."""
     fits = [judged(seed, decay="exponential", sensitivity_sd=0.0) for seed in FEW]
+    sentences = [
+        note.sentence for fit in fits for note in fit.diagnostics if note.name == "decay_exponential"
+    ]
 
     assert [warned(fit) for fit in fits].count(["decay_exponential"]) >= 1
     assert all(fit.params[NAME] > 1.2 * 840 for fit in fits)
+    assert any(
+        "to 1/e after" in text
+        and "hyperbolic decay, 1 / (1 + x / L), does nearly as well: worth falls to a half" in text
+        for text in sentences
+    )
 
 
 def test_a_decay_in_one_step_is_named_with_its_place():
