@@ -5,7 +5,7 @@
 Each line is one regime: the share of studies whose default 95 % interval holds the truth, that warn by the name of the cause, that do
 either, that warn of anything else (but of few workers, topics or nuggets), and the median estimate. A share of .9 is known to .017 at 300.
 `bent` is of push weights where pain and gain do not grow like the count, in tables of `benchmarks.people_tables`: of each weight the
-share of studies in which its interval misses the truth and there is no warning, the share with any, and the median width of the interval of P_E.
+share of studies in which its interval misses the truth and there is no warning, the share with any or a refusal, and the median width of P_E.
 """
 
 import argparse
@@ -151,12 +151,15 @@ TOLD = ("push_P_E", "push_S_E", "push_P_0", "push_S_0")
 
 
 def bent_study(people: dict[str, Any], seed: int) -> tuple[list[bool], bool, float]:
-    """Say of each weight whether its interval misses the truth, whether there is any warning, and the width for P_E."""
+    """Say of each weight whether its interval misses the truth, whether there is any warning or a refusal, and the width for P_E."""
     made = {
         name: checked(one, TABLES[name])
         for name, one in pushes(np.random.default_rng([seed, 78]), **people).items()
     }
-    fit = fit_push_weights(made["preferences"], made["push_cells"])
+    try:
+        fit = fit_push_weights(made["preferences"], made["push_cells"])
+    except NotIdentifiedError:
+        return [False] * len(TOLD), True, np.inf
     truth = dict(zip(TOLD, people["weights"][1:], strict=True))
     ends = fit.conf_int()
     missed = [
