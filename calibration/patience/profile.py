@@ -70,10 +70,13 @@ def maximised(
     used: Bools | None = None,
     decay: Decay = "linear",
 ) -> KappaProfile:
-    """Add points around the maximum of a profile until it is found to 1e-5 of the grid's spacing or so."""
+    """Add points around the maximum of a profile until it is found to a four thousandth of the grid's spacing."""
     for _ in range(ZOOMS):
-        low, high = max(profile.best - 1, 0), min(profile.best + 1, len(profile.kappa) - 1)
-        kappa = np.linspace(profile.kappa[low], profile.kappa[high], 9)
+        low, best, high = profile.kappa[
+            np.clip(profile.best + np.array([-1, 0, 1]), 0, len(profile.kappa) - 1)
+        ]
+        # The best is among them to the last digit: with a neighbour that differs by rounding alone, the next round would look on one side only.
+        kappa = np.unique([np.linspace(low, best, 5), np.linspace(best, high, 5)])
         differences = pairs.differences(kappa, decay)
         nearby = (
             np.full(len(kappa), profile.slope[profile.best]),

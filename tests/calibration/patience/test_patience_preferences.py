@@ -15,6 +15,8 @@ from calibration.patience.profile import (
     design,
     information,
     kappa_grid,
+    maximised,
+    profile_at,
     score_rows,
     without_each_group,
 )
@@ -66,6 +68,16 @@ def test_the_profile_is_the_likelihood_maximised_over_slope_and_ties():
     for name, step in (("kappa", 1e-6), ("slope", 1e-3), ("tie", 1e-3)):
         for sign in (-1, 1):
             assert loglik(**(at | {name: at[name] + sign * step})) < fit.loglik
+
+
+def test_the_search_for_the_best_patience_looks_on_both_sides_of_it():
+    """A point that differs from the best by rounding alone would hide everything beyond it."""
+    for seed in range(30):
+        pairs = drawn_pairs(Judges(patience_chars=840, per_topic=7), seed=seed, topics=4)
+        grid = kappa_grid(pairs)
+        profile = maximised(pairs, pairs.votes, profile_at(grid, pairs.differences(grid), pairs.votes))
+
+        assert np.diff(profile.kappa).min() > 1e-6 * grid[1]
 
 
 def test_the_scores_of_judgments_are_the_gradient_of_the_likelihood():
