@@ -12,6 +12,7 @@ from flask import Flask, Response
 from playwright.sync_api import Page
 from sqlalchemy import select
 from sqlalchemy.orm import Session
+from werkzeug.middleware.dispatcher import DispatcherMiddleware
 
 from study_app.estimate.content import read_whole_study
 from study_app.services.researcher.load import load_study
@@ -127,8 +128,11 @@ class StudyServer:
 
 
 def with_axe(app: Flask) -> Flask:
-    """Let an app hand out what looks for hindrances."""
-    app.add_url_rule(AXE_PATH, "axe", lambda: Response(AXE_SCRIPT, mimetype="application/javascript"))
+    """Let an app hand out what looks for hindrances, half a megabyte, to each browser once: nothing of a study may be kept so."""
+    script = Response(
+        AXE_SCRIPT, mimetype="application/javascript", headers={"Cache-Control": "max-age=3600, immutable"}
+    )
+    app.wsgi_app = DispatcherMiddleware(app.wsgi_app, {AXE_PATH: script})  # type: ignore[method-assign]
     return app
 
 
