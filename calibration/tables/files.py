@@ -33,6 +33,7 @@ from metrics.files import write_whole
 
 _LIKELY = 0.6
 _TEXT = pa.large_string()
+_Cells = dict[Any, "pd.Series[Any]"]
 
 
 def read_tables(folder: str | Path, *, compact: Collection[str] = ()) -> dict[str, pd.DataFrame]:
@@ -143,12 +144,13 @@ def read_table(path: Path, table: Table, *, compact: bool = False) -> pd.DataFra
     _check_header(raw, table, log)
     log.raise_if_any()
     raw = raw.reset_index(drop=True)
-    columns = {}
+    index, cells, columns = raw.index, dict(raw.items()), {}
+    del raw
     for column in table.columns:
-        values = _converted(raw, column, log, lines, compact=compact)
+        values = _converted(cells, index, column, log, lines, compact=compact)
         columns[column.name] = _compact(values, table.key) if compact else values
         pa.default_memory_pool().release_unused()  # what the column was read into
-    frame = pd.DataFrame(columns, index=raw.index)
+    frame = pd.DataFrame(columns, index=index)
     if not log.faults:
         _check_rows(frame, table, log, lines)
     log.faults.sort(key=lambda fault: fault.line or 0)
@@ -175,7 +177,9 @@ def checked(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
     _check_header(frame, table, log)
     log.raise_if_any()
     frame = frame.reset_index(drop=True)
-    typed = pd.DataFrame({c.name: _converted(frame, c, log, lines) for c in table.columns}, index=frame.index)
+    index, cells = frame.index, dict(frame.items())
+    columns = {c.name: _converted(cells, index, c, log, lines) for c in table.columns}
+    typed = pd.DataFrame(columns, index=index)
     if not log.faults:
         _check_rows(typed, table, log, lines)
     log.raise_if_any()
@@ -327,11 +331,11 @@ def _quoted(names: Iterable[str]) -> str:
 
 
 def _converted(
-    raw: pd.DataFrame, column: Column, log: FaultLog, lines: LineNumbers, *, compact: bool = False
+    raw: _Cells, index: pd.Index, column: Column, log: FaultLog, lines: LineNumbers, *, compact: bool = False
 ) -> "pd.Series[Any]":
     """Take one column out of ``raw`` and return it in its type; cells that do not fit are faults."""
-    if column.name not in raw.columns:
-        return pd.Series(None, index=raw.index, dtype=DTYPES[column.kind])
+    if column.name not in raw:
+        return pd.Series(None, index=index, dtype=DTYPES[column.kind])
     cells = raw.pop(column.name)
     if isinstance(cells.dtype, pd.CategoricalDtype):
         if compact and (names := sound_names(cells, column)) is not None:
