@@ -64,6 +64,9 @@ LONGEST = (
     "test_reading_speed.py",
     "test_durations.py",
     "test_lateness.py",
+    "test_plan_search.py",
+    "test_python_doc.py",
+    "test_planning_doc.py",
 )
 """Folders and files of tests that take longest."""
 
