@@ -84,13 +84,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Let the garbage collector pass over what was collected, and look seldom: thousands of tests took it half a second each time.
-
-    For good: who lets it pass over something for a while, as a simulated crowd does, would hand it all tests again at its end.
-    """
+    """Let the garbage collector pass over what was collected, and look seldom: thousands of tests took it half a second each time."""
     gc.collect()
     gc.freeze()
-    gc.freeze = gc.unfreeze = lambda: None
     gc.set_threshold(2_000, 10, 10)
     gc.enable()
 
