@@ -7,6 +7,7 @@ processes off. In PostgreSQL writes run side by side and wait for each other's r
 
 import os
 import shutil
+import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import URL, Connection, Engine, MetaData, create_engine, event, inspect
-from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
+from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, NoSuchModuleError
 from sqlalchemy.orm import Session, sessionmaker
 
 from metrics.errors import PrefcalError, input_fault
@@ -271,9 +272,17 @@ def _make_impatient(connection: Any, record: object) -> None:  # noqa: ARG001 - 
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    """Begin at once for writing when that is wanted, so that two writers never wait for each other's read."""
+    """Begin at once for writing when that is wanted, so that two writers never wait for each other's read.
+
+    The driver is told directly: every page begins a transaction, and SQLAlchemy's own way takes longer than all that SQLite does.
+    """
     writes = connection.get_execution_options().get("prefcal_write", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    raw: Any = connection.connection.dbapi_connection
+    statement = "BEGIN IMMEDIATE" if writes else "BEGIN"
+    try:
+        raw.execute(statement)
+    except sqlite3.Error as error:
+        raise DBAPIError.instance(statement, None, error, sqlite3.Error, hide_parameters=True) from error
 
 
 LOW_BYTES, FULL_BYTES = 1 << 30, 100 << 20
