@@ -167,7 +167,7 @@ class _Batch:
     """
 
     def __init__(self, engine: Engine) -> None:
-        self.connection: Connection = engine.connect().execution_options(prefcal_write=True)
+        self.connection: Connection = engine.connect()
         self.writers = 0
         self.ended = Event()
         self.error: Exception | None = None
@@ -215,7 +215,7 @@ class SharedWrites:
     """
 
     def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+        self._engine = engine.execution_options(prefcal_write=True)
         self._turn = _Turn()
         self._between: FileTurn | None = None
         self._batch: _Batch | None = None
