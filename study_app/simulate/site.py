@@ -205,10 +205,7 @@ class Page:
 
     def sides(self) -> dict[str, tuple[Element, ...]]:
         """Return side -> elements of a pair page."""
-        return {
-            section.get("data-side"): tuple(_elements(section))
-            for section in _SIDES(self.html)
-        }
+        return {section.get("data-side"): tuple(_elements(section)) for section in _SIDES(self.html)}
 
     def updates(self) -> tuple[UpdateOnPage, ...]:
         """Return the updates of a stream's page, as they stand."""
@@ -267,10 +264,7 @@ def _elements(section: HtmlElement) -> Iterator[Element]:
     for node in _FIRST_ITEMS(section):
         key = node.get("data-item")
         if node.tag == "details":
-            second = tuple(
-                Element(key=item.get("data-item"), text=text_of(item))
-                for item in _ITEMS(node)
-            )
+            second = tuple(Element(key=item.get("data-item"), text=text_of(item)) for item in _ITEMS(node))
             yield Element(key=key, text=text_of(node.find("summary")), second=second)
         elif node.tag == "li":
             paragraphs, times = _PARAGRAPHS(node), _TIMES(node)

@@ -148,9 +148,9 @@ def update_html(language: str, update: ShownUpdate) -> Markup:
     return Markup(parts.update(partial(server().messages.text, language), update))  # noqa: S704 - the macro has escaped it
 
 
-def static_file(name: str) -> str:
-    """Return the address of a file of the folder static; `url_for` looks through all routes for it, several times a page."""
-    return f"{request.script_root}{current_app.static_url_path}/{name}"
+def static_folder() -> str:
+    """Return what stands before the name of a file of the folder static; `url_for` would look for the route of each."""
+    return f"{request.script_root}{current_app.static_url_path}/"
 
 
 def said(key: str, *, status: int, language: str | None = None, reference: str = "") -> Response:
@@ -208,7 +208,7 @@ def configure(app: Flask, config: Config) -> None:
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.globals["side_html"] = side_html
     app.jinja_env.globals["update_html"] = lru_cache(MOST_UPDATES)(update_html)
-    app.jinja_env.globals["static_file"] = static_file
+    app.jinja_env.globals["static_folder"] = static_folder
     app.url_map.merge_slashes = False  # else `//` leads to the host that the request names
 
 

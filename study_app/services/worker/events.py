@@ -14,6 +14,7 @@ from sqlalchemy import (
     Row,
     and_,
     bindparam,
+    case,
     func,
     select,
     type_coerce,
@@ -44,6 +45,13 @@ MOST_OF_A_PAGE, MOST_OF_A_WORKER = 20_000, 200_000
 """So many events are kept of a page load, and of a worker's when another page begins: a day of reading, and weeks of it."""
 
 # Written once: they run with every batch.
+_EVENTS_OF_A_WORKER = select(func.count()).select_from(
+    select(StoredEvent.id)
+    .join(PageLoad, PageLoad.id == StoredEvent.page_load_id)
+    .where(PageLoad.worker_id == bindparam("worker"))
+    .limit(MOST_OF_A_WORKER)
+    .subquery()
+)
 _WORKER = (
     select(
         Worker.pseudonym,
@@ -53,6 +61,7 @@ _WORKER = (
         LoadedStudy.id,
         LoadedStudy.version,
         PageLoad.id.label("page_load"),
+        case((PageLoad.id.is_(None), _EVENTS_OF_A_WORKER.scalar_subquery())).label("so_far"),
         type_coerce(Slot.leased_at, BigInteger).label("leased_ms"),
         type_coerce(Slot.expires_at, BigInteger).label("expires_ms"),
     )
@@ -62,16 +71,9 @@ _WORKER = (
     .outerjoin(Slot, and_(Slot.assignment_id == Assignment.id, Slot.done_at.is_(None)))
     .where(Worker.id == bindparam("worker"))
 )
-"""A worker, the row of the page load if there is one, and in a row each what the worker holds and has not done."""
+"""A worker, the row of the page load, or how many events there are where it is new, and in a row each what the worker holds and has not done."""
 _PAGE_LOAD = select(PageLoad.id, PageLoad.upto).where(PageLoad.key == bindparam("key")).with_for_update()
 _STORED_UPTO = update(PageLoad).where(PageLoad.id == bindparam("load")).values(upto=bindparam("reached"))
-_EVENTS_OF_A_WORKER = select(func.count()).select_from(
-    select(StoredEvent.id)
-    .join(PageLoad, PageLoad.id == StoredEvent.page_load_id)
-    .where(PageLoad.worker_id == bindparam("worker"))
-    .limit(MOST_OF_A_WORKER)
-    .subquery()
-)
 _NUMBERS_ABOVE = (
     select(StoredEvent.number)
     .where(StoredEvent.page_load_id == bindparam("load"), StoredEvent.number > bindparam("stored"))
@@ -146,8 +148,10 @@ def store_events(
     is_too_much = let_go.upto > MOST_OF_A_PAGE
     reached = 0 if is_too_much else _without_hole(0, sorted({event.n for event in events}))
     is_known = row.page_load is not None
+    if not is_known and row.so_far >= MOST_OF_A_WORKER:
+        return let_go
     page_load = _page_load(connection, page, reached, is_known=is_known, now=now)
-    if page_load is None or is_too_much:
+    if is_too_much:
         return let_go
     if events:
         received_ms = (now - EPOCH) // MILLISECOND
@@ -171,14 +175,9 @@ class _Load:
 
 def _page_load(
     connection: Connection, page: PageToken, reached: int, *, is_known: bool, now: datetime
-) -> _Load | None:
-    """Return the row of a page load; its first batch, without a hole up to number ``reached``, makes it where none is known.
-
-    None where it would be a new one of a worker of whom enough is stored.
-    """
+) -> _Load:
+    """Return the row of a page load; its first batch, without a hole up to number ``reached``, makes it where none is known."""
     if not is_known:
-        if connection.execute(_EVENTS_OF_A_WORKER, {"worker": page.worker}).scalar_one() >= MOST_OF_A_WORKER:
-            return None
         row = {
             "key": page.key,
             "worker_id": page.worker,
