@@ -177,7 +177,8 @@ def _page_load(
     connection: Connection, page: PageToken, reached: int, *, is_known: bool, now: datetime
 ) -> _Load:
     """Return the row of a page load; its first batch, without a hole up to number ``reached``, makes it where none is known."""
-    if not is_known:
+    known = connection.execute(_PAGE_LOAD, {"key": page.key}).one_or_none() if is_known else None
+    if known is None:
         row = {
             "key": page.key,
             "worker_id": page.worker,
@@ -190,8 +191,7 @@ def _page_load(
         new = connection.execute(_new_page_load(connection.dialect.name), row).scalar_one_or_none()
         if new is not None:
             return _Load(id=new, stored=reached, is_new=True)
-        # another batch was faster
-    known = connection.execute(_PAGE_LOAD, {"key": page.key}).one()
+        known = connection.execute(_PAGE_LOAD, {"key": page.key}).one()  # another batch was faster
     return _Load(id=known.id, stored=known.upto, is_new=False)
 
 

@@ -39,9 +39,10 @@ _IS_TIME = [isinstance(column.type, UtcTime) for column in _OF_SLOT]
 _HAS_FORM = or_(exists().where(Ballot.slot_id == Slot.id), exists().where(Reply.slot_id == Slot.id))
 _SLOTS_AND_PAIRS = (
     select(
-        Assignment.task_id,
+        Slot.id.label("held"),
         Showing.id,
         exists().where(Judgment.showing_id == Showing.id),
+        Assignment.task_id,
         case((Showing.id.is_(None), _HAS_FORM), else_=false()),  # what has pairs has no form of its own
         Follow.id,
         Follow.system_id,
@@ -181,16 +182,17 @@ def _slots(
     answered: dict[int, list[bool]] = {}
     follows: dict[int, FollowRow] = {}
     rows = connection.execute(_SLOTS_AND_PAIRS, {"worker": worker.id}).all()
-    for task, showing, is_judged, has_form, follow, system, started, ends, *values in rows:
-        slot = values[0]
+    for row in rows:
+        slot, showing = row[0], row[1]
         if slot not in answered:
+            task, has_form, follow, system, started, ends, *values = row[3:]
             held[task].append(SlotRow(*map(_read, values, _IS_TIME)))
             answered[slot] = [bool(has_form)] if task in one_form else []
             if follow is not None:
                 began, over = EPOCH + started * MILLISECOND, EPOCH + ends * MILLISECOND
                 follows[slot] = FollowRow(follow, slot, system, began, over)
         if showing is not None:
-            answered[slot].append(is_judged)
+            answered[slot].append(row[2])
     return {task.number: held[task.id] for task in plan.tasks}, answered, follows
 
 
