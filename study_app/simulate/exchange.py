@@ -8,7 +8,6 @@ as RFC 9112 has it: by length, in chunks, or to the end of the connection.
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
-from http import HTTPStatus
 from http.client import BadStatusLine, HTTPException, IncompleteRead, LineTooLong, RemoteDisconnected
 from io import BufferedReader
 from string import hexdigits
@@ -19,6 +18,10 @@ MOST_LINES = 100
 """So many lines a header may have; one that has more is no server's."""
 
 HTTP_PORT = 80
+_ENDS = {b"\r\n", b"\n", b""}
+_ONLY_BEFORE = range(100, 200)
+"""Statuses of what comes before the answer itself."""
+_NO_BODY = {204, 304}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +91,13 @@ class Wire:
 
 def _read_answer(incoming: BufferedReader, method: str) -> tuple[Answered, bool]:
     """Return the answer to a request, and whether the connection stays open after it."""
-    status = HTTPStatus.CONTINUE.value
-    while HTTPStatus.CONTINUE <= status < HTTPStatus.OK:  # what comes before the answer itself
+    status = _ONLY_BEFORE.start
+    while status in _ONLY_BEFORE:
         version, status = _status(incoming)
         header = _header(incoming)
     wishes = {wish.strip() for wish in header.get("connection", "").lower().split(",")}
     stays = "close" not in wishes if version == "HTTP/1.1" else "keep-alive" in wishes
-    if method == "HEAD" or status in {HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED}:
+    if method == "HEAD" or status in _NO_BODY:
         return Answered(status, header, b""), stays
     coding = header.get("transfer-encoding", "").lower().strip()
     if coding == "chunked":
@@ -121,10 +124,12 @@ def _status(incoming: BufferedReader) -> tuple[str, int]:
 def _header(incoming: BufferedReader) -> dict[str, str]:
     header: dict[str, str] = {}
     for _ in range(MOST_LINES):
-        line = _line(incoming, "header line")
-        if line in {"\r\n", "\n", ""}:
+        line = incoming.readline(MOST_OF_A_LINE + 1)
+        if line in _ENDS:
             return header
-        name, _, value = line.partition(":")
+        if len(line) > MOST_OF_A_LINE:
+            raise LineTooLong("header line")
+        name, _, value = line.decode("latin-1").partition(":")
         key, said = name.lower(), value.strip()
         header[key] = f"{header[key]}, {said}" if key in header else said
     raise HTTPException(f"got more than {MOST_LINES} headers")

@@ -87,19 +87,24 @@ class WallClock:
 
 BEAT_MS = 5_000
 
-# Made once: these run with every page.
+
+def _finder(path: str) -> Callable[..., Any]:
+    """Return what finds what an XPath says, made ready once: pages are many."""
+    return XPath(path)
+
+
 _PARSER = HTMLParser()
 _PARSER.set_element_class_lookup(
     ElementDefaultClassLookup(element=HtmlElement, comment=HtmlComment, pi=HtmlProcessingInstruction)
 )  # by default Python is asked for the class of every element
-_FORMS, _BOXES = XPath("descendant-or-self::form"), XPath(".//input[@name]")
-_LABEL_OF = XPath("//label[@for=$id]")
-_SIDES, _UPDATES = XPath("//section[@data-side]"), XPath("//section[@data-side='stream']//li[@data-item]")
-_OLDER = XPath("//a[@rel='next']/@href")
-_ITEMS = XPath(".//*[@data-item]")
-_FIRST_ITEMS = XPath(".//*[@data-item][not(ancestor::*[@data-item])]")
-_PARAGRAPHS = XPath("./p[not(contains(concat(' ', @class, ' '), ' window '))]")
-_TIMES = XPath("./time/@datetime")
+_FORMS, _BOXES = _finder("descendant-or-self::form"), _finder(".//input[@name]")
+_LABEL_OF = _finder("//label[@for=$id]")
+_SIDES, _UPDATES = _finder("//section[@data-side]"), _finder("//section[@data-side='stream']//li[@data-item]")
+_OLDER = _finder("//a[@rel='next']/@href")
+_ITEMS = _finder(".//*[@data-item]")
+_FIRST_ITEMS = _finder(".//*[@data-item][not(ancestor::*[@data-item])]")
+_PARAGRAPHS = _finder("./p[not(contains(concat(' ', @class, ' '), ' window '))]")
+_TIMES = _finder("./time/@datetime")
 
 
 def as_read(text: str) -> str:
@@ -247,9 +252,9 @@ def text_of(node: HtmlElement | None) -> str:
 
 
 @cache
-def _with(attribute: str) -> XPath:
+def _with(attribute: str) -> Callable[..., Any]:
     """Return what finds the elements that have an attribute; few are asked for."""
-    return XPath(f"//*[@{attribute}]")
+    return _finder(f"//*[@{attribute}]")
 
 
 def _label(box: HtmlElement) -> str:

@@ -273,10 +273,10 @@ def _make_impatient(connection: Any, record: object) -> None:  # noqa: ARG001 - 
     connection.commit()
 
 
-def _begin_sqlite(connection: PoolProxiedConnection) -> None:
+def _begin_sqlite(dbapi_connection: PoolProxiedConnection) -> None:
     """Begin at once for writing when that is wanted, so that two writers never wait for each other's read."""
-    raw: Any = connection.dbapi_connection
-    raw.execute("BEGIN IMMEDIATE" if WRITES in connection.info else "BEGIN")
+    raw: Any = dbapi_connection.dbapi_connection
+    raw.execute("BEGIN IMMEDIATE" if WRITES in dbapi_connection.info else "BEGIN")
 
 
 def _read_again(_connection: object, record: ConnectionPoolEntry) -> None:
