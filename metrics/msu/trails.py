@@ -11,7 +11,6 @@ from typing import ClassVar, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from metrics.arrays import Floats
@@ -320,6 +319,8 @@ def _drawn(mean: float, sd: float, law: tuple[float, ...], normal: float) -> flo
 @lru_cache(maxsize=64)
 def _placed(mean: float, sd: float, law: tuple[float, ...]) -> tuple[FloatArray, FloatArray]:
     """Return standard normal quantiles and the logs of A there, stretched so that A has this mean and this deviation."""
+    from scipy.optimize import brentq  # noqa: PLC0415 - slow to import, and few commands draw people
+
     logs = np.array(law) - law[-1]
     places = ndtri((np.arange(len(law)) + 0.5) / len(law))
 

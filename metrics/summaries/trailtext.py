@@ -106,11 +106,11 @@ def trailtext(summary: Summary, intent: str, *, layers: Layers = "both") -> tupl
         Ablations of the paper's Fig. 4: ``first`` puts in no second layer; ``second`` leaves out the first layer's
         iUnits, and their cost with them, while links stay.
     """
-    read: list[Element] = []
+    own, read = Link(intent), list[Element]()
     for element in summary.first:
         if layers != "second" or isinstance(element, Link):
             read.append(element)
-        if layers != "first" and element == Link(intent):
+        if layers != "first" and element == own:
             read.extend(summary.second[intent])
     return tuple(read)
 

@@ -4,6 +4,7 @@ The descriptions here are those of the published schema (docs/events.schema.json
 """
 
 import json
+from functools import cache
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
@@ -66,10 +67,13 @@ class PageEvent(_Form):
 
     def detail(self) -> dict[str, Any]:
         """Return what the kind adds."""
-        return {name: value for name, value in vars(self).items() if name not in _OF_EVERY_EVENT}
+        return {name: getattr(self, name) for name in _added_by(type(self))}
 
 
-_OF_EVERY_EVENT = frozenset(PageEvent.model_fields)
+@cache
+def _added_by(kind: type[PageEvent]) -> tuple[str, ...]:
+    """Return the names of what a kind of events adds, in their order."""
+    return tuple(name for name in kind.model_fields if name not in PageEvent.model_fields)
 
 
 class Open(PageEvent):

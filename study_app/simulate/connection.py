@@ -9,9 +9,10 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from http.client import HTTPConnection
 from typing import Any, Protocol, Self, TypeAlias
-from urllib.parse import urlencode, urljoin, urlsplit
+from urllib.parse import urlencode, urljoin
+
+from study_app.simulate.exchange import Wire
 
 Fields: TypeAlias = Mapping[str, str | list[str]]
 TIMEOUT_SECONDS = 60
@@ -87,7 +88,7 @@ class Connection:
 
     def __init__(self, address: str) -> None:
         self._address = address
-        self._raw = HTTPConnection(urlsplit(address).netloc, timeout=TIMEOUT_SECONDS)
+        self._wire = Wire(address, timeout_seconds=TIMEOUT_SECONDS)
 
     def __enter__(self) -> Self:
         """Return itself."""
@@ -95,7 +96,7 @@ class Connection:
 
     def __exit__(self, *_error: object) -> None:
         """Close the connection."""
-        self._raw.close()
+        self._wire.close()
 
     def get(self, url: str, *, headers: Mapping[str, str], follow_redirects: bool) -> Received:
         """Load a page."""
@@ -121,15 +122,14 @@ class Connection:
     def _asked(
         self, method: str, url: str, body: bytes | None, headers: Mapping[str, str], *, follow_redirects: bool
     ) -> Received:
-        address = urljoin(self._address, url)
+        address = url if url.startswith(f"{self._address}/") else urljoin(self._address, url)
         place = address.removeprefix(self._address)
-        self._raw.request(method, place, body, {"Accept-Encoding": "gzip", **headers})
-        answer = self._raw.getresponse()
-        content = answer.read()
-        onward = answer.getheader("Location") if answer.status in MOVED else None
+        answer = self._wire.ask(method, place, {"Accept-Encoding": "gzip", **headers}, body)
+        onward = answer.header.get("location") if answer.status in MOVED else None
         if follow_redirects and onward is not None:
             kept = {name: value for name, value in headers.items() if name != "Content-Type"}
             return self._asked("GET", urljoin(address, onward), None, kept, follow_redirects=True)
-        if answer.getheader("Content-Encoding") == "gzip":
+        content = answer.body
+        if answer.header.get("content-encoding") == "gzip":
             content = zlib.decompress(content, wbits=GZIP)
         return Received(url=address, status_code=answer.status, text=content.decode())

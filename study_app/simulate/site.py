@@ -9,11 +9,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from http import HTTPStatus
 from typing import Any, Protocol
 from urllib.parse import urljoin, urlsplit
 
-from lxml.html import HtmlElement, document_fromstring
+from lxml.etree import ElementDefaultClassLookup, XPath
+from lxml.html import HtmlComment, HtmlElement, HTMLParser, HtmlProcessingInstruction, document_fromstring
 
 from study_app.simulate.connection import Fields, Http, HttpAnswer
 from study_app.store.models import EPOCH, MILLISECOND
@@ -84,6 +86,25 @@ class WallClock:
 
 
 BEAT_MS = 5_000
+
+
+def _finder(path: str) -> Callable[..., Any]:
+    """Return what finds what an XPath says, made ready once: pages are many."""
+    return XPath(path)
+
+
+_PARSER = HTMLParser()
+_PARSER.set_element_class_lookup(
+    ElementDefaultClassLookup(element=HtmlElement, comment=HtmlComment, pi=HtmlProcessingInstruction)
+)  # by default Python is asked for the class of every element
+_FORMS, _BOXES = _finder("descendant-or-self::form"), _finder(".//input[@name]")
+_LABEL_OF = _finder("//label[@for=$id]")
+_SIDES, _UPDATES = _finder("//section[@data-side]"), _finder("//section[@data-side='stream']//li[@data-item]")
+_OLDER = _finder("//a[@rel='next']/@href")
+_ITEMS = _finder(".//*[@data-item]")
+_FIRST_ITEMS = _finder(".//*[@data-item][not(ancestor::*[@data-item])]")
+_PARAGRAPHS = _finder("./p[not(contains(concat(' ', @class, ' '), ' window '))]")
+_TIMES = _finder("./time/@datetime")
 
 
 def as_read(text: str) -> str:
@@ -168,31 +189,28 @@ class Page:
 
     def marked(self, attribute: str) -> HtmlElement:
         """Return the element that has ``attribute``; raises `PageError` when there is none."""
-        nodes = self.html.xpath(f"//*[@{attribute}]")
+        nodes = _with(attribute)(self.html)
         if not nodes:
             raise PageError(f"{self.url}: nothing on this page has {attribute}: {self._start()}")
         return nodes[0]
 
     def form(self) -> Form:
         """Return the page's form; raises `PageError` when it has none."""
-        form = next((form for form in self.html.forms if form.method == "POST"), None)
+        form = next((form for form in _FORMS(self.html) if form.get("method", "").upper() == "POST"), None)
         if form is None:
             raise PageError(f"{self.url}: no form on this page: {self._start()}")
         hidden: dict[str, str] = {}
         options: dict[str, list[tuple[str, str]]] = {}
-        for box in form.xpath(".//input[@name]"):
+        for box in _BOXES(form):
             if box.get("type") in {"radio", "checkbox"}:
-                options.setdefault(box.name, []).append((box.get("value", "on"), _label(box)))
+                options.setdefault(box.get("name"), []).append((box.get("value", "on"), _label(box)))
             else:
-                hidden[box.name] = box.get("value", "")
-        return Form(action=urljoin(self.url, form.action or ""), hidden=hidden, options=options)
+                hidden[box.get("name")] = box.get("value", "")
+        return Form(action=urljoin(self.url, form.get("action", "")), hidden=hidden, options=options)
 
     def sides(self) -> dict[str, tuple[Element, ...]]:
         """Return side -> elements of a pair page."""
-        return {
-            section.get("data-side"): tuple(_elements(section))
-            for section in self.html.xpath("//section[@data-side]")
-        }
+        return {section.get("data-side"): tuple(_elements(section)) for section in _SIDES(self.html)}
 
     def updates(self) -> tuple[UpdateOnPage, ...]:
         """Return the updates of a stream's page, as they stand."""
@@ -202,12 +220,12 @@ class Page:
                 text=text_of(item.find_class("text")[0]),
                 read=item.get("data-read") is not None,
             )
-            for item in self.html.xpath("//section[@data-side='stream']//li[@data-item]")
+            for item in _UPDATES(self.html)
         )
 
     def older(self) -> str | None:
         """Return the address of the stream's next portion, None when there is none."""
-        links = self.html.xpath("//a[@rel='next']/@href")
+        links = _OLDER(self.html)
         return urljoin(self.url, str(links[0])) if links else None
 
     def legends(self) -> dict[str, str]:
@@ -233,24 +251,28 @@ def text_of(node: HtmlElement | None) -> str:
     return "" if node is None else as_read(node.text_content())
 
 
+@cache
+def _with(attribute: str) -> Callable[..., Any]:
+    """Return what finds the elements that have an attribute; few are asked for."""
+    return _finder(f"//*[@{attribute}]")
+
+
 def _label(box: HtmlElement) -> str:
     around = next(box.iterancestors("label"), None)
-    return text_of(box.label if around is None else around)
+    if around is None and box.get("id"):
+        around = next(iter(_LABEL_OF(box, id=box.get("id"))), None)
+    return text_of(around)
 
 
 def _elements(section: HtmlElement) -> Iterator[Element]:
     """Elements of a side in order: of its first layer, each link with its second; of its days; of its list."""
-    for node in section.xpath(".//*[@data-item][not(ancestor::*[@data-item])]"):
+    for node in _FIRST_ITEMS(section):
         key = node.get("data-item")
         if node.tag == "details":
-            second = tuple(
-                Element(key=item.get("data-item"), text=text_of(item))
-                for item in node.xpath(".//*[@data-item]")
-            )
+            second = tuple(Element(key=item.get("data-item"), text=text_of(item)) for item in _ITEMS(node))
             yield Element(key=key, text=text_of(node.find("summary")), second=second)
         elif node.tag == "li":
-            paragraphs = node.xpath("./p[not(contains(concat(' ', @class, ' '), ' window '))]")
-            times = node.xpath("./time/@datetime")
+            paragraphs, times = _PARAGRAPHS(node), _TIMES(node)
             at = datetime.fromisoformat(times[0]) if times else None
             yield Element(key=key, text=as_read(" ".join(map(text_of, paragraphs))), at=at)
         else:
@@ -299,7 +321,7 @@ class Site:
     def _page(self, answer: HttpAnswer) -> Page:
         if answer.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
             raise PageError(f"{answer.url}: the server failed with {answer.status_code}")
-        return Page(str(answer.url), document_fromstring(answer.text))
+        return Page(str(answer.url), document_fromstring(answer.text, parser=_PARSER))
 
 
 class PageLog:

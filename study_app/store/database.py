@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import URL, Connection, Engine, MetaData, create_engine, event, inspect
 from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
 from sqlalchemy.orm import Session, sessionmaker
+from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection
 
 from metrics.errors import PrefcalError, input_fault
 from study_app.config import parsed_address
 from study_app.store import console_models, task_models
-from study_app.store.file_turns import SharedWrites, refuse_half_a_write
+from study_app.store.file_turns import WRITES, SharedWrites, begin_for_writing, refuse_half_a_write
 from study_app.store.models import Base
 
 if TYPE_CHECKING:
@@ -93,17 +94,17 @@ def open_database(url: str, *, impatient: bool = False) -> Database:
     if is_sqlite:
         event.listen(engine, "do_connect", _make_private)
         event.listen(engine, "connect", _prepare_sqlite)
-        event.listen(engine, "begin", _begin_sqlite)
+        event.listen(engine, "checkin", _read_again)
+        engine.dialect.do_begin = _begin_sqlite  # type: ignore[method-assign] # an engine with listeners asks them at each statement
         reading = engine
     else:
         if impatient:
             event.listen(engine, "connect", _make_impatient)
         reading = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-    writing = engine.execution_options(prefcal_write=True)
     return Database(
         engine=engine,
         readers=sessionmaker(reading, expire_on_commit=False),
-        writers=sessionmaker(writing, expire_on_commit=False),
+        writers=sessionmaker(engine, expire_on_commit=False),
         shared=SharedWrites(engine) if is_sqlite else None,
     )
 
@@ -169,8 +170,10 @@ def schema_change(database: Database) -> Iterator[Connection]:
     SQLite changes a table by copying it and dropping the old one, which references to it forbid: so they are not
     enforced in the block, and are all looked at in the end.
     """
-    writing = database.engine.execution_options(prefcal_write=True)
-    with database.shared.alone() if database.shared else nullcontext(), writing.connect() as connection:
+    alone = database.shared.alone() if database.shared else nullcontext()
+    with alone, database.engine.connect() as connection:
+        if database.is_sqlite:
+            begin_for_writing(connection)
         _enforce_references(database, connection, "OFF")
         try:
             with connection.begin():
@@ -270,10 +273,15 @@ def _make_impatient(connection: Any, record: object) -> None:  # noqa: ARG001 - 
     connection.commit()
 
 
-def _begin_sqlite(connection: Connection) -> None:
+def _begin_sqlite(dbapi_connection: PoolProxiedConnection) -> None:
     """Begin at once for writing when that is wanted, so that two writers never wait for each other's read."""
-    writes = connection.get_execution_options().get("prefcal_write", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    raw: Any = dbapi_connection.dbapi_connection
+    raw.execute("BEGIN IMMEDIATE" if WRITES in dbapi_connection.info else "BEGIN")
+
+
+def _read_again(_connection: object, record: ConnectionPoolEntry) -> None:
+    """Let a connection that has come back begin for reading again."""
+    record.info.pop(WRITES, None)
 
 
 LOW_BYTES, FULL_BYTES = 1 << 30, 100 << 20

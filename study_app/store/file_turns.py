@@ -123,6 +123,15 @@ def serving_lock(url: str) -> Iterator[None]:
         lock.release()
 
 
+WRITES = "prefcal_write"
+"""Key in the ``info`` of a connection whose transactions are for writing."""
+
+
+def begin_for_writing(connection: Connection) -> None:
+    """Let the transactions of a connection to a SQLite file be for writing from their beginning, until it is given back."""
+    connection.info[WRITES] = True
+
+
 MOST_IN_A_BATCH = 64
 """So many writers share a commit at most, so that nobody waits for a queue that never ends."""
 
@@ -167,7 +176,8 @@ class _Batch:
     """
 
     def __init__(self, engine: Engine) -> None:
-        self.connection: Connection = engine.connect().execution_options(prefcal_write=True)
+        self.connection: Connection = engine.connect()
+        begin_for_writing(self.connection)
         self.writers = 0
         self.ended = Event()
         self.error: Exception | None = None
@@ -211,7 +221,7 @@ class SharedWrites:
     Parameters
     ----------
     engine : Engine
-        Whose connections begin a transaction for writing at once where their option ``prefcal_write`` says so.
+        Whose connections begin a transaction for writing at once after `begin_for_writing`.
     """
 
     def __init__(self, engine: Engine) -> None:

@@ -7,7 +7,7 @@ times as much to read and to write: too much for what happens with every page.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from functools import cache
+from functools import cache, cached_property
 from threading import Lock
 from typing import Any, TypeVar, cast
 
@@ -50,7 +50,7 @@ class TopicPlan:
     is_closed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class TaskPlan:
     """A task: ``entry`` is what the study file says of it, ``systems`` maps rows to names in order.
 
@@ -64,23 +64,23 @@ class TaskPlan:
     systems: dict[int, str]
     pairs: Mapping[int, tuple[int, int]]
 
-    @property
+    @cached_property
     def kind(self) -> TaskKind:
         """What all tasks of its kind have in common."""
         return kind_of(self.entry)
 
-    @property
+    @cached_property
     def limit(self) -> int | None:
         """How many slots a query has, an event with all its streams, or a unit; None for no limit."""
         return self.kind.limit(self.entry)
 
-    @property
+    @cached_property
     def wanted(self) -> int:
         """How many queries, events or units a worker is asked to do."""
         units = sum(len(topic.units) for topic in self.topics) if self.kind.has_units else len(self.topics)
         return min(self.kind.wanted(self.entry), units)
 
-    @property
+    @cached_property
     def opens_study(self) -> bool:
         """Whether room in it is a reason to let somebody in."""
         return self.kind.unit != "all"
@@ -90,7 +90,7 @@ class TaskPlan:
         """What the study file says of a task with streams; raises TypeError for another."""
         return of_form(self.entry, FollowedTask)
 
-    @property
+    @cached_property
     def has_search(self) -> bool:
         """Whether a search page comes before the answers."""
         return isinstance(self.entry, SearchedTask) and self.entry.search_seconds > 0

@@ -7,7 +7,7 @@ token says which page was served to whom and when; it comes back with the page's
 import hashlib
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from random import Random
 from threading import Lock
@@ -29,6 +29,9 @@ LETTERS = "23456789abcdefghjkmnpqrstuvwxyz"
 
 MOST_KNOWN = 100_000
 """So many tokens are remembered as good."""
+
+MOST_SERVED = 4_096
+"""Of so many pages served last it is remembered what their tokens say: most forms and events come minutes after their page."""
 
 
 class BadTokenError(ValueError):
@@ -87,6 +90,8 @@ class Signer:
         self._until = None if before is None else before.until
         self._now = now or utc_now
         self._known: dict[str, int] = {}
+        self._served: dict[str, PageToken] = {}
+        self._lock = Lock()
 
     def worker_token(self, worker: int) -> str:
         """Return the token that carries a worker through the study."""
@@ -116,14 +121,22 @@ class Signer:
     def page_token(self, page: PageToken) -> str:
         """Return the token of a served page."""
         served_ms = (page.served_at - EPOCH) // MILLISECOND
-        return _text(
+        token = _text(
             self._pages.dumps(
                 {"w": page.worker, "k": page.key, "s": page.step, "h": page.showing, "t": served_ms}
             )
         )
+        with self._lock:
+            if len(self._served) >= MOST_SERVED:
+                del self._served[next(iter(self._served))]
+            self._served[token] = replace(page, served_at=EPOCH + served_ms * MILLISECOND)
+        return token
 
     def page(self, token: str) -> PageToken:
-        """Return what a page token says; raises `BadTokenError`."""
+        """Return what a page token says; raises `BadTokenError`. Those that this very server has just signed are not read again."""
+        served = self._served.get(token)
+        if served is not None:
+            return served
         claims = self._read(token, place=1)
         return PageToken(
             worker=claims["w"],

@@ -13,7 +13,7 @@ import secrets
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -30,7 +30,7 @@ from study_app.store.database import Database, is_empty, migrate, open_database,
 from study_app.store.plan import Plans
 from study_app.store.tokens import BadTokenError, NewToken, Now, Signer
 from study_app.tasks.kinds import KINDS
-from study_app.web.pages.pages import MessagePage, ShownSide
+from study_app.web.pages.pages import MessagePage, ShownSide, ShownUpdate
 
 LANGUAGES = ("en", "ja")
 NAME = "prefcal"
@@ -50,6 +50,8 @@ MAX_BODY_BYTES = 64 * 1024
 LARGE_BODIES = {"payments.post_list": 1024 * 1024}
 """Views that take more: a platform's list of a few thousand lines."""
 STATIC_MAX_AGE_SECONDS = 300
+MOST_UPDATES = 10_000
+"""So many updates are kept as they stand on pages: those of some dozens of streams."""
 LOGGER = logging.getLogger("prefcal.requests")
 
 
@@ -140,6 +142,17 @@ def side_html(language: str, side: str, shown: ShownSide) -> Markup:
     return shown.html[language, side]
 
 
+def update_html(language: str, update: ShownUpdate) -> Markup:
+    """Return an update as it stands on a page of a stream; `configure` lets it be made once for each language and update."""
+    parts: Any = current_app.jinja_env.get_template("stream_parts.html").module
+    return Markup(parts.update(partial(server().messages.text, language), update))  # noqa: S704 - the macro has escaped it
+
+
+def static_folder() -> str:
+    """Return what stands before the name of a file of the folder static; `url_for` would look for the route of each."""
+    return f"{request.script_root}{current_app.static_url_path}/"
+
+
 def said(key: str, *, status: int, language: str | None = None, reference: str = "") -> Response:
     """Render a page that only says something, in the words under ``key``; in the browser's language when none is given."""
     page = MessagePage(
@@ -194,6 +207,8 @@ def configure(app: Flask, config: Config) -> None:
     app.jinja_loader = ChoiceLoader([cast("BaseLoader", app.jinja_loader), *brought])
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.globals["side_html"] = side_html
+    app.jinja_env.globals["update_html"] = lru_cache(MOST_UPDATES)(update_html)
+    app.jinja_env.globals["static_folder"] = static_folder
     app.url_map.merge_slashes = False  # else `//` leads to the host that the request names
 
 
@@ -262,13 +277,19 @@ def permit(
 
 def _with_headers(response: Response) -> Response:
     response.headers.extend(HEADERS)
-    policy = g.get("policy") or POLICY.format(
-        scripts=g.get("scripts", "'self'"), forms=g.get("forms", "'self'"), frames=g.get("frames", "'none'")
+    mine = g.get
+    policy = mine("policy") or _policy(
+        mine("scripts", "'self'"), mine("forms", "'self'"), mine("frames", "'none'")
     )
-    response.headers.add("Content-Security-Policy", policy + g.get("more_policy", ""))
+    response.headers.add("Content-Security-Policy", policy + mine("more_policy", ""))
     if request.endpoint != "static":
         response.headers["Cache-Control"] = "no-store"
     return response
+
+
+@lru_cache(maxsize=64)
+def _policy(scripts: str, forms: str, frames: str) -> str:
+    return POLICY.format(scripts=scripts, forms=forms, frames=frames)
 
 
 def install_log(app: Flask) -> None:

@@ -169,7 +169,8 @@ def end_code(session: Session, here: Whereabouts) -> DueCode:
 
 def visit_code(session: Session, here: Whereabouts) -> DueCode | None:
     """Return the code for the visit since the worker last came from the platform; None while there was none, or no such code."""
-    code, latest = here.plan.entry.visit_code, _latest(session, here.worker)
+    code = here.plan.entry.visit_code
+    latest = None if code is None else _latest(session, here.worker)
     if code is None or latest is None:
         return None
     entry = _first_of_submission(session, latest)

@@ -1,12 +1,25 @@
 """Events of a page: stored once whatever is retried, acknowledged up to the first gap."""
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import BigInteger, Connection, Executable, bindparam, func, select, type_coerce, update
+from sqlalchemy import (
+    BigInteger,
+    Connection,
+    Executable,
+    Row,
+    and_,
+    bindparam,
+    case,
+    func,
+    select,
+    type_coerce,
+    update,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -15,9 +28,9 @@ from study_app.protocol.steps import CONSENT
 from study_app.services.worker.slots import keep_alive
 from study_app.services.worker.whereabouts import UnknownWorkerError, locate
 from study_app.store.models import (
+    EPOCH,
     MILLISECOND,
     Assignment,
-    Base,
     LoadedStudy,
     PageLoad,
     Slot,
@@ -32,6 +45,13 @@ MOST_OF_A_PAGE, MOST_OF_A_WORKER = 20_000, 200_000
 """So many events are kept of a page load, and of a worker's when another page begins: a day of reading, and weeks of it."""
 
 # Written once: they run with every batch.
+_EVENTS_OF_A_WORKER = select(func.count()).select_from(
+    select(StoredEvent.id)
+    .join(PageLoad, PageLoad.id == StoredEvent.page_load_id)
+    .where(PageLoad.worker_id == bindparam("worker"))
+    .limit(MOST_OF_A_WORKER)
+    .subquery()
+)
 _WORKER = (
     select(
         Worker.pseudonym,
@@ -40,19 +60,20 @@ _WORKER = (
         Worker.stopped_at,
         LoadedStudy.id,
         LoadedStudy.version,
+        PageLoad.id.label("page_load"),
+        case((PageLoad.id.is_(None), _EVENTS_OF_A_WORKER.scalar_subquery())).label("so_far"),
+        type_coerce(Slot.leased_at, BigInteger).label("leased_ms"),
+        type_coerce(Slot.expires_at, BigInteger).label("expires_ms"),
     )
     .join(LoadedStudy)
+    .outerjoin(PageLoad, PageLoad.key == bindparam("key"))
+    .outerjoin(Assignment, Assignment.worker_id == Worker.id)
+    .outerjoin(Slot, and_(Slot.assignment_id == Assignment.id, Slot.done_at.is_(None)))
     .where(Worker.id == bindparam("worker"))
 )
+"""A worker, the row of the page load, or how many events there are where it is new, and in a row each what the worker holds and has not done."""
 _PAGE_LOAD = select(PageLoad.id, PageLoad.upto).where(PageLoad.key == bindparam("key")).with_for_update()
 _STORED_UPTO = update(PageLoad).where(PageLoad.id == bindparam("load")).values(upto=bindparam("reached"))
-_EVENTS_OF_A_WORKER = select(func.count()).select_from(
-    select(StoredEvent.id)
-    .join(PageLoad, PageLoad.id == StoredEvent.page_load_id)
-    .where(PageLoad.worker_id == bindparam("worker"))
-    .limit(MOST_OF_A_WORKER)
-    .subquery()
-)
 _NUMBERS_ABOVE = (
     select(StoredEvent.number)
     .where(StoredEvent.page_load_id == bindparam("load"), StoredEvent.number > bindparam("stored"))
@@ -65,17 +86,30 @@ _UNFINISHED = (
     > bindparam("first_ms"),
 )
 """What a worker holds and has not done; not what waits for their first answer, which no sign of life prolongs."""
-_AN_EXPIRED_SLOT = select(Slot.id).where(*_UNFINISHED, Slot.expires_at <= bindparam("now")).limit(1)
 _SEEN = update(Worker).where(Worker.id == bindparam("worker_id")).values(last_seen_at=bindparam("now"))
 _PROLONGED = update(Slot).where(*_UNFINISHED).values(expires_at=bindparam("until"))
 
 
+_EVENT = ("page_load_id", "number", "kind", "page_ms", "wall_ms", "received_at", "detail")
+_MARKS = {"sqlite": "?", "postgresql": "%s"}
+
+
 @cache
-def _inserting(dialect: str, model: type[Base], *returned: Any) -> Executable:
-    """Return the statement that inserts what breaks no unique constraint, and returns columns of what it has inserted."""
-    insert = postgresql.insert(model) if dialect == "postgresql" else sqlite.insert(model)
-    statement = insert.on_conflict_do_nothing()
-    return statement.returning(*returned) if returned else statement
+def _new_events(dialect: str) -> str:
+    """Return the statement, in the driver's own form, that inserts events that are not there yet.
+
+    A batch has dozens of rows, and to SQLAlchemy each is a dictionary that it goes through twice.
+    """
+    marks = ", ".join([_MARKS[dialect]] * len(_EVENT))
+    names = ", ".join(_EVENT)
+    return f"INSERT INTO {StoredEvent.__tablename__} ({names}) VALUES ({marks}) ON CONFLICT DO NOTHING"  # noqa: S608 - nothing of it comes from outside
+
+
+@cache
+def _new_page_load(dialect: str) -> Executable:
+    """Return the statement that inserts a page load that is not there yet, and returns its row's number then."""
+    insert = postgresql.insert(PageLoad) if dialect == "postgresql" else sqlite.insert(PageLoad)
+    return insert.on_conflict_do_nothing().returning(PageLoad.id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,24 +137,30 @@ def store_events(
         If the page's worker is not in this database.
     """
     connection = session.connection()
-    row = connection.execute(_WORKER, {"worker": page.worker}).one_or_none()
-    if row is None:
+    rows = connection.execute(_WORKER, {"worker": page.worker, "key": page.key}).all()
+    if not rows:
         raise UnknownWorkerError(page.worker)
+    row = rows[0]
     let_go = Receipt(worker=row.pseudonym, upto=max((event.n for event in events), default=0))
     is_at_the_door = row.consented_at is None or page.step == CONSENT.path
     if is_at_the_door or row.withdrawn_at is not None:
         return let_go
     is_too_much = let_go.upto > MOST_OF_A_PAGE
     reached = 0 if is_too_much else _without_hole(0, sorted({event.n for event in events}))
-    page_load = _page_load(connection, page, reached, now=now)
-    if page_load is None or is_too_much:
+    is_known = row.page_load is not None
+    if not is_known and row.so_far >= MOST_OF_A_WORKER:
+        return let_go
+    page_load = _page_load(connection, page, reached, is_known=is_known, now=now)
+    if is_too_much:
         return let_go
     if events:
-        rows = [_row(page_load.id, event, now=now) for event in events]
-        connection.execute(_inserting(connection.dialect.name, StoredEvent), rows)
+        received_ms = (now - EPOCH) // MILLISECOND
+        new = [_row(page_load.id, event, received_ms) for event in events]
+        connection.exec_driver_sql(_new_events(connection.dialect.name), new)
     upto = reached if page_load.is_new else _contiguous(connection, page_load)
     if row.stopped_at is None:
-        _keep_lease(session, plans, page.worker, plans.of(session, row.id, row.version).entry, now=now)
+        entry = plans.of(session, row.id, row.version).entry
+        _keep_lease(session, plans, page.worker, entry, rows, now=now)
     return Receipt(worker=row.pseudonym, upto=upto)
 
 
@@ -133,15 +173,12 @@ class _Load:
     is_new: bool
 
 
-def _page_load(connection: Connection, page: PageToken, reached: int, *, now: datetime) -> _Load | None:
-    """Return the row of a page load; its first batch, without a hole up to number ``reached``, makes it.
-
-    None where it would be a new one of a worker of whom enough is stored.
-    """
-    known = connection.execute(_PAGE_LOAD, {"key": page.key}).one_or_none()
+def _page_load(
+    connection: Connection, page: PageToken, reached: int, *, is_known: bool, now: datetime
+) -> _Load:
+    """Return the row of a page load; its first batch, without a hole up to number ``reached``, makes it where none is known."""
+    known = connection.execute(_PAGE_LOAD, {"key": page.key}).one_or_none() if is_known else None
     if known is None:
-        if connection.execute(_EVENTS_OF_A_WORKER, {"worker": page.worker}).scalar_one() >= MOST_OF_A_WORKER:
-            return None
         row = {
             "key": page.key,
             "worker_id": page.worker,
@@ -151,24 +188,18 @@ def _page_load(connection: Connection, page: PageToken, reached: int, *, now: da
             "first_received_at": now,
             "upto": reached,
         }
-        made = connection.execute(_inserting(connection.dialect.name, PageLoad, PageLoad.id), row)
-        new = made.scalar_one_or_none()
+        new = connection.execute(_new_page_load(connection.dialect.name), row).scalar_one_or_none()
         if new is not None:
             return _Load(id=new, stored=reached, is_new=True)
         known = connection.execute(_PAGE_LOAD, {"key": page.key}).one()  # another batch was faster
     return _Load(id=known.id, stored=known.upto, is_new=False)
 
 
-def _row(load: int, event: PageEvent, *, now: datetime) -> dict[str, Any]:
-    return {
-        "page_load_id": load,
-        "number": event.n,
-        "kind": event.kind,
-        "page_ms": event.ms,
-        "wall_ms": event.wall,
-        "received_at": now,
-        "detail": event.detail(),
-    }
+def _row(load: int, event: PageEvent, received_ms: int) -> tuple[Any, ...]:
+    """Return an event as `_EVENT` has it."""
+    detail = event.detail()
+    stored = json.dumps(detail) if detail else "{}"
+    return load, event.n, event.kind, event.ms, event.wall, received_ms, stored
 
 
 def _contiguous(connection: Connection, load: _Load) -> int:
@@ -189,16 +220,30 @@ def _without_hole(upto: int, numbers: Iterable[int]) -> int:
     return upto
 
 
-def _keep_lease(session: Session, plans: Plans, worker: int, entry: StudyEntry, *, now: datetime) -> None:
-    """Prolong the worker's live slot by one statement; an expired one takes the longer way.
+def _keep_lease(
+    session: Session,
+    plans: Plans,
+    worker: int,
+    entry: StudyEntry,
+    rows: Sequence[Row[Any]],
+    *,
+    now: datetime,
+) -> None:
+    """Prolong what the worker holds, as ``rows`` of `_WORKER` tell, by one statement; what has expired takes the longer way.
 
     The worker's row comes before the slot's, as where forms are taken: else the two would wait for each other.
     """
     connection = session.connection()
     first_ms = entry.first_lease // MILLISECOND if entry.first_lease < entry.lease else -1
-    held = {"worker_id": worker, "first_ms": first_ms}
-    if connection.execute(_AN_EXPIRED_SLOT, held | {"now": now}).first() is not None:
+    held = [
+        row.expires_ms
+        for row in rows
+        if row.expires_ms is not None and row.expires_ms - row.leased_ms > first_ms
+    ]
+    if held and min(held) <= (now - EPOCH) // MILLISECOND:
         keep_alive(session, locate(session, plans, worker, now=now, lock=True), now=now)
         return
     connection.execute(_SEEN, {"worker_id": worker, "now": now})
-    connection.execute(_PROLONGED, held | {"until": now + entry.lease})
+    if held:
+        until = {"worker_id": worker, "first_ms": first_ms, "until": now + entry.lease}
+        connection.execute(_PROLONGED, until)

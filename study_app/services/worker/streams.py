@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import (
     BigInteger,
     Select,
+    and_,
     bindparam,
     exists,
     func,
@@ -46,15 +47,20 @@ WAS_USED = or_(StreamView.left_at.is_not(None), exists().where(PageLoad.key == S
 # Written once: these run with every page of a stream.
 _VIEWS = select(*columns(StreamView, StreamViewRow))
 _OF_FOLLOW = StreamView.follow_id == bindparam("follow")
-_LATEST_VIEW = _VIEWS.where(_OF_FOLLOW).order_by(StreamView.id.desc()).limit(1)
-_VIEWS_ABOVE = (
-    _VIEWS.where(
+_LATEST = aliased(StreamView)
+_LATEST_ID = select(func.max(StreamView.id)).where(_OF_FOLLOW).scalar_subquery()
+_LATEST_AND_ABOVE = (
+    select(WAS_USED, *columns(StreamView, StreamViewRow))
+    .join(_LATEST, _LATEST.id == _LATEST_ID)
+    .where(
         _OF_FOLLOW,
-        or_(StreamView.visit == bindparam("visit"), StreamView.last > bindparam("after")),
-        WAS_USED,
+        or_(
+            StreamView.id == _LATEST.id,
+            and_(or_(StreamView.visit == _LATEST.visit, StreamView.last > _LATEST.after), WAS_USED),
+        ),
     )
     .order_by(StreamView.id.desc())
-    .limit(bindparam("most"))
+    .limit(MOST_LOADS + 1)
 )
 _PAGE = aliased(StreamView)
 _VISIT_OF_PAGE = _VIEWS.join(_PAGE, _PAGE.visit == StreamView.visit).where(
@@ -173,8 +179,7 @@ def open_view(
     below : int or None
         Show what is older than this place, if it is a place of the visit that goes on.
     """
-    latest = _latest_view(session, one)
-    newer = _views_above(session, one, latest) if latest else ()
+    latest, newer = _latest_and_above(session, one)
     logs, upto = _logged(session, newer), one.upto(now)
     read = _places(one, newer, logs)
     if latest is None:
@@ -205,18 +210,18 @@ def _views(session: Session, query: Select[Any], one: Followed, **values: object
     ]
 
 
-def _latest_view(session: Session, one: Followed) -> StreamViewRow | None:
-    return next(iter(_views(session, _LATEST_VIEW, one)), None)
-
-
-def _views_above(session: Session, one: Followed, latest: StreamViewRow) -> Sequence[StreamViewRow]:
-    """Return the views of the latest visit, and earlier ones that showed something above what had been read before it.
+def _latest_and_above(
+    session: Session, one: Followed
+) -> tuple[StreamViewRow | None, Sequence[StreamViewRow]]:
+    """Return the latest view, and the views of its visit with earlier ones that showed something above what had been read before it.
 
     Only those of which something is known but that they were served, and the newest of these: the page costs the same however often
     it was loaded.
     """
-    values = {"visit": latest.visit, "after": latest.after, "most": MOST_LOADS}
-    return _views(session, _VIEWS_ABOVE, one, **values)[::-1]
+    rows = session.connection().execute(_LATEST_AND_ABOVE, {"follow": one.follow.id}).all()
+    views = [StreamViewRow(*row[1:]) for row in rows]
+    used = [view for view, row in zip(views, rows, strict=True) if row[0]]
+    return next(iter(views), None), used[:MOST_LOADS][::-1]
 
 
 def _last_sign(views: Sequence[StreamViewRow], logs: Mapping[str, Sequence[LoggedEvent]]) -> datetime:
@@ -257,7 +262,7 @@ def _logged(session: Session, views: Collection[StreamViewRow]) -> Mapping[str, 
     logs: defaultdict[str, list[LoggedEvent]] = defaultdict(list)
     if views:
         keys = [view.key for view in views]
-        for key, *event in session.connection().execute(_EVENTS, {"keys": keys}):
+        for key, *event in session.connection().execute(_EVENTS, {"keys": keys}).all():
             logs[key].append(LoggedEvent(*event))
     return logs
 

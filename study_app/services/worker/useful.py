@@ -81,7 +81,8 @@ def ask(
             here.worker.number,
             f"useful {step.task}.{step.query}.{view.visit}.{len(of_visit)}",
         )
-        drawn_now = drawn_questions(candidates, _asked_so_far(session, here.plan.id), room, rng)
+        so_far = _asked_so_far(session, here.plan.id) if candidates else {}
+        drawn_now = drawn_questions(candidates, so_far, room, rng)
         if drawn_now:
             row = {"follow_id": one.follow.id, "visit": view.visit, "asked_at": now}
             session.connection().execute(_NEW_QUESTION, [row | asdict(question) for question in drawn_now])

@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, Connection, Select, bindparam, exists, select, type_coerce
+from sqlalchemy import BigInteger, Connection, bindparam, case, exists, false, or_, select, type_coerce
 from sqlalchemy.orm import Session
 
 from study_app.protocol.steps import SlotState, Step, TaskState, WorkerState, is_settled
 from study_app.services.worker.room import has_open
 from study_app.store.models import (
+    EPOCH,
+    MILLISECOND,
     Assignment,
     Ballot,
     Judgment,
@@ -23,7 +25,6 @@ from study_app.store.models import (
 )
 from study_app.store.plan import FollowRow, Plans, SlotRow, StudyPlan, TaskPlan, WorkerRow, columns
 from study_app.store.task_models import Follow, Introduction, Rating, Reply, Sheet
-from study_app.tasks.task_kind import Page
 
 # Written once: these run with every page and every answer.
 _OF_WORKER = Assignment.worker_id == bindparam("worker")
@@ -35,11 +36,18 @@ _WORKER = (
 _LOCKED_WORKER = _WORKER.with_for_update(of=Worker, key_share=True)
 _OF_SLOT = columns(Slot, SlotRow)
 _IS_TIME = [isinstance(column.type, UtcTime) for column in _OF_SLOT]
+_HAS_FORM = or_(exists().where(Ballot.slot_id == Slot.id), exists().where(Reply.slot_id == Slot.id))
 _SLOTS_AND_PAIRS = (
     select(
-        Assignment.task_id,
+        Slot.id.label("held"),
         Showing.id,
         exists().where(Judgment.showing_id == Showing.id),
+        Assignment.task_id,
+        case((Showing.id.is_(None), _HAS_FORM), else_=false()),  # what has pairs has no form of its own
+        Follow.id,
+        Follow.system_id,
+        type_coerce(Follow.started_at, BigInteger),
+        type_coerce(Follow.ends_at, BigInteger),
         *(
             type_coerce(column, BigInteger) if is_time else column
             for column, is_time in zip(_OF_SLOT, _IS_TIME, strict=True)
@@ -47,16 +55,11 @@ _SLOTS_AND_PAIRS = (
     )
     .join(Slot.assignment)
     .outerjoin(Slot.showings)
+    .outerjoin(Follow, Follow.slot_id == Slot.id)
     .where(_OF_WORKER)
     .order_by(Slot.position, Showing.position)
 )
-_VOTED = (
-    select(Ballot.slot_id)
-    .join(Slot, Slot.id == Ballot.slot_id)
-    .join(Slot.assignment)
-    .where(_OF_WORKER)
-    .distinct()
-)
+"""What a worker holds: of each slot whether its form (a vote, a reply) is stored, the stream followed in it, and a row for each pair of it."""
 _RATED = (
     select(Sheet.slot_id, exists().where(Rating.sheet_id == Sheet.id))
     .join(Sheet.slot)
@@ -64,19 +67,11 @@ _RATED = (
     .where(_OF_WORKER)
     .order_by(Sheet.slot_id, Sheet.position)
 )
-_REPLIED = (
-    select(Reply.slot_id)
-    .join(Slot, Slot.id == Reply.slot_id)
-    .join(Slot.assignment)
-    .where(_OF_WORKER)
-    .distinct()
-)
 _INTRODUCED = select(Introduction.task_id).where(
     Introduction.worker_id == bindparam("worker"), Introduction.passed
 )
-_FOLLOWS = select(*columns(Follow, FollowRow)).join(Follow.slot).join(Slot.assignment).where(_OF_WORKER)
-_SINGLE_PAGES: Mapping[Page, Select[int]] = {"vote": _VOTED, "questions": _REPLIED}
-"""Kind of answer pages of which a slot has one -> which of them have an answer."""
+_OF_ONE_FORM = {"vote", "questions"}
+"""Kinds of answer pages of which a slot has one."""
 
 
 class UnknownWorkerError(LookupError):
@@ -151,9 +146,8 @@ def locate(
         raise UnknownWorkerError(worker_id)
     worker = WorkerRow(*row[1:])
     plan = plans.of(session, worker.study_id, row.version)
-    slots, answered = _slots(connection, worker, plan)
-    follows = _follows(connection, worker, plan, slots)
-    answered |= _answered(connection, worker, plan, slots)
+    slots, answered, follows = _slots(connection, worker, plan)
+    answered |= _rated(connection, worker, plan, slots)
     answered |= {slot: [follow.ends_at <= now] for slot, follow in follows.items()}
     introduced = _introduced(connection, worker, plan)
     tasks = tuple(
@@ -181,32 +175,30 @@ def locate(
 
 def _slots(
     connection: Connection, worker: WorkerRow, plan: StudyPlan
-) -> tuple[dict[int, list[SlotRow]], dict[int, list[bool]]]:
-    """Return what the worker holds in each task, and of each slot which of its pairs have an answer."""
+) -> tuple[dict[int, list[SlotRow]], dict[int, list[bool]], dict[int, FollowRow]]:
+    """Return what the worker holds in each task, of each slot which of its pages have an answer, and the streams that are followed."""
     held: dict[int, list[SlotRow]] = {task.id: [] for task in plan.tasks}
+    one_form = {task.id for task in plan.tasks if task.kind.page in _OF_ONE_FORM}
     answered: dict[int, list[bool]] = {}
-    for task, showing, is_answered, *values in connection.execute(_SLOTS_AND_PAIRS, {"worker": worker.id}):
-        slot = values[0]
+    follows: dict[int, FollowRow] = {}
+    rows = connection.execute(_SLOTS_AND_PAIRS, {"worker": worker.id}).all()
+    for row in rows:
+        slot, showing = row[0], row[1]
         if slot not in answered:
+            task, has_form, follow, system, started, ends, *values = row[3:]
             held[task].append(SlotRow(*map(_read, values, _IS_TIME)))
-            answered[slot] = []
+            answered[slot] = [bool(has_form)] if task in one_form else []
+            if follow is not None:
+                began, over = EPOCH + started * MILLISECOND, EPOCH + ends * MILLISECOND
+                follows[slot] = FollowRow(follow, slot, system, began, over)
         if showing is not None:
-            answered[slot].append(is_answered)
-    return {task.number: held[task.id] for task in plan.tasks}, answered
+            answered[slot].append(row[2])
+    return {task.number: held[task.id] for task in plan.tasks}, answered, follows
 
 
 def _read(stored: int | None, is_time: bool) -> Any:  # noqa: FBT001 - of `map`
     """Return a value of a slot as it is meant; its times come with each of its pairs, and are read once."""
     return time_of(stored) if is_time else stored
-
-
-def _follows(
-    connection: Connection, worker: WorkerRow, plan: StudyPlan, slots: dict[int, list[SlotRow]]
-) -> dict[int, FollowRow]:
-    if not any(task.kind.page == "stream" and slots[task.number] for task in plan.tasks):
-        return {}
-    rows = connection.execute(_FOLLOWS, {"worker": worker.id})
-    return {follow.slot_id: follow for follow in (FollowRow(*row) for row in rows)}
 
 
 def _introduced(connection: Connection, worker: WorkerRow, plan: StudyPlan) -> set[int]:
@@ -216,20 +208,14 @@ def _introduced(connection: Connection, worker: WorkerRow, plan: StudyPlan) -> s
     return set(connection.scalars(_INTRODUCED, {"worker": worker.id}))
 
 
-def _answered(
+def _rated(
     connection: Connection, worker: WorkerRow, plan: StudyPlan, slots: dict[int, list[SlotRow]]
 ) -> dict[int, list[bool]]:
-    """Return, for each slot with pages that are no pairs, which of them have an answer."""
+    """Return, for each slot with iUnits to rate, which of its sheets have an answer."""
     answered: dict[int, list[bool]] = {}
-    held = {task.kind.page for task in plan.tasks if slots[task.number]}
-    if "rate" in held:
+    if any(task.kind.page == "rate" and slots[task.number] for task in plan.tasks):
         for slot_id, is_answered in connection.execute(_RATED, {"worker": worker.id}):
             answered.setdefault(slot_id, []).append(is_answered)
-    for page, single in _SINGLE_PAGES.items():
-        if page in held:
-            done = set(connection.scalars(single, {"worker": worker.id}))
-            of_page = [task.number for task in plan.tasks if task.kind.page == page]
-            answered |= {slot.id: [slot.id in done] for number in of_page for slot in slots[number]}
     return answered
 
 

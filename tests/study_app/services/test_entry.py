@@ -1,6 +1,8 @@
 """Arriving: who is let in, under which identity, and what is said to the others."""
 
 import json
+from dataclasses import replace
+from datetime import timedelta
 
 import jwt
 import pytest
@@ -8,6 +10,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from jwt.algorithms import RSAAlgorithm
 from sqlalchemy import select
 
+from study_app.store import tokens
 from study_app.store.models import EPOCH, LoadedStudy, PlatformEntry, PlatformIdentity, Worker
 from study_app.store.tokens import BadTokenError, PageToken, Signer
 from study_app.study.platforms import PLATFORMS, is_phone, visit_parameters, worker_id
@@ -143,12 +146,31 @@ def test_a_token_is_remembered_in_the_spelling_that_was_given_out():
     assert signer._known == {token: 7}
 
 
+def test_what_was_just_signed_says_what_its_token_says(monkeypatch):
+    """Whether this server remembers the page or another process of it reads the token; and it remembers the latest only."""
+    monkeypatch.setattr(tokens, "MOST_SERVED", 3)
+    signer, other = Signer("a key"), Signer("a key")
+    served_at = EPOCH + timedelta(milliseconds=7, microseconds=600)
+    pages = [
+        PageToken(worker=1, key=f"k{number}", step="1/2/pair/3", showing=number, served_at=served_at)
+        for number in range(5)
+    ]
+    signed = [signer.page_token(page) for page in pages]
+    assert list(signer._served) == signed[2:]
+    for page, token in zip(pages, signed, strict=True):
+        assert signer.page(token) == other.page(token)
+        assert signer.page(token) == replace(page, served_at=EPOCH + timedelta(milliseconds=7))
+    for forged in (f"{signed[-1]}A", signed[-1][:-1], f" {signed[-1]}"):
+        with pytest.raises(BadTokenError):
+            signer.page(forged)
+
+
 def test_a_token_of_another_installation_opens_nothing():
     """Tokens are signed with the installation's own key, each kind with its own salt."""
     ours, theirs = Signer("our key"), Signer("their key")
     page = PageToken(worker=1, key="k", step="consent", showing=None, served_at=EPOCH)
     assert ours.worker(ours.worker_token(1)) == 1
-    assert ours.page(ours.page_token(page)) == page
+    assert ours.page(ours.page_token(page)) == Signer("our key").page(ours.page_token(page)) == page
     for read, token in (
         (ours.worker, theirs.worker_token(1)),
         (ours.page, theirs.page_token(page)),

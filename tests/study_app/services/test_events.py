@@ -111,6 +111,11 @@ def test_every_kind_is_stored_with_its_detail(study, ann):
     assert load.showing_id is not None
 
 
+def test_the_statement_that_stores_events_names_every_column():
+    """It is written for the driver, so nothing else notices a column that is missing there."""
+    assert {"id", *events._EVENT} == set(StoredEvent.__table__.columns.keys())
+
+
 def test_a_beacon_may_say_that_it_is_text(study, ann):
     """navigator.sendBeacon cannot send JSON without a preflight."""
     assert post(ann, batch(ann.page_token, beats(1)), content_type="text/plain;charset=UTF-8").json == {

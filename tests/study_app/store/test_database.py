@@ -1,5 +1,6 @@
 """The database: durable settings, one place that commits, migrations, and two writers at once."""
 
+import sqlite3
 import stat
 import threading
 from contextlib import suppress
@@ -126,6 +127,18 @@ def test_writers_in_two_processes_wait_for_each_other(tmp_path, database):
     with transaction(database, write=False) as session:
         assert session.get_one(Setting, "count").value == "200"
     other.engine.dispose()
+
+
+@ON_SQLITE
+def test_a_connection_that_has_written_reads_again_while_another_writes(tmp_path, database):
+    """It comes back to the pool; who gets it next to read must not ask for the writer's turn."""
+    with transaction(database, write=True) as session:
+        session.add(Setting(name="a", value="1"))
+    other = sqlite3.connect(tmp_path / "test.sqlite3", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with transaction(database, write=False) as reader:
+        assert reader.scalars(select(Setting.name)).all() == ["a"]
+    other.close()
 
 
 def test_constraints_are_the_databases_own(database):
