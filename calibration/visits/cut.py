@@ -155,14 +155,15 @@ def signs_of_life(activity: pd.DataFrame, follows: pd.DataFrame | None) -> Signs
     topic, topics = pd.factorize(of["topic"], sort=True)
     stream, streams = pd.factorize(worker.astype(np.int64) * len(topics) + topic, sort=True)
     # by name, not by who came first: the order of rows decides nothing
-    page = pd.factorize(activity["page"], sort=True, use_na_sentinel=False)[0]
+    page, pages = pd.factorize(activity["page"], sort=True, use_na_sentinel=False)
+    view = pd.factorize(stream * len(pages) + page, sort=True)[0]
     at, leaves = _milliseconds(activity["at"]), activity["kind"].isin(_OUT_OF_SIGHT).to_numpy(bool)
-    row = np.lexsort((leaves, at, page, stream))
-    same = (np.diff(page[row]) == 0) & (np.diff(stream[row]) == 0)
-    row = row[~np.append(False, same & leaves[row][1:] & leaves[row][:-1])] if len(row) else row
+    row = _in_order(view, at, leaves)
+    left = leaves[row]
+    row = row[~np.append(False, (np.diff(view[row]) == 0) & left[1:] & left[:-1])] if len(row) else row
     heard_again = np.zeros(len(at), dtype=bool)
-    heard_again[row] = at[row] < _last_of_page(stream[row], page[row], at[row])
-    row = row[np.lexsort((heard_again[row], leaves[row], at[row], stream[row]))]
+    heard_again[row] = at[row] < _last_of_view(view[row], at[row])
+    row = row[_in_order(stream[row], at[row], leaves[row] * 2 + heard_again[row])]
     names = pd.DataFrame({"worker": workers[streams // len(topics)], "topic": topics[streams % len(topics)]})
     started_at, ended_at, followed = _bounds(names, follows)
     row = row[followed[stream[row]] & (at[row] >= started_at[stream[row]])]
@@ -180,10 +181,22 @@ def signs_of_life(activity: pd.DataFrame, follows: pd.DataFrame | None) -> Signs
     )
 
 
-def _last_of_page(stream: Places, page: Places, at: Milliseconds) -> Milliseconds:
+def _in_order(group: Places, at: Milliseconds, mark: NDArray[Any]) -> Places:
+    """Return the order by group, time and mark (0 to 3); rows alike in all three stay as they came.
+
+    Logs come nearly in order, which a sort by one number makes use of; times too far apart for one number take three.
+    """
+    if not len(at):
+        return np.zeros(0, dtype=np.intp)
+    low, high, groups = int(at.min()), int(at.max()), int(group.max()) + 1
+    if groups * (high - low + 1) * 4 > np.iinfo(np.int64).max:
+        return np.lexsort((mark, at, group))
+    return np.argsort((group * (high - low + 1) + (at - low)) * 4 + mark, kind="stable")
+
+
+def _last_of_view(view: Places, at: Milliseconds) -> Milliseconds:
     """Return the last time of the page of each sign, which are ordered by stream, page and time."""
-    ends = np.append((np.diff(page) != 0) | (np.diff(stream) != 0), True) if len(at) else np.zeros(0, bool)
-    last = np.flatnonzero(ends)
+    last = np.flatnonzero(np.append(np.diff(view) != 0, True)) if len(at) else np.zeros(0, np.intp)
     return at[np.repeat(last, np.diff(last, prepend=-1))]
 
 

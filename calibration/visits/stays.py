@@ -204,17 +204,15 @@ def _stays(visits: pd.DataFrame, place: Places, follows: Follows) -> tuple[Stays
     inside = known & (start < closed) & ((end > opened) | (start >= opened))
     beyond = (end > closed + CLOSE_MILLISECONDS) | (start < opened - CLOSE_MILLISECONDS)
     notes = tuple(_left_out(int((~known).sum()), int((known & ~inside & beyond).sum())))
-    reason = visits["end_reason"].to_numpy(dtype=object, na_value="")
-    entry = (
-        visits["entry"].to_numpy(dtype=object, na_value="") if "entry" in visits else np.full(len(visits), "")
-    )
+    reason = visits["end_reason"]
+    prompted = visits["entry"].isin(PROMPTED) if "entry" in visits else pd.Series(data=False, index=visits.index)
     rows = Stays(
         follow=place[inside],
         start=np.maximum(start, opened)[inside],
         end=np.minimum(end, closed)[inside],
-        complete=(np.isin(reason, COMPLETE) & (end <= closed))[inside],
-        exhausted=(reason == "exhausted")[inside],
-        prompted=np.isin(entry, PROMPTED)[inside],
+        complete=(reason.isin(COMPLETE).to_numpy(bool) & (end <= closed))[inside],
+        exhausted=reason.isin(["exhausted"]).to_numpy(bool)[inside],
+        prompted=prompted.to_numpy(bool)[inside],
     )
     return _united(rows, follows), notes
 
@@ -309,6 +307,12 @@ def refuse_orphans(tables: Mapping[str, pd.DataFrame]) -> None:
     count = int(orphans(visits, tables["follows"]).sum())
     if count > MOST_ORPHANS * len(visits):
         raise NotIdentifiedError(f"{orphans_in_words(count, len(visits))}: {ASK}")
+
+
+def followed(tables: Mapping[str, pd.DataFrame], window: tuple[datetime, datetime] | None = None) -> Joined:
+    """Return what `join` makes of visits and follows, where `refuse_orphans` lets them pass."""
+    refuse_orphans(tables)
+    return join(tables["visits"], tables.get("follows"), window)
 
 
 def ends(visits: pd.DataFrame, follows: pd.DataFrame) -> Ends:
