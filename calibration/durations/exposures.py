@@ -170,9 +170,7 @@ def session_exposure(
     )
 
 
-def _check_watched(
-    tables: Mapping[str, pd.DataFrame], inclusion: Inclusion, window: Window | None
-) -> None:
+def _check_watched(tables: Mapping[str, pd.DataFrame], inclusion: Inclusion, window: Window | None) -> None:
     """Raise where the tables do not say who was watched, and how long."""
     if "visits" not in tables:
         raise NotIdentifiedError("there is no table visits")

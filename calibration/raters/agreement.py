@@ -148,8 +148,8 @@ class Ratings:
 
     def _by_cluster(self, of_items: Floats) -> Floats:
         columns = of_items.reshape(len(of_items), -1).T
-        summed = np.stack([np.bincount(self.cluster, column, self.clusters) for column in columns], axis=1)
-        return summed.reshape(self.clusters, *of_items.shape[1:])
+        sums = [np.bincount(self.cluster, column, self.clusters) for column in columns]
+        return np.stack(sums, axis=1, dtype=np.float64).reshape(self.clusters, *of_items.shape[1:])
 
 
 def coefficient_uncertainty(

@@ -61,18 +61,23 @@ class ReadLaw:
         for share, offset, sd, pull in zip(self.shares, OFFSETS, self.sd, self.pull, strict=True):
             z = e - offset
             z /= sd
-            tau_part = z * z
-            part = np.exp(-0.5 * tau_part)
+            at = z[censored]
+            z *= z
+            part = -0.5 * z
+            np.exp(part, out=part)
             part *= share / (math.sqrt(2 * math.pi) * sd)
-            np.multiply(tau_part - 1, part, out=tau_part)
+            z -= 1
+            z *= part
             if len(censored):
-                at = z[censored]
-                tau_part[censored] = -at * sd * part[censored]
+                z[censored] = -at * sd * part[censored]
                 part[censored] = share * ndtr(at)
-            tau_slope += pull * tau_part
+            z *= pull
+            tau_slope += z
             parts.append(part)
-        told = parts[0] + parts[1] + parts[2]
-        value = np.maximum(told + parts[3], _TINY)
+        told = parts[0] + parts[1]
+        told += parts[2]
+        value = told + parts[3]
+        np.maximum(value, _TINY, out=value)
         return LawValues(
             value=value, told=told, idle=parts[1], skimmed=parts[2], tau_slope=tau_slope, softmax=self.softmax
         )

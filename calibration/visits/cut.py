@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from calibration.tables.definition import DTYPES
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
-from calibration.visits.stays import places
+from calibration.visits.stays import in_order, places
 from metrics.arrays import Bools, Floats, Places
 
 STREAM = ["worker", "topic"]
@@ -158,12 +158,12 @@ def signs_of_life(activity: pd.DataFrame, follows: pd.DataFrame | None) -> Signs
     page, pages = pd.factorize(activity["page"], sort=True, use_na_sentinel=False)
     view = pd.factorize(stream * len(pages) + page, sort=True)[0]
     at, leaves = _milliseconds(activity["at"]), activity["kind"].isin(_OUT_OF_SIGHT).to_numpy(bool)
-    row = _in_order(view, at, leaves)
+    row = in_order(view, at, leaves)
     left = leaves[row]
     row = row[~np.append(False, (np.diff(view[row]) == 0) & left[1:] & left[:-1])] if len(row) else row
     heard_again = np.zeros(len(at), dtype=bool)
     heard_again[row] = at[row] < _last_of_view(view[row], at[row])
-    row = row[_in_order(stream[row], at[row], leaves[row] * 2 + heard_again[row])]
+    row = row[in_order(stream[row], at[row], leaves[row] * 2 + heard_again[row])]
     names = pd.DataFrame({"worker": workers[streams // len(topics)], "topic": topics[streams % len(topics)]})
     started_at, ended_at, followed = _bounds(names, follows)
     row = row[followed[stream[row]] & (at[row] >= started_at[stream[row]])]
@@ -179,19 +179,6 @@ def signs_of_life(activity: pd.DataFrame, follows: pd.DataFrame | None) -> Signs
         started_at=started_at[stream],
         ended_at=ended_at[stream],
     )
-
-
-def _in_order(group: Places, at: Milliseconds, mark: NDArray[Any]) -> Places:
-    """Return the order by group, time and mark (0 to 3); rows alike in all three stay as they came.
-
-    Logs come nearly in order, which a sort by one number makes use of; times too far apart for one number take three.
-    """
-    if not len(at):
-        return np.zeros(0, dtype=np.intp)
-    low, high, groups = int(at.min()), int(at.max()), int(group.max()) + 1
-    if groups * (high - low + 1) * 4 > np.iinfo(np.int64).max:
-        return np.lexsort((mark, at, group))
-    return np.argsort((group * (high - low + 1) + (at - low)) * 4 + mark, kind="stable")
 
 
 def _last_of_view(view: Places, at: Milliseconds) -> Milliseconds:
@@ -273,9 +260,11 @@ def _with_what_was_known(cut: pd.DataFrame, visits: pd.DataFrame, names: pd.Data
 
 def _same(cut: pd.DataFrame, exported: pd.DataFrame, time: str) -> Places:
     """Return the first exported visit with the stream and time of each visit, by its label; -1: there is none."""
-    one, other = (pd.MultiIndex.from_frame(table[["stream", time]]) for table in (cut, exported))
-    kept = ~other.duplicated()
-    found = other[kept].get_indexer(one)
+    moment, moments = pd.factorize(np.concatenate([cut[time], exported[time]]))
+    stream = np.concatenate([cut["stream"], exported["stream"]])
+    one, other = np.split(stream.astype(np.int64) * len(moments) + moment, [len(cut)])
+    kept = ~pd.Series(other).duplicated().to_numpy()
+    found = pd.Index(other[kept]).get_indexer(one)
     rows: Places = np.append(exported.index[kept], -1).astype(np.intp)[found]
     return rows
 
