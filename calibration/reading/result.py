@@ -61,23 +61,18 @@ class ReadLaw:
         for share, offset, sd, pull in zip(self.shares, OFFSETS, self.sd, self.pull, strict=True):
             z = e - offset
             z /= sd
-            at = z[censored]
-            z *= z
-            part = -0.5 * z
-            np.exp(part, out=part)
+            tau_part = z * z
+            part = np.exp(-0.5 * tau_part)
             part *= share / (math.sqrt(2 * math.pi) * sd)
-            z -= 1
-            z *= part
+            np.multiply(tau_part - 1, part, out=tau_part)
             if len(censored):
-                z[censored] = -at * sd * part[censored]
+                at = z[censored]
+                tau_part[censored] = -at * sd * part[censored]
                 part[censored] = share * ndtr(at)
-            z *= pull
-            tau_slope += z
+            tau_slope += pull * tau_part
             parts.append(part)
-        told = parts[0] + parts[1]
-        told += parts[2]
-        value = told + parts[3]
-        np.maximum(value, _TINY, out=value)
+        told = parts[0] + parts[1] + parts[2]
+        value = np.maximum(told + parts[3], _TINY)
         return LawValues(
             value=value, told=told, idle=parts[1], skimmed=parts[2], tau_slope=tau_slope, softmax=self.softmax
         )
