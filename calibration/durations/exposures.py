@@ -17,7 +17,7 @@ import pandas as pd
 from calibration.durations.likelihood import DAY_SECONDS, Exposure, Pieces
 from calibration.inference.results import NotIdentifiedError, info, warning
 from calibration.user_model.model import Diagnostic
-from calibration.visits.stays import Joined, Stays, end_notes, join, refuse_orphans
+from calibration.visits.stays import Joined, Stays, end_notes, followed
 from metrics.arrays import Bools, Ints, Places
 
 Unit: TypeAlias = Literal["worker", "follow"]
@@ -40,6 +40,7 @@ def away_exposure(
     inclusion: Inclusion = "all_enrolled",
     dropout: Dropout = "study_end",
     window: Window | None = None,
+    joined: Joined | None = None,
 ) -> Exposure:
     """Return when each worker could have come back, and when they did.
 
@@ -64,6 +65,8 @@ def away_exposure(
         sign of life that does not depend on visits, such as the removal of an app.
     window : (datetime, datetime), optional
         What was watched; used where there is no table follows.
+    joined : Joined, optional
+        What `calibration.visits.stays.followed` makes of these tables, where it is known.
 
     Returns
     -------
@@ -75,7 +78,8 @@ def away_exposure(
     NotIdentifiedError
         If the tables cannot tell times away; the message says why.
     """
-    joined = _joined(tables, inclusion, window)
+    _check_watched(tables, inclusion, window)
+    joined = joined or followed(tables, window)
     follows, stays = joined.follows, joined.stays
     gap = round(gap_seconds * MILLISECONDS)
     enrolment = stays.is_first & (stays.start <= follows.start[stays.follow])
@@ -111,7 +115,9 @@ def away_exposure(
     )
 
 
-def session_exposure(tables: Mapping[str, pd.DataFrame], *, unit: Unit = "worker") -> Exposure:
+def session_exposure(
+    tables: Mapping[str, pd.DataFrame], *, unit: Unit = "worker", joined: Joined | None = None
+) -> Exposure:
     """Return when each worker was in a stream and could have left, and when they did.
 
     Complete are visits that ended ``left`` or ``idle``. Where nothing was left to read (``exhausted``), where events
@@ -123,6 +129,8 @@ def session_exposure(tables: Mapping[str, pd.DataFrame], *, unit: Unit = "worker
         visits; follows where there are any: visits are cut at their ends.
     unit : {'worker', 'follow'}
         Whose sessions have one mean.
+    joined : Joined, optional
+        As for `away_exposure`.
 
     Returns
     -------
@@ -138,8 +146,7 @@ def session_exposure(tables: Mapping[str, pd.DataFrame], *, unit: Unit = "worker
         raise NotIdentifiedError("there is no table visits")
     if tables["visits"].empty:
         raise NotIdentifiedError("there is no visit in the tables")
-    refuse_orphans(tables)
-    joined = join(tables["visits"], tables.get("follows"), None)
+    joined = joined or followed(tables)
     stays = joined.stays
     counted = stays.complete | (stays.end > stays.start)
     exhausted = _exhausted_share(stays, counted)
@@ -163,7 +170,8 @@ def session_exposure(tables: Mapping[str, pd.DataFrame], *, unit: Unit = "worker
     )
 
 
-def _joined(tables: Mapping[str, pd.DataFrame], inclusion: Inclusion, window: Window | None) -> Joined:
+def _check_watched(tables: Mapping[str, pd.DataFrame], inclusion: Inclusion, window: Window | None) -> None:
+    """Raise where the tables do not say who was watched, and how long."""
     if "visits" not in tables:
         raise NotIdentifiedError("there is no table visits")
     if "follows" not in tables and inclusion == "all_enrolled":
@@ -175,8 +183,6 @@ def _joined(tables: Mapping[str, pd.DataFrame], inclusion: Inclusion, window: Wi
         raise NotIdentifiedError(
             "there is no table follows, and study.json does not say when the watching began and ended"
         )
-    refuse_orphans(tables)
-    return join(tables["visits"], tables.get("follows"), window)
 
 
 def _exhausted_share(stays: Stays, counted: Bools) -> float:

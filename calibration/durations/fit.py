@@ -130,7 +130,19 @@ def fit_session(
     NotIdentifiedError
         If the tables cannot tell them; the message says why.
     """
-    exposure = session_exposure(tables, unit=unit)
+    return fit_session_lengths(
+        session_exposure(tables, unit=unit), rng=rng, beside=beside, resamples=resamples
+    )
+
+
+def fit_session_lengths(
+    exposure: Exposure,
+    *,
+    rng: np.random.Generator | None = None,
+    beside: Exposure | None = None,
+    resamples: int = RESAMPLES,
+) -> DurationFit:
+    """Do what `fit_session` does with sessions that are known already."""
     if not exposure.event.any():
         raise NotIdentifiedError("no visit ended because the worker left")
     together = None if beside is None else _together(beside, exposure)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.durations.exposures import away_exposure, session_exposure
-from calibration.durations.fit import AWAY, SESSION, fit_session, fit_times_away, plain_estimates
+from calibration.durations.fit import AWAY, SESSION, fit_session_lengths, fit_times_away, plain_estimates
 from calibration.durations.fit import RESAMPLES as DURATION_RESAMPLES
 from calibration.durations.likelihood import Exposure
 from calibration.durations.result import DurationFit
@@ -29,6 +29,7 @@ from calibration.reading.fit import fit_reading_speed
 from calibration.tables.study import StudyRecord
 from calibration.tables.tables import TABLES
 from calibration.user_model.model import CORRELATION, PERSISTENCE
+from calibration.visits.stays import Joined, followed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +120,17 @@ class FitMaterial:
     @cached_property
     def times_away(self) -> Exposure:
         """Times away; raises `NotIdentifiedError` where the tables cannot tell them."""
-        return away_exposure(self.tables, **away_options(self))
+        return away_exposure(self.tables, **away_options(self), joined=self._joined)
+
+    @cached_property
+    def sessions(self) -> Exposure:
+        """Sessions; raises `NotIdentifiedError` where the tables cannot tell them."""
+        return session_exposure(self.tables, unit=self.options.unit, joined=self._joined)
+
+    @cached_property
+    def _joined(self) -> Joined | None:
+        """Visits and their follows; None where a table is missing, so that each family says what it needs."""
+        return followed(self.tables) if {"visits", "follows"} <= self.tables.keys() else None
 
     def with_tables(self, **tables: pd.DataFrame) -> "FitMaterial":
         """Return the same with some tables replaced."""
@@ -194,8 +205,7 @@ def _estimates_like(fit: DurationFit, material: FitMaterial) -> Mapping[str, flo
     of_away = AWAY[0] in fit.parameters
     if fit.held is not None:
         return (_away if of_away else _session)(material).parameters
-    unit = material.options.unit
-    exposure = material.times_away if of_away else session_exposure(material.tables, unit=unit)
+    exposure = material.times_away if of_away else material.sessions
     return plain_estimates(exposure, tuple(fit.parameters))
 
 
@@ -205,8 +215,8 @@ def _away(material: FitMaterial) -> CalibrationResult:
 
 
 def _session(material: FitMaterial) -> CalibrationResult:
-    unit, sampling = material.options.unit, _sampling(material, "session")
-    fit = fit_session(material.tables, unit=unit, beside=_times_away(material), **sampling)
+    sessions, sampling = material.sessions, _sampling(material, "session")
+    fit = fit_session_lengths(sessions, beside=_times_away(material), **sampling)
     return _bootstrapped(material, fit)
 
 

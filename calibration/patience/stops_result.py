@@ -314,8 +314,14 @@ class StopsFit(CalibrationResult):
         read, reached_end = drawn_stops(
             self.text_chars, self.estimates[0], rng, finishers=self.finishers or 0.0
         )
-        order = np.lexsort((reached_end, read))
-        return read[order], ~reached_end[order]
+        ends = np.sort(read[reached_end])
+        stops = np.sort(read[~reached_end])
+        place = np.searchsorted(stops, ends, side="right") + np.arange(len(ends))
+        stopped = np.ones(len(read), dtype=bool)
+        stopped[place] = False
+        ascending = np.empty(len(read))
+        ascending[stopped], ascending[place] = stops, ends
+        return ascending, stopped
 
     def _distance_of_a_simulation(self, rng: np.random.Generator) -> float:
         read, stopped = self._simulated(rng)

@@ -112,18 +112,14 @@ class Ratings:
     @property
     def counts(self) -> Floats:
         """(items, categories) numbers of ratings."""
-        return self.counted(np.ones(len(self.item)))
+        shape = len(self.cluster), len(self.values)
+        place = self.item * shape[1] + self.category
+        return np.bincount(place, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float64)
 
     @property
     def clusters(self) -> int:
         """Number of clusters."""
         return int(self.cluster.max()) + 1
-
-    def counted(self, weight: Floats) -> Floats:
-        """(items, categories) sums of the ratings' weights."""
-        shape = len(self.cluster), len(self.values)
-        place = self.item * shape[1] + self.category
-        return np.bincount(place, weight, shape[0] * shape[1]).reshape(shape).astype(np.float64)
 
     def coefficients(self, weights: Floats, counts: Floats | None = None) -> Floats:
         """Return kappa and alpha when each cluster counts so many times.
@@ -151,9 +147,9 @@ class Ratings:
         return np.stack([_fleiss_of(fleiss), _alpha_of(together, self.metric, self.values)], axis=1)
 
     def _by_cluster(self, of_items: Floats) -> Floats:
-        summed = np.zeros((self.clusters, *of_items.shape[1:]))
-        np.add.at(summed, self.cluster, of_items)
-        return summed
+        columns = of_items.reshape(len(of_items), -1).T
+        sums = [np.bincount(self.cluster, column, self.clusters) for column in columns]
+        return np.stack(sums, axis=1, dtype=np.float64).reshape(self.clusters, *of_items.shape[1:])
 
 
 def coefficient_uncertainty(
@@ -198,11 +194,11 @@ def coefficient_uncertainty(
 def _leaving_out(ratings: Ratings, code: Ints) -> Floats:
     """Return the jackknife covariance of kappa and alpha from leaving out groups of ratings."""
     group = jackknife_groups(code)
+    groups = int(group.max()) + 1
     whole, everything = ratings.counts, np.ones((1, ratings.clusters))
-    left = [
-        ratings.coefficients(everything, whole - ratings.counted((group == one).astype(np.float64)))[0]
-        for one in range(int(group.max()) + 1)
-    ]
+    cell = (group * len(whole) + ratings.item) * whole.shape[1] + ratings.category
+    of_group = np.bincount(cell, minlength=groups * whole.size).reshape(groups, *whole.shape)
+    left = [ratings.coefficients(everything, whole - one)[0] for one in of_group]
     return jackknife_covariance(np.array(left))
 
 

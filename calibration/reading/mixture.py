@@ -32,7 +32,7 @@ NODES, REACH = 41, 10.0
 NODES_OF_MANY, REACH_OF_MANY = 17, 6.5
 """The same of so many reads: as dense as needed, and what lies further out is less than a millionth."""
 _CELLS_IN_TAU = 10
-_ROWS_AT_ONCE = 500
+_ROWS_AT_ONCE = 1200
 _WORKERS_AT_FIRST = 300
 _STEP = 1e-5
 _DECREMENT = 1e-4

@@ -186,7 +186,9 @@ def parsed(cells: "pd.Series[Any]", kind: Kind) -> tuple["pd.Series[Any]", Bools
     if kind is Kind.FLAG and cells.dtype == "boolean":
         values = cells
     elif kind is Kind.FLAG:
-        values = cells.astype("str").map(_FLAGS).astype("boolean")
+        number, texts = pd.factorize(cells.astype("str"))
+        known = pd.array([_FLAGS.get(text) for text in texts], dtype="boolean")
+        values = pd.Series(known.take(number, allow_fill=True), index=cells.index)
     elif kind is Kind.TIME:
         values = _times(cells)
     else:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from calibration.tables.definition import DTYPES
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
-from calibration.visits.stays import places
+from calibration.visits.stays import in_order, places
 from metrics.arrays import Bools, Floats, Places
 
 STREAM = ["worker", "topic"]
@@ -155,14 +155,15 @@ def signs_of_life(activity: pd.DataFrame, follows: pd.DataFrame | None) -> Signs
     topic, topics = pd.factorize(of["topic"], sort=True)
     stream, streams = pd.factorize(worker.astype(np.int64) * len(topics) + topic, sort=True)
     # by name, not by who came first: the order of rows decides nothing
-    page = pd.factorize(activity["page"], sort=True, use_na_sentinel=False)[0]
+    page, pages = pd.factorize(activity["page"], sort=True, use_na_sentinel=False)
+    view = pd.factorize(stream * len(pages) + page, sort=True)[0]
     at, leaves = _milliseconds(activity["at"]), activity["kind"].isin(_OUT_OF_SIGHT).to_numpy(bool)
-    row = np.lexsort((leaves, at, page, stream))
-    same = (np.diff(page[row]) == 0) & (np.diff(stream[row]) == 0)
-    row = row[~np.append(False, same & leaves[row][1:] & leaves[row][:-1])] if len(row) else row
+    row = in_order(view, at, leaves)
+    left = leaves[row]
+    row = row[~np.append(False, (np.diff(view[row]) == 0) & left[1:] & left[:-1])] if len(row) else row
     heard_again = np.zeros(len(at), dtype=bool)
-    heard_again[row] = at[row] < _last_of_page(stream[row], page[row], at[row])
-    row = row[np.lexsort((heard_again[row], leaves[row], at[row], stream[row]))]
+    heard_again[row] = at[row] < _last_of_view(view[row], at[row])
+    row = row[in_order(stream[row], at[row], leaves[row] * 2 + heard_again[row])]
     names = pd.DataFrame({"worker": workers[streams // len(topics)], "topic": topics[streams % len(topics)]})
     started_at, ended_at, followed = _bounds(names, follows)
     row = row[followed[stream[row]] & (at[row] >= started_at[stream[row]])]
@@ -180,10 +181,9 @@ def signs_of_life(activity: pd.DataFrame, follows: pd.DataFrame | None) -> Signs
     )
 
 
-def _last_of_page(stream: Places, page: Places, at: Milliseconds) -> Milliseconds:
+def _last_of_view(view: Places, at: Milliseconds) -> Milliseconds:
     """Return the last time of the page of each sign, which are ordered by stream, page and time."""
-    ends = np.append((np.diff(page) != 0) | (np.diff(stream) != 0), True) if len(at) else np.zeros(0, bool)
-    last = np.flatnonzero(ends)
+    last = np.flatnonzero(np.append(np.diff(view) != 0, True)) if len(at) else np.zeros(0, np.intp)
     return at[np.repeat(last, np.diff(last, prepend=-1))]
 
 
@@ -260,9 +260,11 @@ def _with_what_was_known(cut: pd.DataFrame, visits: pd.DataFrame, names: pd.Data
 
 def _same(cut: pd.DataFrame, exported: pd.DataFrame, time: str) -> Places:
     """Return the first exported visit with the stream and time of each visit, by its label; -1: there is none."""
-    one, other = (pd.MultiIndex.from_frame(table[["stream", time]]) for table in (cut, exported))
-    kept = ~other.duplicated()
-    found = other[kept].get_indexer(one)
+    moment, moments = pd.factorize(np.concatenate([cut[time], exported[time]]))
+    stream = np.concatenate([cut["stream"], exported["stream"]])
+    one, other = np.split(stream.astype(np.int64) * len(moments) + moment, [len(cut)])
+    kept = ~pd.Series(other).duplicated().to_numpy()
+    found = pd.Index(other[kept]).get_indexer(one)
     rows: Places = np.append(exported.index[kept], -1).astype(np.intp)[found]
     return rows
 

@@ -23,6 +23,10 @@ NOT_OPTIONS = ("tables", "model_file", "plots", "seed", "format_", "debug")
 """What was typed and does not belong to the choices of a fit."""
 
 
+COMPACT = ("activity", "preferences", "reads")
+"""The long tables, whose texts are held as categories."""
+
+
 @click.command("fit")
 @click.argument("tables", type=click.Path(path_type=Path), metavar="TABLES")
 @click.option(
@@ -135,7 +139,7 @@ def command(
     for name in (QUALITY, PLOTS, CARELESS):
         check_file_place(model_file.parent / name)
     check_folder_place(model_file.parent / COLLECTION)
-    read = read_with_warnings(tables)
+    read = read_with_warnings(tables, compact=COMPACT)
     options = FitOptions(
         level=level,
         exclude=exclude == "rules",

@@ -8,7 +8,7 @@ import click
 from study_app.cli.output import OutFolder, Output, database_option, folder_option, opened, output_options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     import pandas as pd
 
@@ -204,13 +204,17 @@ def _columns(frame: "pd.DataFrame") -> tuple[str, str]:
     return f"{int(filled.sum())} of {len(filled)}", ", ".join(filled.index[~filled])
 
 
-def read_with_warnings(folder: str | Path, *, for_votes: bool = False) -> "dict[str, pd.DataFrame]":
+def read_with_warnings(
+    folder: str | Path, *, compact: "Collection[str]" = ("activity",), for_votes: bool = False
+) -> "dict[str, pd.DataFrame]":
     """Read a folder of tables, and warn of misspelt names, of changed tables and of ends that may be cut off.
 
     Parameters
     ----------
     folder : str or Path
         Where the tables are.
+    compact : collection of str
+        Tables whose texts are to be categories, as for `calibration.tables.files.read_tables`.
     for_votes : bool
         Of the preferences only what votes rest on is needed: the table takes a seventh of the memory.
 
@@ -223,7 +227,7 @@ def read_with_warnings(folder: str | Path, *, for_votes: bool = False) -> "dict[
     from calibration.tables.preferences import VOTED
     from calibration.tables.suspicions import suspicions_in_short
 
-    tables = read_tables(folder, compact=["activity", *(["preferences"] if for_votes else [])])
+    tables = read_tables(folder, compact=[*compact, *(["preferences"] if for_votes else [])])
     for line in suspicions_in_short(folder, tables):
         click.echo(f"warning: {line}", err=True)
     if for_votes and "preferences" in tables:
