@@ -60,7 +60,7 @@ _LATEST_AND_ABOVE = (
         ),
     )
     .order_by(StreamView.id.desc())
-    .limit(MOST_LOADS + 1)
+    .limit(bindparam("most"))
 )
 _PAGE = aliased(StreamView)
 _VISIT_OF_PAGE = _VIEWS.join(_PAGE, _PAGE.visit == StreamView.visit).where(
@@ -218,7 +218,8 @@ def _latest_and_above(
     Only those of which something is known but that they were served, and the newest of these: the page costs the same however often
     it was loaded.
     """
-    rows = session.connection().execute(_LATEST_AND_ABOVE, {"follow": one.follow.id}).all()
+    values = {"follow": one.follow.id, "most": MOST_LOADS + 1}
+    rows = session.connection().execute(_LATEST_AND_ABOVE, values).all()
     views = [StreamViewRow(*row[1:]) for row in rows]
     used = [view for view, row in zip(views, rows, strict=True) if row[0]]
     return next(iter(views), None), used[:MOST_LOADS][::-1]

@@ -80,8 +80,7 @@ def test_a_page_that_was_loaded_often_reads_no_more_than_so_many_loads(campaign,
     with transaction(study.database, write=False) as session:
         [follows] = session.scalars(select(Follow)).all()
         one = SimpleNamespace(follow=follows)
-        latest = streams._latest_view(session, one)
-        used = streams._views_above(session, one, latest)
+        latest, used = streams._latest_and_above(session, one)
     assert len(used) == 5
     assert latest.visit == used[-1].visit
     assert used[-1].id == max(view.id for view in used)
