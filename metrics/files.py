@@ -9,6 +9,7 @@ A reader looks at the budget before it reads, from what the file says of itself,
 numbers are those of docs/security.md; whoever truly has more allows it with the environment variable `VARIABLE`.
 """
 
+import errno
 import glob
 import math
 import os
@@ -198,7 +199,9 @@ def _try_folder(path: Path, folder: Path) -> None:
 
 
 def _unwritable(path: Path, error: OSError) -> InputError:
-    return input_fault(f"cannot be written ({error.strerror})", path=path, cure="choose another place")
+    is_full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+    cure = "make room there and run the same command again" if is_full else "choose another place"
+    return input_fault(f"cannot be written ({error.strerror})", path=path, cure=cure)
 
 
 VARIABLE = "PREFCAL_BUDGET"

@@ -1,5 +1,6 @@
 """The way to a Dask cluster that is running; the only module that needs the extra `prefcal[cluster]`."""
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -38,11 +39,24 @@ def connected(address: str) -> Iterator[Any]:
         raise PrefcalError(
             f"no Dask scheduler answers at {address}: start one (dask scheduler), or name the address that it prints"
         ) from None
+    with _said_once():
+        try:
+            _check_workers(client, address)
+            yield client
+        finally:
+            client.close()
+
+
+@contextmanager
+def _said_once() -> Iterator[None]:
+    """Keep back what Dask's client logs of a scheduler that has gone, with a traceback: who uses it says so in one line."""
+    log = logging.getLogger("distributed.client")
+    before = log.level
+    log.setLevel(logging.CRITICAL)
     try:
-        _check_workers(client, address)
-        yield client
+        yield
     finally:
-        client.close()
+        log.setLevel(before)
 
 
 def _check_workers(client: Any, address: str) -> None:

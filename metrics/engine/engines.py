@@ -13,7 +13,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
 from itertools import islice
@@ -141,7 +141,6 @@ class _ClusterEngine(Engine):
     ) -> Iterator[tuple[Item, Result]]:
         """Do as many pieces at a time as the cluster has threads; a piece whose worker dies is done by another."""
         from distributed import KilledWorker  # noqa: PLC0415 - only a cluster needs it
-        from distributed.client import FutureCancelledError  # noqa: PLC0415
 
         pool = self._client.get_executor(pure=False)
         try:
@@ -151,9 +150,13 @@ class _ClusterEngine(Engine):
             yield from _in_flight(
                 lambda item: pool.submit(work, sent, item), items, max(16, AHEAD * self.workers)
             )
-        except (KilledWorker, FutureCancelledError, OSError):
+        except (
+            KilledWorker,
+            CancelledError,
+            OSError,
+        ):  # with its last worker goes what was sent, and every piece
             raise PrefcalError(
-                f"the cluster at {self._address} lost its workers: start them, then run the same command again"
+                f"the cluster at {self._address} lost its workers or its scheduler: start them, then run the same command again"
             ) from None
         finally:
             pool.shutdown(wait=False)

@@ -13,6 +13,7 @@ import hashlib
 import io
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,6 +33,12 @@ PAPER_AWAY = (5 * MINUTE, 30 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, 24 *
 PAPER_SESSION = (0.5 * MINUTE, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 30 * MINUTE)
 PAPER_SPREAD = (0.5, 1.0, 2.0)
 PAPER_LATENESS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+_IN_WORDS = {
+    "away_seconds": "times away",
+    "session_seconds": "sessions",
+    "streams_sha256": "updates or judgments",
+}
+"""What messages call an entry of the manifest, where not by its name."""
 
 
 class SweepPoint(NamedTuple):
@@ -231,7 +238,7 @@ class SweepFolder:
         self.grid = SweepGrid(**{name: tuple(manifest[name]) for name in SweepGrid.__dataclass_fields__})
         if (self.folder / MANIFEST).exists():
             there = read_manifest(self.folder)
-            other = [name for name in manifest if there.get(name) != manifest[name]]
+            other = [_IN_WORDS.get(name, name) for name in manifest if there.get(name) != manifest[name]]
             if other:
                 raise _another(self.folder, f"other {listed(other)}")
         elif any((self.folder / PARTS).glob("*")):
@@ -251,7 +258,7 @@ class SweepFolder:
     def write(self, place: int, totals: PopulationTotals) -> None:
         """Keep a part."""
         content = io.BytesIO()
-        np.savez(content, **totals._asdict())
+        np.savez(content, place=place, **totals._asdict())
         write_whole(self.folder / PARTS / _name(place), content.getvalue())
 
     def read(self, place: int) -> PopulationTotals:
@@ -263,15 +270,15 @@ class SweepFolder:
             If it is not there, or not what was written.
         """
         path = self.folder / PARTS / _name(place)
-        try:
-            with np.load(path, allow_pickle=False) as part:
+        damages = (OSError, ValueError, KeyError, EOFError, BadZipFile)
+        with suppress(*damages), np.load(path, allow_pickle=False) as part:
+            if part["place"] == place:  # and it is no copy of another one
                 return PopulationTotals(**{name: part[name] for name in PopulationTotals._fields})
-        except (OSError, ValueError, KeyError, EOFError, BadZipFile):
-            raise input_fault(
-                "this part of the sweep is missing or damaged",
-                path=path,
-                cure="delete it if it is there, and run the same prefcal sweep again",
-            ) from None
+        raise input_fault(
+            "this part of the sweep is missing or damaged",
+            path=path,
+            cure="delete it if it is there, and run the same prefcal sweep again",
+        )
 
     def parts(self) -> Iterator[PopulationTotals]:
         """Yield every part, in the order of the grid's populations."""

@@ -99,21 +99,30 @@ class MSUSweep(Summarised):
 
     def frame(self) -> "pd.DataFrame":
         """Return a row per point and run: MSU, its standard error, MSU per second."""
-        import pandas as pd  # noqa: PLC0415 - slow to load
-
-        return pd.read_parquet(self.folder / SWEEP)
+        return self._points()
 
     def at(self, point: "pd.Series[float]") -> "pd.DataFrame":
         """Return the rows of `frame` at one point, which is given by a row of another table."""
-        import pandas as pd  # noqa: PLC0415
-
         near = [(name, float(point[name])) for name in SweepPoint._fields]
         bounds = [
             bound
             for name, value in near
             for bound in ((name, ">=", value * (1 - ROUNDED)), (name, "<=", value * (1 + ROUNDED)))
         ]
-        return pd.read_parquet(self.folder / SWEEP, filters=bounds)
+        return self._points(bounds)
+
+    def _points(self, bounds: "list[tuple[str, str, float]] | None" = None) -> "pd.DataFrame":
+        import pandas as pd  # noqa: PLC0415 - slow to load
+        from pyarrow import ArrowException  # noqa: PLC0415
+
+        try:
+            return pd.read_parquet(self.folder / SWEEP, filters=bounds)
+        except (ArrowException, OSError):
+            raise input_fault(
+                "this table of the sweep is damaged",
+                path=self.folder / SWEEP,
+                cure="run the same prefcal sweep again: it writes its tables anew",
+            ) from None
 
     def best(self) -> "pd.DataFrame":
         """Return the best system of each point, then the best point of each system; column ``of`` tells which."""

@@ -73,7 +73,15 @@ class SweepPlan:
             f"{counted(self.points, 'point')}: {populations} x {counted(self.decays, 'lateness decay')}{there};"
             f" {counted(self.runs, 'run')} on {counted(self.topics, 'topic')},"
             f" {counted(self.users, 'user')} of each population\n"
-            f"about {_time(self.seconds)} with {counted(self.workers, 'worker')}, at most {self.megabytes:,.0f} MB of memory"
+            f"{self._effort()}"
+        )
+
+    def _effort(self) -> str:
+        if not self.missing:
+            return "nothing is left to compute; the tables are written anew"
+        return (
+            f"about {_time(self.seconds)} with {counted(self.workers, 'process', 'processes')}, then the tables;"
+            f" at most {self.megabytes:,.0f} MB of memory"
         )
 
 
@@ -125,7 +133,9 @@ def _bytes(work: SweepWork) -> float:
 def _time(seconds: float) -> str:
     if seconds < 90:
         return f"{max(1.0, seconds):.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 48 * 3600 else f"{seconds / 86_400:,.0f} days"
 
 
 Part: TypeAlias = tuple[int, PopulationTotals]
@@ -246,6 +256,10 @@ def _check_runs(collection: EventCollection, runs: list[UpdateRun]) -> None:
     """Raise `InputError` where there is nothing to sweep."""
     empty = [run.name for run in runs if not run.entries(collection.topics)]
     if empty or not runs:
-        what = "there is no run" if not runs else f"no update about a judged topic: {listed(empty)}"
+        what = f"no update about a judged topic: {listed(empty)}" if empty else "there is no run"
         number = counted(len(collection.topics), "judged topic")
-        raise input_fault(what, path=collection.name, cure=f"give runs with updates about the {number}")
+        raise input_fault(
+            what,
+            path=empty[0] if empty else collection.name,
+            cure=f"give runs with updates about the {number}",
+        )

@@ -128,6 +128,7 @@ def msu(
     from metrics.readers.score_rows import read_score_rows
     from metrics.readers.tempsum import read_lengths
     from metrics.sweep.sweep import sweep_msu
+    from metrics.sweep.tables import references
 
     lists = {name: options.pop(name) for name in ("away", "session", "spread", "lateness")}
     grid = _grid(preset, lists)
@@ -139,6 +140,10 @@ def msu(
     names = [run.name for run in systems]
     wanted = None if like is None else _reference(like, str(column), names, list(judged.topics))
     further = None if scores is None else read_score_rows(scores)
+    if further is not None:
+        references(
+            further, names, list(judged.topics), path=str(scores)
+        )  # what lacks in the file is said with its name
     watched = _Progress()
     try:
         found = sweep_msu(
@@ -173,7 +178,9 @@ def _grid(preset: str | None, lists: dict[str, Numbers | None]) -> "SweepGrid":
     try:
         return SweepGrid(**given)
     except ValueError as error:
-        raise click.UsageError(str(error)) from None
+        of, _, problem = str(error).partition(" ")
+        option = next((name for name, argument in names.items() if argument == of), of)
+        raise click.UsageError(f"--{option} {problem}") from None
 
 
 class _Progress:

@@ -95,6 +95,9 @@ class ReportMaterial:
         return self.truth is not None or (self.study is not None and self.study.simulated)
 
 
+_WHOSE = "name the folder that prefcal agree, prefcal rank, prefcal sweep or prefcal demo wrote"
+
+
 def read_material(folder: str | Path) -> ReportMaterial:
     """Read a folder as `prefcal demo` writes it.
 
@@ -105,7 +108,7 @@ def read_material(folder: str | Path) -> ReportMaterial:
     """
     folder = Path(folder)
     if not folder.is_dir():
-        raise input_fault("there is no such folder", path=folder, cure="name the folder of prefcal agree")
+        raise input_fault("there is no such folder", path=folder, cure=_WHOSE)
     record = _record(folder / RECORD)
     ranked = _record(folder / RANK_RECORD)
     tables = _first_there(folder / TABLES, record.get("tables", ranked.get("tables")))
@@ -135,7 +138,7 @@ def read_material(folder: str | Path) -> ReportMaterial:
         raise input_fault(
             f"nothing to report: no {AGREEMENT}, no {RANKING}, no {TABLES}, no {MODEL}, no {MANIFEST}",
             path=folder,
-            cure="name the folder that prefcal agree, prefcal sweep or prefcal demo wrote",
+            cure=_WHOSE,
         )
     return material
 

@@ -27,7 +27,7 @@ def nginx_before(servers: list[Serving], folder: Path) -> Iterator[str]:
     if program is None:
         pytest.skip("needs nginx")
     upstream = UPSTREAM[1]
-    for documented, server in zip(("127.0.0.1:8001", "127.0.0.1:8002"), servers, strict=True):
+    for documented, server in zip(("10.0.0.11:8000", "10.0.0.12:8000"), servers, strict=True):
         assert documented in upstream
         upstream = upstream.replace(documented, f"127.0.0.1:{server.port}")
     port = free_port()

@@ -269,12 +269,13 @@ def _seen_from(folder: Path, name: str, value: Any) -> Any:
     help="Colours, fonts and settings of matplotlib, in YAML; see docs/report.md.",
 )
 def report(folder: str, *, style: str | None) -> None:
-    """Write DIR/report.html, one self-contained page, from what prefcal demo or prefcal agree wrote into DIR.
+    """Write DIR/report.html, one self-contained page, from what prefcal demo, agree, rank or sweep wrote into DIR.
 
     Every figure is written into DIR/figures too, as SVG and PDF, and every table into DIR/report-tables, as CSV and LaTeX.
 
     Reads agreement.csv, comparisons.csv, curve.csv, pairs.csv, disagreements.csv, agree.json, ranking.csv, duels.csv,
-    rank.json, user-model.json, truth.json and the folder tables; what is missing is left out of the page with a sentence.
+    rank.json, user-model.json, truth.json, the folder tables, and sweep.json with the tables of a sweep; what is missing is left
+    out of the page with a sentence.
     """
     from study_app.report.build import write_report
 

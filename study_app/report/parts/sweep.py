@@ -151,20 +151,25 @@ def _against(sweep: MSUSweep, taus: pd.DataFrame, shown: _Slice) -> Iterator[Fig
             if rows["tau-b"].isna().all():
                 continue
             yield _tau_map(rows, metric, name, shown)
-            for most in (True, False):
-                row = rows.loc[rows["tau-b"].idxmax() if most else rows["tau-b"].idxmin()]
-                yield _extreme(sweep, row, others[name].to_numpy(np.float64), most=most)
+            values = others[name].to_numpy(np.float64)
+            most, least = rows.loc[rows["tau-b"].idxmax()], rows.loc[rows["tau-b"].idxmin()]
+            if most["tau-b"] == least["tau-b"]:
+                yield _one_point(sweep, most, values, "closest", f"{metric} and {name} for whoever comes")
+            else:
+                for row, place, how in ((most, "closest", "most"), (least, "farthest", "least")):
+                    whom = f"{metric} ranks {how} like {name} for people {in_words(row)}"
+                    yield _one_point(sweep, row, values, place, whom)
 
 
 def _tau_map(rows: pd.DataFrame, metric: str, other: str, shown: _Slice) -> Figure:
     values: Floats = shown.of(rows)["tau-b"].to_numpy(np.float64).reshape(shown.shape)
     away, session = shown.labels
     drawn = HeatMap(rows=away, columns=session, values=values, row_label=AWAY, column_label=VISIT)
-    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    low, high = (decimal(float(rows["tau-b"].agg(end))) for end in ("min", "max"))
+    span = f"τ = {low} at every point" if low == high else f"τ from {low} to {high}, by how people come"
     return Figure(
         name=f"{KEY}-{slug(metric.lower())}-{slug(other.lower())}",
-        title=f"{metric} and {other}: τ from {decimal(low)} to {decimal(high)}, by how people come"
-        + over_few(int(rows["systems"].iloc[0])),
+        title=f"{metric} and {other}: {span}" + over_few(int(rows["systems"].iloc[0])),
         draw=partial(heat_map, shown=drawn),
         alt=f"Kendall’s tau of {metric} and {other} by time away and visit: "
         + "; ".join(
@@ -172,12 +177,12 @@ def _tau_map(rows: pd.DataFrame, metric: str, other: str, shown: _Slice) -> Figu
             for label, of_row in zip(away, values.tolist(), strict=True)
         )
         + ".",
-        caption=f"Kendall’s τ of {metric} and {other}. {shown.words} Hatched: below 0.",
+        caption=f"Kendall’s τ of {metric} and {other} at some of the points: {shown.words} Hatched: below 0.",
     )
 
 
-def _extreme(sweep: MSUSweep, row: "pd.Series[Any]", other: Floats, *, most: bool) -> Figure:
-    """Return the runs by both measures at the point where these rank them most alike, or least."""
+def _one_point(sweep: MSUSweep, row: "pd.Series[Any]", other: Floats, place: str, whom: str) -> Figure:
+    """Return the runs by both measures at one point."""
     metric, name = str(row["metric"]), str(row["against"])
     drawn = Against(
         systems=sweep.runs,
@@ -186,14 +191,12 @@ def _extreme(sweep: MSUSweep, row: "pd.Series[Any]", other: Floats, *, most: boo
         x_label=name,
         y_label=metric,
     )
-    whom = in_words(row)
     return Figure(
-        name=f"{KEY}-{slug(metric.lower())}-{slug(name.lower())}-{'closest' if most else 'farthest'}",
-        title=f"{metric} ranks {'most' if most else 'least'} like {name} for people {whom}: τ = {decimal(row['tau-b'])}"
-        + over_few(len(sweep.runs)),
+        name=f"{KEY}-{slug(metric.lower())}-{slug(name.lower())}-{place}",
+        title=f"{whom}: τ = {decimal(row['tau-b'])}" + over_few(len(sweep.runs)),
         draw=partial(one_against_other, against=drawn),
-        alt=f"{metric} against {name} for people {whom}: Kendall’s tau {decimal(row['tau-b'])}.",
-        caption=f"Compare Fig. 3 to 5 of {PAPER}; of equal points the first.",
+        alt=f"{metric} against {name} for people {in_words(row)}: Kendall’s tau {decimal(row['tau-b'])}.",
+        caption=f"A sign is a run; people {in_words(row)}. Compare Fig. 3 to 5 of {PAPER}; of points with the same τ the first.",
     )
 
 

@@ -6,10 +6,11 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import contextmanager
 
 import pytest
 
-from metrics.engine import open_engine
+from metrics.engine import Engine, open_engine
 from metrics.errors import PrefcalError
 
 
@@ -93,3 +94,39 @@ def test_a_cluster_gives_the_same_results():
     ):
         assert engine.workers == 2
         assert sorted(engine.results(operator.mul, 3, range(40))) == [(item, 3 * item) for item in range(40)]
+
+
+@contextmanager
+def cluster_of_processes():
+    """Yield a scheduler and its only worker, in processes of their own, and the scheduler's address."""
+    dask = [sys.executable, "-m", "dask"]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address = f"tcp://127.0.0.1:{port}"
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with (
+        subprocess.Popen([*dask, "scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"], **quiet) as scheduler,
+        subprocess.Popen([*dask, "worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard"], **quiet) as worker,
+    ):  # fmt: skip
+        try:
+            yield {"scheduler": scheduler, "worker": worker}, address
+        finally:
+            scheduler.kill()
+            worker.kill()
+
+
+def kill_in_the_middle(engine: Engine, process: "subprocess.Popen[bytes]") -> None:
+    for number, _ in enumerate(engine.results(operator.mul, 3, range(100_000))):
+        if number == 2:
+            process.kill()
+
+
+@pytest.mark.parametrize("lost", ["worker", "scheduler"])
+def test_a_cluster_that_is_lost_is_one_line(lost, capfd):
+    """With its only worker goes what all pieces share, and with the scheduler everything."""
+    with cluster_of_processes() as (processes, address):
+        said = r"cluster at tcp://.* lost its workers or its scheduler: start them"
+        with open_engine(scheduler=address) as engine, pytest.raises(PrefcalError, match=said):
+            kill_in_the_middle(engine, processes[lost])
+    assert "Traceback" not in capfd.readouterr().err

@@ -84,7 +84,7 @@ def test_parts_of_another_sweep_are_refused_in_one_line(sweep, judged, runs):
     """Numbers of two sweeps in one table would be wrong without a word."""
     with pytest.raises(InputError, match="parts of another sweep \\(other users, seed\\)"):
         swept(judged, runs, sweep.folder, users=USERS + 1, seed=SEED + 1)
-    with pytest.raises(InputError, match="parts of another sweep \\(other runs, streams_sha256\\)"):
+    with pytest.raises(InputError, match="parts of another sweep \\(other runs, updates or judgments\\)"):
         swept(judged, runs[:2], sweep.folder)
 
 
@@ -96,11 +96,32 @@ def test_a_damaged_part_is_named_with_its_cure(judged, runs, tmp_path):
         swept(judged, runs, tmp_path)
 
 
+def test_a_copy_of_another_part_is_no_part(judged, runs, tmp_path):
+    """The tables would be wrong without a word."""
+    swept(judged, runs, tmp_path)
+    parts = tmp_path / "parts"
+    (parts / "000002.npz").write_bytes((parts / "000001.npz").read_bytes())
+
+    with pytest.raises(InputError, match=r"000002\.npz.*damaged; delete it"):
+        swept(judged, runs, tmp_path)
+
+
+def test_a_damaged_table_is_written_anew_by_the_same_sweep(sweep, judged, runs, tmp_path):
+    found = swept(judged, runs, tmp_path)
+    table = tmp_path / "sweep.parquet"
+    table.write_bytes(table.read_bytes()[:100])
+
+    with pytest.raises(InputError, match=r"sweep\.parquet:1: .*damaged; run the same prefcal sweep again"):
+        found.frame()
+    swept(judged, runs, tmp_path)
+    assert content(tmp_path) == content(sweep.folder)
+
+
 def test_a_run_that_says_nothing_of_a_judged_topic_is_refused(judged, runs, tmp_path):
     strange = read_update_run(STREAMS / "runs" / "late.txt", name="strange")
     object.__setattr__(strange, "topics", ("none",) * len(strange.topics))
 
-    with pytest.raises(InputError, match="no update about a judged topic: strange"):
+    with pytest.raises(InputError, match="strange:1: no update about a judged topic: strange"):
         swept(judged, [*runs, strange], tmp_path)
     with pytest.raises(ValueError, match="at least one user"):
         swept(judged, runs, tmp_path, users=0)

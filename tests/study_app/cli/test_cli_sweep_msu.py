@@ -66,7 +66,7 @@ def test_the_plan_comes_first_and_the_folder_is_reported(sweep, tmp_path, monkey
     ("options", "status", "says"),
     [
         (["--away", "1h"], 2, "--preset paper, or --away M,... and --session M,..."),
-        (["--away", "1h,1h", "--session", "1m"], 2, "away_seconds names a value twice"),
+        (["--away", "1h,1h", "--session", "1m"], 2, "--away names a value twice"),
         (["--away", "1h,x", "--session", "1m"], 2, "'x' is no duration"),
         ([*SMALL, "--users", "0"], 2, "0 is not in the range"),
         ([*SMALL, "--like", "mine.csv"], 2, "--like FILE and --column NAME go together"),
@@ -78,7 +78,7 @@ def test_the_plan_comes_first_and_the_folder_is_reported(sweep, tmp_path, monkey
         (
             [*SMALL, "--scores", "short.csv", "--jobs", "1"],
             1,
-            "mine is not known of late, prompt, sparse; give every run",
+            "short.csv:1: mine is not known of late, prompt, sparse; give every run",
         ),
     ],
 )
@@ -94,6 +94,18 @@ def test_what_is_wrong_is_one_line_and_nothing_is_computed(
     assert found[0] == status
     assert says in found[2]
     assert not (tmp_path / "out" / "sweep.json").exists()
+
+
+def test_one_point_has_one_figure_a_measure(sweep, tmp_path):
+    """Where tau is the same everywhere, nobody is closest or farthest."""
+    one = ["--away", "3h", "--session", "2m", "--spread", "1", "--lateness", ".5", "--users", "3"]
+    status, _, err = sweep(*one, "--jobs", "1", "-o", tmp_path / "out")
+
+    assert status == 0, err
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "MSU and ELG for whoever comes: τ = " in page
+    assert "at every point" in page
+    assert not list((tmp_path / "out" / "figures").glob("*farthest*"))
 
 
 def run_whole(command):

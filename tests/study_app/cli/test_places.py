@@ -1,5 +1,7 @@
 """A place that cannot be written to is refused before the work, by every command that writes."""
 
+import errno
+
 import click
 import pytest
 
@@ -82,6 +84,21 @@ def test_a_folder_that_takes_no_files_is_refused(tmp_path, monkeypatch, capsys):
 
     assert (
         ended.err == f"{tmp_path}/a/b/m.json:1: cannot be written (Permission denied); choose another place\n"
+    )
+
+
+def test_a_full_disk_asks_for_room_and_not_for_another_place(tmp_path, monkeypatch, capsys):
+    """What is there already, parts of a sweep above all, stays of use where it is."""
+
+    def full(_file):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("metrics.files.sync", full)
+    ended = run_here(monkeypatch, capsys, "measures", "-o", tmp_path / "m.txt")
+
+    assert ended.err == (
+        f"{tmp_path}/m.txt:1: cannot be written (No space left on device); "
+        "make room there and run the same command again\n"
     )
 
 
