@@ -43,7 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _files_in_memory() -> None:
-    """Put temporary files into memory, unless TMPDIR names a place: tests of databases take a seventh more processor time on a disk.
+    """Put temporary files into memory, unless TMPDIR names a place: tests of databases take about a tenth more processor time on a disk.
 
     What is killed here is a process or a server, never the machine, so a disk would keep no more and lose no more. Memory must have
     room for them and let programs run, as the wheel's do.
