@@ -9,7 +9,6 @@ from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from calibration.tables.tables import TABLES
 from study_app.export.folder import derived_tables, intents_table
-from study_app.export.people import takes_part
 from study_app.store.models import (
     Assignment,
     Ballot,
@@ -24,6 +23,7 @@ from study_app.store.models import (
     Topic,
     Worker,
 )
+from study_app.store.submissions import takes_part
 from study_app.store.task_models import Rating, Reply, Sheet
 from study_app.study.question_answers import ReplyValue, number_text
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import BigInteger, ColumnElement, and_, case, func, select, type_coerce
+from sqlalchemy import BigInteger, case, func, select, type_coerce
 from sqlalchemy.orm import Session
 
 from calibration.tables.tables import TABLES
@@ -37,7 +37,7 @@ from study_app.store.models import (
     Worker,
 )
 from study_app.store.plan import StudyPlan
-from study_app.store.submissions import sharers
+from study_app.store.submissions import sharers, takes_part
 from study_app.store.task_models import ConsentText, Follow, StreamView
 from study_app.study.entries import JudgingTask, SearchedTask
 from study_app.study.platforms import platform_of
@@ -61,11 +61,6 @@ class Validation:
     task: str
     consistent: bool
     same_option: bool
-
-
-def takes_part(study_id: int) -> ColumnElement[bool]:
-    """Return the condition that a worker's rows are exported: consent was given and not taken back."""
-    return and_(Worker.study_id == study_id, Worker.consented_at.is_not(None), Worker.withdrawn_at.is_(None))
 
 
 def logged_events(session: Session, study_id: int) -> int:

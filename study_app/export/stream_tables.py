@@ -12,7 +12,6 @@ from sqlalchemy.orm import Session
 
 from calibration.tables.tables import TABLES
 from study_app.export.event_log import flags, milliseconds, taken, times
-from study_app.export.people import takes_part
 from study_app.export.readings import items_by_page, items_read
 from study_app.export.stream_logs import FollowLog, StreamLogs, ViewRow
 from study_app.logs.event_arrays import FIRST_SEEN, KINDS, WHOLLY_SEEN, Int64s
@@ -20,6 +19,7 @@ from study_app.logs.sign_loops import AT, EVENT, FOLLOW, PAGE
 from study_app.protocol.domain import stream_time
 from study_app.protocol.items import text_stop
 from study_app.store.models import EPOCH, MILLISECOND, Assignment, Slot, Task, Topic, Worker
+from study_app.store.submissions import takes_part
 from study_app.store.task_models import Follow, Prompt, UsefulAnswer, UsefulQuestion
 
 

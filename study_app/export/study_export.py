@@ -43,7 +43,6 @@ from study_app.export.people import (
     logged_events,
     missing_logs,
     page_gaps,
-    takes_part,
     validations,
     worker_groups,
     workers_table,
@@ -78,6 +77,7 @@ from study_app.store.models import (
     Worker,
 )
 from study_app.store.plan import StudyPlan, read_plan
+from study_app.store.submissions import takes_part
 from study_app.store.task_models import Follow, Rating, Reply, Sheet, UsefulAnswer, UsefulQuestion
 from study_app.study.platforms import is_simulated_id
 from study_app.tasks.kinds import kinds_with

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
 from statistics import mean
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-import pandas as pd
+if TYPE_CHECKING:
+    import pandas as pd
 
 System = TypeVar("System")
 """However the caller names systems: by row or by name."""
@@ -207,7 +208,7 @@ def is_straight(choices: Sequence[str]) -> bool | None:
     return len(set(choices)) == 1 or (len(sides) >= MIN_STRAIGHT and len(set(sides)) == 1)
 
 
-def flags_by_worker(preferences: pd.DataFrame) -> Mapping[str, Mapping[str, bool]]:
+def flags_by_worker(preferences: "pd.DataFrame") -> Mapping[str, Mapping[str, bool]]:
     """Return worker -> flag -> whether it is up, over all tasks; a flag that too few judgments speak for or against is absent.
 
     Parameters

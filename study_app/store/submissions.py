@@ -1,10 +1,18 @@
-"""Submissions of a platform under which more than one worker came: one person with several ids, or an address that was passed on."""
+"""Which workers count: who takes part, and who shares a submission of a platform.
 
-from sqlalchemy import ColumnElement, func, select
+Under a shared one more than one worker came: one person with several ids, or an address that was passed on.
+"""
+
+from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.orm import Session
 
 from study_app.store.models import PlatformEntry, PlatformIdentity, Worker
 from study_app.study.platforms import Platform
+
+
+def takes_part(study_id: int) -> ColumnElement[bool]:
+    """Return the condition that a worker's rows are exported: consent was given and not taken back."""
+    return and_(Worker.study_id == study_id, Worker.consented_at.is_not(None), Worker.withdrawn_at.is_(None))
 
 
 def submission_of(platform: Platform) -> ColumnElement[str] | None:

@@ -6,13 +6,13 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from study_app.export.people import takes_part
 from study_app.logs.dwell import LoggedEvent
 from study_app.logs.screen import PageStory
 from study_app.protocol.steps import Step, step_of
 from study_app.services.worker.streams import WAS_USED, Followed, Served, places_read
 from study_app.store.models import EPOCH, MILLISECOND, PageLoad, StoredEvent, Worker
 from study_app.store.plan import StreamViewRow, columns
+from study_app.store.submissions import takes_part
 from study_app.store.task_models import StreamView
 
 

@@ -12,7 +12,6 @@ from datetime import datetime
 from sqlalchemy import Select, and_, exists, func, select
 from sqlalchemy.orm import Session
 
-from study_app.export.people import takes_part
 from study_app.protocol.domain import (
     EXCLUSION_RULE,
     FLAGS,
@@ -28,6 +27,7 @@ from study_app.services.worker.room import counts, taken_units, task_tallies
 from study_app.services.worker.streams import WAS_USED, follower_tallies
 from study_app.store.models import Assignment, Judgment, LoadedStudy, Pair, Showing, Slot, Topic, Worker
 from study_app.store.plan import StudyPlan, TaskPlan, TopicPlan
+from study_app.store.submissions import takes_part
 from study_app.store.task_models import Follow, Prompt, StreamView, UsefulAnswer, UsefulQuestion
 from study_app.study.platforms import platform_of
 

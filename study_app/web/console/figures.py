@@ -14,12 +14,12 @@ from flask import current_app
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from study_app.export.people import takes_part
 from study_app.services.console.facts import Care, care
 from study_app.services.console.overview import StudyGlance, Trouble, glance, troubles
 from study_app.services.researcher.progress import StudyProgress, study_progress
 from study_app.store.models import Worker
 from study_app.store.plan import StudyPlan
+from study_app.store.submissions import takes_part
 
 FIGURES = "prefcal_figures"
 KEPT, MOST_KEPT = timedelta(seconds=4), timedelta(minutes=1)

@@ -148,10 +148,11 @@ def test_withdraw_takes_the_code_that_the_worker_holds(campaign):
 
 
 def test_serve_prints_where_to_enter_and_serves(campaign, tmp_path):
-    """A real process, a free port, both addresses of the study; and a log line a request."""
+    """A real process, a free port, both addresses of the study; and a log line a request. What only tables need is not there."""
     study = campaign(platform="prolific")
     command = [
         sys.executable,
+        *("-X", "importtime"),
         "-c",
         "from study_app.cli import main; main()",
         "serve",
@@ -172,7 +173,11 @@ def test_serve_prints_where_to_enter_and_serves(campaign, tmp_path):
         with browser.open(researcher.split()[1]) as answer:
             assert "A small study" in answer.read().decode()
         server.terminate()
-    lines = (tmp_path / "log").read_text().splitlines()
+    said = (tmp_path / "log").read_text().splitlines()
+    imported = {line.rpartition("|")[2].strip() for line in said if line.startswith("import time:")}
+    assert "study_app.web.app" in imported
+    assert not imported & {"pandas", "pyarrow", "scipy", "numba", "matplotlib"}
+    lines = [line for line in said if not line.startswith("import time:")]
     assert lines[0] == f"database: {shown_address(study.url)}"
     assert json.loads(lines[1])["route"] == "/r/<study>"
     assert "key" not in lines[1]
