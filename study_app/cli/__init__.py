@@ -254,7 +254,7 @@ ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 ROUND = 20_000
 """So many new objects begin a round of Python's search for garbage, 700 by default. A command's libraries and tables stay until it ends, and a tenth
-of the time of most went into looking through them again and again. What nothing refers to any more goes at once, without a round."""
+of the time of export, agree and report went into looking through them. What nothing refers to any more goes at once, without a round."""
 
 
 def main() -> None:
