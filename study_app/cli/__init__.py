@@ -3,6 +3,7 @@
 A command reads its options, calls the rooms before this one, and prints. Heavy imports stand inside functions.
 """
 
+import gc
 import importlib
 import os
 import sys
@@ -251,11 +252,16 @@ NO_MEMORY = (
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """How many threads the libraries under numpy take. Matrices of a fit are small: more threads would only wait for each other."""
 
+ROUND = 20_000
+"""So many new objects begin a round of Python's search for garbage, 700 by default. A command's libraries and tables stay until it ends, and a tenth
+of the time of export, agree and report went into looking through them. What nothing refers to any more goes at once, without a round."""
+
 
 def main() -> None:
     """Run the command line; faults become one line each on stderr and exit 1, never a traceback."""
     for name in ONE_THREAD:  # before numpy is imported, which commands do
         os.environ.setdefault(name, "1")
+    gc.set_threshold(ROUND)
     try:
         cli(prog_name="prefcal")
     except InputError as error:

@@ -205,7 +205,7 @@ def submit_host(entry: "StudyEntry", parameters: Mapping[str, str]) -> str | Non
 
 def frame_hosts(entry: "StudyEntry") -> tuple[str, ...]:
     """Return the hosts in whose frames the study's pages may stand; none for a platform that opens them by themselves."""
-    platform = platform_of(entry)
+    platform = PLATFORMS[entry.platform]
     return (*entry.submit_hosts, *platform.frame_hosts) if platform.takes_form else ()
 
 

@@ -186,7 +186,7 @@ def test_a_cluster_whose_worker_is_killed_gives_the_same_plan():
 
     design = AgreementDesign(queries=12, pairs=21, workers=10, true=0.75).searched()
     wish = Wish(width=0.12)
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
 
         def kill_one(studies, _label):
             for number, study in enumerate(studies):

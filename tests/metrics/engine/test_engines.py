@@ -89,7 +89,7 @@ def test_a_cluster_gives_the_same_results():
     from distributed import LocalCluster
 
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster,
         open_engine(scheduler=cluster.scheduler_address) as engine,
     ):
         assert engine.workers == 2
@@ -106,7 +106,7 @@ def cluster_of_processes():
     address = f"tcp://127.0.0.1:{port}"
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     with (
-        subprocess.Popen([*dask, "scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"], **quiet) as scheduler,
+        subprocess.Popen([*dask, "scheduler", "--host", "127.0.0.1", "--port", str(port), "--dashboard-address", ":0", "--no-dashboard"], **quiet) as scheduler,
         subprocess.Popen([*dask, "worker", address, "--nthreads", "1", "--no-nanny", "--no-dashboard"], **quiet) as worker,
     ):  # fmt: skip
         try:

@@ -203,7 +203,7 @@ def test_a_cluster_whose_worker_is_killed_gives_the_same_bytes(sweep, judged, ru
     """Two worker processes, one of them killed in the middle: its populations go to the other."""
     from distributed import LocalCluster
 
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
 
         def kill_one(plan, parts):
             for number, part in enumerate(parts):
