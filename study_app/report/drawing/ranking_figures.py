@@ -21,7 +21,7 @@ DARKEST = 0.6
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class HeatMap:
-    """Values over two axes.
+    """Rank correlations over two axes.
 
     Attributes
     ----------
@@ -41,10 +41,9 @@ class HeatMap:
 
 
 def heat_map(look: ReportLook, *, shown: HeatMap) -> Drawing:
-    """Draw a cell for each value: above 0 blue, below 0 hatched orange, the stronger the farther from 0."""
+    """Draw a cell for each tau: above 0 blue, below 0 hatched orange, the stronger the nearer to 1 or -1, in every map alike."""
     drawing = new_drawing(4.1, 3.1)
     axes = drawing.add_subplot()
-    most = float(np.nanmax(np.abs(shown.values), initial=0.0)) or 1.0
     for (row, column), value in np.ndenumerate(shown.values):
         if not np.isnan(value):
             axes.fill_between(
@@ -52,7 +51,7 @@ def heat_map(look: ReportLook, *, shown: HeatMap) -> Drawing:
                 row - 0.5,
                 row + 0.5,
                 facecolor=look["agree" if value >= 0 else "disagree"],
-                alpha=DARKEST * abs(float(value)) / most,
+                alpha=DARKEST * abs(float(value)),
                 hatch=None if value >= 0 else "///",
                 linewidth=0,
             )

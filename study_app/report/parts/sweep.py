@@ -154,11 +154,10 @@ def _against(sweep: MSUSweep, taus: pd.DataFrame, shown: _Slice) -> Iterator[Fig
             values = others[name].to_numpy(np.float64)
             most, least = rows.loc[rows["tau-b"].idxmax()], rows.loc[rows["tau-b"].idxmin()]
             if most["tau-b"] == least["tau-b"]:
-                yield _one_point(sweep, most, values, "closest", f"{metric} and {name} for whoever comes")
+                yield _one_point(sweep, most, values, "closest", f"{metric} and {name}, as for everybody,")
             else:
                 for row, place, how in ((most, "closest", "most"), (least, "farthest", "least")):
-                    whom = f"{metric} ranks {how} like {name} for people {in_words(row)}"
-                    yield _one_point(sweep, row, values, place, whom)
+                    yield _one_point(sweep, row, values, place, f"{metric} ranks {how} like {name}")
 
 
 def _tau_map(rows: pd.DataFrame, metric: str, other: str, shown: _Slice) -> Figure:
@@ -181,8 +180,8 @@ def _tau_map(rows: pd.DataFrame, metric: str, other: str, shown: _Slice) -> Figu
     )
 
 
-def _one_point(sweep: MSUSweep, row: "pd.Series[Any]", other: Floats, place: str, whom: str) -> Figure:
-    """Return the runs by both measures at one point."""
+def _one_point(sweep: MSUSweep, row: "pd.Series[Any]", other: Floats, place: str, how: str) -> Figure:
+    """Return the runs by both measures at one point; ``how`` begins the title."""
     metric, name = str(row["metric"]), str(row["against"])
     drawn = Against(
         systems=sweep.runs,
@@ -193,10 +192,10 @@ def _one_point(sweep: MSUSweep, row: "pd.Series[Any]", other: Floats, place: str
     )
     return Figure(
         name=f"{KEY}-{slug(metric.lower())}-{slug(name.lower())}-{place}",
-        title=f"{whom}: τ = {decimal(row['tau-b'])}" + over_few(len(sweep.runs)),
+        title=f"{how} for people {in_words(row)}: τ = {decimal(row['tau-b'])}" + over_few(len(sweep.runs)),
         draw=partial(one_against_other, against=drawn),
         alt=f"{metric} against {name} for people {in_words(row)}: Kendall’s tau {decimal(row['tau-b'])}.",
-        caption=f"A sign is a run; people {in_words(row)}. Compare Fig. 3 to 5 of {PAPER}; of points with the same τ the first.",
+        caption=f"A sign is a run. Compare Fig. 3 to 5 of {PAPER}; of points with the same τ the first.",
     )
 
 

@@ -103,7 +103,7 @@ def test_one_point_has_one_figure_a_measure(sweep, tmp_path):
 
     assert status == 0, err
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "MSU and ELG for whoever comes: τ = " in page
+    assert "MSU and ELG, as for everybody, for people away 3 h (sd 3 h)" in page
     assert "at every point" in page
     assert not list((tmp_path / "out" / "figures").glob("*farthest*"))
 
