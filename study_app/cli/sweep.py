@@ -195,7 +195,7 @@ class _Progress:
 
         click.echo(str(plan), err=True)
         self._done, self._of = plan.populations - plan.missing, plan.populations
-        bar = tqdm(parts, total=plan.missing, desc="sweep", unit="population", leave=False, disable=None)
+        bar = tqdm(parts, total=plan.missing, desc="sweep", unit=" populations", leave=False, disable=None)
         for part in bar:
             yield part
             self._done += 1
@@ -242,7 +242,7 @@ def _say_like(found: "MSUSweep", wanted: "ReferenceMeasure", path: str) -> None:
         click.echo(f"{path}: fewer than {FEWEST_TOPICS} topics, so there are no intervals", err=True)
     else:
         click.echo(
-            f"These topics cannot tell {len(as_close(table)):,} of {len(table):,} points from the first."
+            f"These topics cannot tell {len(as_close(table)) - 1:,} of the {len(table) - 1:,} other points from the first."
         )
 
 
