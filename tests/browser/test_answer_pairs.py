@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -43,7 +43,7 @@ def open_source(page: Page) -> bool:
     source = page.locator(f"{mark.get_attribute('href')} p").first
     assert not source.is_visible()
     mark.click()
-    assert source.is_visible()
+    expect(source).to_be_visible()
     assert "/pair/" in page.url
     return True
 
@@ -93,7 +93,7 @@ def test_sources_open_without_javascript(browser: Browser, tmp_path: Path) -> No
             send(page)
         line = page.locator("section.answer summary").first
         line.click()
-        assert page.locator("section.answer details[open] p").first.is_visible()
+        expect(page.locator("section.answer details[open] p").first).to_be_visible()
         assert page.locator("section.answer a.cited").first.get_attribute("href").startswith("#")
         sides = page.locator("section.answer")
         left, right = sides.first.bounding_box(), sides.last.bounding_box()

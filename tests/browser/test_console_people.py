@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from playwright.sync_api import Browser, BrowserContext, Frame, Page
+from playwright.sync_api import Browser, BrowserContext, Frame, Locator, Page
 
 from tests.browser.conftest import SCREENS
 from tests.browser.study_server import StudyServer, Volunteer, loads_of_pair, screenshots
@@ -106,13 +106,18 @@ class Researcher:
 
     def come_to(self, replay: str) -> None:
         """Go from the table to the person and to the replay of a page, and look at each."""
-        self.page.get_by_role("link", name="People").click()
+        self.follow(self.page.get_by_role("link", name="People"))
         self.judge("people")
-        self.page.locator("tbody th a").click()
+        self.follow(self.page.locator("tbody th a"))
         self.judge("person")
-        self.page.locator(f"a[href$='/replay/{replay}']").first.click()
+        self.follow(self.page.locator(f"a[href$='/replay/{replay}']").first)
         self.judge("replay")
         self.address = self.page.url
+
+    def follow(self, link: Locator) -> None:
+        """Press a link and wait for its page: a click does not, and a busy browser would show the page before."""
+        with self.page.expect_navigation():
+            link.click()
 
     def judge(self, name: str) -> None:
         """Look at a page, and whether everybody can use it on both screens; it is left on the last, a desktop."""
