@@ -1,34 +1,24 @@
-"""A sweep that is done, and for whom MSU ranks as another measure does.
+"""A sweep that is done: its tables, and what they say in short."""
 
-For whom MSU ranks as another measure: the points of the sweep under which it does, with intervals.
-
-Intervals are percentiles over resampled topics (`metrics.agreement.correlation.bootstrap_interval` does the same for one pair of
-measures); the same topics are drawn for every point, so that points can be compared with each other. Users are as they are:
-their error is `MSU-se`, made small by more of them.
-"""
-
-import math
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
-from metrics.agreement.correlation import kendall_tau_b, tau_ap
-from metrics.arrays import Floats
-from metrics.errors import counted, input_fault
+from metrics.errors import InputError, counted, input_fault
 from metrics.results import Summarised
 from metrics.sweep.parts import SweepFolder, SweepPoint, read_manifest
 from metrics.sweep.tables import (
     BEST,
+    BEST_COLUMNS,
     CORRELATION,
+    CORRELATION_COLUMNS,
+    LIKE,
+    LIKE_COLUMNS,
+    MEASURES,
     OTHERS,
     POPULATION,
     SWEEP,
     SYSTEM,
-    ReferenceMeasure,
-    as_printed,
 )
 
 if TYPE_CHECKING:
@@ -37,6 +27,11 @@ if TYPE_CHECKING:
 ROUNDED = 1e-9
 """The other tables are rounded to 13 digits."""
 UNITS = ((86_400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"))
+KINDS = {
+    **dict.fromkeys(("of", "run", "metric", "against"), "str"),
+    **dict.fromkeys(("rank", "runs_equal", "systems"), "int64"),
+}
+"""Of the columns of its tables; all others are numbers, `nan` where there is none."""
 
 
 class MSUSweep(Summarised):
@@ -118,29 +113,50 @@ class MSUSweep(Summarised):
         try:
             return pd.read_parquet(self.folder / SWEEP, filters=bounds)
         except (ArrowException, OSError):
-            raise input_fault(
-                "this table of the sweep is damaged",
-                path=self.folder / SWEEP,
-                cure="run the same prefcal sweep again: it writes its tables anew",
-            ) from None
+            raise self._damaged(SWEEP) from None
 
     def best(self) -> "pd.DataFrame":
         """Return the best system of each point, then the best point of each system; column ``of`` tells which."""
-        import pandas as pd  # noqa: PLC0415
-
-        return pd.read_csv(self.folder / BEST, dtype={"run": "str"}, keep_default_na=False)
+        return self._table(BEST, BEST_COLUMNS, len(self.parts.grid) + len(self.runs))
 
     def correlation(self) -> "pd.DataFrame":
         """Return a row per point, metric (MSU, MSU/s) and other measure: tau-b and tau-AP."""
-        import pandas as pd  # noqa: PLC0415
-
-        return pd.read_csv(self.folder / CORRELATION, dtype={"metric": "str", "against": "str"})
+        others = len(self.others().columns) - 1
+        return self._table(CORRELATION, CORRELATION_COLUMNS, len(self.parts.grid) * len(MEASURES) * others)
 
     def others(self) -> "pd.DataFrame":
         """Return what MSU is held against: a row per run, a column per measure."""
-        import pandas as pd  # noqa: PLC0415
+        found = self._table(OTHERS, ("run",), len(self.runs))
+        if found["run"].tolist() != list(self.runs):
+            raise self._damaged(OTHERS)
+        return found
 
-        return pd.read_csv(self.folder / OTHERS, dtype={"run": "str"}, keep_default_na=False)
+    def like(self) -> "pd.DataFrame | None":
+        """Return every point, that where MSU ranks most like the measure of ``--like`` first; None where none was asked for."""
+        if not (self.folder / LIKE).exists():
+            return None
+        return self._table(LIKE, LIKE_COLUMNS, len(self.parts.grid))
+
+    def _table(self, name: str, columns: Sequence[str], rows: int) -> "pd.DataFrame":
+        """Read a table that begins with these columns and has so many rows."""
+        import pandas as pd  # noqa: PLC0415 - slow to load
+
+        try:
+            cells = pd.read_csv(self.folder / name, dtype="str", keep_default_na=False)
+            kinds = {of: KINDS.get(of, "float64") if of in columns else "float64" for of in cells.columns}
+            found = cells.astype(kinds)
+        except (ValueError, OSError):
+            raise self._damaged(name) from None
+        if tuple(found.columns[: len(columns)]) != tuple(columns) or len(found) != rows:
+            raise self._damaged(name)
+        return found
+
+    def _damaged(self, name: str) -> InputError:
+        return input_fault(
+            "this table of the sweep is damaged",
+            path=self.folder / name,
+            cure="run the same prefcal sweep again: it writes its tables anew",
+        )
 
     def summary(self) -> str:
         """Return how large the sweep is, who leads for how many points, and where MSU is closest to other measures."""
@@ -211,136 +227,17 @@ def read_sweep(folder: str | Path) -> MSUSweep:
 
 
 def in_words(point: "pd.Series[float]") -> str:
-    """Name a point: ``away 3 h (sd 90 min), there 2 min (sd 1 min), L = 0.5``."""
+    """Name a point: ``away 3 h (sd 1.5 h), there 2 min (sd 1 min), L = 0.5``."""
     away, session = (
-        f"{_brief(point[f'{what}_mean_seconds'])} (sd {_brief(point[f'{what}_sd_seconds'])})"
+        f"{in_units(point[f'{what}_mean_seconds'])} (sd {in_units(point[f'{what}_sd_seconds'])})"
         for what in ("away", "session")
     )
     return f"away {away}, there {session}, L = {point['lateness']:g}"
 
 
-def _brief(seconds: float) -> str:
+def in_units(seconds: float) -> str:
     """Return a time in the largest unit of which it is a whole or a half number."""
     size, name = next(
         (unit for unit in UNITS if seconds >= unit[0] and 2 * seconds % unit[0] == 0), UNITS[-1]
     )
     return f"{seconds / size:g} {name}"
-
-
-Signs: TypeAlias = NDArray[np.int8]
-LIKE_COLUMNS = (
-    *SweepPoint._fields,
-    "systems",
-    "tau-b",
-    "low",
-    "high",
-    "tau-AP",
-    "below",
-    "below_low",
-    "below_high",
-)
-TAILS = (0.025, 0.975)
-FEWEST_TOPICS = 5
-"""Topics from which an interval over topics is worth showing."""
-NOISE = 1e-13
-"""Of the largest sum: sums that differ by no more are equal."""
-
-
-def points_like(
-    sweep: MSUSweep, reference: ReferenceMeasure, *, resamples: int = 1000, seed: int = 1
-) -> "pd.DataFrame":
-    """Return every point of a sweep, the one where MSU ranks the runs most like another measure first.
-
-    Parameters
-    ----------
-    sweep : MSUSweep
-        The points.
-    reference : ReferenceMeasure
-        The other measure of the sweep's runs on its topics.
-    resamples : int
-        How often as many topics are drawn with replacement.
-    seed : int
-        Of these draws.
-
-    Returns
-    -------
-    DataFrame
-        The point; tau-b of both rankings with low and high (95 %); tau-AP, the other measure being the reference; ``below``, by
-        how much its tau-b is below that of the closest point, with an interval of its own: where that reaches 0, these
-        topics cannot tell the two points apart. Intervals are NaN without scores by topic, or with fewer than five topics.
-    """
-    import pandas as pd  # noqa: PLC0415 - slow to load
-
-    points = [(point, part[0], part[1]) for point, *part in _points(sweep)]
-    taus = np.array([kendall_tau_b(reference.overall, overall) for _, overall, _ in points])
-    order = np.argsort(-taus, kind="stable")  # undefined ones stand last
-    counts = _resamples(reference, resamples, seed)
-    other = None if counts is None else _signs(np.asarray(reference.by_topic), counts)
-    closest: Floats | None = None
-    rows = []
-    for place in order.tolist():
-        point, overall, by_topic = points[place]
-        drawn = None if counts is None or other is None else _taus(_signs(by_topic, counts), other)
-        closest = drawn if closest is None else closest
-        below = None if drawn is None or closest is None else closest - drawn
-        rows.append(
-            (
-                *point,
-                overall.size,
-                taus[place],
-                *_interval(drawn),
-                tau_ap(reference.overall, overall),
-                taus[order[0]] - taus[place],
-                *_interval(below),
-            )
-        )
-    return pd.DataFrame(rows, columns=pd.Index(LIKE_COLUMNS))
-
-
-def as_close(found: "pd.DataFrame") -> "pd.DataFrame":
-    """Return the points that these topics cannot tell from the closest one, itself included; none without intervals."""
-    return found[found["below_low"] <= 0]
-
-
-def _points(sweep: MSUSweep) -> Iterator[tuple[SweepPoint, Floats, Floats]]:
-    """Yield each point with MSU of every run, over all topics and on each."""
-    for place, part in enumerate(sweep.parts.parts()):
-        for decay, point in enumerate(sweep.parts.grid.points(place)):
-            yield point, as_printed(part.utility[:, decay]), part.gain[:, :-1, decay]
-
-
-def _resamples(reference: ReferenceMeasure, resamples: int, seed: int) -> Floats | None:
-    """Return how often each topic is drawn, (resamples, topics); None where no interval is possible."""
-    if reference.by_topic is None or reference.by_topic.shape[1] < FEWEST_TOPICS:
-        return None
-    topics = reference.by_topic.shape[1]
-    rng = np.random.default_rng(seed)
-    return rng.multinomial(topics, np.full(topics, 1 / topics), size=resamples).astype(np.float64)
-
-
-def _taus(own: Signs, other: Signs) -> Floats:
-    """Return tau-b of two measures in each resample; NaN where one of them ranks nothing."""
-    untied = np.abs(own).sum(axis=0, dtype=np.float64) * np.abs(other).sum(axis=0, dtype=np.float64)
-    agreeing = (own * other).sum(axis=0, dtype=np.float64)
-    taus = np.full(untied.shape, math.nan)
-    np.divide(agreeing, np.sqrt(untied), out=taus, where=untied > 0)
-    return taus
-
-
-def _signs(by_topic: Floats, counts: Floats) -> Signs:
-    """Return for every pair of runs which scores more in each resample, (pairs, resamples)."""
-    sums = np.zeros((len(by_topic), len(counts)))
-    for topic in range(by_topic.shape[1]):
-        sums += by_topic[:, topic, None] * counts[None, :, topic]
-    first, second = np.triu_indices(len(sums), 1)
-    more = sums[first] - sums[second]
-    more[np.abs(more) <= NOISE * np.abs(sums).max(axis=0)] = 0.0
-    return np.sign(more).astype(np.int8)
-
-
-def _interval(values: Floats | None) -> tuple[float, float]:
-    known = np.zeros(0) if values is None else values[~np.isnan(values)]
-    if not known.size:
-        return math.nan, math.nan
-    low, high = np.quantile(known, TAILS)
-    return float(low), float(high)

@@ -100,11 +100,23 @@ def _reference(
 
 
 SWEEP, BEST, CORRELATION = "sweep.parquet", "best.csv", "correlation.csv"
-OTHERS = "measures.csv"
+OTHERS, LIKE = "measures.csv", "like.csv"
 MEASURES = ("MSU", "MSU/s")
 SWEEP_COLUMNS = (*SweepPoint._fields, "run", "MSU", "MSU-se", "MSU/s")
 BEST_COLUMNS = ("of", "run", "rank", "runs_equal", *SweepPoint._fields, "MSU", "MSU/s")
 CORRELATION_COLUMNS = (*SweepPoint._fields, "metric", "against", "systems", "tau-b", "tau-AP")
+LIKE_COLUMNS = (
+    *SweepPoint._fields,
+    "against",
+    "systems",
+    "tau-b",
+    "low",
+    "high",
+    "tau-AP",
+    "below",
+    "below_low",
+    "below_high",
+)
 POPULATION, SYSTEM = "population", "system"
 GROUP_ROWS = 50_000
 """Rows that are put into sweep.parquet at a time."""

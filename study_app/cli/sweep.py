@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from metrics.sweep.sweep import Part, SweepPlan
     from metrics.sweep.tables import ReferenceMeasure
 
-LIKE = "like.csv"
 SHOWN = 10
 Numbers = tuple[float, ...]
 
@@ -225,14 +224,18 @@ def _reference(path: str, column: str, runs: list[str], topics: list[str]) -> "R
 def _say_like(found: "MSUSweep", wanted: "ReferenceMeasure", path: str) -> None:
     """Write like.csv, and print the points that come first in it."""
     from metrics.files import write_whole
-    from metrics.sweep.result import FEWEST_TOPICS, as_close, in_words, points_like
+    from metrics.sweep.like import FEWEST_TOPICS, points_like, told_apart
+    from metrics.sweep.result import in_words
+    from metrics.sweep.tables import LIKE
     from study_app.cli.output import csv_text, table_text
 
     table = points_like(found, wanted)
     write_whole(found.folder / LIKE, csv_text(list(table), table.itertuples(index=False)))
     shown = ["tau-b", "low", "high", "tau-AP"]
     rows = [[in_words(row), *row[shown].tolist()] for _, row in table.head(SHOWN).iterrows()]
-    click.echo(f"\nMSU ranks most like {wanted.name} for\n{table_text(['people', *shown], rows)}", nl=False)
+    click.echo(
+        f"\nMSU ranks most like {wanted.name} for\n{table_text(['people', *shown], rows)}{told_apart(table)}"
+    )
     if wanted.by_topic is None:
         click.echo(
             f"{path}: no scores by topic, so there are no intervals; write rows of run,topic,metric,value",
@@ -240,10 +243,6 @@ def _say_like(found: "MSUSweep", wanted: "ReferenceMeasure", path: str) -> None:
         )
     elif len(found.topics) < FEWEST_TOPICS:
         click.echo(f"{path}: fewer than {FEWEST_TOPICS} topics, so there are no intervals", err=True)
-    else:
-        click.echo(
-            f"These topics cannot tell {len(as_close(table)) - 1:,} of the {len(table) - 1:,} other points from the first."
-        )
 
 
 def _report(folder: Path) -> None:

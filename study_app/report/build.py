@@ -4,6 +4,7 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -30,6 +31,8 @@ INDEX = "captions.csv"
 NOTHING_YET = "No agreement has been measured yet"
 NO_STUDY = "Simulated people and judged events: nobody was asked anything, and no parameter was fitted."
 SIMULATED = "The workers were simulated: these numbers say what the method finds, not what people prefer."
+WHO_FOR_WHOM = "Which run leads for which people, and which measure ranks as MSU does"
+"""What the only part of a page is called whose finding is the page's headline."""
 OWN_NAME = re.compile(r"[\w.-]+")
 
 
@@ -118,7 +121,7 @@ def _of_sweep_alone(material: ReportMaterial, sweeps: list[Section]) -> Report:
         study=_study_title(material),
         headline=sweeps[0].title,
         summary=(NO_STUDY,),
-        sections=tuple(sweeps),
+        sections=tuple(replace(section, title=WHO_FOR_WHOM) for section in sweeps),
         version=version("prefcal"),
     )
 

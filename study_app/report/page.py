@@ -256,6 +256,11 @@ def decimal(value: float | None) -> str:
     return "0.00" if float(shown) == 0 else shown.replace("-", MINUS)
 
 
+def decimal_interval(low: float | None, high: float | None) -> str:
+    """`0.20 to 0.90`, in words where there is none."""
+    return NO_INTERVAL if _undefined(low) or _undefined(high) else f"{decimal(low)} to {decimal(high)}"
+
+
 def lasting(seconds: float | None) -> str:
     """`9.4 hours`, `78 seconds`: a duration in the unit that people would use."""
     known = math.inf if seconds is None else seconds

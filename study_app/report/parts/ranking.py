@@ -12,12 +12,12 @@ from study_app.report.drawing.figures import Mark
 from study_app.report.drawing.ranking_figures import win_rate_rows
 from study_app.report.page import (
     NARROW,
-    NO_INTERVAL,
     Figure,
     ReportTable,
     Section,
     counted,
     decimal,
+    decimal_interval,
     p_value,
     percent,
     percent_interval,
@@ -151,9 +151,7 @@ def _system_row(row: dict[str, Any]) -> tuple[str, ...]:
         percent(row["win_rate"]),
         percent_interval(row["win_low"], row["win_high"]),
         decimal(row["worth"]),
-        NO_INTERVAL
-        if pd.isna(row["worth_low"])
-        else f"{decimal(row['worth_low'])} to {decimal(row['worth_high'])}",
+        decimal_interval(row["worth_low"], row["worth_high"]),
         str(row["topics"]),
         str(row["judgments"]),
     )

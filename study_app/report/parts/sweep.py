@@ -8,9 +8,11 @@ import numpy as np
 import pandas as pd
 
 from metrics.arrays import Floats
-from metrics.sweep.result import MSUSweep, in_words
-from metrics.sweep.tables import POPULATION, SYSTEM
+from metrics.sweep.like import told_apart
+from metrics.sweep.result import MSUSweep, in_units, in_words
+from metrics.sweep.tables import LIKE, OTHERS, POPULATION, SWEEP, SYSTEM
 from study_app.report.drawing.ranking_figures import (
+    SIGNS,
     Against,
     BestMap,
     HeatMap,
@@ -22,10 +24,9 @@ from study_app.report.page import (
     Figure,
     ReportTable,
     Section,
-    brief,
     counted,
     decimal,
-    lasting,
+    decimal_interval,
     quantity,
     slug,
 )
@@ -43,6 +44,9 @@ NO_SHARE = (
     " stand at one place of it."
 )
 AWAY, VISIT = "mean time away", "mean visit"
+POINT = ("Away", "sd", "Visit", "sd", "L")
+MOST_LIKE = 10
+"""Points that are shown as those where MSU ranks most like another measure."""
 
 
 class _Slice(NamedTuple):
@@ -70,7 +74,7 @@ class _Slice(NamedTuple):
     @property
     def labels(self) -> tuple[list[str], list[str]]:
         """Of rows and columns."""
-        return [lasting(seconds) for seconds in self.away], [brief(seconds) for seconds in self.session]
+        return [in_units(seconds) for seconds in self.away], [in_units(seconds) for seconds in self.session]
 
     @property
     def words(self) -> str:
@@ -80,7 +84,7 @@ class _Slice(NamedTuple):
 
 def sweep_section(sweep: MSUSweep) -> Section:
     """Return everything about a sweep."""
-    best, taus = sweep.best(), sweep.correlation()
+    best, taus, like = sweep.best(), sweep.correlation(), sweep.like()
     few = len(sweep.runs) < FEWEST_SYSTEMS
     shown = _slice(sweep)
     return Section(
@@ -89,7 +93,7 @@ def sweep_section(sweep: MSUSweep) -> Section:
         short="Sweep",
         paragraphs=(_size_in_words(sweep), NO_SHARE),
         figures=() if few else (_leaders(sweep, best, shown), *_against(sweep, taus, shown)),
-        tables=(_best_table(best),),
+        tables=(_best_table(best), *(() if like is None else (_like_table(like),))),
     )
 
 
@@ -99,7 +103,9 @@ def sweep_title(sweep: MSUSweep, best: pd.DataFrame) -> str:
     name, count = str(leaders.index[0]), int(leaders.iloc[0])
     whole = len(sweep.parts.grid)
     if count == whole:
-        return f"{name} leads of {counted(len(sweep.runs), 'run')} at every one of {counted(whole, 'point')}"
+        return (
+            f"{name} is best of {counted(len(sweep.runs), 'run')} at every one of {counted(whole, 'point')}"
+        )
     return (
         f"Which of {counted(len(sweep.runs), 'run')} leads depends on the people: {counted(len(leaders), 'run')} lead"
         f" somewhere, {name} at {count:,} of {counted(whole, 'point')}"
@@ -195,30 +201,54 @@ def _one_point(sweep: MSUSweep, row: "pd.Series[Any]", other: Floats, place: str
         title=f"{how} for people {in_words(row)}: τ = {decimal(row['tau-b'])}" + over_few(len(sweep.runs)),
         draw=partial(one_against_other, against=drawn),
         alt=f"{metric} against {name} for people {in_words(row)}: Kendall’s tau {decimal(row['tau-b'])}.",
-        caption=f"A sign is a run. Compare Fig. 3 to 5 of {PAPER}; of points with the same τ the first.",
+        caption=f"A sign is a run. Compare Fig. 3 to 5 of {PAPER}; of points with the same τ the first."
+        + (f" Which run is where: {OTHERS} and {SWEEP}." if len(sweep.runs) > len(SIGNS) else ""),
     )
 
 
+def _point_cells(row: "pd.Series[Any]") -> Iterator[str]:
+    for what in ("away", "session"):
+        for which in ("mean", "sd"):
+            yield in_units(row[f"{what}_{which}_seconds"])
+    yield f"{row['lateness']:g}"
+
+
 def _best_table(best: pd.DataFrame) -> ReportTable:
-    rows = best[best["of"] == SYSTEM].astype({"rank": int, "lateness": float, "MSU": float, "MSU/s": float})
+    rows = best[best["of"] == SYSTEM]
     return ReportTable(
         name=f"{KEY}-systems",
         caption="The people for whom each run is best",
-        columns=("Run", "Best rank", "Away", "sd", "Visit", "sd", "L", "MSU", "MSU/s"),
+        columns=("Run", "Best rank", *POINT, "MSU", "MSU/s"),
         rows=tuple(
             (
                 str(row["run"]),
                 str(row["rank"]),
-                *(
-                    lasting(float(row[f"{what}_{which}_seconds"]))
-                    for what in ("away", "session")
-                    for which in ("mean", "sd")
-                ),
-                f"{row['lateness']:g}",
+                *_point_cells(row),
                 quantity(row["MSU"]),
                 quantity(row["MSU/s"]),
             )
             for _, row in rows.sort_values("rank", kind="stable").iterrows()
         ),
         note=f"Where several points share the best rank, the one with the highest MSU is shown, as in Table 3 of {PAPER}.",
+    )
+
+
+def _like_table(like: pd.DataFrame) -> ReportTable:
+    shown = like.head(MOST_LIKE)
+    return ReportTable(
+        name=f"{KEY}-like",
+        caption=f"The people for whom MSU ranks the runs most like {like['against'].iloc[0]}",
+        columns=(*POINT, "τ", "95 % interval", "τ_AP", "Below", "95 % interval"),
+        rows=tuple(
+            (
+                *_point_cells(row),
+                decimal(row["tau-b"]),
+                decimal_interval(row["low"], row["high"]),
+                decimal(row["tau-AP"]),
+                decimal(row["below"]),
+                decimal_interval(row["below_low"], row["below_high"]),
+            )
+            for _, row in shown.iterrows()
+        ),
+        note=f"Below: how far τ is below that of the first point. {told_apart(like)} {len(shown)} of {counted(len(like), 'point')}; all of them: {LIKE}.",
     )

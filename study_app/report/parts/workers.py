@@ -16,12 +16,12 @@ from study_app.report.drawing.figures import Shares, worker_scatter, worker_shar
 from study_app.report.folder import ReportMaterial
 from study_app.report.page import (
     LEVEL,
-    NO_INTERVAL,
     Figure,
     ReportTable,
     Section,
     counted,
     decimal,
+    decimal_interval,
     percent,
     percent_interval,
     quantity,
@@ -72,7 +72,7 @@ def consistency_figure(
             name=name,
             title=(
                 f"Beyond chance repeats are answered alike with kappa {decimal(overall.estimate)}"
-                f" ({_interval(overall)})"
+                f" ({decimal_interval(*overall.interval)})"
             ),
             draw=partial(
                 worker_shares,
@@ -220,7 +220,7 @@ def _quality_table(entries: Mapping[str, ParameterEntry], key: str) -> tuple[Rep
         (
             QUALITIES.get(name, name),
             decimal(entry.estimate),
-            _interval(entry),
+            decimal_interval(*entry.interval),
             quantity(entry.workers),
             quantity(entry.rows),
             entry.method,
@@ -245,11 +245,6 @@ def _quality_table(entries: Mapping[str, ParameterEntry], key: str) -> tuple[Rep
             text_columns=frozenset({0, 5}),
         ),
     )
-
-
-def _interval(entry: ParameterEntry) -> str:
-    low, high = entry.interval
-    return NO_INTERVAL if low is None or high is None else f"{decimal(low)} to {decimal(high)}"
 
 
 def _exclusions(workers: pd.DataFrame) -> tuple[str, str]:

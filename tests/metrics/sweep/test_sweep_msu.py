@@ -3,6 +3,7 @@
 import os
 import signal
 from pathlib import Path
+from shutil import copytree
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from metrics.msu.score import MSU, MSUPerSecond, MSUStandardError, Population, S
 from metrics.readers.tempsum import read_events, read_update_run
 from metrics.results import ALL, Score
 from metrics.sweep import SweepGrid, read_sweep, sweep_msu
-from metrics.sweep.result import as_close, points_like
+from metrics.sweep.like import as_close, points_like, told_apart
 from metrics.sweep.tables import references
 
 STREAMS = Path(__file__).resolve().parents[3] / "examples" / "two_layered" / "streams"
@@ -117,6 +118,26 @@ def test_a_damaged_table_is_written_anew_by_the_same_sweep(sweep, judged, runs, 
     assert content(tmp_path) == content(sweep.folder)
 
 
+@pytest.mark.parametrize("name", ["best", "correlation", "others"])
+def test_a_table_that_was_cut_changed_or_lost_a_row_is_damaged(sweep, tmp_path, name):
+    """No figure may quietly lack a point, or a measure."""
+    copytree(sweep.folder, tmp_path, dirs_exist_ok=True)
+    table = tmp_path / {"others": "measures.csv"}.get(name, f"{name}.csv")
+    whole = table.read_text(encoding="utf-8")
+    getattr(read_sweep(tmp_path), name)()
+    rows = whole.splitlines(keepends=True)
+    for spoilt in (
+        "",
+        "no table\n",
+        whole[: len(whole) // 2],
+        "".join(rows[:-1]),
+        whole.replace("0.", "x.", 1),
+    ):
+        table.write_text(spoilt, encoding="utf-8")
+        with pytest.raises(InputError, match=rf"{table.name}:1: .*damaged; run the same prefcal sweep again"):
+            getattr(read_sweep(tmp_path), name)()
+
+
 def test_a_run_that_says_nothing_of_a_judged_topic_is_refused(judged, runs, tmp_path):
     strange = read_update_run(STREAMS / "runs" / "late.txt", name="strange")
     object.__setattr__(strange, "topics", ("none",) * len(strange.topics))
@@ -153,7 +174,7 @@ def test_correlations_are_those_of_prefcal_correlate(sweep):
 
 def test_points_like_a_measure_come_with_intervals_over_topics(sweep, monkeypatch):
     """The first point is the closest, and cannot be told from itself; intervals are the percentile bootstrap's."""
-    monkeypatch.setattr("metrics.sweep.result.FEWEST_TOPICS", 2)
+    monkeypatch.setattr("metrics.sweep.like.FEWEST_TOPICS", 2)
     rng = np.random.default_rng(5)
     values = rng.random((len(sweep.runs), len(sweep.topics)))
     scores = [
@@ -182,7 +203,16 @@ def test_points_like_a_measure_come_with_intervals_over_topics(sweep, monkeypatc
 def test_a_measure_without_topics_has_no_interval(sweep):
     [mine] = references([Score(run, ALL, "mine", len(run)) for run in sweep.runs], sweep.runs, sweep.topics)
 
-    assert points_like(sweep, mine)[["low", "high", "below_low", "below_high"]].isna().all(axis=None)
+    found = points_like(sweep, mine)
+    assert found[["low", "high", "below_low", "below_high"]].isna().all(axis=None)
+    highest = (found["tau-b"] == found["tau-b"].max()).sum()
+    assert f"The highest tau-b is that of {highest} of {len(GRID)} points" in told_apart(found)
+
+
+def test_runs_that_a_measure_cannot_tell_apart_are_no_answer(sweep):
+    [flat] = references([Score(run, ALL, "flat", 1.0) for run in sweep.runs], sweep.runs, sweep.topics)
+
+    assert told_apart(points_like(sweep, flat)).startswith("At no point tau-b is defined")
 
 
 def test_a_sweep_that_is_not_done_is_not_read(sweep, tmp_path):

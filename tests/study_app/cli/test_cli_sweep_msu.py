@@ -60,6 +60,8 @@ def test_the_plan_comes_first_and_the_folder_is_reported(sweep, tmp_path, monkey
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "MSU and mine" in page
     assert "The people for whom each run is best" in page
+    assert "The people for whom MSU ranks the runs most like mine" in page
+    assert "4 of 4 points; all of them: like.csv" in page.replace("\N{NARROW NO-BREAK SPACE}", " ")
 
 
 @pytest.mark.parametrize(
