@@ -22,6 +22,7 @@ from tests.browser.every_tables import KINDS, every_server, gone
 from tests.browser.every_walk import Hands, Keys
 from tests.browser.study_server import AXE_PATH, StudyServer, screenshots
 from tests.study_app.every_task import SECRETS
+from tests.study_app.small_study import secrets_in
 
 MESSAGES = {
     "no-study": "/s/nothing?id=1",
@@ -120,7 +121,7 @@ class Findings:
             self.refused.append(message.text)
 
     def _find_names(self, text: str, where: str) -> None:
-        self.names.extend(f"{where}: {secret}" for secret in SECRETS if secret in text)
+        self.names.extend(f"{where}: {secret}" for secret in secrets_in(text, SECRETS))
 
     def look(self, page: Page, step: str, screen: str) -> None:
         """Look at everything that a page shows."""

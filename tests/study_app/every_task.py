@@ -15,18 +15,18 @@ EPOCH = 1_437_350_400
 DAY, HOUR = 86_400, 3_600
 PROFILES = {"MB901": "tram works", "MB902": "night trains"}
 PUSHES = {
-    "901": {"sypx1": ("Rails are laid at the market", 0, 9, 4), "sypx2": ("The fare is the same", 1, 10, 0)},
-    "902": {"sypx3": ("A night train to Rome", 2, 8, 3), "sypx4": ("Sleeping cars are full", 2, 20, 1)},
+    "901": {"SYPX1": ("Rails are laid at the market", 0, 9, 4), "SYPX2": ("The fare is the same", 1, 10, 0)},
+    "902": {"SYPX3": ("A night train to Rome", 2, 8, 3), "SYPX4": ("Sleeping cars are full", 2, 20, 1)},
 }
 """Profile -> tweet -> text, day (from 0), hour, grade; each is pushed 67 seconds after it was written."""
 
-PUSH_RUNS = {"syspusha": ("sypx1", "sypx3"), "syspushb": ("sypx2", "sypx4"), "syspushc": ()}
+PUSH_RUNS = {"syspusha": ("SYPX1", "SYPX3"), "syspushb": ("SYPX2", "SYPX4"), "syspushc": ()}
 SECRETS = {
     *small_study.SECRETS,
     *small_streams.STREAM_SECRETS,
     *small_ranked.SYSTEMS,
     *PUSH_RUNS,
-    *("SYD-", "SYH-", "sypx", "MB90"),
+    *("SYD-", "SYH-", "SYPX", "MB90"),
 }
 """What no worker's browser may ever get."""
 

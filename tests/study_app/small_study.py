@@ -1,5 +1,7 @@
 """A study small enough to go through by hand: 2 queries, 3 systems, so 3 pairs a query. Names are easy to search for."""
 
+import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,16 @@ IUNITS = {
 }
 SECRETS = (*SYSTEMS, "SYU-", "SYI-", "SYQ-")
 """What no worker's browser may ever get."""
+
+TOKEN = re.compile(r"[\w-]+\.[\w-]{40,}")
+"""A signed token: what it says, and its signature."""
+
+
+def secrets_in(text: str, secrets: Iterable[str] = SECRETS) -> list[str]:
+    """Return which of the secrets a text has beside signed tokens: in those of many pages chance alone writes four letters."""
+    readable = TOKEN.sub("", text)
+    return [secret for secret in secrets if secret in readable]
+
 
 LAYOUTS = {
     "sysalpha": '<first><iunit uid="{a}"/><link iid="{i}"/><iunit uid="{d}"/></first>'

@@ -7,7 +7,7 @@ import pytest
 from study_app.web.serving import LOGGER
 from tests.study_app.services.test_ends import worker
 from tests.study_app.small_streams import STREAM_SECRETS
-from tests.study_app.small_study import SECRETS, pairs_task, votes_task
+from tests.study_app.small_study import pairs_task, secrets_in, votes_task
 from tests.study_app.stream_visits import HOUR, log, stream_study
 
 NAME = "platform-id-of-ann"
@@ -47,8 +47,7 @@ def test_no_system_no_id_of_content_and_no_platform_id_is_on_any_page(walked):
     for answer in answers:
         seen = answer.text + str(answer.headers)
         assert NAME not in seen, answer.request.path
-        for secret in SECRETS:
-            assert secret not in seen + answer.request.path, answer.request.path
+        assert not secrets_in(seen + answer.request.path), answer.request.path
 
 
 def test_nothing_stays_in_the_browser(walked):
@@ -79,5 +78,5 @@ def test_a_diarys_code_page_gives_nothing_away(campaign):
     ann.send(done="1").open(f"{ann.home}1/1/away")
     assert "CVISIT" in ann.text
     for answer in ann.log[1:]:
-        for secret in (*STREAM_SECRETS, NAME):
-            assert secret not in answer.text + str(answer.headers) + answer.request.path
+        seen = answer.text + str(answer.headers) + answer.request.path
+        assert not secrets_in(seen, (*STREAM_SECRETS, NAME))

@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from study_app.store.models import Slot, Worker
 from study_app.store.task_models import Rating, Sheet
-from tests.study_app.small_study import IUNITS, SECRETS
+from tests.study_app.small_study import IUNITS, secrets_in
 from tests.study_app.small_tasks import rate_all, rating_task, shown
 
 
@@ -136,7 +136,7 @@ def test_no_id_reaches_the_browser(study):
     assert ann.open(f"{ann.home}1/2/rate/1").step == "1/1/rate/1"
     rate_all(ann).send()
     for answer in ann.log:
-        assert not any(secret in answer.request.path + answer.text for secret in SECRETS)
+        assert not secrets_in(answer.request.path + answer.text)
 
 
 def test_what_was_begun_returns_to_the_pool_when_its_worker_stays_away(study):
