@@ -11,12 +11,13 @@ numbers are those of docs/security.md; whoever truly has more allows it with the
 
 import errno
 import glob
+import hashlib
 import math
 import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -143,6 +144,42 @@ def sync_names(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def digest_of(content: bytes) -> str:
+    """Return the SHA-256 of a text as it is kept with results; which line ends a version control system gave it counts for nothing."""
+    return hashlib.sha256(content.replace(b"\r\n", b"\n")).hexdigest()
+
+
+def check_unchanged(record: Path, digests: object, names: Iterable[str], *, command: str) -> None:
+    """Check that results are as their command wrote them: a report of tables of two runs, or of half a table, would be wrong.
+
+    Parameters
+    ----------
+    record : Path
+        The file that says what was written, beside the results.
+    digests : object
+        What it says: name of a file -> `digest_of` what was written; None where it says nothing.
+    names : iterable of str
+        Files that the command writes.
+    command : str
+        What messages call it.
+
+    Raises
+    ------
+    InputError
+        If one of those that are there was changed, or is not among what was written.
+    """
+    cure = f"run {command} again"
+    there = {name for name in names if (record.parent / name).exists()}
+    if not isinstance(digests, dict):
+        if there:
+            raise input_fault(f"does not say which files {command} wrote", path=record, cure=cure)
+        return
+    for name in sorted(there):
+        path = record.parent / name
+        if not path.is_file() or digest_of(path.read_bytes()) != digests.get(name):
+            raise input_fault(f"not as {command} wrote it", path=path, cure=cure)
 
 
 def shown_from(path: str | Path, folder: str | Path) -> str:

@@ -21,7 +21,7 @@ import pandas as pd
 from calibration.agree.result import AgreementTables
 from metrics.arrays import Floats
 from metrics.errors import input_fault
-from metrics.files import shown_from, write_whole
+from metrics.files import digest_of, shown_from, write_whole
 from metrics.results import ALL
 
 PAIRS_KIND = "stream_pairs"
@@ -210,6 +210,7 @@ def of_task(tables: StreamTables, task: str, form: str) -> TaskStreams | None:
 AGREEMENT, COMPARISONS, CURVE, PAIRS = "agreement.csv", "comparisons.csv", "curve.csv", "pairs.csv"
 DISAGREEMENTS = "disagreements.csv"
 STREAM_SCORES, STREAM_CORRELATIONS = "stream_scores.csv", "stream_correlations.csv"
+RESULTS = (AGREEMENT, COMPARISONS, CURVE, PAIRS, DISAGREEMENTS, STREAM_SCORES, STREAM_CORRELATIONS)
 RECORD = "agree.json"
 NAMES = {"task": str, "run": str, "topic": str}
 """Columns that are names, even where they look like numbers."""
@@ -290,6 +291,7 @@ def write_agreement(
     content = {
         "prefcal_version": version("prefcal"),
         **record,
+        "files": {name: digest_of(text.encode()) for name, text in texts.items()},
         "named": named,
         "notes": list(found.notes),
         "diagnostics": {

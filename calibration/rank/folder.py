@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from metrics.errors import input_fault
-from metrics.files import check_folder_place, write_whole
+from metrics.files import check_folder_place, check_unchanged, digest_of, write_whole
 from metrics.results import Overview, Summarised
 
 RANKING, DUELS, RECORD = "ranking.csv", "duels.csv", "rank.json"
@@ -141,14 +141,19 @@ def write_ranking(
     folder = Path(folder)
     check_folder_place(str(folder))
     folder.mkdir(parents=True, exist_ok=True)
+    texts = {
+        name: frame.to_csv(index=False, lineterminator="\n", float_format="%.13g")
+        for name, frame in ((RANKING, ranking.ranking), (DUELS, ranking.duels))
+    }
     content = {
         "prefcal_version": version("prefcal"),
         **record,
+        "files": {name: digest_of(text.encode()) for name, text in texts.items()},
         "level": ranking.level,
         "notes": list(ranking.notes),
     }
-    for name, frame in ((RANKING, ranking.ranking), (DUELS, ranking.duels)):
-        write_whole(folder / name, frame.to_csv(index=False, lineterminator="\n", float_format="%.13g"))
+    for name, text in texts.items():
+        write_whole(folder / name, text)
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
     write_whole(folder / RECORD, f"{text}\n")
 
@@ -165,12 +170,13 @@ def read_ranking(folder: str | Path) -> Ranking | None:
     Raises
     ------
     InputError
-        If a file is damaged or missing.
+        If a file is damaged, changed or missing.
     """
     folder = Path(folder)
-    if not (folder / RANKING).is_file():
+    if not (folder / RANKING).exists():
         return None
     record = _record(folder / RECORD)
+    check_unchanged(folder / RECORD, record.get("files"), (RANKING, DUELS), command="prefcal rank")
     return Ranking(
         ranking=_frame(folder / RANKING, RANKING_COLUMNS),
         duels=_frame(folder / DUELS, DUEL_COLUMNS),

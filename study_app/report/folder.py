@@ -15,6 +15,7 @@ from calibration.agree.folder import (
     DISAGREEMENTS,
     PAIRS,
     RECORD,
+    RESULTS,
     StreamTables,
     read_result,
     read_streams,
@@ -26,7 +27,7 @@ from calibration.tables.files import read_tables, tables_sha256
 from calibration.tables.study import StudyRecord, read_study
 from calibration.user_model.model import ParameterEntry, UserModel, read_user_model
 from metrics.errors import InputError, input_fault
-from metrics.files import MAX_DOCUMENT_BYTES, check_bytes
+from metrics.files import MAX_DOCUMENT_BYTES, check_bytes, check_unchanged
 from metrics.sweep.parts import MANIFEST
 from metrics.sweep.result import MSUSweep, read_sweep
 
@@ -110,6 +111,7 @@ def read_material(folder: str | Path) -> ReportMaterial:
     if not folder.is_dir():
         raise input_fault("there is no such folder", path=folder, cure=_WHOSE)
     record = _record(folder / RECORD)
+    check_unchanged(folder / RECORD, record.get("files"), RESULTS, command="prefcal agree")
     ranked = _record(folder / RANK_RECORD)
     tables = _first_there(folder / TABLES, record.get("tables", ranked.get("tables")))
     model_file = _first_there(folder / MODEL, (record.get("model") or {}).get("path"))

@@ -177,7 +177,7 @@ def test_numbers_in_the_summary_are_numbers_of_the_tables(page):
 
 def test_files_of_an_earlier_report_go_and_others_stay(made, tmp_path):
     """A figure that this report has not would be taken for one of its own."""
-    for name in ("agreement.csv", "curve.csv", "comparisons.csv"):
+    for name in ("agreement.csv", "curve.csv", "comparisons.csv", "agree.json"):
         shutil.copy(made / name, tmp_path)
     write_report(tmp_path)
     (tmp_path / "figures" / "mine.svg").write_text("mine")
@@ -195,7 +195,8 @@ def test_files_of_an_earlier_report_go_and_others_stay(made, tmp_path):
 
 def test_a_style_file_restyles_page_and_figures(made, tmp_path):
     """Colours on the page and in the files, the font of the files, and any setting of matplotlib."""
-    shutil.copy(made / "agreement.csv", tmp_path)
+    for name in ("agreement.csv", "agree.json"):
+        shutil.copy(made / name, tmp_path)
     style = tmp_path / "style.yaml"
     style.write_text(
         'colours:\n  agree: "#123456"\nfont: DejaVu Serif\npage_font: Georgia, serif\nmatplotlib:\n  axes.linewidth: 2.5\n'

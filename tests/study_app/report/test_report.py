@@ -240,7 +240,6 @@ def test_other_tables_than_the_fitted_ones_are_warned_about(folder):
         ("curve.csv", "agrees with the preferences"),
         ("comparisons.csv", "agrees with the preferences"),
         ("user-model.json", "There is no user-model.json in this folder"),
-        ("agree.json", "again, from this folder"),
         ("tables", "There is no table of workers"),
     ],
 )
@@ -250,6 +249,38 @@ def test_what_is_missing_is_left_out_with_a_sentence(folder, missing, sentence):
     shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     assert sentence in text_of(folder)
+
+
+@pytest.mark.parametrize(
+    "name", ["agreement.csv", "comparisons.csv", "curve.csv", "pairs.csv", "disagreements.csv"]
+)
+def test_a_table_that_is_not_as_it_was_written_is_refused(folder, name):
+    """Half a table, or one of another run, would make a wrong report; other line ends are the same table."""
+    table = folder / name
+    whole = table.read_bytes()
+    table.write_bytes(whole.replace(b"\n", b"\r\n"))
+    read_material(folder)
+    rows = whole.splitlines(keepends=True)
+    for changed in (
+        b"",
+        b"\xff",
+        whole[: len(whole) // 2],
+        b"".join(rows[:-1]),
+        whole + rows[-1],
+        whole.replace(b"0.", b"0.1", 1),
+    ):
+        table.write_bytes(changed)
+        with pytest.raises(
+            InputError, match=f"{name}.*not as prefcal agree wrote it; run prefcal agree again"
+        ):
+            read_material(folder)
+
+
+def test_tables_without_their_record_are_refused(folder):
+    """Nobody could say whether they are whole, and of one run."""
+    (folder / "agree.json").unlink()
+    with pytest.raises(InputError, match=r"agree\.json.*does not say which files prefcal agree wrote"):
+        read_material(folder)
 
 
 def test_an_empty_folder_is_a_fault(tmp_path):

@@ -10,6 +10,7 @@ from calibration.agree import stream_scores
 from calibration.agree.folder import TRIED, UPDATES, of_task
 from calibration.user_model.model import write_user_model
 from metrics.agreement.correlation import kendall_tau_b
+from metrics.files import digest_of
 from study_app.report.build import build_report
 from study_app.report.folder import read_material
 from study_app.report.page import decimal
@@ -155,9 +156,13 @@ def test_what_agree_stored_is_shown_and_not_scored_again(folder, report, tmp_pat
     write_folder(tmp_path)
     streams = read_material(folder).streams
     record = json.loads((tmp_path / "agree.json").read_text()) | {"streams_not_scored": {}}
+    for name, table in (
+        ("stream_scores.csv", streams.scores),
+        ("stream_correlations.csv", streams.correlations),
+    ):
+        table.to_csv(tmp_path / name, index=False)
+        record["files"][name] = digest_of((tmp_path / name).read_bytes())
     (tmp_path / "agree.json").write_text(json.dumps(record))
-    streams.scores.to_csv(tmp_path / "stream_scores.csv", index=False)
-    streams.correlations.to_csv(tmp_path / "stream_correlations.csv", index=False)
     (tmp_path / "tables" / "study.json").write_text((folder / "tables" / "study.json").read_text())
     monkeypatch.delattr(stream_scores, "score_streams")
 
