@@ -1,7 +1,6 @@
 """Streams through the whole loop: a crowd of known rhythm follows them over HTTP, and the fit finds it again."""
 
 from collections.abc import Callable
-from dataclasses import fields
 from itertools import chain
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from sqlalchemy import select
 from calibration.fit.study import fit_user_model
 from calibration.tables.files import read_tables
 from calibration.user_model.model import ParameterEntry, UserModel
-from metrics.msu.score import Population
+from metrics.msu.trails import RANGES, Population
 from study_app.config import resource_folder
 from study_app.estimate.content import StudyContent, read_whole_study
 from study_app.export.study_export import export_study
@@ -50,7 +49,7 @@ def streams_of_the_bundled_study(folder: Path) -> StudyContent:
 
 def truth_of() -> UserModel:
     """The crowd as a user model."""
-    people = {field.name: getattr(PEOPLE, field.name) for field in fields(PEOPLE)}
+    people = {name: getattr(PEOPLE, name) for name in RANGES}
     known = {**people, "lateness_decay": LATENESS.decay, "lateness_p0": LATENESS.p0}
     return UserModel(parameters={name: ParameterEntry(estimate=value) for name, value in known.items()})
 

@@ -108,6 +108,8 @@ def tell_activity(first: Int64s, signs: Int64s, away: Int64s, kinds: Int64s) -> 
                 if rows and is_near and not signs[sign, FLAGS] & IDLE:
                     continue
                 kind = CLOSE if kind == LEAVE and is_last and away[page] < 0 else BEAT
+            elif kind in OUT_OF_SIGHT and away[page] >= 0:
+                kind = BEAT  # its form did not take it out of sight
             gone, away[page] = away[page], -1
             row = same_row(sign, first[visit], kind, signs, kinds)
             if kind in OUT_OF_SIGHT:

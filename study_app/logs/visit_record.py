@@ -195,8 +195,8 @@ def activity_rows(visits: Sequence[Visit], loops: Loops = PLAIN) -> tuple[Int64s
     """Return the signs of follows' visits for table activity, in order of time, and their kinds as places in `KINDS`.
 
     An event of a kind that the table does not have stands as `beat`, and only where the visit begins, ends or falls
-    idle with it, or no row is within a heartbeat of it. The form stands as `close` where the visit ends with it. A page
-    that was out of sight for no time at all was in sight.
+    idle with it, or no row is within a heartbeat of it. The form stands as `close` where the visit ends with it; that the page
+    goes out of sight after that stands as `beat`. A page that was out of sight for no time at all was in sight.
     """
     if not visits:
         return np.zeros((0, EVENT + 1), np.int64), np.zeros(0, np.int64)

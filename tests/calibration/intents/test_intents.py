@@ -119,7 +119,7 @@ def test_known_probabilities_are_covered_and_come_closer_than_raw_shares(voters,
                 errors.append(abs(entry.estimate - p))
                 raw_errors.append(abs((entry.raw or 0.0) - p))
 
-    assert 0.9 <= np.mean(held) <= 0.99  # more than .95: some may tick by lot
+    assert 0.9 <= np.mean(held) <= 0.995  # more than .95: some may tick by lot
     assert np.mean(errors) < np.mean(raw_errors)
 
 

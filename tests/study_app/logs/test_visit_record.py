@@ -269,6 +269,7 @@ def activity(visits):
 @example([page(0, (0, "visible"), (0, "hidden"), left=1)], 100)
 @example([page(0, (0, "visible"), (0, "hidden"), (0, "visible"), (8, "close"))], 100)
 @example([page(0, (0, "open"), (1, "hidden"), (1, "open"), (1, "hidden"), (9, "visible"), (9, "close"))], 100)
+@example([page(0, (0, "open"), (0, "leave"), (61, "hidden"), (62, "open"))], 62)
 def test_visits_are_apart_and_cut_again_from_activity_come_out_the_same(pages, ended):
     """What later stages rely on: no overlap, every time away longer than the gap, and the table that lets them choose another."""
     visits = cut(*pages, started=0, ended=ended)
