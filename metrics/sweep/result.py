@@ -27,11 +27,8 @@ if TYPE_CHECKING:
 ROUNDED = 1e-9
 """The other tables are rounded to 13 digits."""
 UNITS = ((86_400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"))
-KINDS = {
-    **dict.fromkeys(("of", "run", "metric", "against"), "str"),
-    **dict.fromkeys(("rank", "runs_equal", "systems"), "int64"),
-}
-"""Of the columns of its tables; all others are numbers, `nan` where there is none."""
+TEXTS = ("of", "run", "metric", "against")
+"""Columns of its tables that are names; all others are numbers, `nan` where there is none."""
 
 
 class MSUSweep(Summarised):
@@ -143,8 +140,8 @@ class MSUSweep(Summarised):
 
         try:
             cells = pd.read_csv(self.folder / name, dtype="str", keep_default_na=False)
-            kinds = {of: KINDS.get(of, "float64") if of in columns else "float64" for of in cells.columns}
-            found = cells.astype(kinds)
+            numbers = [of for of in cells.columns if of not in TEXTS or of not in columns]
+            found = cells.assign(**{of: _numbers(cells[of]) for of in numbers})
         except (ValueError, OSError):
             raise self._damaged(name) from None
         if tuple(found.columns[: len(columns)]) != tuple(columns) or len(found) != rows:
@@ -183,6 +180,12 @@ class MSUSweep(Summarised):
                 f"{metric} ranks most like {against} for {in_words(closest)}: tau-b {closest['tau-b']:.3f}"
             )
         return "\n".join(lines)
+
+
+def _numbers(cells: "pd.Series[str]") -> "pd.Series[float] | pd.Series[int]":
+    """Return whole numbers where all of them are."""
+    numbers = cells.astype("float64")
+    return numbers.astype("int64") if (numbers % 1 == 0).all() else numbers
 
 
 def read_sweep(folder: str | Path) -> MSUSweep:
