@@ -235,7 +235,7 @@ class SweepFolder:
 
     def __init__(self, folder: str | Path, manifest: dict[str, Any]) -> None:
         self.folder = Path(folder)
-        self.grid = SweepGrid(**{name: tuple(manifest[name]) for name in SweepGrid.__dataclass_fields__})
+        self.grid = grid_of(manifest)
         if (self.folder / MANIFEST).exists():
             there = read_manifest(self.folder)
             other = [_IN_WORDS.get(name, name) for name in manifest if there.get(name) != manifest[name]]
@@ -295,16 +295,24 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """
     path = folder / MANIFEST
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        manifest = None
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        grid_of(manifest)
+        is_one = manifest["format"] == FORMAT and manifest["users"] > 0
+        is_one &= all(isinstance(name, str) for names in ("runs", "topics") for name in manifest[names])
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        is_one = False
+    if not is_one:
         raise input_fault(
             "this does not say which sweep the folder has",
             path=path,
             cure="name a folder that prefcal sweep wrote, or an empty one",
         )
     return manifest
+
+
+def grid_of(manifest: dict[str, Any]) -> SweepGrid:
+    """Return the points that a manifest names."""
+    return SweepGrid(**{name: tuple(manifest[name]) for name in SweepGrid.__dataclass_fields__})
 
 
 def _another(folder: Path, why: str) -> InputError:

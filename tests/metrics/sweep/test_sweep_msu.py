@@ -1,5 +1,6 @@
 """A sweep of MSU: its numbers are those of `score msu`, it goes on where it was, and says so where it cannot."""
 
+import json
 import os
 import signal
 from pathlib import Path
@@ -116,6 +117,29 @@ def test_a_damaged_table_is_written_anew_by_the_same_sweep(sweep, judged, runs, 
         found.frame()
     swept(judged, runs, tmp_path)
     assert content(tmp_path) == content(sweep.folder)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "null",
+        "{}",
+        "[1]",
+        '{"format": "prefcal-sweep/1"}',
+        "[" * 100_000,
+        *(f'"{name}": null' for name in ("users", "runs", "topics", "lateness")),
+    ],
+)
+def test_a_folder_that_does_not_say_which_sweep_it_has_is_refused(sweep, tmp_path, content):
+    copytree(sweep.folder, tmp_path, dirs_exist_ok=True)
+    whole = json.loads((tmp_path / "sweep.json").read_text(encoding="utf-8"))
+    if content.startswith('"'):
+        content = json.dumps(whole | json.loads(f"{{{content}}}"))
+    (tmp_path / "sweep.json").write_text(content, encoding="utf-8")
+
+    with pytest.raises(InputError, match=r"sweep\.json:1: this does not say which sweep"):
+        read_sweep(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["best", "correlation", "others"])
