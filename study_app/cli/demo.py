@@ -24,8 +24,10 @@ STREAM_USERS = 2_000
 
 @click.command()
 @click.option(
+    "-o",
     "--out",
     type=OutFolder(),
+    metavar="DIR",
     default=Path("prefcal-demo"),
     show_default=True,
     help="Folder for everything the demo makes; an earlier demo there is replaced.",
