@@ -221,13 +221,15 @@ def read_with_warnings(
     Raises
     ------
     InputError
-        As `calibration.tables.files.read_tables` does.
+        As `calibration.tables.files.read_tables` does, or if study.json is damaged: nobody could say then whether tables are whole.
     """
     from calibration.tables.files import read_tables
     from calibration.tables.preferences import VOTED
+    from calibration.tables.study import read_study
     from calibration.tables.suspicions import suspicions_in_short
 
     tables = read_tables(folder, compact=[*compact, *(["preferences"] if for_votes else [])])
+    read_study(folder)
     for line in suspicions_in_short(folder, tables):
         click.echo(f"warning: {line}", err=True)
     if for_votes and "preferences" in tables:

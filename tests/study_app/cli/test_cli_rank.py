@@ -1,5 +1,7 @@
 """`prefcal rank`, and the section of the report that it fills."""
 
+from shutil import copytree
+
 import pandas as pd
 import pytest
 from click.testing import CliRunner
@@ -73,3 +75,13 @@ def test_a_task_that_is_not_there_is_one_line_that_names_those_that_are(tables):
         str(result.exception)
         == f"{tables}/preferences.csv:1: no preference of task 'nope' counts; name one of t"
     )
+
+
+def test_beside_a_damaged_study_json_nothing_is_ranked(tables, tmp_path):
+    """It says how many rows there were: without it half a table would be ranked as a whole one."""
+    copytree(tables, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "study.json").write_text('{"study": ')
+    result = run(tmp_path)
+
+    assert result.exit_code == 1
+    assert "study.json:1: not JSON" in str(result.exception)
