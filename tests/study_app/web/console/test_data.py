@@ -21,7 +21,9 @@ from tests.study_app.web.console.console_client import acts, text_of, token, wat
 
 
 @pytest.fixture
-def study(campaign):
+def study(campaign, tmp_path, monkeypatch):
+    """A study served from a folder of its own: beside a database server, that is where jobs write."""
+    monkeypatch.chdir(tmp_path)
     one = campaign(tasks=[pairs_task()])
     one.judge_all(one.at_pairs("ann"))
     return one
@@ -107,7 +109,6 @@ def test_only_one_job_is_at_work_and_one_whose_process_has_gone_was_interrupted(
 
 def test_a_job_that_fails_says_its_reason_in_one_line(study, tmp_path, monkeypatch):
     """And no tables of it are handed out."""
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(DATABASE_VARIABLE, study.url)
     monkeypatch.setattr(console_job, "_step_back", lambda: None)
     (tmp_path / "tables").write_text("in the way")
