@@ -1,12 +1,47 @@
-"""The names of numpy's arrays in signatures, by what they hold; shapes stand in docstrings."""
+"""The names of numpy's arrays in signatures, by what they hold (shapes stand in docstrings), and columns of pandas paired by their labels."""
 
+import sys
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.signedinteger[Any]]
 Places: TypeAlias = NDArray[np.intp]
 """Where something stands in another array."""
 Bools: TypeAlias = NDArray[np.bool_]
+
+
+def in_one_order(*sides: ArrayLike) -> tuple[ArrayLike, ...]:
+    """Return what belongs together row by row, all in the order of the first that has labels.
+
+    Parameters
+    ----------
+    sides : array_like
+        Series and frames of pandas are paired by their labels; anything else is paired by place, and returned as it is.
+
+    Raises
+    ------
+    ValueError
+        If labels differ, or stand several times in another order: nobody could say then what belongs together.
+    """
+    pandas = sys.modules.get("pandas")  # whoever has a Series has loaded it, and loading it is slow
+    labelled = (pandas.Series, pandas.DataFrame) if pandas else ()
+    first = next((side for side in sides if isinstance(side, labelled)), None)
+    return tuple(_as_in(first, side) if isinstance(side, labelled) else side for side in sides)
+
+
+def _as_in(first: Any, side: Any) -> ArrayLike:
+    """Return a Series or frame in the order of another one."""
+    for axis, (wanted, there) in enumerate(zip(first.axes, side.axes, strict=False)):
+        if there.equals(wanted):
+            continue
+        odd = wanted.symmetric_difference(there).tolist()
+        if odd or not (wanted.is_unique and there.is_unique):
+            why = f"only one side has {odd[0]!r}" if odd else "a label stands several times"
+            raise ValueError(
+                f"these do not belong together row by row: {why}; give both the same rows, or arrays (`to_numpy()`), which are paired by place"
+            )
+        side = side.reindex(wanted, axis=axis)
+    return side  # type: ignore[no-any-return]

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from metrics.arrays import Floats
+from metrics.arrays import Floats, in_one_order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -301,6 +301,7 @@ def agreement(
     ValueError
         If lengths differ, a share leaves [0, 1], a difference is NaN, or the convention is unknown.
     """
+    difference, share, query = in_one_order(difference, share, query)
     difference, share = _validated(difference, share)
     return Agreement(
         ties=ties,
@@ -373,7 +374,7 @@ def pair_credit(difference: ArrayLike, share: ArrayLike, *, ties: Ties) -> Float
 
 def score_difference(first: ArrayLike, second: ArrayLike) -> Floats:
     """Return ``first - second``, exactly 0 where both are equal but for rounding (1 part in 10^12)."""
-    first, second = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    first, second = (np.asarray(side, dtype=np.float64) for side in in_one_order(first, second))
     difference = first - second
     equal = np.abs(difference) <= RELATIVE_TIE * np.maximum(np.abs(first), np.abs(second))
     return np.where(equal, 0.0, difference)
@@ -381,7 +382,7 @@ def score_difference(first: ArrayLike, second: ArrayLike) -> Floats:
 
 def _validated(difference: ArrayLike, share: ArrayLike) -> tuple[Floats, Floats]:
     """Return both as vectors of one length, without NaN and with shares in [0, 1]."""
-    difference, share = np.asarray(difference, dtype=np.float64), np.asarray(share, dtype=np.float64)
+    difference, share = (np.asarray(side, dtype=np.float64) for side in in_one_order(difference, share))
     if difference.ndim != 1 or difference.shape != share.shape:
         raise ValueError(
             f"difference and share must be vectors of one length, got {difference.shape}, {share.shape}"

@@ -35,7 +35,7 @@ from metrics.agreement.ceiling_votes import (
     halves_agreement,
     majority,
 )
-from metrics.arrays import Floats, Ints
+from metrics.arrays import Floats, Ints, in_one_order
 
 MOST_GROUPS = 25
 """More clusters than that are left out in so many groups."""
@@ -160,10 +160,11 @@ def ceiling(
     ValueError
         If the lengths differ or a vote is something else.
     """
+    votes, pair, query, *whose = in_one_order(votes, pair, query, *(() if worker is None else (worker,)))
     votes = np.asarray(votes, dtype=np.float64)
     if not np.isin(votes, (0.0, 0.5, 1.0)).all():
         raise ValueError("votes must be 0, 0.5 or 1")
-    columns = (pair, query) if worker is None else (pair, query, worker)
+    columns = (pair, query, *whose)
     if not all(votes.shape == np.shape(column) for column in columns):
         raise ValueError("votes, pair, query and worker must be vectors of one length")
     ways = _ways(*(_codes(column) for column in columns[1:]))

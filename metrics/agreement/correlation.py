@@ -1,7 +1,7 @@
 """Correlation of two scorings of the same systems: tau-b, the tau_AP family, Pearson, and an interval over topics.
 
 Larger scores are better throughout. Every function takes two arrays of one score a system; nothing here depends
-on the order in which the systems stand. Memory is of the order of the square of the number of systems.
+on the order in which the systems stand, and two Series are paired by their labels. Memory is of the order of the square of the number of systems.
 """
 
 import math
@@ -11,7 +11,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.arrays import Bools, Floats
+from metrics.arrays import Bools, Floats, in_one_order
 
 MAX_SYSTEMS = 10_000
 """More cannot be put in order against each other: their pairs would not fit into the memory."""
@@ -40,7 +40,7 @@ def kendall_tau_b(x: ArrayLike, y: ArrayLike) -> float:
     Raises
     ------
     ValueError
-        If the two differ in length, have more than `MAX_SYSTEMS` systems, or a score is NaN.
+        If the two differ in length or labels, have more than `MAX_SYSTEMS` systems, or a score is NaN.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def tau_ap(x: ArrayLike, y: ArrayLike) -> float:
     Raises
     ------
     ValueError
-        If the two differ in length, have more than `MAX_SYSTEMS` systems, or a score is NaN.
+        If the two differ in length or labels, have more than `MAX_SYSTEMS` systems, or a score is NaN.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def tau_ap_b(x: ArrayLike, y: ArrayLike) -> float:
     Raises
     ------
     ValueError
-        If the two differ in length, have more than `MAX_SYSTEMS` systems, or a score is NaN.
+        If the two differ in length or labels, have more than `MAX_SYSTEMS` systems, or a score is NaN.
     """
     x, y = _validated(x, y)
     above_x, above_y = _strictly_above(x), _strictly_above(y)
@@ -153,7 +153,7 @@ def pearson(x: ArrayLike, y: ArrayLike) -> float:
     Raises
     ------
     ValueError
-        If the two differ in length or a score is NaN.
+        If the two differ in length or labels, or a score is NaN.
     """
     x, y = _validated(x, y)
     if not (_varies(x) and _varies(y)):
@@ -175,7 +175,8 @@ def correlate(x: ArrayLike, y: ArrayLike) -> dict[str, float]:
     Parameters
     ----------
     x, y : (n,) array_like of float
-        One score a system, larger is better; ``x`` is the reference of tau-AP.
+        One score a system, larger is better; ``x`` is the reference of tau-AP. Two Series of pandas are paired by their
+        labels, anything else by place.
 
     Returns
     -------
@@ -185,7 +186,7 @@ def correlate(x: ArrayLike, y: ArrayLike) -> dict[str, float]:
     Raises
     ------
     ValueError
-        If the two differ in length, have more than `MAX_SYSTEMS` systems, or a score is NaN.
+        If the two differ in length or labels, have more than `MAX_SYSTEMS` systems, or a score is NaN.
 
     Examples
     --------
@@ -228,7 +229,7 @@ def bootstrap_interval(
     Raises
     ------
     ValueError
-        If the shapes differ or are not two-dimensional, or a score is NaN.
+        If shapes or labels differ or are not two-dimensional, or a score is NaN.
 
     Examples
     --------
@@ -241,7 +242,7 @@ def bootstrap_interval(
     >>> round(low, 3), round(high, 3)
     (0.667, 1.0)
     """
-    x, y = (np.asarray(side, dtype=np.float64) for side in (x, y))
+    x, y = (np.asarray(side, dtype=np.float64) for side in in_one_order(x, y))
     if x.ndim != 2 or x.shape != y.shape:
         raise ValueError(f"x and y must be (runs, topics) arrays of one shape, got {x.shape} and {y.shape}")
     topics = x.shape[1]
@@ -258,7 +259,7 @@ def bootstrap_interval(
 
 def _validated(x: ArrayLike, y: ArrayLike) -> tuple[Scores, Scores]:
     """Return both sides as vectors of one length without NaN."""
-    x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    x, y = (np.asarray(side, dtype=np.float64) for side in in_one_order(x, y))
     if x.ndim != 1 or x.shape != y.shape:
         raise ValueError(f"x and y must be vectors of one length, got shapes {x.shape} and {y.shape}")
     if np.isnan(x).any() or np.isnan(y).any():

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -124,3 +125,26 @@ def test_input_that_means_nothing_is_refused(difference, share, ties, message):
     """A pair without a score must never count silently."""
     with pytest.raises(ValueError, match=message):
         pair_credit(difference, share, ties=ties)
+
+
+def test_columns_of_pandas_are_paired_by_their_rows():
+    """Score differences and votes that were sorted apart still belong to the same pairs."""
+    pairs = pd.DataFrame(
+        {
+            "difference": [0.3, -0.2, 0.4, 0.1],
+            "share": [0.9, 0.6, 0.8, 0.2],
+            "query": ["q1", "q1", "q2", "q2"],
+        },
+        index=["p1", "p2", "p3", "p4"],
+    )
+    as_they_stand = agreements(pairs["difference"], pairs["share"], pairs["query"])
+
+    sorted_apart = agreements(
+        pairs["difference"].sort_values(), pairs["share"].sort_values(), pairs["query"].iloc[::-1]
+    )
+
+    values = [found["weighted"].value for found in (as_they_stand, sorted_apart)]
+    assert values[0] == values[1] == pytest.approx((0.9 + 0.4 + 0.8 + 0.2) / 4)
+    assert (score_difference(pairs["difference"], pairs["difference"].iloc[::-1]) == 0).all()
+    with pytest.raises(ValueError, match="only one side has 'p4'"):
+        agreements(pairs["difference"], pairs["share"].iloc[:3], pairs["query"])

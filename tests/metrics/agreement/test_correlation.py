@@ -5,6 +5,7 @@ import json
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +13,9 @@ from scipy import stats
 
 from metrics.agreement.comparison import exact_interval
 from metrics.agreement.correlation import (
+    COEFFICIENTS,
     bootstrap_interval,
+    correlate,
     kendall_tau_b,
     pearson,
     tau_ap,
@@ -158,6 +161,53 @@ def test_scores_that_cannot_be_paired_are_refused(x, y):
     """NaN is no rank, and vectors of different lengths are no two scorings of the same systems."""
     with pytest.raises(ValueError, match="x and y must"):
         kendall_tau_b(x, y)
+
+
+SERIES = pd.Series({"a": 0.4, "b": 0.3, "c": 0.2, "d": 0.1})
+
+
+@pytest.mark.parametrize("coefficient", COEFFICIENTS.values())
+def test_two_series_are_paired_by_their_systems(coefficient):
+    """Each sorted by its own scores, they would agree whatever the scores are."""
+    other = pd.Series({"d": 0.9, "b": 0.7, "a": 0.5, "c": 0.3})
+    by_place = coefficient([0.4, 0.3, 0.2, 0.1], [0.5, 0.7, 0.3, 0.9])
+
+    assert coefficient(SERIES, other) == coefficient(SERIES, other.sort_index()) == by_place
+    assert coefficient(SERIES, other.to_numpy()) == coefficient(SERIES.to_list(), other) != by_place
+
+
+@pytest.mark.parametrize(
+    ("other", "why"),
+    [
+        (SERIES.rename({"b": "bm25"}), "only one side has 'b'"),
+        (SERIES.iloc[:3], "only one side has 'd'"),
+        (pd.Series([1.0, 2.0, 3.0, 4.0], ["b", "b", "a", "c"]), "only one side has 'd'"),
+    ],
+)
+def test_series_of_other_systems_are_refused(other, why):
+    """Scores of two systems are no two scores of one, wherever they stand."""
+    with pytest.raises(ValueError, match=f"{why}; give both the same rows, or arrays"):
+        correlate(SERIES, other)
+
+
+def test_series_in_which_a_system_stands_twice_are_paired_only_as_they_stand():
+    """In another order nobody could say which of the two belongs to which."""
+    twice = SERIES.rename({"b": "a"})
+
+    assert kendall_tau_b(twice, -twice) == -1
+    with pytest.raises(ValueError, match="a label stands several times"):
+        kendall_tau_b(twice, twice.iloc[::-1])
+
+
+def test_frames_are_paired_by_system_and_topic():
+    """As columns and rows of a pivot may stand in any order."""
+    rng = np.random.default_rng(3)
+    x, y = (pd.DataFrame(rng.normal(size=(6, 9))) for _ in "xy")
+
+    def ends(other):
+        return bootstrap_interval(x, other, resamples=50, rng=np.random.default_rng(1))
+
+    assert ends(y.iloc[::-1, ::-1]) == ends(y) == ends(y.to_numpy()) != ends(y.to_numpy()[::-1])
 
 
 def test_at_the_ends_of_the_exact_interval_pearsons_coefficient_is_barely_usual():
