@@ -155,7 +155,7 @@ def read_foreign_preferences(
         unanswered=len(rows) - len(answered),
         spans=_spans(rows),
         notes=tuple(notes),
-        warnings=(*warnings, *_same_rows(answered, found)),
+        warnings=(*warnings, *_judged_again(answered, found)),
     )
 
 
@@ -195,19 +195,29 @@ def _choices(
     return choices
 
 
-def _same_rows(answered: pd.DataFrame, found: CsvColumns) -> list[str]:
-    """Return the warning of rows that differ from an earlier one in nothing but an id: each would be a vote."""
+def _judged_again(answered: pd.DataFrame, found: CsvColumns) -> list[str]:
+    """Return the warnings of rows that are votes once more: the same but for an id, and other ones of a pair that the worker had judged."""
     told = answered.drop(columns="judgment", errors="ignore")
-    again = told.duplicated()
-    if not again.any():
-        return []
-    second = told.index[again][0]
-    groups = told.groupby(list(told.columns), dropna=False, sort=False).ngroup()
-    first = groups.index[groups == groups[second]][0]
-    rows = "1 row says" if again.sum() == 1 else f"{again.sum():,} rows say"
-    lines = f"such as lines {found.lines[first]} and {found.lines[second]}"
-    cure = "each counts as a vote, so delete rows that were copied"
-    return [f"{rows} the same as an earlier one, {lines}; {cure}"]
+    systems = np.sort(told[["left", "right"]].to_numpy(dtype=np.str_), axis=1)
+    judged = told[["worker", "topic"]].assign(first=systems[:, 0], second=systems[:, 1])
+    is_copy = told.duplicated()
+    kinds = {
+        ("says", "say", "the same as an earlier one", "delete rows that were copied"): told,
+        ("is", "are", "of a pair that the worker had judged before", "keep the one that is meant"): judged[
+            ~is_copy
+        ],
+    }
+    warnings = []
+    for (one, many, what, cure), rows in kinds.items():
+        again = rows.duplicated()
+        if again.any():
+            second = rows.index[again][0]
+            groups = rows.groupby(list(rows.columns), dropna=False, sort=False).ngroup()
+            first = groups.index[groups == groups[second]][0]
+            number = f"1 row {one}" if again.sum() == 1 else f"{again.sum():,} rows {many}"
+            lines = f"such as lines {found.lines[first]} and {found.lines[second]}"
+            warnings.append(f"{number} {what}, {lines}; each counts as a vote, so {cure}")
+    return warnings
 
 
 def _seconds(column: str, found: CsvColumns, log: FaultLog) -> list[float]:

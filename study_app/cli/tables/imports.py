@@ -161,6 +161,7 @@ def import_preferences(
 
     if visit_gap is not None and not (columns["shown_at"] and columns["decided_at"]):
         raise click.UsageError("--visit-gap needs --shown-at and --decided-at")
+    _check_free(folder, task)
     named = PreferenceColumns(**columns, decision_seconds=seconds)  # type: ignore[arg-type]
     rules = ImportRules(
         answers=answers, time_format=time_format, delimiter=delimiter, task=task, language=language
@@ -176,6 +177,20 @@ def import_preferences(
     made = [counted(len(table), name.removesuffix("s")) for name, table in tables.items()]
     unanswered = [f"{imported.unanswered:,} without an answer"] if imported.unanswered else []
     click.echo(f"{folder}: {', '.join([*made, *unanswered])}")
+
+
+def _check_free(folder: Path, study: str | None, *names: str) -> None:
+    """Check that nothing of a study is in the way: tables that its export wrote, or, where ``study`` is named, those of another one."""
+    from calibration.tables.study import read_study
+    from metrics.errors import input_fault
+
+    record = read_study(folder)
+    if record is None:
+        return
+    exported = record.tables.keys() & {*names} if names else record.tables.keys() | record.tasks.keys()
+    if exported or study not in {None, record.study}:
+        whose = f"the folder has tables of study {record.study!r}, which would be lost"
+        raise input_fault(whose, path=folder, cure="name a new folder with -o, or delete this one")
 
 
 def _write_preferences(
@@ -283,6 +298,7 @@ def import_visits(
 
     if (columns["end"] is None) == (columns["seconds"] is None):
         raise click.UsageError("give one of --end and --seconds")
+    _check_free(folder, None, "visits", *([] if no_follows else ["follows"]))
     rules = VisitRules(reasons=reasons, time_format=time_format, delimiter=delimiter)
     imported = read_foreign_visits(file, VisitColumns(**columns), rules)  # type: ignore[arg-type]
     end = _end(imported.visits, study_end)

@@ -164,11 +164,11 @@ def test_times_that_are_swapped_in_all_rows_are_one_fault(tmp_path):
 
 
 def test_rows_that_say_the_same_are_a_warning(tmp_path):
-    """Each would be a vote; another time, answer or worker is another judgment."""
-    rows = ["1,w,x,y,x", "1,v,x,y,x", "1,w,x,y,y"]
+    """Each would be a vote; another topic, pair or worker is another judgment."""
+    rows = ["1,w,x,y,x", "1,v,x,y,x", "2,w,x,y,y", "1,w,x,z,x"]
 
     assert read(tmp_path, *rows).warnings == ()
-    (warning,) = read(tmp_path, *rows, "", *rows[:2]).warnings
+    (warning,) = read(tmp_path, *rows, *rows[:2]).warnings
     assert warning.startswith(
         "2 rows say the same as an earlier one, such as lines 2 and 6; each counts as a vote"
     )

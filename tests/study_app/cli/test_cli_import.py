@@ -4,7 +4,7 @@ import click
 import pytest
 
 from calibration.tables.files import read_tables, write_tables
-from calibration.tables.study import StudyRecord, read_study, write_study
+from calibration.tables.study import StudyRecord, TableRecord, read_study, write_study
 from calibration.tables.tables import TABLES
 from study_app.cli import cli
 from tests.study_app.prefcal_command import run_here
@@ -91,6 +91,54 @@ def test_other_tables_of_the_folder_and_its_study_stay(run, tmp_path):
 
     assert {name: len(table) for name, table in read_tables("tables").items()} == {"follows": 0, "visits": 2}
     assert read_study("tables").study == "mine"
+
+
+EXPORTED = StudyRecord(study="mine", tables={"visits": TableRecord(rows=0, sha256="0" * 64)})
+
+
+@pytest.mark.parametrize(
+    ("command", "there"),
+    [
+        ("import", EXPORTED),
+        ("import", StudyRecord(study="mine")),
+        ("import-visits", EXPORTED),
+    ],
+)
+def test_tables_of_a_study_are_never_replaced(run, tmp_path, command, there):
+    """What people answered there would be gone, and its rows would stand beside those of strangers."""
+    write_tables({"visits": TABLES["visits"].empty()}, tmp_path / "tables")
+    write_study(there, tmp_path / "tables")
+    before = {path: path.read_bytes() for path in (tmp_path / "tables").iterdir()}
+
+    text, columns = (PREFERENCES.replace(";", ","), JUDGED) if command == "import" else (VISITS, VISITED)
+    ended = run(command, text, *columns)
+
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err == (
+        "tables:1: the folder has tables of study 'mine', which would be lost; name a new folder with -o, or delete this one\n"
+    )
+    assert {path: path.read_bytes() for path in (tmp_path / "tables").iterdir()} == before
+
+
+def test_the_same_import_may_be_made_again(run):
+    """As when an answer was given the wrong meaning; visits may come to its folder."""
+    text = PREFERENCES.replace(";", ",")
+    made = [run("import", text, *JUDGED).out for _ in range(2)]
+
+    assert made == ["tables: 1 preference\n"] * 2
+    assert run("import-visits", VISITS, *VISITED).code == 0
+
+
+def test_a_pair_that_somebody_judged_twice_is_a_warning(run):
+    """Whatever the answers and the sides: both are votes of one person."""
+    rows = ["q,w,a,b,best", "1,p,x,y,x", "1,p,y,x,y", "1,o,x,y,x", "1,p,x,y,x", "2,p,x,y,x"]
+    ended = run("import", "\n".join([*rows, ""]), *JUDGED)
+
+    assert ended.out == "tables: 5 preferences\n"
+    assert ended.err.splitlines() == [
+        "warning: in.csv: 1 row says the same as an earlier one, such as lines 2 and 5; each counts as a vote, so delete rows that were copied",
+        "warning: in.csv: 1 row is of a pair that the worker had judged before, such as lines 2 and 3; each counts as a vote, so keep the one that is meant",
+    ]
 
 
 @pytest.mark.parametrize(
