@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from flask import Flask
 
 
+TRIAL = "  try it:     "
+TRIAL_COUNTS = "Who tries it counts as a worker: `prefcal withdraw CODE` takes that out again, and `prefcal study preview` stores nothing."
+
+
 def address_lines(session: Session, base: str) -> list[str]:
     """Return, for every loaded study, the worker's address and the researcher's; ``base`` is http://HOST:PORT."""
     key = setting(session, RESEARCHER_KEY)
@@ -38,14 +42,14 @@ def address_lines(session: Session, base: str) -> list[str]:
             *_trial(platform, f"{base}/s/{plan.name}"),
             f"  researcher: {base}/r/{plan.name}?key={key}",
         ]
-    return lines
+    return [*lines, *([TRIAL_COUNTS] if any(line.startswith(TRIAL) for line in lines) else [])]
 
 
 def _trial(platform: Platform, entrance: str) -> list[str]:
     """Return an address to try the study at, as a worker of that name; none where the platform opens the pages itself."""
     if platform.takes_form:
         return []
-    return [f"  try it:     {entrance}?{platform.worker_parameter}={platform.trial_id}"]
+    return [f"{TRIAL}{entrance}?{platform.worker_parameter}={platform.trial_id}"]
 
 
 def cores() -> list[int]:
