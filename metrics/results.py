@@ -9,9 +9,10 @@ from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar, cast
 
-from metrics.registry import Measure
+from metrics.errors import input_fault, listed
+from metrics.registry import Measure, all_measures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +28,7 @@ Interval: TypeAlias = tuple[float, float]
 """Its low and high end."""
 
 M = TypeVar("M", bound=Measure)
+R = TypeVar("R")
 
 
 MOST_LINES = 10
@@ -106,24 +108,49 @@ class Score(NamedTuple):
     user: str | None = None
 
 
-def labelled(measures: Iterable[M] | Mapping[str, M]) -> dict[str, M]:
+def labelled(measures: Iterable[M] | Mapping[str, M], kind: type[M] | None = None) -> dict[str, M]:
     """Name each measure as the column ``metric`` will: by its `column`, or by the label the caller gave.
+
+    Parameters
+    ----------
+    measures : iterable, or mapping of str to Measure
+        The measures, with labels in a mapping.
+    kind : type, optional
+        What each of them must be.
 
     Raises
     ------
+    InputError
+        If one is of another kind, or no measure at all.
     ValueError
         If two measures would have the same label: variants of one measure share their column, so they need
         labels of the caller's choice.
     """
-    if isinstance(measures, Mapping):
-        return dict(measures)
+    named = cast("Mapping[str, M]", measures) if isinstance(measures, Mapping) else None
+    given = named.values() if named is not None else cast("Iterable[M]", measures)
     labels: dict[str, M] = {}
-    for measure in measures:
-        if labels.setdefault(measure.column, measure) != measure:
+    for measure in given:
+        if kind is not None and not isinstance(measure, kind):
+            known = sorted(one.__name__ for one in all_measures().values() if issubclass(one, kind))
+            raise input_fault(
+                f"{measure!r} is no measure of {kind.family}", cure=f"pass some of {listed(known, most=12)}"
+            )
+        if named is None and labels.setdefault(measure.column, measure) != measure:
             raise ValueError(
                 f"{labels[measure.column]} and {measure} are both printed as {measure.column}: pass {{label: measure}}"
             )
-    return labels
+    return labels if named is None else dict(named)
+
+
+def run_list(runs: Iterable[R], kind: type[R]) -> list[R]:
+    """Return runs as a list; raises InputError for what is none, or is one by itself."""
+    if isinstance(runs, (kind, str)):
+        raise input_fault("one run is given where several are wanted", cure="pass a list: [run]")
+    found = list(runs)
+    for one in found:
+        if not isinstance(one, kind):
+            raise input_fault(f"{one!r} is no {kind.__name__}", cure="read the file first")
+    return found
 
 
 def with_means(scores: Sequence[Score], *, over: Mapping[str, Collection[str]] | None = None) -> list[Score]:

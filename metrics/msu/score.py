@@ -37,7 +37,7 @@ from metrics.msu.trails import (
     Users,
     trails,
 )
-from metrics.results import ALL, Score, Topics, labelled, score_frame
+from metrics.results import ALL, Score, Topics, labelled, run_list, score_frame
 from metrics.taking_part import warn_of_most
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ def msu_scores(
     topics: Topics = "judged",
 ) -> list[Score]:
     """Score runs; parameters as in `score_msu`, the result without pandas."""
-    labels = labelled(measures)
+    labels = labelled(measures, StreamMeasure)
     plan = PreparedRuns(collection, list(runs), labels.values(), lengths or {}, topics)
     scores: list[Score] = []
     for run, of_run in zip(plan.runs, plan.totals(users), strict=True):
@@ -322,6 +322,6 @@ def score_msu(
     >>> round(float(scores.query("topic == 'all'")["value"].iloc[0]), 1)
     32.7
     """
-    runs = list(runs)
+    runs = run_list(runs, UpdateRun)
     warn_of_most(collection, runs, events_left_out, partial(updates_left_out, lengths=lengths))
     return score_frame(msu_scores(collection, runs, measures, users, lengths=lengths, topics=topics))

@@ -209,6 +209,13 @@ class SimulatedUsers:
 
     ends_with_topic: ClassVar[bool] = True
 
+    def __post_init__(self) -> None:
+        """Check the numbers; raises ValueError: the mean over nobody would be 0."""
+        if self.count < 1 or self.seed < 0:
+            raise ValueError(
+                f"count must be at least 1 and seed at least 0, got count={self.count}, seed={self.seed}"
+            )
+
     def __len__(self) -> int:
         """Return how many there are."""
         return self.count

@@ -23,7 +23,7 @@ from metrics.push.measures import (
 )
 from metrics.push.pool import PushPool, push_pool
 from metrics.push.streams import PushCollection, PushRun, push_judgments_left_out, push_left_out
-from metrics.results import ALL, Score, Topics, labelled, score_frame
+from metrics.results import ALL, Score, Topics, labelled, run_list, score_frame
 from metrics.taking_part import TopicNames, warn_of_most
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def push_scores(
     topics: Topics = "judged",
 ) -> list[Score]:
     """Score runs; parameters as in `score_push`, the result without pandas."""
-    labels = labelled(measures)
+    labels = labelled(measures, PushMeasure)
     pool = push_pool(collection)
     scores: list[Score] = []
     for run in runs:
@@ -132,7 +132,7 @@ def score_push(
     >>> scores.query("topic == 'all'")["value"].round(3).tolist()
     [0.9, 0.748]
     """
-    runs = list(runs)
+    runs = run_list(runs, PushRun)
     warn_of_most(collection, runs, push_judgments_left_out, push_left_out)
     return score_frame(push_scores(collection, runs, measures, topics=topics))
 
@@ -172,8 +172,8 @@ def score_push_days(
     """
     import pandas as pd  # noqa: PLC0415 - see metrics.results
 
-    labels = labelled(measures)
-    runs = list(runs)
+    labels = labelled(measures, DailyMeasure)
+    runs = run_list(runs, PushRun)
     warn_of_most(collection, runs, push_judgments_left_out, push_left_out)
     pool = push_pool(collection)
     rows = []

@@ -42,7 +42,7 @@ from metrics.ranked.named import (
     ranked_measure,
 )
 from metrics.ranked.topics import RankedTopic, Shares, judged_topics, listing
-from metrics.results import ALL, Score, Topics, score_frame, with_means
+from metrics.results import ALL, Score, Topics, run_list, score_frame, with_means
 from metrics.taking_part import warn_of_most
 
 if TYPE_CHECKING:
@@ -338,7 +338,7 @@ def score_ranked(
     >>> scores.query("topic == 'all'")["value"].round(3).tolist()
     [0.469, 0.029]
     """
-    runs, labels = list(runs), ranked_labels(measures)
+    runs, labels = run_list(runs, RankedRun), ranked_labels(measures)
     depths = [one.k for one in labels.values() if isinstance(one, MeasureAtDepth)]
     whole = any(isinstance(one, PlainMeasure) for one in labels.values())
     of_run = partial(ranked_left_out, depth=None if whole else max(depths, default=None))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metrics.registry import Measure, measure, short_number
-from metrics.results import Score, labelled, score_frame, with_means
+from metrics.results import Score, labelled, run_list, score_frame, with_means
 from metrics.summaries.trailtext import (
     FloatArray,
     Intents,
@@ -125,7 +125,7 @@ def summary_scores(
     fitted: Probabilities | None = None,
 ) -> list[Score]:
     """Score runs; parameters as in `score_summaries`, the result without pandas."""
-    labels = labelled(measures)
+    labels = labelled(measures, MMeasure)
     kinds = {one.intents for one in labels.values()}
     probability = {kind: intent_probabilities(collection, kind, fitted) for kind in kinds}
     scores: list[Score] = []
@@ -192,7 +192,7 @@ def score_summaries(
     >>> round(float(scores.query("topic == 'all'")["value"].iloc[0]), 2)
     21.39
     """
-    runs = list(runs)
+    runs = run_list(runs, Run)
     warn_of_most(collection, runs, summary_collection_left_out, summaries_left_out)
     return score_frame(summary_scores(collection, runs, measures, fitted=fitted))
 
@@ -224,9 +224,9 @@ def score_intents(
     """
     import pandas as pd  # noqa: PLC0415 - see metrics.results
 
-    runs = list(runs)
+    runs = run_list(runs, Run)
     warn_of_most(collection, runs, summary_collection_left_out, summaries_left_out)
-    labels = labelled(measures)
+    labels = labelled(measures, UMeasure)
     rows = [
         (run.name, topic, intent, label, value)
         for run in runs

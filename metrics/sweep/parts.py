@@ -91,7 +91,7 @@ class SweepGrid:
             As said.
         """
         for name in ("away_seconds", "session_seconds", "spread", "lateness"):
-            values = tuple(map(float, getattr(self, name)))
+            values = tuple(map(float, np.atleast_1d(getattr(self, name))))
             object.__setattr__(self, name, values)
             if not values:
                 raise ValueError(f"{name} names no value")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from metrics.events import EventCollection, UpdateRun, events_left_out, updates_left_out
-from metrics.results import Score, Topics, labelled, score_frame, with_means
+from metrics.results import Score, Topics, labelled, run_list, score_frame, with_means
 from metrics.taking_part import warn_of_most
 from metrics.updates.account import Account, JudgedTopic
 from metrics.updates.measures import UpdateMeasure
@@ -27,7 +27,7 @@ def update_scores(
     topics: Topics = "judged",
 ) -> list[Score]:
     """Score runs; parameters as in `score_updates`, the result without pandas."""
-    labels = labelled(measures)
+    labels = labelled(measures, UpdateMeasure)
     judged = {
         rules: {topic: JudgedTopic(event, rules) for topic, event in collection.topics.items()}
         for rules in {one.rules for one in labels.values()}
@@ -99,7 +99,7 @@ def score_updates(
     >>> scores.query("topic == 'all'")["value"].round(3).tolist()
     [0.07, 1.0]
     """
-    runs = list(runs)
+    runs = run_list(runs, UpdateRun)
     warn_of_most(collection, runs, events_left_out, updates_left_out)
     return score_frame(update_scores(collection, runs, measures, topics=topics))
 

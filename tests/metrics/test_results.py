@@ -1,9 +1,13 @@
 """The common result of all families: labels, means, frames."""
 
 import math
+import re
+from pathlib import Path
 
 import pytest
 
+import prefcal
+from metrics.errors import InputError
 from metrics.results import ALL, Score, labelled, score_frame, with_means
 from tests.metrics.sample import Sample
 
@@ -58,3 +62,54 @@ def test_variants_with_one_column_need_labels():
         labelled(variants)
     assert labelled({"plain": variants[0], "binary": variants[1]})["binary"] == variants[1]
     assert labelled([Sample(), Sample()]) == {"S@10": Sample()}
+
+
+STREAMS = Path(__file__).parents[2] / "examples" / "two_layered" / "streams"
+
+
+@pytest.fixture(scope="module")
+def events():
+    kinds = {"topics": "xml", "nuggets": "tsv", "matches": "tsv", "updates": "tsv"}
+    return prefcal.read_events(**{name: STREAMS / f"{name}.{ending}" for name, ending in kinds.items()})
+
+
+@pytest.fixture(scope="module")
+def run():
+    return prefcal.read_update_run(STREAMS / "runs" / "prompt.txt")
+
+
+@pytest.mark.parametrize(
+    ("measures", "said"),
+    [
+        (["ELG"], "'ELG' is no measure of updates; pass some of Comprehensiveness, "),
+        ([prefcal.ELG()], "ELG(silent_days=1) is no measure of updates; pass some of "),
+        ({"mine": prefcal.MSU()}, "MSU(lateness=0.5) is no measure of updates; "),
+    ],
+)
+def test_a_measure_of_another_family_is_refused_with_the_names_of_this_one(events, run, measures, said):
+    """Measures of two families have the same name in print: ELG of pushes is not that of updates."""
+    with pytest.raises(InputError, match=re.escape(said)) as refused:
+        prefcal.score_updates(events, [run], measures)
+
+    assert "ExpectedLatencyGain" in str(refused.value)
+
+
+def test_runs_are_a_list_of_what_was_read(events, run):
+    """Neither one run by itself nor the path of a file."""
+    measures = [prefcal.ExpectedLatencyGain()]
+    with pytest.raises(
+        InputError, match=re.escape("one run is given where several are wanted; pass a list: [run]")
+    ):
+        prefcal.score_updates(events, run, measures)
+    with pytest.raises(InputError, match=r"'prompt\.txt' is no UpdateRun; read the file first"):
+        prefcal.score_updates(events, ["prompt.txt"], measures)
+
+
+@pytest.mark.parametrize("wrong", [{"count": 0}, {"seed": -1}])
+def test_nobody_is_no_population(wrong):
+    """The mean utility for nobody would be 0, for every run."""
+    people = prefcal.Population(
+        away_mean_seconds=3600, away_sd_seconds=1800, session_mean_seconds=90, session_sd_seconds=45
+    )
+    with pytest.raises(ValueError, match="count must be at least 1 and seed at least 0"):
+        prefcal.SimulatedUsers(population=people, **wrong)

@@ -246,6 +246,13 @@ def test_a_sweep_that_is_not_done_is_not_read(sweep, tmp_path):
         read_sweep(tmp_path)
 
 
+def test_a_single_number_of_a_grid_is_a_list_of_one():
+    """As somebody writes it who wants one population."""
+    assert SweepGrid(away_seconds=3600, session_seconds=90) == SweepGrid(
+        away_seconds=(3600,), session_seconds=(90,)
+    )
+
+
 def test_the_papers_grid_has_its_2646_points():
     """Section 4: 7 x 3 times away, 6 x 3 sessions, 7 decays."""
     assert (len(SweepGrid()), SweepGrid().population_count) == (2646, 378)
