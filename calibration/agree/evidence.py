@@ -119,7 +119,7 @@ def scores_of_task(
     Returns
     -------
     found : dict of str to Series of float, indexed by topic, system
-        By metric, in alphabetical order; without those that are undefined where they are needed.
+        By metric, in their order; without those that are undefined where they are needed.
     notes : list of str
         A sentence for each of those.
 
@@ -132,7 +132,7 @@ def scores_of_task(
     rows = scores.assign(topic=scores["topic"].map(names.find)).dropna(subset="topic")
     wanted = judged_summaries(task)
     log, found, notes = FaultLog(path), {}, []
-    for metric, of_metric in rows.groupby("metric"):
+    for metric, of_metric in rows.groupby("metric", sort=False):
         values = of_metric.set_index(["topic", "run"])["value"].rename_axis(["topic", "system"])
         missing = wanted.difference(values.index)
         undefined = wanted.intersection(values.index[values.isna()])

@@ -3,15 +3,16 @@
 `calibration.agree.study` makes it from a folder of tables; docs/agreement.md lists the columns.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pandas as pd
 from pydantic import JsonValue
 
 from calibration.user_model.model import Diagnostic
+from metrics.errors import counted
 from metrics.results import Overview, Summarised
 
 FEWEST_PAIRS = 10
@@ -164,10 +165,14 @@ class AgreementTables(Summarised):
         return applied.set_index(["task", "measure", "ties"])[["agreement", "low", "high", "fit", "pairs"]]
 
     def overview(self) -> Overview:
-        """Return the agreement of every measure where ties count against it, and what is missing and why."""
+        """Return the agreement of every measure where ties count against it, the ceilings, and what is missing and why."""
         shown = self.frame().xs("against", level="ties").reset_index()
+        ceilings = self.agreement.query("exclusions == 'applied' and ties == 'against'").drop_duplicates(
+            "task"
+        )
+        limits = [_ceilings_in_words(one) for one in ceilings.to_dict("records")]
         known = [one.sentence for of_task in self.diagnostics.values() for one in of_task]
-        return Overview(shown, ".3f", [*self.notes, *dict.fromkeys(known)])
+        return Overview(shown, ".3f", [*limits, *self.notes, *dict.fromkeys(known)])
 
     def summary(self) -> str:
         """Return the overview as text."""
@@ -182,6 +187,18 @@ class AgreementTables(Summarised):
             for one in of_task
             if one.severity == "warning"
         )
+
+
+def _ceilings_in_words(row: Mapping[Hashable, Any]) -> str:
+    """Say how often another panel, and a measure that knew what most people prefer, would agree with these votes."""
+    if row["no_ceiling"]:
+        return f"{row['task']}: no ceiling: {row['no_ceiling']}."
+    of = (
+        f"{whose} {row[name]:.3f} [{row[f'{name}_low']:.3f}, {row[f'{name}_high']:.3f}]"
+        for whose, name in (("a second panel", "ceiling"), ("a perfect measure", "perfect"))
+    )
+    ties = f"{row['vote_ties']} of {counted(row['pairs'], 'pair')} tied in the votes"
+    return f"{row['task']}: ceilings: {', '.join(of)}; {ties}."
 
 
 def decided(row: Row) -> int:

@@ -71,7 +71,7 @@ def _task_lines(
     yield (
         "agreement counts every tie against the measure, as the paper does;"
         f" {first['vote_ties']} of {counted(first['pairs'], 'pair')} {'is' if first['vote_ties'] == 1 else 'are'} tied"
-        " in the votes. Intervals are over queries."
+        " in the votes. Intervals are over queries, and over people where the same people judge several."
     )
     yield from known
     if not tells(first):
