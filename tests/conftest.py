@@ -105,7 +105,7 @@ def pytest_collection_finish() -> None:
     """Let the garbage collector pass over what was collected, and look seldom: thousands of tests took it half a second each time."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(2_000, 10, 10)
+    gc.set_threshold(20_000, 10, 10)
     gc.enable()
 
 
