@@ -1,9 +1,11 @@
 """A worker's browser in the tests: opens pages of Flask's test client, finds forms in their HTML and posts them."""
 
+from functools import cached_property
 from typing import Any
 
 from bs4 import BeautifulSoup
 from flask.testing import FlaskClient
+from lxml.html import HtmlElement, document_fromstring
 
 PHONE = "Mozilla/5.0 (Linux; Android 14) AppleWebKit/537.36 Chrome/140.0 Mobile Safari/537.36"
 DESKTOP = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/140.0 Safari/537.36"
@@ -35,9 +37,9 @@ class Visitor:
 
     def form(self) -> dict[str, Any]:
         """Return the form's hidden fields."""
-        form = self.html.select_one("main form[method=post]")
-        assert form is not None, f"no form on {self.path}: {self.text[:300]}"
-        return {str(box["name"]): str(box.get("value", "")) for box in form.select("input[type=hidden]")}
+        forms = self._tree.xpath("//main//form[@method='post']")
+        assert forms, f"no form on {self.path}: {self.text[:300]}"
+        return {box.get("name"): box.get("value", "") for box in forms[0].xpath(".//input[@type='hidden']")}
 
     def _shown(self, response: Any) -> "Visitor":
         self.log.append(response)
@@ -47,8 +49,19 @@ class Visitor:
                 response := self.client.get(response.location, headers={"User-Agent": self.agent})
             )
         self.response, self.path = response, response.request.path
-        self.html = BeautifulSoup(response.text, "lxml")
+        for parsed in ("html", "_tree"):
+            self.__dict__.pop(parsed, None)
         return self
+
+    @cached_property
+    def html(self) -> BeautifulSoup:
+        """The page, for who looks at it."""
+        return BeautifulSoup(self.response.text, "lxml")
+
+    @cached_property
+    def _tree(self) -> HtmlElement:
+        """The page, for who only goes through it: read in a tenth of the time."""
+        return document_fromstring(self.response.text)
 
     @property
     def status(self) -> int:
@@ -73,7 +86,7 @@ class Visitor:
     @property
     def page_token(self) -> str:
         """What the page's events carry."""
-        return str(self.html.body["data-page"])  # type: ignore[index]
+        return str(self._tree.body.get("data-page"))
 
     @property
     def text(self) -> str:
@@ -83,10 +96,10 @@ class Visitor:
     def options(self, name: str) -> dict[str, str]:
         """Return value -> label of a radio group or of boxes."""
         return {
-            str(box["value"]): box.find_parent("label").get_text(strip=True)  # type: ignore[union-attr]
-            for box in self.html.select(f"input[name={name}]")
+            box.get("value"): "".join(text.strip() for text in next(box.iterancestors("label")).itertext())
+            for box in self._tree.xpath("//input[@name=$name]", name=name)
         }
 
     def checked(self, name: str) -> list[str]:
         """Return the values that are ticked."""
-        return [str(box["value"]) for box in self.html.select(f"input[name={name}][checked]")]
+        return [box.get("value") for box in self._tree.xpath("//input[@name=$name][@checked]", name=name)]
