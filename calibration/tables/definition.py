@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from pandas.api.types import pandas_dtype
 
 from metrics.arrays import Bools
 from metrics.errors import listed, nearest
@@ -32,15 +33,17 @@ class Kind(StrEnum):
     TIME = "time"
 
 
+TEXT = pandas_dtype("str")
 DTYPES = MappingProxyType(
     {
-        Kind.TEXT: "str",
-        Kind.INTEGER: "Int64",
-        Kind.NUMBER: "float64",
-        Kind.FLAG: "boolean",
-        Kind.TIME: "datetime64[ms, UTC]",
+        Kind.TEXT: TEXT,
+        Kind.INTEGER: pandas_dtype("Int64"),
+        Kind.NUMBER: pandas_dtype("float64"),
+        Kind.FLAG: pandas_dtype("boolean"),
+        Kind.TIME: pandas_dtype("datetime64[ms, UTC]"),
     }
 )
+"""Types, not their names: pandas tries a name on one type after the other, each time it is said."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,14 +183,14 @@ def parsed(cells: "pd.Series[Any]", kind: Kind) -> tuple["pd.Series[Any]", Bools
         texts = (
             cells
             if isinstance(cells.dtype, pd.StringDtype)
-            else cells.where(cells.isna(), cells.astype("str"))
+            else cells.where(cells.isna(), cells.astype(TEXT))
         )
-        return texts.astype("str"), np.zeros(len(cells), bool)
-    if kind is Kind.FLAG and cells.dtype == "boolean":
+        return texts.astype(TEXT), np.zeros(len(cells), bool)
+    if kind is Kind.FLAG and cells.dtype == DTYPES[Kind.FLAG]:
         values = cells
     elif kind is Kind.FLAG:
-        number, texts = pd.factorize(cells.astype("str"))
-        known = pd.array([_FLAGS.get(text) for text in texts], dtype="boolean")
+        number, texts = pd.factorize(cells.astype(TEXT))
+        known = pd.array([_FLAGS.get(text) for text in texts], dtype=DTYPES[Kind.FLAG])
         values = pd.Series(known.take(number, allow_fill=True), index=cells.index)
     elif kind is Kind.TIME:
         values = _times(cells)
@@ -224,18 +227,18 @@ def sound_names(cells: "pd.Series[Any]", column: Column) -> "pd.Series[Any] | No
 def _numbers(cells: "pd.Series[Any]") -> "pd.Series[float]":
     """Return cells as numbers, NaN where one cannot be read; Arrow reads them in bulk where it can read them all."""
     if pd.api.types.is_numeric_dtype(cells):
-        return cells.astype("float64")
-    texts = cells.astype("str")
+        return cells.astype(np.float64)
+    texts = cells.astype(TEXT)
     try:
         return pd.Series(pa.array(texts).cast(pa.float64()).to_numpy(), index=cells.index)
     except pa.ArrowInvalid:
-        return pd.to_numeric(texts, errors="coerce").astype("float64")
+        return pd.to_numeric(texts, errors="coerce").astype(np.float64)
 
 
 def _times(cells: "pd.Series[Any]") -> "pd.Series[Any]":
     if isinstance(cells.dtype, pd.DatetimeTZDtype):
         return cells.dt.tz_convert("UTC").dt.as_unit("ms")
-    texts = cells.astype("str")
+    texts = cells.astype(TEXT)
     if _is_as_exported(texts.dropna()):
         with suppress(pa.ArrowInvalid):  # a day or an hour that no calendar has
             times = pa.array(texts).cast(pa.timestamp("ms", "UTC")).to_pandas()

@@ -6,7 +6,14 @@ import pyarrow.parquet as pa_parquet
 import pytest
 
 from calibration.tables.definition import Column, Kind, Table, parsed
-from calibration.tables.files import read_table, read_tables, table_paths, tables_sha256, write_tables
+from calibration.tables.files import (
+    checked,
+    read_table,
+    read_tables,
+    table_paths,
+    tables_sha256,
+    write_tables,
+)
 from calibration.tables.tables import TABLES
 from metrics.errors import InputError
 
@@ -153,3 +160,13 @@ def test_names_read_as_categories_have_the_same_values_and_the_same_faults(rows,
     assert names["topic"].cat.categories.tolist() == ["07", "7"]
     assert names["system"].isna().tolist() == [True, False]
     pd.testing.assert_frame_equal(names.astype(texts.dtypes), texts)
+
+
+@pytest.mark.parametrize("cell", ["", " ", "\t \u3000", None])
+def test_a_cell_with_nothing_but_space_is_empty(cell):
+    """Whichever kind of space; a text with space in it is none."""
+    votes = pd.DataFrame({"worker": ["a", cell, "b c"], "topic": "t1", "intent": "i1"})
+
+    with pytest.raises(InputError) as refused:
+        checked(votes, TABLES["intent_votes"])
+    assert [(fault.line, fault.problem) for fault in refused.value.faults] == [(3, "worker is empty")]
