@@ -9,6 +9,7 @@ concave in (b, log nu), so Newton's method with halved steps finds its maximum f
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -48,11 +49,31 @@ class DavidsonFit:
     loglik: Floats
 
 
+class Shares(NamedTuple):
+    """P(first better), P(second better), P(equal), and log(exp(b D / 2) + exp(-b D / 2) + nu), all of one shape."""
+
+    first: Floats
+    second: Floats
+    tie: Floats
+    log_total: Floats
+
+
+def choice_shares(log_odds: Floats, log_tie: Floats) -> Shares:
+    """Return the probabilities for b D = ``log_odds``, and what they were divided by; shapes are broadcast.
+
+    The largest term is taken out first: `numpy.logaddexp` says the same in two to four times the time.
+    """
+    half = np.asarray(log_odds / 2)
+    top = np.maximum(np.abs(half), log_tie)
+    first, second, tie = np.exp(half - top), np.exp(-half - top), np.exp(log_tie - top)
+    total = first + second + tie
+    return Shares(first / total, second / total, tie / total, top + np.log(total))
+
+
 def choice_probabilities(log_odds: Floats, log_tie: Floats) -> tuple[Floats, Floats, Floats]:
     """Return (P(first better), P(second better), P(equal)) for b D = ``log_odds``; shapes are broadcast."""
-    half = log_odds / 2
-    log_total = np.logaddexp(np.logaddexp(half, -half), log_tie)
-    return np.exp(half - log_total), np.exp(-half - log_total), np.exp(log_tie - log_total)
+    shares = choice_shares(log_odds, log_tie)
+    return shares.first, shares.second, shares.tie
 
 
 def log_likelihood(differences: Floats, votes: Votes, slope: Floats, log_tie: Floats) -> Floats:
@@ -74,7 +95,7 @@ def log_likelihood(differences: Floats, votes: Votes, slope: Floats, log_tie: Fl
     (k,) ndarray of float
     """
     half = slope[:, None] * differences / 2
-    log_total = np.logaddexp(np.logaddexp(half, -half), log_tie[:, None])
+    log_total = choice_shares(2 * half, log_tie[:, None]).log_total
     all_ties = votes.ties.sum()
     of_ties = all_ties * log_tie if all_ties else 0.0
     return np.asarray(half @ (votes.first - votes.second) - log_total @ votes.total + of_ties)

@@ -19,7 +19,7 @@ import pandas as pd
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit
 
-from calibration.inference.davidson import choice_probabilities
+from calibration.inference.davidson import choice_shares
 from calibration.inference.maximise import Height, StoppingRule, climb
 from metrics.arrays import Floats, Ints
 
@@ -49,12 +49,12 @@ class Terms(NamedTuple):
 
 def davidson_terms(u: Floats, vote: Floats, log_nu: float) -> Terms:
     """Davidson's model; t = log nu."""
-    left, right, tie = choice_probabilities(u, np.asarray(log_nu))
+    left, right, tie, log_total = choice_shares(u, np.asarray(log_nu))
     is_tie = vote == 0
     lead = left - right
     chosen = vote * u / 2 + is_tie * log_nu
     return Terms(
-        loglik=chosen - np.logaddexp(np.logaddexp(u / 2, -u / 2), log_nu),
+        loglik=chosen - log_total,
         by_u=(vote - lead) / 2,
         by_t=is_tie - tie,
         by_uu=-(left + right - lead**2) / 4,
