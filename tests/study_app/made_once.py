@@ -12,6 +12,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from alembic import command
+from alembic.config import Config as AlembicConfig
 from flask import Flask
 from fontTools.ttLib import TTFont
 from jinja2 import BytecodeCache
@@ -20,7 +22,7 @@ from matplotlib.backends import _backend_pdf_ps
 from matplotlib.backends._backend_pdf_ps import SubsetResults
 from matplotlib.font_manager import FontPath
 from matplotlib.ft2font import FT2Font
-from sqlalchemy import URL, Engine, NullPool, create_engine, text
+from sqlalchemy import URL, Engine, NullPool, create_engine, inspect, text
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.util import LRUCache
@@ -155,6 +157,29 @@ def _compile_statements_once() -> None:
         dialect.__hash__ = lambda one: hash(type(one))
 
 
+def _migrate_once() -> None:
+    """Let new SQLite files begin with what the migrations made of the first: going through them all takes a fifth of a second.
+
+    Only what is empty and goes to the newest version; from one version to another it goes by the migrations.
+    """
+    upgrade_one = command.upgrade
+    made: list[str] = []
+
+    def upgrade(settings: AlembicConfig, revision: str) -> None:
+        connection = settings.attributes["connection"]
+        is_new = connection.dialect.name == "sqlite" and not inspect(connection).get_table_names()
+        if is_new and revision == "head" and made:
+            for statement in made:
+                connection.exec_driver_sql(statement)
+            return
+        upgrade_one(settings, revision)
+        if is_new and revision == "head":
+            dumped = connection.connection.driver_connection.iterdump()
+            made.extend(line for line in dumped if line not in {"BEGIN TRANSACTION;", "COMMIT;"})
+
+    command.upgrade = upgrade
+
+
 def _cut_fonts_once() -> None:
     """Let PDFs whose signs are all of ASCII share one cut font: cutting it took half of a report's time."""
     cut_one, save_one = _backend_pdf_ps.get_glyphs_subset, _backend_pdf_ps.font_as_file
@@ -179,6 +204,7 @@ def _cut_fonts_once() -> None:
     _backend_pdf_ps.font_as_file = lambda font: BytesIO(saved(font))
 
 
+_migrate_once()
 _cut_fonts_once()
 _compile_routes_once()
 _compile_statements_once()
