@@ -104,11 +104,12 @@ def correlate(table: str, *, x: str | None, others: tuple[str, ...], seed: int, 
             cure=f"give at most {MAX_SYSTEMS:,}",
         )
     pairs = combinations(scores, 2) if x is None else ((x, name) for name in scores if name != x)
-    rng = np.random.default_rng(seed)
     rows = [
         row
         for one, other in pairs
-        for row in correlations((one, scores[one]), (other, scores[other]), rng=rng)
+        for row in correlations(
+            (one, scores[one]), (other, scores[other]), rng=np.random.default_rng(seed)
+        )  # the same topics are drawn for every two, whichever others there are
     ]
     if not rows:
         raise input_fault("only one column of scores", path=table, cure="give two measures at least")

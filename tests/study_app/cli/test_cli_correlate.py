@@ -156,6 +156,9 @@ def test_wide_and_long_tables_of_topics_give_the_same_intervals_and_every_two_me
     assert found[0] == found[1]
     assert [(row["x"], row["y"]) for row in found[0][::4]] == [("a", "b"), ("a", "c"), ("b", "c")]
     assert all(float(row["low"]) <= float(row["value"]) <= float(row["high"]) for row in found[0][::4])
+    alone = correlate(wide, "--x", "b", "--y", "c", "--format", "csv")[1]
+    alone = {row["metric"]: float(row["value"]) for row in csv.DictReader(io.StringIO(alone))}
+    assert alone == {row["metric"]: float(row["value"]) for row in found[0][8:]}
 
 
 def test_without_topics_the_interval_is_fishers_over_systems(correlate, tmp_path):

@@ -169,7 +169,9 @@ def test_serve_prints_where_to_enter_and_serves(campaign, tmp_path):
         assert title == "small: A small study\n"
         assert workers.split("?")[1].startswith("PROLIFIC_PID={{%PROLIFIC_PID%}}")
         assert trial.strip().endswith("?PROLIFIC_PID=000000000000000000000001")
-        assert counts.startswith("Who tries it counts as a worker: `prefcal withdraw CODE` takes that out again")
+        assert counts.startswith(
+            "Who tries it counts as a worker: `prefcal withdraw CODE` takes that out again"
+        )
         browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
         with browser.open(researcher.split()[1]) as answer:
             assert "A small study" in answer.read().decode()
