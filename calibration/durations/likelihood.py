@@ -69,7 +69,7 @@ class Totals:
 
 
 class Pieces(NamedTuple):
-    """Times at risk as they come: follow (p,), start and stop in seconds since it began (p,), event (p,)."""
+    """Times at risk, those of a follow one after the other: follow (p,), start and stop in seconds since it began (p,), event (p,)."""
 
     follow: Places
     start: Floats
@@ -146,7 +146,7 @@ class Exposure:
         follow_begun: Floats | None = None,
         day_seconds: float = DAY_SECONDS,
     ) -> Self:
-        """Order pieces, and number anew the units that have time at risk or an event.
+        """Order pieces, those of a follow as they come, and number anew the units that have time at risk or an event.
 
         ``seen_anyway``, (f,) or None: with zero truncation, which follows would be in the tables without an event. Units
         without an event in which no follow is such leave the data.
@@ -162,7 +162,7 @@ class Exposure:
         number = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.intp)
         pieces = pieces.where(kept[follow_unit[pieces.follow]])
         unit = number[follow_unit[pieces.follow]]
-        order = np.lexsort((pieces.stop, pieces.start, pieces.follow, unit))
+        order = np.argsort(unit * len(follow_unit) + pieces.follow, kind="stable")
         ordered = pieces.where(order)
         return cls(
             unit=unit[order],
