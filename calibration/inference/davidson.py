@@ -9,10 +9,11 @@ concave in (b, log nu), so Newton's method with halved steps finds its maximum f
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from calibration.inference.maximise import Height, StoppingRule, climb
+from calibration.inference.maximise import StoppingRule, climb
 from metrics.arrays import Floats
 
 LARGEST_SCALED_SLOPE = 40.0
@@ -50,8 +51,17 @@ class DavidsonFit:
 
 def choice_probabilities(log_odds: Floats, log_tie: Floats) -> tuple[Floats, Floats, Floats]:
     """Return (P(first better), P(second better), P(equal)) for b D = ``log_odds``; shapes are broadcast."""
+    return probabilities(*logs(log_odds, log_tie))
+
+
+def logs(log_odds: Floats, log_tie: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return b D / 2, log nu, and the log of exp(b D / 2) + exp(-b D / 2) + nu."""
     half = log_odds / 2
-    log_total = np.logaddexp(np.logaddexp(half, -half), log_tie)
+    return half, log_tie, np.logaddexp(np.logaddexp(half, -half), log_tie)
+
+
+def probabilities(half: Floats, log_tie: Floats, log_total: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return `choice_probabilities` from what `logs` says."""
     return np.exp(half - log_total), np.exp(-half - log_total), np.exp(log_tie - log_total)
 
 
@@ -73,11 +83,23 @@ def log_likelihood(differences: Floats, votes: Votes, slope: Floats, log_tie: Fl
     -------
     (k,) ndarray of float
     """
-    half = slope[:, None] * differences / 2
-    log_total = np.logaddexp(np.logaddexp(half, -half), log_tie[:, None])
+    return _place(differences, votes, slope, log_tie).loglik
+
+
+class _DavidsonPlace(NamedTuple):
+    """The log-likelihoods at a point, (k,), and what `logs` says there."""
+
+    loglik: Floats
+    parts: tuple[Floats, Floats, Floats]
+
+
+def _place(differences: Floats, votes: Votes, slope: Floats, log_tie: Floats) -> _DavidsonPlace:
+    parts = logs(slope[:, None] * differences, log_tie[:, None])
+    half, _, log_total = parts
     all_ties = votes.ties.sum()
     of_ties = all_ties * log_tie if all_ties else 0.0
-    return np.asarray(half @ (votes.first - votes.second) - log_total @ votes.total + of_ties)
+    loglik = half @ (votes.first - votes.second) - log_total @ votes.total + of_ties
+    return _DavidsonPlace(np.asarray(loglik), parts)
 
 
 def fit_davidson(
@@ -103,15 +125,13 @@ def fit_davidson(
     scaled = differences / spread[:, None]
     slope, log_tie = _start(len(scaled), votes) if start is None else (start[0] * spread, start[1])
     top = climb(
-        lambda point: Height(log_likelihood(scaled, votes, point[:, 0], point[:, 1])),
+        lambda point: _place(scaled, votes, point[:, 0], point[:, 1]),
         np.stack([slope, log_tie], axis=1),
-        lambda point, _: _newton_step(scaled, votes, point),
+        lambda _, place: _newton_step(scaled, votes, place),
         _RULE,
         (-_LARGEST, _LARGEST),
     )
-    return DavidsonFit(
-        slope=top.point[:, 0] / spread, log_tie=top.point[:, 1], loglik=np.asarray(top.place.loglik)
-    )
+    return DavidsonFit(slope=top.point[:, 0] / spread, log_tie=top.point[:, 1], loglik=top.place.loglik)
 
 
 def _start(k: int, votes: Votes) -> tuple[Floats, Floats]:
@@ -120,16 +140,15 @@ def _start(k: int, votes: Votes) -> tuple[Floats, Floats]:
     return np.zeros(k), np.full(k, log_tie)
 
 
-def _newton_step(scaled: Floats, votes: Votes, point: Floats) -> tuple[Floats, Floats]:
+def _newton_step(scaled: Floats, votes: Votes, here: _DavidsonPlace) -> tuple[Floats, Floats]:
     """Return the Newton step in (slope, log tie), (k, 2), and its decrement, (k,)."""
-    slope, log_tie = point.T
-    first, second, tie = choice_probabilities(slope[:, None] * scaled, log_tie[:, None])
+    first, second, tie = probabilities(*here.parts)
     n, lead = votes.total, first - second
     gradient_slope = (scaled / 2 * (votes.first - votes.second - n * lead)).sum(axis=1)
     gradient_tie = votes.ties.sum() - tie @ n
     curve_slope = (n * scaled**2 / 4 * (first + second - lead**2)).sum(axis=1) + 1e-12
     curve_both = -(n * scaled / 2 * lead * tie).sum(axis=1)
-    curve_tie = (tie * (1 - tie)) @ n if votes.ties.any() else np.ones_like(slope)
+    curve_tie = (tie * (1 - tie)) @ n if votes.ties.any() else np.ones(len(scaled))
     determinant = curve_slope * curve_tie - curve_both**2
     determinant = np.maximum(determinant, 1e-12 * curve_slope * curve_tie)
     step_slope = (curve_tie * gradient_slope - curve_both * gradient_tie) / determinant

@@ -19,8 +19,8 @@ import pandas as pd
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit
 
-from calibration.inference.davidson import choice_probabilities
-from calibration.inference.maximise import Height, StoppingRule, climb
+from calibration.inference.davidson import logs, probabilities
+from calibration.inference.maximise import StoppingRule, climb
 from metrics.arrays import Floats, Ints
 
 LARGEST_ERROR = 100.0
@@ -49,12 +49,13 @@ class Terms(NamedTuple):
 
 def davidson_terms(u: Floats, vote: Floats, log_nu: float) -> Terms:
     """Davidson's model; t = log nu."""
-    left, right, tie = choice_probabilities(u, np.asarray(log_nu))
+    parts = logs(u, np.asarray(log_nu))
+    left, right, tie = probabilities(*parts)
     is_tie = vote == 0
     lead = left - right
     chosen = vote * u / 2 + is_tie * log_nu
     return Terms(
-        loglik=chosen - np.logaddexp(np.logaddexp(u / 2, -u / 2), log_nu),
+        loglik=chosen - parts[2],
         by_u=(vote - lead) / 2,
         by_t=is_tie - tie,
         by_uu=-(left + right - lead**2) / 4,
@@ -188,7 +189,10 @@ class ChoiceModel:
 
     def derivatives(self, point: Floats) -> tuple[Floats, Floats]:
         """Return the (p,) gradient and the (p, p) information of the whole at (w, t)."""
-        terms = self.terms(point)
+        return self.summed(self.terms(point))
+
+    def summed(self, terms: Terms) -> tuple[Floats, Floats]:
+        """Return `derivatives` from the terms there."""
         gradient = (self.times * terms.by_u) @ self.design
         information = -(self.design.T * (self.times * terms.by_uu)) @ self.design
         if not self.has_tie:
@@ -294,24 +298,36 @@ def _scaled(design: Floats, vote: Floats, ties: Ties, times: Floats | None) -> t
 
 
 def _maximum(model: ChoiceModel, point: Floats, unit: Floats) -> ChoiceMaximum:
-    k = model.design.shape[1]
+    k, here = model.design.shape[1], _at(model, point)
     return ChoiceMaximum(
         weights=point[:k] / unit[:k],
         tie=float(point[-1]) if model.has_tie else None,
-        loglik=model.log_likelihood(point),
-        information=unit[:, None] * model.derivatives(point)[1] * unit,
+        loglik=here.loglik,
+        information=unit[:, None] * model.summed(here.terms)[1] * unit,
     )
+
+
+class _PlaceOfTerms(NamedTuple):
+    """The log-likelihood at a point, and what each judgment adds to it there."""
+
+    loglik: float
+    terms: Terms
+
+
+def _at(model: ChoiceModel, point: Floats) -> _PlaceOfTerms:
+    terms = model.terms(point)
+    return _PlaceOfTerms(float(model.times @ terms.loglik), terms)
 
 
 def _climbed(model: ChoiceModel, start: Floats) -> Floats:
     ridge = RIDGE * model.times.sum() * np.eye(len(start))
 
-    def step(point: Floats, _: Height) -> tuple[Floats, float]:
-        gradient, information = model.derivatives(point)
+    def step(_: Floats, here: _PlaceOfTerms) -> tuple[Floats, float]:
+        gradient, information = model.summed(here.terms)
         whole = np.linalg.solve(information + ridge, gradient)
         return whole, float(gradient @ whole)
 
-    return climb(lambda point: Height(model.log_likelihood(point)), start, step, _RULE).point
+    return climb(lambda point: _at(model, point), start, step, _RULE).point
 
 
 def without_maximum(maximum: ChoiceMaximum, design: Floats) -> tuple[int, ...]:
