@@ -241,9 +241,9 @@ class Posterior(NamedTuple):
 
     def moments(self, highest: int) -> Floats:
         """Return the means of z, z^2 ... of each person, (highest, u)."""
-        left, found = self.weights, np.empty((highest, len(self.loglik)))
+        left, found = self.weights.copy(), np.empty((highest, len(self.loglik)))
         for power in range(highest):
-            left = left * self.z
+            left *= self.z
             left.sum(axis=0, out=found[power])
         return found
 
