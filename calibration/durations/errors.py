@@ -6,7 +6,7 @@ is the logarithm. S may be 0, where its logarithm is not; intervals then begin a
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -70,6 +70,7 @@ class DurationProfile:
     top: DurationMaximum
     df: float
     scale: Scale = Scale.LOG
+    _known: dict[float, tuple[Interval, ...]] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def cov(self) -> Floats:
@@ -81,7 +82,11 @@ class DurationProfile:
 
     def intervals(self, level: float) -> tuple[Interval, ...]:
         """Return an interval of each; an end is open where the likelihood never falls far enough."""
-        reach = float(stdtrit(self.df, (1 + level) / 2))
+        if level not in self._known:
+            self._known[level] = self._intervals(float(stdtrit(self.df, (1 + level) / 2)))
+        return self._known[level]
+
+    def _intervals(self, reach: float) -> tuple[Interval, ...]:
         log_sd = self.top.mu + (math.log(self.top.sd / self.top.mean) if self.top.sigma else LEAST_LOG_SIGMA)
         mean = self._ends(MeanCurve(), math.log(self.top.mean), reach)
         low, high = self._ends(SdCurve(), log_sd + self.top.sigma**2 / 2, reach)
@@ -332,10 +337,11 @@ class CommonScale:
     def intervals(self, level: float) -> tuple[Interval, ...]:
         """Return the inner ones, each half lengthened on the log scale as two independent errors add up."""
         reach = self.error * float(stdtrit(self.df, (1 + level) / 2))
-        centres = np.sqrt([(low or 1.0) * (high or 1.0) for low, high in self.inner.intervals(level)])
+        inner = self.inner.intervals(level)
+        centres = np.sqrt([(low or 1.0) * (high or 1.0) for low, high in inner])
         return tuple(
             (_further(low, centre, -reach), _further(high, centre, reach))
-            for (low, high), centre in zip(self.inner.intervals(level), centres.tolist(), strict=True)
+            for (low, high), centre in zip(inner, centres.tolist(), strict=True)
         )
 
     def draws(self, n: int, rng: np.random.Generator) -> Floats:

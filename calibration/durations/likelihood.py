@@ -69,7 +69,7 @@ class Totals:
 
 
 class Pieces(NamedTuple):
-    """Times at risk as they come: follow (p,), start and stop in seconds since it began (p,), event (p,)."""
+    """Times at risk, those of a follow one after the other: follow (p,), start and stop in seconds since it began (p,), event (p,)."""
 
     follow: Places
     start: Floats
@@ -146,7 +146,7 @@ class Exposure:
         follow_begun: Floats | None = None,
         day_seconds: float = DAY_SECONDS,
     ) -> Self:
-        """Order pieces, and number anew the units that have time at risk or an event.
+        """Order pieces, those of a follow as they come, and number anew the units that have time at risk or an event.
 
         ``seen_anyway``, (f,) or None: with zero truncation, which follows would be in the tables without an event. Units
         without an event in which no follow is such leave the data.
@@ -162,7 +162,7 @@ class Exposure:
         number = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.intp)
         pieces = pieces.where(kept[follow_unit[pieces.follow]])
         unit = number[follow_unit[pieces.follow]]
-        order = np.lexsort((pieces.stop, pieces.start, pieces.follow, unit))
+        order = np.argsort(unit * len(follow_unit) + pieces.follow, kind="stable")
         ordered = pieces.where(order)
         return cls(
             unit=unit[order],
@@ -241,9 +241,9 @@ class Posterior(NamedTuple):
 
     def moments(self, highest: int) -> Floats:
         """Return the means of z, z^2 ... of each person, (highest, u)."""
-        left, found = self.weights, np.empty((highest, len(self.loglik)))
+        left, found = self.weights.copy(), np.empty((highest, len(self.loglik)))
         for power in range(highest):
-            left = left * self.z
+            left *= self.z
             left.sum(axis=0, out=found[power])
         return found
 
@@ -288,9 +288,9 @@ def _integral(events: Floats, seconds: Floats, mu: float, sigma: float) -> _Inte
     terms = np.exp(-beyond)
     terms += beyond - 1
     terms *= -pull / variance
-    terms -= nodes**2 / (pull + 1)
-    terms += nodes**2 + np.log(weights)
+    terms += nodes**2 * (pull / (pull + 1))
     np.exp(terms, out=terms)
+    terms *= weights
     total = terms.sum(axis=0)
     z = (mode - mu) / sigma
     top = -events * mode - pull / variance - z * z / 2
@@ -346,7 +346,7 @@ def expansion(
 
 
 class Each(NamedTuple):
-    """As `Expansion`, with a leading axis of people."""
+    """As `Expansion`, with a last axis of people."""
 
     loglik: Floats
     gradient: Floats
@@ -366,8 +366,8 @@ def _weighted_sum(blocks: Sequence[Each], weights: Floats) -> Expansion:
     for number, each in enumerate(blocks):
         counted = weights[number * BLOCK : (number + 1) * BLOCK]
         loglik += float(counted @ each.loglik)
-        gradient += counted @ each.gradient
-        hessian += np.tensordot(counted, each.hessian, 1)
+        gradient += each.gradient @ counted
+        hessian += each.hessian @ counted
     return Expansion(loglik, gradient, hessian)
 
 
@@ -375,10 +375,10 @@ def _each(events: Floats, seconds: Floats, mu: float, log_sigma: float) -> Each:
     sigma = float(np.exp(log_sigma))
     there = posterior(events, seconds, mu, sigma)
     one, two, three, four = there.moments(4)
-    gradient = np.stack([one / sigma, two - 1], axis=1)
+    gradient = np.stack([one / sigma, two - 1])
     crossed = (three - one * two - 2 * one) / sigma
-    hessian = np.array([[(two - one**2 - 1) / sigma**2, crossed], [crossed, four - two**2 - 2 * two]])
-    return Each(there.loglik, gradient, np.moveaxis(hessian, 2, 0))
+    hessian = np.stack([(two - one * one - 1) / sigma**2, crossed, crossed, four - two * two - 2 * two])
+    return Each(there.loglik, gradient, hessian.reshape(2, 2, -1))
 
 
 def _truncated(plain: Expansion, tau: Floats, weights: Floats, mu: float, log_sigma: float) -> Expansion:
@@ -391,10 +391,10 @@ def _truncated(plain: Expansion, tau: Floats, weights: Floats, mu: float, log_si
     none = _each(np.zeros(len(times)), times, mu, log_sigma)
     seen = np.maximum(-np.expm1(none.loglik), LEAST_SEEN)
     odds = np.exp(none.loglik) / seen
-    outer = none.gradient[:, :, None] * none.gradient[:, None, :]
-    hessian = odds[:, None, None] * (none.hessian + outer * (1 + odds)[:, None, None])
+    outer = none.gradient[:, None] * none.gradient
+    hessian = odds * (none.hessian + outer * (1 + odds))
     return Expansion(
         plain.loglik - float(counted @ np.log(seen)),
-        plain.gradient + counted @ (odds[:, None] * none.gradient),
-        plain.hessian + np.tensordot(counted, hessian, 1),
+        plain.gradient + (odds * none.gradient) @ counted,
+        plain.hessian + hessian @ counted,
     )

@@ -23,8 +23,9 @@ from calibration.lateness.fit import fit_lateness
 from calibration.patience.fit import fit_patience
 from calibration.patience.persistence import fit_persistence, list_stops
 from calibration.push.fit import RESAMPLES as PUSH_RESAMPLES
-from calibration.push.fit import PushFit, fit_push_weights
-from calibration.push.pain import fit_push_alpha
+from calibration.push.fit import PushFit, fit_weights_to
+from calibration.push.pain import fit_alpha_to
+from calibration.push.pairs import PushJudgments, push_judgments
 from calibration.reading.fit import fit_reading_speed
 from calibration.tables.study import StudyRecord
 from calibration.tables.tables import TABLES
@@ -126,6 +127,11 @@ class FitMaterial:
     def sessions(self) -> Exposure:
         """Sessions; raises `NotIdentifiedError` where the tables cannot tell them."""
         return session_exposure(self.tables, unit=self.options.unit, joined=self._joined)
+
+    @cached_property
+    def push_judgments(self) -> PushJudgments:
+        """Judgments of pushes with their cells; raises `NotIdentifiedError` where the tables have none."""
+        return push_judgments(self.table("preferences"), self.table("push_cells"))
 
     @cached_property
     def _joined(self) -> Joined | None:
@@ -309,17 +315,14 @@ def push(material: FitMaterial) -> Fitted:
     """Fit what pushes and silence are worth, and alpha."""
     weights = attempt(
         WEIGHTS,
-        lambda: fit_push_weights(
-            material.table("preferences"),
-            material.table("push_cells"),
+        lambda: fit_weights_to(
+            material.push_judgments,
             rng=material.rng("push"),
             resamples=material.options.resamples or PUSH_RESAMPLES,
         ),
     )
     partly = tuple(one for fit in weights.results if isinstance(fit, PushFit) for one in fit.skipped)
-    alpha = attempt(
-        ALPHA, lambda: fit_push_alpha(material.table("preferences"), material.table("push_cells"))
-    )
+    alpha = attempt(ALPHA, lambda: fit_alpha_to(material.push_judgments))
     return weights + Fitted(skipped=partly) + alpha
 
 

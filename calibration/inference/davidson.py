@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from calibration.inference.maximise import Height, StoppingRule, climb
+from calibration.inference.maximise import StoppingRule, climb
 from metrics.arrays import Floats
 
 LARGEST_SCALED_SLOPE = 40.0
@@ -94,11 +94,23 @@ def log_likelihood(differences: Floats, votes: Votes, slope: Floats, log_tie: Fl
     -------
     (k,) ndarray of float
     """
-    half = slope[:, None] * differences / 2
-    log_total = choice_shares(2 * half, log_tie[:, None]).log_total
+    return _place(differences, votes, slope, log_tie).loglik
+
+
+class _DavidsonPlace(NamedTuple):
+    """The log-likelihoods at a point, (k,), and the probabilities there."""
+
+    loglik: Floats
+    shares: Shares
+
+
+def _place(differences: Floats, votes: Votes, slope: Floats, log_tie: Floats) -> _DavidsonPlace:
+    log_odds = slope[:, None] * differences
+    shares = choice_shares(log_odds, log_tie[:, None])
     all_ties = votes.ties.sum()
     of_ties = all_ties * log_tie if all_ties else 0.0
-    return np.asarray(half @ (votes.first - votes.second) - log_total @ votes.total + of_ties)
+    loglik = log_odds / 2 @ (votes.first - votes.second) - shares.log_total @ votes.total + of_ties
+    return _DavidsonPlace(np.asarray(loglik), shares)
 
 
 def fit_davidson(
@@ -124,15 +136,13 @@ def fit_davidson(
     scaled = differences / spread[:, None]
     slope, log_tie = _start(len(scaled), votes) if start is None else (start[0] * spread, start[1])
     top = climb(
-        lambda point: Height(log_likelihood(scaled, votes, point[:, 0], point[:, 1])),
+        lambda point: _place(scaled, votes, point[:, 0], point[:, 1]),
         np.stack([slope, log_tie], axis=1),
-        lambda point, _: _newton_step(scaled, votes, point),
+        lambda _, place: _newton_step(scaled, votes, place),
         _RULE,
         (-_LARGEST, _LARGEST),
     )
-    return DavidsonFit(
-        slope=top.point[:, 0] / spread, log_tie=top.point[:, 1], loglik=np.asarray(top.place.loglik)
-    )
+    return DavidsonFit(slope=top.point[:, 0] / spread, log_tie=top.point[:, 1], loglik=top.place.loglik)
 
 
 def _start(k: int, votes: Votes) -> tuple[Floats, Floats]:
@@ -141,16 +151,15 @@ def _start(k: int, votes: Votes) -> tuple[Floats, Floats]:
     return np.zeros(k), np.full(k, log_tie)
 
 
-def _newton_step(scaled: Floats, votes: Votes, point: Floats) -> tuple[Floats, Floats]:
+def _newton_step(scaled: Floats, votes: Votes, here: _DavidsonPlace) -> tuple[Floats, Floats]:
     """Return the Newton step in (slope, log tie), (k, 2), and its decrement, (k,)."""
-    slope, log_tie = point.T
-    first, second, tie = choice_probabilities(slope[:, None] * scaled, log_tie[:, None])
+    first, second, tie, _ = here.shares
     n, lead = votes.total, first - second
     gradient_slope = (scaled / 2 * (votes.first - votes.second - n * lead)).sum(axis=1)
     gradient_tie = votes.ties.sum() - tie @ n
     curve_slope = (n * scaled**2 / 4 * (first + second - lead**2)).sum(axis=1) + 1e-12
     curve_both = -(n * scaled / 2 * lead * tie).sum(axis=1)
-    curve_tie = (tie * (1 - tie)) @ n if votes.ties.any() else np.ones_like(slope)
+    curve_tie = (tie * (1 - tie)) @ n if votes.ties.any() else np.ones(len(scaled))
     determinant = curve_slope * curve_tie - curve_both**2
     determinant = np.maximum(determinant, 1e-12 * curve_slope * curve_tie)
     step_slope = (curve_tie * gradient_slope - curve_both * gradient_tie) / determinant

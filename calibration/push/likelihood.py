@@ -20,7 +20,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit
 
 from calibration.inference.davidson import choice_shares
-from calibration.inference.maximise import Height, StoppingRule, climb
+from calibration.inference.maximise import StoppingRule, climb
 from metrics.arrays import Floats, Ints
 
 LARGEST_ERROR = 100.0
@@ -188,7 +188,10 @@ class ChoiceModel:
 
     def derivatives(self, point: Floats) -> tuple[Floats, Floats]:
         """Return the (p,) gradient and the (p, p) information of the whole at (w, t)."""
-        terms = self.terms(point)
+        return self.summed(self.terms(point))
+
+    def summed(self, terms: Terms) -> tuple[Floats, Floats]:
+        """Return `derivatives` from the terms there."""
         gradient = (self.times * terms.by_u) @ self.design
         information = -(self.design.T * (self.times * terms.by_uu)) @ self.design
         if not self.has_tie:
@@ -294,24 +297,36 @@ def _scaled(design: Floats, vote: Floats, ties: Ties, times: Floats | None) -> t
 
 
 def _maximum(model: ChoiceModel, point: Floats, unit: Floats) -> ChoiceMaximum:
-    k = model.design.shape[1]
+    k, here = model.design.shape[1], _at(model, point)
     return ChoiceMaximum(
         weights=point[:k] / unit[:k],
         tie=float(point[-1]) if model.has_tie else None,
-        loglik=model.log_likelihood(point),
-        information=unit[:, None] * model.derivatives(point)[1] * unit,
+        loglik=here.loglik,
+        information=unit[:, None] * model.summed(here.terms)[1] * unit,
     )
+
+
+class _PlaceOfTerms(NamedTuple):
+    """The log-likelihood at a point, and what each judgment adds to it there."""
+
+    loglik: float
+    terms: Terms
+
+
+def _at(model: ChoiceModel, point: Floats) -> _PlaceOfTerms:
+    terms = model.terms(point)
+    return _PlaceOfTerms(float(model.times @ terms.loglik), terms)
 
 
 def _climbed(model: ChoiceModel, start: Floats) -> Floats:
     ridge = RIDGE * model.times.sum() * np.eye(len(start))
 
-    def step(point: Floats, _: Height) -> tuple[Floats, float]:
-        gradient, information = model.derivatives(point)
+    def step(_: Floats, here: _PlaceOfTerms) -> tuple[Floats, float]:
+        gradient, information = model.summed(here.terms)
         whole = np.linalg.solve(information + ridge, gradient)
         return whole, float(gradient @ whole)
 
-    return climb(lambda point: Height(model.log_likelihood(point)), start, step, _RULE).point
+    return climb(lambda point: _at(model, point), start, step, _RULE).point
 
 
 def without_maximum(maximum: ChoiceMaximum, design: Floats) -> tuple[int, ...]:

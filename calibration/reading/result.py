@@ -377,8 +377,7 @@ class ReadingSpeedFit(CalibrationResult):
         Of more than 200 reads of a worker 200 are drawn: the error of such a median is nothing beside sigma. Where that error is
         small anyway, reads are drawn until there are three million; later studies take the errors of an earlier one again.
         """
-        mu, sigma = self.estimates
-        kept = self.summaries
+        (mu, sigma), kept = self.estimates, self.summaries
         share = np.minimum(1.0, MOST_DRAWN / (kept.complete + kept.cut))
         complete, cut_reads = (np.ceil(share * of).astype(np.intp) for of in (kept.complete, kept.cut))
         reads = complete + cut_reads
@@ -389,9 +388,10 @@ class ReadingSpeedFit(CalibrationResult):
         drawn = max(LEAST_DRAWN, MOST_READS // len(worker)) if noise_is_small else studies
         noise: list[Floats] = []
         for study in range(studies):
-            law = rng.choice(4, p=self._shares(), size=len(worker) if study < drawn else 0)
+            part = rng.random(len(worker) if study < drawn else 0)
             own = rng.normal(mu, sigma, len(reads))
             if study < drawn:
+                law = sum((part >= edge).astype(np.intp) for edge in np.cumsum(self._shares())[:3])
                 speed = OFFSETS[law] + self._spreads()[law] * rng.normal(size=len(worker))
                 seen = np.where(cut, speed - np.log(rng.uniform(size=len(worker))), speed)
                 read = TimedReads(worker=worker, log_speed=seen, cut=cut, log_length=speed, item=place)

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 from pandas.api.types import pandas_dtype
 
 from metrics.arrays import Bools
@@ -216,11 +217,12 @@ def sound_names(cells: "pd.Series[Any]", column: Column) -> "pd.Series[Any] | No
         return None
     if column.choices and not names.isin(column.choices).all():
         return None
-    ordered = names.sort_values()
-    code = np.full(len(texts) + 1, -1)
-    code[:-1][~blank] = ordered.get_indexer(names)
+    order = names.argsort()
+    code = np.full(len(texts) + 1, -1, dtype=np.int32)
+    code[np.flatnonzero(~blank)[order]] = np.arange(len(order))
     return pd.Series(
-        pd.Categorical.from_codes(code[cells.cat.codes], categories=ordered, ordered=True), index=cells.index
+        pd.Categorical.from_codes(code[cells.cat.codes], categories=names[order], ordered=True),
+        index=cells.index,
     )
 
 
@@ -239,16 +241,17 @@ def _times(cells: "pd.Series[Any]") -> "pd.Series[Any]":
     if isinstance(cells.dtype, pd.DatetimeTZDtype):
         return cells.dt.tz_convert("UTC").dt.as_unit("ms")
     texts = cells.astype(TEXT)
-    if _is_as_exported(texts.dropna()):
+    written = pa.array(texts)
+    if _is_as_exported(written):
         with suppress(pa.ArrowInvalid):  # a day or an hour that no calendar has
-            times = pa.array(texts).cast(pa.timestamp("ms", "UTC")).to_pandas()
-            return pd.Series(times.array, index=cells.index)
+            return pd.Series(written.cast(pa.timestamp("ms", "UTC")).to_pandas().array, index=cells.index)
     zoned = texts.str.contains(r"T.*(?:Z|[+-]\d\d:?\d\d)$", regex=True, na=False)
     times = pd.to_datetime(texts.where(zoned), format="ISO8601", utc=True, errors="coerce")
     return times.dt.as_unit("ms")
 
 
-def _is_as_exported(texts: "pd.Series[str]") -> bool:
-    """Say whether all times look like 2026-03-01T09:30:00.000Z, which are read in bulk."""
-    is_so = (texts.str.len() == len("2026-03-01T09:30:00.000Z")) & texts.str.endswith("Z")
-    return bool((is_so & texts.str.contains("T", regex=False)).all())
+def _is_as_exported(texts: pa.Array) -> bool:
+    """Say whether all times that are given look like 2026-03-01T09:30:00.000Z, which are read in bulk."""
+    letters = pc.binary_slice(texts.cast(pa.large_binary()), 10, 11)
+    is_so = (pc.equal(pc.binary_length(texts), 24), pc.equal(letters, b"T"), pc.ends_with(texts, "Z"))
+    return all(pc.all(each).as_py() for each in is_so)

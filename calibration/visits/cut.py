@@ -115,12 +115,10 @@ class Signs:
 
     Attributes
     ----------
-    of : DataFrame
-        worker, topic, system of every row of table activity, numbered from 0.
-    row : ndarray of int
-        Place in ``of``.
     names : DataFrame
         worker, topic of every stream.
+    system : Series
+        Of each sign.
     stream : ndarray of int
         Place in ``names``.
     when : ndarray of int
@@ -133,9 +131,8 @@ class Signs:
         Bounds of the follow.
     """
 
-    of: pd.DataFrame
-    row: Places
     names: pd.DataFrame
+    system: "pd.Series[Any]"
     stream: Places
     when: Milliseconds
     leaves: Bools
@@ -150,9 +147,8 @@ def signs_of_life(activity: pd.DataFrame, follows: pd.DataFrame | None) -> Signs
     Of pages that fall silent at the same moment, one that is heard of again comes last: its silence is the one that is
     understood.
     """
-    of = activity.reindex(columns=[*STREAM, "system"]).reset_index(drop=True)
-    worker, workers = pd.factorize(of["worker"], sort=True)
-    topic, topics = pd.factorize(of["topic"], sort=True)
+    worker, workers = pd.factorize(activity["worker"], sort=True)
+    topic, topics = pd.factorize(activity["topic"], sort=True)
     stream, streams = pd.factorize(worker.astype(np.int64) * len(topics) + topic, sort=True)
     # by name, not by who came first: the order of rows decides nothing
     page, pages = pd.factorize(activity["page"], sort=True, use_na_sentinel=False)
@@ -165,13 +161,13 @@ def signs_of_life(activity: pd.DataFrame, follows: pd.DataFrame | None) -> Signs
     heard_again[row] = at[row] < _last_of_view(view[row], at[row])
     row = row[in_order(stream[row], at[row], leaves[row] * 2 + heard_again[row])]
     names = pd.DataFrame({"worker": workers[streams // len(topics)], "topic": topics[streams % len(topics)]})
+    names = names.astype("str")
     started_at, ended_at, followed = _bounds(names, follows)
     row = row[followed[stream[row]] & (at[row] >= started_at[stream[row]])]
     stream = stream[row]
     return Signs(
-        of=of,
-        row=row,
         names=names,
+        system=activity.reindex(columns=["system"])["system"].iloc[row],
         stream=stream,
         when=at[row],
         leaves=leaves[row],
@@ -217,7 +213,8 @@ def _cut(signs: Signs, idle_seconds: float, half_beat: float) -> pd.DataFrame:
     reason = _reasons(signs, last)
     end = at[last] + np.where(reason == "idle", round(half_beat), 0)
     reason[at[last] > ended] = "study_end"
-    cut = signs.of.iloc[signs.row[first]].reset_index(drop=True)
+    cut = signs.names.iloc[signs.stream[first]].reset_index(drop=True)
+    cut["system"] = signs.system.iloc[first].array
     cut["stream"] = signs.stream[first]
     cut["start"] = _starts(signs, first, idle_seconds)
     cut["end"] = np.minimum(end, ended)

@@ -247,11 +247,12 @@ def _left_out(without_follow: int, outside: int) -> Iterator[Diagnostic]:
 
 def _united(rows: Stays, follows: Follows) -> Stays:
     """Order visits by follow and time, and make one of those that overlap: it ends as the one that ends last."""
-    order = np.lexsort((rows.end, rows.start, rows.follow))
+    key = _keys(rows.follow, rows.start, follows)
+    order = np.lexsort((rows.end, key))
     follow, start, end = rows.follow[order], rows.start[order], rows.end[order]
     reach = np.maximum.accumulate(_keys(follow, end, follows)) if len(end) else end
     opens = np.ones(len(follow), dtype=bool)
-    opens[1:] = (follow[1:] != follow[:-1]) | (_keys(follow, start, follows)[1:] >= reach[:-1])
+    opens[1:] = (follow[1:] != follow[:-1]) | (key[order][1:] >= reach[:-1])
     firsts = np.flatnonzero(opens)
     visit = np.cumsum(opens) - 1
     latest = np.maximum.reduceat(end, firsts) if len(firsts) else end

@@ -23,7 +23,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.integrate import simpson
 from scipy.optimize import brentq
 from scipy.special import hyp2f1, ndtri
 
@@ -291,6 +290,8 @@ def _chance_below(z: float, zeta: float, n: int) -> float:
     Hotelling's (1953) density of R over x = artanh R, up to a constant: sqrt(cosh x) cosh(x - zeta)^(3/2 - n)
     2F1(1/2, 1/2; n - 1/2; (1 + rho tanh x) / 2).
     """
+    from scipy.integrate import simpson  # noqa: PLC0415 - takes as long as all else here, and is seldom needed
+
     steps = np.linspace(0, 2 * WIDEST, STEPS)
     areas = []
     for x in (z - steps, z + steps):

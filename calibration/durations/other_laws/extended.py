@@ -13,9 +13,9 @@ average of both likelihoods, so that who came often counts no more than others, 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.optimize import Bounds, minimize
@@ -90,7 +90,7 @@ class Extended:
         centre, own = self.values(self.point), self.cov
         if own is None:
             return None
-        slopes = _by_difference(self.values, self.point)
+        slopes = by_difference(self.values, self.point)
         cov = slopes @ own @ slopes.T
         if not (np.isfinite(centre).all() and np.isfinite(cov).all()):
             return None
@@ -101,7 +101,7 @@ class Extended:
     def cov(self) -> Floats | None:
         """The (p, p) covariance of its own parameters, by the sandwich over workers; None where the likelihood has no top."""
         scores = self.scores or self._scores_by_difference()
-        second = -_by_difference(lambda at: scores(at).sum(axis=0), self.point)
+        second = -by_difference(lambda at: scores(at).sum(axis=0), self.point)
         information = (second + second.T) / 2
         if not np.isfinite(information).all() or np.linalg.eigvalsh(information)[0] <= 0:
             return None
@@ -117,11 +117,14 @@ class Extended:
                 known[key] = self.each(point)
             return known[key]
 
-        return lambda point: _by_difference(each, point)
+        return lambda point: by_difference(each, point)
 
 
 def highest(
-    each: Callable[[Floats], Floats], start: Sequence[float], bounds: Sequence[tuple[float, float]]
+    each: Callable[[Floats], Floats],
+    start: Sequence[float],
+    bounds: Sequence[tuple[float, float]],
+    rising: Callable[[Floats], tuple[Floats, Floats]] | None = None,
 ) -> tuple[Floats, float]:
     """Return where the sum of log-likelihoods is highest, and how high.
 
@@ -133,6 +136,8 @@ def highest(
         Where the search begins.
     bounds : (p,) sequence of (float, float)
         Where it stays.
+    rising : callable, optional
+        (p,) -> what ``each`` says, and the (p,) derivatives of its sum; by default these are taken by differences.
     """
     begin: Floats = np.array(start, dtype=np.float64)
     there = each(begin)
@@ -141,13 +146,22 @@ def highest(
         # from the start on: the search ends at a share of what it looks at, which must not grow with the study
         return float((there - each(point)).sum())
 
+    def sloping(point: Floats, rising: Callable[[Floats], tuple[Floats, Floats]]) -> tuple[float, Floats]:
+        here, slope = rising(point)
+        return float((there - here).sum()), -slope
+
+    how: Any = {"fun": loss} if rising is None else {"fun": partial(sloping, rising=rising), "jac": True}
     best = minimize(
-        loss, begin, method="L-BFGS-B", bounds=Bounds(*np.array(bounds).T), options={"ftol": 1e-7}
+        **how,
+        x0=begin,
+        method="L-BFGS-B",
+        bounds=Bounds(*np.array(bounds).T),
+        options={"ftol": 1e-7},
     )
     return np.asarray(best.x, dtype=np.float64), float(there.sum()) - float(best.fun)
 
 
-def _by_difference(of: Callable[[Floats], Floats], point: Floats) -> Floats:
+def by_difference(of: Callable[[Floats], Floats], point: Floats) -> Floats:
     """(k, p) derivatives of k values, by central differences."""
     steps = _STEP * np.eye(len(point))
     return np.stack([(of(point + step) - of(point - step)) / (2 * _STEP) for step in steps], axis=1)

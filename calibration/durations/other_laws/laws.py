@@ -29,6 +29,7 @@ from calibration.durations.other_laws.extended import (
     ANYWHERE,
     Extended,
     Population,
+    by_difference,
     highest,
     law_values,
     log_normal_population,
@@ -77,6 +78,12 @@ class Grid:
     def each(self, density: Density, point: Floats) -> Floats:
         """(u,) log-likelihoods."""
         return np.log(np.maximum(self.kernel @ masses(self.log_mean, density, point), _TINY)) + self.log_most
+
+    def rising(self, density: Density, point: Floats) -> tuple[Floats, Floats]:
+        """Return `each`, and the (p,) derivatives of its sum: differences are taken of the masses, which are few."""
+        likelihood = np.maximum(self.kernel @ masses(self.log_mean, density, point), _TINY)
+        slopes = by_difference(lambda at: masses(self.log_mean, density, at), point)
+        return np.log(likelihood) + self.log_most, (1 / likelihood) @ self.kernel @ slopes
 
 
 def grid_points(totals: Totals) -> Floats:
@@ -218,7 +225,7 @@ def _fitted(
 ) -> Extended:
     """Find a law's maximum; its population is what is ``near`` of it, (g,) 0 or 1."""
     each = partial(grid.each, density)
-    point, loglik = highest(each, start, bounds)
+    point, loglik = highest(each, start, bounds, partial(grid.rising, density))
 
     def population(point: Floats) -> Population:
         share = masses(grid.log_mean, density, point) * near
