@@ -1,16 +1,21 @@
 """The way to a Dask cluster that is running; the only module that needs the extra `prefcal[cluster]`."""
 
+import asyncio
 import logging
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from threading import Thread
 from typing import Any
 
 from metrics.errors import PrefcalError, listed
 
 SECONDS = 10
 """So long is waited for a scheduler, and for its first worker."""
+SAYING = 1.2
+"""So many times as long, in all, until it has said what it is: Dask's client would wait for that without an end."""
 
 
 @contextmanager
@@ -20,7 +25,7 @@ def connected(address: str) -> Iterator[Any]:
     Raises
     ------
     PrefcalError
-        If Dask is not installed here, the scheduler does not answer, it has no workers, or they have another prefcal.
+        If Dask is not installed here, nobody answers or somebody else does, there are no workers, or they have another prefcal.
     """
     try:
         distributed = import_module("distributed")
@@ -28,6 +33,7 @@ def connected(address: str) -> Iterator[Any]:
         raise PrefcalError(
             "--scheduler needs Dask: pip install 'prefcal[cluster]', here and on the workers"
         ) from None
+    _check_scheduler(distributed, address)
     closed_here = {
         "__del__": lambda _: None
     }  # of a client that found nobody Dask's own would wait once more, and end in a traceback
@@ -36,10 +42,8 @@ def connected(address: str) -> Iterator[Any]:
             address, timeout=SECONDS, set_as_default=False
         )
     except (OSError, ValueError):
-        raise PrefcalError(
-            f"no Dask scheduler answers at {address}: start one (dask scheduler), or name the address that it prints"
-        ) from None
-    with _said_once():
+        raise _nobody(address) from None
+    with _said_once("distributed.client"):
         try:
             _check_workers(client, address)
             yield client
@@ -47,16 +51,67 @@ def connected(address: str) -> Iterator[Any]:
             client.close()
 
 
+def _nobody(address: str) -> PrefcalError:
+    return PrefcalError(
+        f"no Dask scheduler answers at {address}: start one (dask scheduler), or name the address that it prints"
+    )
+
+
+def _check_scheduler(distributed: Any, address: str) -> None:
+    """Raise `PrefcalError` unless a Dask scheduler answers: whatever else does may say anything, or nothing at all."""
+    found: Future[Any] = Future()
+    with _said_once("distributed", "tornado.application", "asyncio"):
+        try:
+            distributed.comm.resolve_address(address)
+        except (OSError, ValueError):
+            raise _nobody(address) from None
+        # a notebook has a loop already, and who presses Ctrl-C shall not wait for this one
+        Thread(target=_ask, args=(distributed, address, found), daemon=True).start()
+        try:
+            said = found.result(2 * SAYING * SECONDS)
+        except (TimeoutError, distributed.comm.CommClosedError):
+            said = None
+        except OSError:
+            raise _nobody(address) from None
+        except Exception:  # noqa: BLE001 - bytes of another protocol fail in any way, as too little memory for them too
+            said = None
+    if not isinstance(said, dict) or "workers" not in said:
+        kind = said.get("type") if isinstance(said, dict) else None
+        what = f"a Dask {kind.lower()}" if kind in {"Worker", "Nanny"} else "no Dask scheduler"
+        raise PrefcalError(
+            f"what answers at {address} is {what}; name the address that dask scheduler prints, not that of its dashboard or of a worker"
+        )
+
+
+def _ask(distributed: Any, address: str, found: "Future[Any]") -> None:
+    """Ask who is there, and leave what is said, or why nothing is, in ``found``."""
+    try:
+        found.set_result(asyncio.run(asyncio.wait_for(_identity(distributed, address), SAYING * SECONDS)))
+    except BaseException as error:  # noqa: BLE001 - it is raised where the answer is waited for
+        found.set_exception(error)
+
+
+async def _identity(distributed: Any, address: str) -> Any:
+    security = distributed.Security().get_connection_args("client")
+    asked = distributed.rpc(address, timeout=SECONDS, connection_args=security)
+    try:
+        return await asked.identity()
+    finally:
+        await asked.close_rpc()
+
+
 @contextmanager
-def _said_once() -> Iterator[None]:
-    """Keep back what Dask's client logs of a scheduler that has gone, with a traceback: who uses it says so in one line."""
-    log = logging.getLogger("distributed.client")
-    before = log.level
-    log.setLevel(logging.CRITICAL)
+def _said_once(*names: str) -> Iterator[None]:
+    """Keep back what Dask logs of a scheduler that has gone or is none, with a traceback: who uses it says so in one line."""
+    logs = [logging.getLogger(name) for name in names]
+    before = [log.level for log in logs]
+    for log in logs:
+        log.setLevel(logging.CRITICAL + 1)
     try:
         yield
     finally:
-        log.setLevel(before)
+        for log, level in zip(logs, before, strict=True):
+            log.setLevel(level)
 
 
 def _check_workers(client: Any, address: str) -> None:

@@ -6,7 +6,9 @@ import signal
 import socket
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
 
 import pytest
 
@@ -66,6 +68,62 @@ def test_a_scheduler_that_does_not_answer_is_one_line(monkeypatch):
         nobody.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{nobody.getsockname()[1]}"
         with pytest.raises(PrefcalError, match=r"no Dask scheduler answers at tcp://.*start one"):
+            open_engine(scheduler=address).__enter__()
+
+
+@contextmanager
+def someone_who_greets(greeting: bytes):
+    """Yield the address of a port that says the same to everybody, and listens no more then."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        guests = []
+
+        def greet():
+            with suppress(OSError):  # closed, at the end
+                while True:
+                    guests.append(listening.accept()[0])
+                    guests[-1].sendall(greeting)
+
+        Thread(target=greet, daemon=True).start()
+        try:
+            yield f"tcp://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            listening.shutdown(socket.SHUT_RDWR)
+            for guest in guests:
+                guest.close()
+
+
+@pytest.mark.parametrize(
+    "greeting",
+    [b"", b"SSH-2.0-x\r\n", b"\x05" + bytes(7) + b"\xffhello", b"\x00\x10" + bytes(6) + b"too few"],
+    ids=["silence", "ssh", "a frame of nonsense", "half a frame"],
+)
+def test_somebody_else_who_answers_is_one_line(greeting, monkeypatch, capfd):
+    """Dask's client would wait for ever, or take the first bytes for a length that no memory holds."""
+    monkeypatch.setattr("metrics.engine.cluster.SECONDS", 0.5)
+    with someone_who_greets(greeting) as address:
+        says = rf"what answers at {address} is no Dask scheduler; name the address"
+        with pytest.raises(PrefcalError, match=says):
+            open_engine(scheduler=address).__enter__()
+    assert capfd.readouterr().err == ""
+
+
+def test_a_web_server_is_no_scheduler(monkeypatch):
+    """As that of Dask's own dashboard, which waits for a line that never comes."""
+    monkeypatch.setattr("metrics.engine.cluster.SECONDS", 0.5)
+    with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
+        Thread(target=server.handle_request, daemon=True).start()
+        with pytest.raises(PrefcalError, match=r"is no Dask scheduler; .*not that of its dashboard"):
+            open_engine(scheduler=f"tcp://127.0.0.1:{server.server_port}").__enter__()
+
+
+def test_a_worker_is_no_scheduler():
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=":0"
+    ) as cluster:
+        address = cluster.workers[0].address
+        with pytest.raises(PrefcalError, match=rf"what answers at {address} is a Dask worker; name"):
             open_engine(scheduler=address).__enter__()
 
 
