@@ -68,7 +68,7 @@ SCORE = {
     "ranked": ("study_app.cli.score.ranked", "Time-aware and intent-aware measures of ranked lists."),
 }
 SWEEP = {
-    "msu": ("study_app.cli.sweep:msu", "Modeled Stream Utility for many populations of people."),
+    "msu": ("study_app.cli.sweep.msu:msu", "Modeled Stream Utility for many populations of people."),
 }
 STUDY = {
     "new": ("study_app.cli.study.new:new", "Write a first study file about a collection and runs."),

@@ -1,6 +1,5 @@
 """`prefcal score msu` and `prefcal score updates`: streams of updates about events, and what both read."""
 
-import re
 import sys
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from study_app.cli.output import MOST, Output, score_output_options
+from study_app.cli.score.durations import durations
 from study_app.cli.score.options import (
     check_draws,
     model_options,
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 DEFAULT_LATENESS = 0.5
 DEFAULT_USERS = 1000
-SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0}
-DURATION = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)([hms])")
 
 
 def event_options(command: F) -> F:
@@ -68,17 +66,6 @@ def read_update_runs(
     say_left_out(judged.name, events_left_out(judged))
     say_of_runs(paths, runs, lambda run: updates_left_out(judged, run, lengths=lengths), lines=True)
     return runs
-
-
-def durations(text: str) -> tuple[float, float]:
-    """Read ``M,S``, two durations such as ``3h``, ``90m`` or ``120s``, in seconds; anything else is wrong usage."""
-    matches = [DURATION.fullmatch(part.strip()) for part in text.split(",")]
-    seconds = [float(one[1]) * SECONDS[one[2]] for one in matches if one]
-    if len(matches) != 2 or len(seconds) != 2:
-        raise click.BadParameter(
-            f"{text!r} is no mean and standard deviation; write two durations such as 3h,90m"
-        )
-    return seconds[0], seconds[1]
 
 
 def decay(text: str) -> float:

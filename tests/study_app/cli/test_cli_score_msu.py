@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from study_app.cli.score.events import durations
+from study_app.cli.score.durations import durations
 from tests.metrics.event_files import RUN, START, write_events, write_updates
 from tests.study_app.prefcal_command import run_here
 
@@ -97,7 +97,14 @@ def test_csv_is_the_documented_table_for_given_trails(score, tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("3h,90m", (10_800, 5_400)), ("120s, 0s", (120, 0)), ("1.5h,.5m", (5_400, 30)), ("2.h,1s", (7_200, 1))],
+    [
+        ("3h,90m", (10_800, 5_400)),
+        ("120s, 0s", (120, 0)),
+        ("1.5h,.5m", (5_400, 30)),
+        ("2.h,1s", (7_200, 1)),
+        ("3h, 0", (10_800, 0)),
+        ("3 h,0.0", (10_800, 0)),
+    ],
 )
 def test_durations_are_hours_minutes_or_seconds(text, seconds):
     """A number without its unit would be read wrongly by somebody."""
@@ -105,13 +112,28 @@ def test_durations_are_hours_minutes_or_seconds(text, seconds):
 
 
 @pytest.mark.parametrize(
-    "text", ["3h", "3,90", "3h,1h,1h", "3h;1h", "h,h", "-3h,1h", "3 hours,1h", "", "inf,1h"]
+    ("text", "says"),
+    [
+        ("3h", "'3h' is the mean alone; write the standard deviation over users behind it, such as 3h,90m"),
+        ("3,90", "'3' has no unit; write 3h, 3m or 3s"),
+        ("3h,90", "'90' has no unit; write 90h, 90m or 90s"),
+        ("3x,90m", "'3x' has the unit 'x', which there is not; write 3h, 3m or 3s"),
+        ("3 hours,1h", "'3 hours' has the unit 'hours', which there is not; write 3h, 3m or 3s"),
+        ("3h,-5", "'-5' is below 0; write a duration such as 3h, or 0"),
+        ("-3h,1h", "'-3h' is below 0; write a duration such as 3h, or 0"),
+        ("3h,1h,1h", "'3h,1h,1h' is no mean and standard deviation; write two durations such as 3h,90m"),
+        ("", "'' is no mean and standard deviation; write two durations such as 3h,90m"),
+        ("3h;1h", "'3h;1h' is no duration; write one such as 3h, 90m or 120s"),
+        ("h,h", "'h' is no duration; write one such as 3h, 90m or 120s"),
+        ("inf,1h", "'inf' is no duration; write one such as 3h, 90m or 120s"),
+        ("3h,", "'' is no duration; write one such as 3h, 90m or 120s"),
+    ],
 )
-def test_other_durations_are_wrong_usage(score, text):
+def test_what_is_wrong_with_other_durations_is_said(score, text, says):
     """With an example of what is right."""
     ended = score("--away", text, "--session", "2m,1m")
     assert ended.code == 2
-    assert "write two durations such as 3h,90m" in ended.err
+    assert says in ended.err
 
 
 def test_a_population_is_simulated_the_same_way_every_time(score):

@@ -70,6 +70,8 @@ def test_the_plan_comes_first_and_the_folder_is_reported(sweep, tmp_path, monkey
         (["--away", "1h"], 2, "--preset paper, or --away M,... and --session M,..."),
         (["--away", "1h,1h", "--session", "1m"], 2, "--away names a value twice"),
         (["--away", "1h,x", "--session", "1m"], 2, "'x' is no duration"),
+        (["--away", "1h,2", "--session", "1m"], 2, "'2' has no unit; write 2h, 2m or 2s"),
+        (["--away", "1h,0", "--session", "1m"], 2, "--away must lie in [0.001, 1e+10], got 0.0"),
         ([*SMALL, "--users", "0"], 2, "0 is not in the range"),
         ([*SMALL, "--like", "mine.csv"], 2, "--like FILE and --column NAME go together"),
         (

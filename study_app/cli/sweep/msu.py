@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from study_app.cli.output import engine_options, folder_option
+from study_app.cli.score.durations import duration
 from study_app.cli.score.events import (
     DEFAULT_USERS,
-    DURATION,
-    SECONDS,
     decay,
     event_options,
     read_judged_events,
@@ -36,14 +35,6 @@ def _list_of(read: Callable[[str], float]) -> Callable[[str], Numbers]:
     return numbers
 
 
-def _duration(text: str) -> float:
-    """Read a duration such as ``3h``, ``90m`` or ``120s``, in seconds; anything else is wrong usage."""
-    found = DURATION.fullmatch(text)
-    if found is None:
-        raise click.BadParameter(f"{text!r} is no duration; write some such as 30m,1h,3h")
-    return float(found[1]) * SECONDS[found[2]]
-
-
 def _multiple(text: str) -> float:
     """Read a number, 0 or more; anything else is wrong usage."""
     try:
@@ -59,8 +50,8 @@ def grid_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add `--preset` and the lists `--away`, `--session`, `--spread` and `--lateness`."""
     options = [
         click.option("--preset", type=click.Choice(["paper"]), help="The 2,646 points of the MSU paper; lists that are given win."),
-        click.option("--away", type=_list_of(_duration), metavar="M,...", help="Mean times away, like 30m,1h,3h."),
-        click.option("--session", type=_list_of(_duration), metavar="M,...", help="Mean session lengths, like 30s,2m."),
+        click.option("--away", type=_list_of(duration), metavar="M,...", help="Mean times away, like 30m,1h,3h."),
+        click.option("--session", type=_list_of(duration), metavar="M,...", help="Mean session lengths, like 30s,2m."),
         click.option("--spread", type=_list_of(_multiple), metavar="R,...", help="Standard deviations over users, in multiples of the mean.  [default: 0.5,1,2]"),
         click.option("--lateness", type=_list_of(decay), metavar="L,...", help="Worth of a nugget one visit late.  [default: 0,0.1,0.25,0.5,0.75,0.9,1]"),
     ]  # fmt: skip
@@ -178,8 +169,9 @@ def _grid(preset: str | None, lists: dict[str, Numbers | None]) -> "SweepGrid":
         return SweepGrid(**given)
     except ValueError as error:
         of, _, problem = str(error).partition(" ")
-        option = next((name for name, argument in names.items() if argument == of), of)
-        raise click.UsageError(f"--{option} {problem}") from None
+        options = {f"{name}{what}_seconds": name for name in names for what in ("", "_mean")}
+        option = options.get(of, of)
+        raise click.UsageError(f"--{option} {problem}" if option in lists else str(error)) from None
 
 
 class _Progress:

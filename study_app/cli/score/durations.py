@@ -1,0 +1,58 @@
+"""Durations as they are typed: `3h`, `90m`, `120s`, or 0; one, or the mean and the standard deviation of a population."""
+
+import re
+
+import click
+
+SECONDS = {"h": 3600.0, "m": 60.0, "s": 1.0}
+NUMBER = r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+"
+DURATION = re.compile(rf"({NUMBER}) ?([hms])")
+
+
+def duration(text: str) -> float:
+    """Read a duration such as ``3h``, ``90m`` or ``120s``, in seconds; 0 needs no unit.
+
+    Raises
+    ------
+    BadParameter
+        If it is none, with what is wrong with it.
+    """
+    found = DURATION.fullmatch(text)
+    if found is not None:
+        return float(found[1]) * SECONDS[found[2]]
+    if re.fullmatch(NUMBER, text) and float(text) == 0:
+        return 0.0
+    raise click.BadParameter(_what_is_wrong(text))
+
+
+def durations(text: str) -> tuple[float, float]:
+    """Read ``M,S``, a mean and a standard deviation over users, in seconds.
+
+    Raises
+    ------
+    BadParameter
+        If these are not two durations, with what is wrong.
+    """
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) == 1 and text.strip():
+        duration(parts[0])  # what is none at all is said first
+        raise click.BadParameter(
+            f"{text!r} is the mean alone; write the standard deviation over users behind it, such as 3h,90m"
+        )
+    if len(parts) != 2:
+        raise click.BadParameter(
+            f"{text!r} is no mean and standard deviation; write two durations such as 3h,90m"
+        )
+    return duration(parts[0]), duration(parts[1])
+
+
+def _what_is_wrong(text: str) -> str:
+    if re.fullmatch(NUMBER, text):
+        return f"{text!r} has no unit; write {text}h, {text}m or {text}s"
+    if re.fullmatch(rf"-({NUMBER})[hms]?", text):
+        return f"{text!r} is below 0; write a duration such as 3h, or 0"
+    found = re.fullmatch(rf"({NUMBER}) ?([a-z]+)", text, re.IGNORECASE)
+    if found is not None:
+        number, unit = found.groups()
+        return f"{text!r} has the unit {unit!r}, which there is not; write {number}h, {number}m or {number}s"
+    return f"{text!r} is no duration; write one such as 3h, 90m or 120s"

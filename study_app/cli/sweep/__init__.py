@@ -1,0 +1,1 @@
+"""`prefcal sweep`: one command a measure that is scored for many populations."""
