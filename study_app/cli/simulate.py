@@ -1,15 +1,13 @@
 """`prefcal simulate`: a rehearsal of a study with a crowd whose parameters are known."""
 
-import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from study_app.cli.output import MOST, Number, database_option
+from study_app.cli.progress import shown_progress
 
 if TYPE_CHECKING:
     from study_app.estimate.content import StudyContent
@@ -18,8 +16,6 @@ if TYPE_CHECKING:
 
 
 REAL_ARRIVAL_SECONDS = 60.0
-QUIET_SECONDS = 20.0
-"""So long a crowd says nothing of itself in a pipe."""
 
 
 @click.command(short_help="Let a simulated crowd go through a study.")
@@ -69,7 +65,11 @@ def simulate(
     content, people = read_whole_study(file), read_truth(truth) if truth else Truth()
     if truth is None:
         click.echo(f"no --truth: {people.sentence()} (docs/simulation.md lists every value)", err=True)
-    with _progress(workers) as on_end:
+    with shown_progress(
+        workers,
+        lambda through: f"still simulating: {through} of {workers} workers are through",
+        unit="worker",
+    ) as on_end:
         if url is None:
             _on_a_virtual_clock(content, people, workers, seed=seed, database=database, on_end=on_end)
         else:
@@ -83,27 +83,6 @@ def simulate(
                 within=within,
                 on_end=on_end,
             )
-
-
-@contextmanager
-def _progress(workers: int) -> Iterator[Callable[[], object]]:
-    """Yield what to call when a worker is through: it moves a bar, or else says on stderr every `QUIET_SECONDS` how many are."""
-    if sys.stderr.isatty():
-        from tqdm import tqdm
-
-        with tqdm(total=workers, unit="worker", leave=False) as bar:
-            yield bar.update
-        return
-    through, said = 0, time.monotonic()
-
-    def on_end() -> None:
-        nonlocal through, said
-        through += 1
-        if time.monotonic() - said >= QUIET_SECONDS:
-            said = time.monotonic()
-            click.echo(f"still simulating: {through} of {workers} workers are through", err=True)
-
-    yield on_end
 
 
 def _on_a_virtual_clock(

@@ -2,7 +2,6 @@
 
 import functools
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 
 from study_app.cli.output import FORMATS, MOST, Number, OutFile, engine_options
+from study_app.cli.progress import NowAndThen
 
 if TYPE_CHECKING:
     from calibration.plan.search import Wish
@@ -79,8 +79,6 @@ def study_of_plan() -> "tuple[PlannedStudy | None, bool]":
 
 FIGURES = (".svg", ".pdf", ".png")
 DEFAULT_POWER = 0.8
-QUIET_SECONDS = 20.0
-"""So long a plan says nothing of itself in a pipe."""
 
 
 def plan_options(*, vary: Sequence[str], studies: int, kinds: Sequence[str]) -> Callable[[Command], Command]:
@@ -308,19 +306,16 @@ def answer(design: "Design", question: "PlanQuestion", wish: "Wish", wanted: Pla
 
 
 def _track() -> "Track":
-    """Return how studies are gone through: a bar on a terminal, else a line on stderr every `QUIET_SECONDS`, if it takes longer."""
+    """Return how studies are gone through: a bar on a terminal, else a line on stderr now and then."""
     if sys.stderr.isatty():
         from tqdm import tqdm
 
         return lambda studies, label: tqdm(studies, desc=label, unit="study", leave=False)
-    said = time.monotonic()
+    lines = NowAndThen()
 
     def track(studies: Iterable[int], label: str) -> Iterator[int]:
-        nonlocal said
         for done, study in enumerate(studies):
-            if time.monotonic() - said >= QUIET_SECONDS:
-                said = time.monotonic()
-                click.echo(f"still simulating: {done} studies of {label} are done", err=True)
+            lines.say(f"still simulating: {done} studies of {label} are done")
             yield study
 
     return track

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from metrics.errors import counted
 from study_app.cli.output import engine_options, folder_option
+from study_app.cli.progress import shown_progress
 from study_app.cli.score.durations import duration
 from study_app.cli.score.events import (
     DEFAULT_USERS,
@@ -175,21 +177,23 @@ def _grid(preset: str | None, lists: dict[str, Numbers | None]) -> "SweepGrid":
 
 
 class _Progress:
-    """Says the plan, then shows a bar on a terminal."""
+    """Says the plan, then how many populations are done."""
 
     def __init__(self) -> None:
         self._done = 0
         self._of = 0
 
     def __call__(self, plan: "SweepPlan", parts: "Iterator[Part]") -> "Iterator[Part]":
-        from tqdm import tqdm
-
         click.echo(str(plan), err=True)
         self._done, self._of = plan.populations - plan.missing, plan.populations
-        bar = tqdm(parts, total=plan.missing, desc="sweep", unit=" populations", leave=False, disable=None)
-        for part in bar:
-            yield part
-            self._done += 1
+        with shown_progress(plan.missing, self._line, unit=" populations", label="sweep") as one_more:
+            for part in parts:
+                yield part
+                self._done += 1
+                one_more()
+
+    def _line(self, _: int) -> str:
+        return f"still computing: {self._done:,} of {counted(self._of, 'population')} are done"
 
     def say_stopped(self, folder: Path) -> None:
         """Say what is kept of a sweep that was interrupted."""

@@ -13,7 +13,6 @@ import pytest
 from calibration.plan.search import Plan, Wish
 from calibration.plan.simulation import PlanRow
 from study_app.cli import PLAN, cli
-from study_app.cli.plan import options as plan_options
 from study_app.cli.plan.figure import figure_bytes
 from study_app.cli.plan.question import PlanQuestion
 from study_app.cli.plan.text import COLUMNS, headline, machine_rows, plan_text
@@ -29,7 +28,7 @@ TINY = ("--queries", 3, "--pairs", 10, "--workers", 5)
 @pytest.fixture
 def run(monkeypatch, capsys):
     """Run `prefcal plan`, which never finds that it takes long."""
-    monkeypatch.setattr(plan_options, "QUIET_SECONDS", math.inf)
+    monkeypatch.setattr("study_app.cli.progress.QUIET_SECONDS", math.inf)
     return lambda *arguments: run_here(monkeypatch, capsys, "plan", *arguments)
 
 
@@ -63,7 +62,7 @@ def test_the_answer_comes_first_then_the_plan_the_table_and_the_curve(run):
 def test_a_long_plan_says_now_and_then_that_it_is_at_work(run, monkeypatch):
     """On stderr, so that a pipe gets the same answer; a terminal has a bar instead."""
     quick = run("agreement", *SMALL, "--width", 0.3)
-    monkeypatch.setattr(plan_options, "QUIET_SECONDS", 0.0)
+    monkeypatch.setattr("study_app.cli.progress.QUIET_SECONDS", 0.0)
     slow = run("agreement", *SMALL, "--width", 0.3)
 
     assert slow.out == quick.out

@@ -25,7 +25,7 @@ FEW = ("--studies", 20, "--width", 1)
 @pytest.fixture
 def run(monkeypatch, capsys):
     """Run `prefcal plan`, which never finds that it takes long."""
-    monkeypatch.setattr("study_app.cli.plan.options.QUIET_SECONDS", math.inf)
+    monkeypatch.setattr("study_app.cli.progress.QUIET_SECONDS", math.inf)
     return lambda *arguments: run_here(monkeypatch, capsys, "plan", *arguments)
 
 

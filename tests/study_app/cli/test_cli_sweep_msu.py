@@ -64,6 +64,17 @@ def test_the_plan_comes_first_and_the_folder_is_reported(sweep, tmp_path, monkey
     assert "4 of 4 points; all of them: like.csv" in page.replace("\N{NARROW NO-BREAK SPACE}", " ")
 
 
+def test_a_log_says_now_and_then_how_many_populations_are_done(sweep, tmp_path, monkeypatch):
+    """A terminal has a bar instead."""
+    monkeypatch.setattr("study_app.cli.progress.QUIET_SECONDS", 0.0)
+    without_pdf(monkeypatch)
+    _, _, err = sweep(*SMALL, "--jobs", "1", "-o", tmp_path / "out")
+
+    assert [line for line in err.splitlines() if line.startswith("still")] == [
+        f"still computing: {done} of 2 populations are done" for done in (1, 2)
+    ]
+
+
 @pytest.mark.parametrize(
     ("options", "status", "says"),
     [

@@ -26,7 +26,7 @@ def test_a_crowd_without_a_truth_has_the_documented_one(small_study, tmp_path, m
 
 def test_a_crowd_in_a_pipe_says_now_and_then_how_many_are_through(small_study, tmp_path, monkeypatch, capsys):
     """A log of a demo was silent for minutes; a terminal has a bar instead."""
-    monkeypatch.setattr("study_app.cli.simulate.QUIET_SECONDS", 0.0)
+    monkeypatch.setattr("study_app.cli.progress.QUIET_SECONDS", 0.0)
     url = f"sqlite:///{tmp_path}/trial.sqlite3"
     ended = run_here(monkeypatch, capsys, "simulate", small_study(), "--workers", "2", "--database", url)
 
