@@ -251,9 +251,18 @@ class SweepFolder:
             write_whole(self.folder / MANIFEST, json.dumps(self._manifest, indent=1) + "\n")
 
     def missing(self) -> list[int]:
-        """Return the places of the populations that are still to be computed."""
+        """Return the places of the populations that are still to be computed.
+
+        Raises
+        ------
+        InputError
+            If one of the parts that are there is damaged: what it lacks would else be found after hours of work.
+        """
         there = {path.name for path in (self.folder / PARTS).glob("*.npz")}
-        return [place for place in range(self.grid.population_count) if _name(place) not in there]
+        missing = [place for place in range(self.grid.population_count) if _name(place) not in there]
+        for place in sorted({*range(self.grid.population_count)}.difference(missing)):
+            self.read(place)
+        return missing
 
     def write(self, place: int, totals: PopulationTotals) -> None:
         """Keep a part."""

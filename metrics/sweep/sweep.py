@@ -68,7 +68,9 @@ class SweepPlan:
         """Say it in two lines."""
         populations = counted(self.populations, "population")
         done = self.populations - self.missing
-        there = f", {done:,} of them there already" if done else ""
+        there = (
+            f"; {counted(done, 'population')} {'is' if done == 1 else 'are'} there already" if done else ""
+        )
         return (
             f"{counted(self.points, 'point')}: {populations} x {counted(self.decays, 'lateness decay')}{there};"
             f" {counted(self.runs, 'run')} on {counted(self.topics, 'topic')},"
@@ -236,8 +238,8 @@ def sweep_msu(  # noqa: PLR0913 - one argument an option of the command
     measures = [MSU(lateness=decay) for decay in grid.lateness]
     work = SweepWork(PreparedRuns(collection, runs, measures, lengths or {}, "judged"), grid, users, seed)
     kept = SweepFolder(folder, work.manifest())
+    missing = kept.missing()
     with open_engine(jobs=jobs, scheduler=scheduler) as engine:
-        missing = kept.missing()
         plan = planned(work, missing, engine.workers)
         kept.begin()
         for place, totals in watch(plan, engine.results(population_totals, work, missing)):

@@ -34,6 +34,9 @@ SIMULATED = "The workers were simulated: these numbers say what the method finds
 WHO_FOR_WHOM = "Which run leads for which people, and which measure ranks as MSU does"
 """What the only part of a page is called whose finding is the page's headline."""
 OWN_NAME = re.compile(r"[\w.-]+")
+SIGNATURE = b"<footer>Written by prefcal "
+SIGNED_BYTES = 1_000
+"""At the end of a page, where its signature stands."""
 
 
 def write_report(
@@ -67,6 +70,15 @@ def write_report(
     _write_all(folder / TABLES, dict(_table_files(report)))
     write_whole(folder / PAGE, render(report, look, drawings))
     return folder / PAGE
+
+
+def is_own_page(path: Path) -> bool:
+    """Say whether a file is a page that `write_report` wrote, by any version of prefcal."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as page:
+        page.seek(max(0, path.stat().st_size - SIGNED_BYTES))
+        return SIGNATURE in page.read()
 
 
 def write_section(section: Section, folder: str | Path, *, look: ReportLook | None = None) -> None:

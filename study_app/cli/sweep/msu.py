@@ -122,6 +122,7 @@ def msu(
     from metrics.sweep.sweep import sweep_msu
     from metrics.sweep.tables import references
 
+    _check_owner(folder)
     lists = {name: options.pop(name) for name in ("away", "session", "spread", "lateness")}
     grid = _grid(preset, lists)
     if (like is None) != (column is None):
@@ -158,6 +159,29 @@ def msu(
     if wanted is not None:
         _say_like(found, wanted, str(like))
     _report(folder)
+
+
+def _check_owner(folder: Path) -> None:
+    """Raise `InputError` where a file that is not prefcal's own would be written over: before anything is computed."""
+    from metrics.errors import input_fault
+    from metrics.sweep.parts import MANIFEST
+    from metrics.sweep.tables import BEST, CORRELATION, LIKE, OTHERS, SWEEP
+
+    if (folder / MANIFEST).exists():
+        return
+    foreign = [] if (folder / SWEEP).exists() else [BEST, CORRELATION, OTHERS, LIKE]
+    found = next((folder / name for name in foreign if (folder / name).exists()), None)
+    page = folder / "report.html"
+    if found is None and page.exists():
+        from study_app.report.build import is_own_page
+
+        found = None if is_own_page(page) else page
+    if found is not None:
+        raise input_fault(
+            "prefcal did not write this file, and a sweep would write over it",
+            path=found,
+            cure="name another folder with -o, or move the file",
+        )
 
 
 def _grid(preset: str | None, lists: dict[str, Numbers | None]) -> "SweepGrid":

@@ -79,6 +79,7 @@ def test_a_stopped_sweep_goes_on_and_ends_in_the_same_bytes(sweep, judged, runs,
     swept(judged, runs, tmp_path, watch=lambda plan, parts: plans.append(plan) or parts)
 
     assert [plan.missing for plan in plans] == [GRID.population_count - 3]
+    assert "8 populations x 3 lateness decays; 3 populations are there already; 4 runs on" in str(plans[0])
     assert content(tmp_path) == content(sweep.folder)
 
 
@@ -90,12 +91,16 @@ def test_parts_of_another_sweep_are_refused_in_one_line(sweep, judged, runs):
         swept(judged, runs[:2], sweep.folder)
 
 
-def test_a_damaged_part_is_named_with_its_cure(judged, runs, tmp_path):
+def test_a_damaged_part_is_named_with_its_cure_before_a_plan_counts_it(judged, runs, tmp_path):
+    """Others are computed for hours, and only the tables would miss it."""
     swept(judged, runs, tmp_path)
     (tmp_path / "parts" / "000002.npz").write_bytes(b"PK")
+    (tmp_path / "parts" / "000003.npz").unlink()
+    plans = []
 
     with pytest.raises(InputError, match=r"000002\.npz.*delete it"):
-        swept(judged, runs, tmp_path)
+        swept(judged, runs, tmp_path, watch=lambda plan, parts: plans.append(plan) or parts)
+    assert not plans
 
 
 def test_a_copy_of_another_part_is_no_part(judged, runs, tmp_path):

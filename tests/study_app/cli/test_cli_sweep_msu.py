@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 
@@ -109,6 +110,32 @@ def test_what_is_wrong_is_one_line_and_nothing_is_computed(
     assert found[0] == status
     assert says in found[2]
     assert not (tmp_path / "out" / "sweep.json").exists()
+
+
+@pytest.mark.parametrize("name", ["report.html", "best.csv", "measures.csv"])
+def test_a_file_of_somebody_else_is_not_written_over(sweep, tmp_path, name):
+    """Nothing is computed; with the file elsewhere the same command goes through."""
+    (tmp_path / name).write_text("mine\n", encoding="utf-8")
+    status, _, err = sweep(*SMALL, "--jobs", "1", "-o", tmp_path)
+
+    assert status == 1
+    assert err == (
+        f"{tmp_path / name}:1: prefcal did not write this file, and a sweep would write over it;"
+        " name another folder with -o, or move the file\n"
+    )
+    assert [(path.name, path.read_text(encoding="utf-8")) for path in tmp_path.iterdir()] == [
+        (name, "mine\n")
+    ]
+
+
+def test_a_sweep_that_begins_again_writes_over_its_own_files(sweep, tmp_path, monkeypatch):
+    """Without sweep.json and its parts it does, as docs/sweep.md says."""
+    without_pdf(monkeypatch)
+    assert sweep(*SMALL, "--jobs", "1", "-o", tmp_path).code == 0
+    (tmp_path / "sweep.json").unlink()
+    rmtree(tmp_path / "parts")
+
+    assert sweep(*SMALL, "--jobs", "1", "-o", tmp_path).code == 0
 
 
 def test_one_point_has_one_figure_a_measure(sweep, tmp_path):
