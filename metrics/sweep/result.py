@@ -176,9 +176,11 @@ class MSUSweep(Summarised):
             )
         for (metric, against), rows in taus.dropna(subset="tau-b").groupby(["metric", "against"], sort=False):
             closest = rows.loc[rows["tau-b"].idxmax()]
-            lines.append(
-                f"{metric} ranks most like {against} for {in_words(closest)}: tau-b {closest['tau-b']:.3f}"
-            )
+            if 1 < len(self.parts.grid) == points_equal(rows, closest):
+                said = f"{metric} and {against} rank equally alike at every point"
+            else:
+                said = f"{metric} ranks most like {against} for {in_words(closest)}{and_more(rows, closest)}"
+            lines.append(f"{said}: tau-b {closest['tau-b']:.3f}")
         return "\n".join(lines)
 
 
@@ -227,6 +229,17 @@ def read_sweep(folder: str | Path) -> MSUSweep:
     True
     """
     return MSUSweep(Path(folder))
+
+
+def points_equal(rows: "pd.DataFrame", point: "pd.Series[float]") -> int:
+    """Return at how many of these points tau-b is that of one of them, itself included."""
+    return int((rows["tau-b"] == point["tau-b"]).sum())
+
+
+def and_more(rows: "pd.DataFrame", point: "pd.Series[float]") -> str:
+    """Say behind a point how many others share its tau-b: ``, and 3 more points``, or nothing."""
+    more = points_equal(rows, point) - 1
+    return f", and {counted(more, 'more point')}" if more else ""
 
 
 def in_words(point: "pd.Series[float]") -> str:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from metrics.arrays import Floats
 from metrics.sweep.like import told_apart
-from metrics.sweep.result import MSUSweep, in_units, in_words
+from metrics.sweep.result import MSUSweep, and_more, in_units, in_words, points_equal
 from metrics.sweep.tables import LIKE, OTHERS, POPULATION, SWEEP, SYSTEM
 from study_app.report.drawing.ranking_figures import (
     SIGNS,
@@ -160,21 +160,25 @@ def _against(sweep: MSUSweep, taus: pd.DataFrame, shown: _Slice) -> Iterator[Fig
             values = others[name].to_numpy(np.float64)
             most, least = rows.loc[rows["tau-b"].idxmax()], rows.loc[rows["tau-b"].idxmin()]
             if most["tau-b"] == least["tau-b"]:
-                yield _one_point(sweep, most, values, "closest", f"{metric} and {name}, as for everybody,")
+                yield _one_point(
+                    sweep, rows, most, values, "closest", f"{metric} and {name}, as for everybody,"
+                )
             else:
                 for row, place, how in ((most, "closest", "most"), (least, "farthest", "least")):
-                    yield _one_point(sweep, row, values, place, f"{metric} ranks {how} like {name}")
+                    yield _one_point(sweep, rows, row, values, place, f"{metric} ranks {how} like {name}")
 
 
 def _tau_map(rows: pd.DataFrame, metric: str, other: str, shown: _Slice) -> Figure:
     values: Floats = shown.of(rows)["tau-b"].to_numpy(np.float64).reshape(shown.shape)
     away, session = shown.labels
     drawn = HeatMap(rows=away, columns=session, values=values, row_label=AWAY, column_label=VISIT)
-    low, high = (decimal(float(rows["tau-b"].agg(end))) for end in ("min", "max"))
-    span = f"τ = {low} at every point" if low == high else f"τ from {low} to {high}, by how people come"
+    everywhere, here = _span(rows["tau-b"].to_numpy(np.float64)), _span(values)
+    same = everywhere == here and len(set(here)) == 1
+    where = "at every point" if same else f"at L = {shown.lateness:g}"
     return Figure(
         name=f"{KEY}-{slug(metric.lower())}-{slug(other.lower())}",
-        title=f"{metric} and {other}: {span}" + over_few(int(rows["systems"].iloc[0])),
+        title=f"{metric} and {other}: {_span_in_words(here)} {where}"
+        + over_few(int(rows["systems"].iloc[0])),
         draw=partial(heat_map, shown=drawn),
         alt=f"Kendall’s tau of {metric} and {other} by time away and visit: "
         + "; ".join(
@@ -182,12 +186,29 @@ def _tau_map(rows: pd.DataFrame, metric: str, other: str, shown: _Slice) -> Figu
             for label, of_row in zip(away, values.tolist(), strict=True)
         )
         + ".",
-        caption=f"Kendall’s τ of {metric} and {other} at some of the points: {shown.words} Hatched: below 0.",
+        caption=f"Kendall’s τ of {metric} and {other} at {values.size} of {counted(len(rows), 'point')}: {shown.words}"
+        + ("" if everywhere == here else f" Over all points: {_span_in_words(everywhere)}.")
+        + (" Hatched: below 0." if (values < 0).any() else ""),
     )
 
 
-def _one_point(sweep: MSUSweep, row: "pd.Series[Any]", other: Floats, place: str, how: str) -> Figure:
-    """Return the runs by both measures at one point; ``how`` begins the title."""
+def _span(taus: Floats) -> tuple[str, ...]:
+    """Return the lowest and the highest of those that are defined, as they are written; nothing where none is."""
+    known = taus[~np.isnan(taus)]
+    return (decimal(float(known.min())), decimal(float(known.max()))) if known.size else ()
+
+
+def _span_in_words(span: tuple[str, ...]) -> str:
+    if not span:
+        return "τ is not defined"
+    low, high = span
+    return f"τ = {low}" if low == high else f"τ from {low} to {high}"
+
+
+def _one_point(
+    sweep: MSUSweep, rows: pd.DataFrame, row: "pd.Series[Any]", other: Floats, place: str, how: str
+) -> Figure:
+    """Return the runs by both measures at one of the points in ``rows``; ``how`` begins the title."""
     metric, name = str(row["metric"]), str(row["against"])
     drawn = Against(
         systems=sweep.runs,
@@ -196,12 +217,15 @@ def _one_point(sweep: MSUSweep, row: "pd.Series[Any]", other: Floats, place: str
         x_label=name,
         y_label=metric,
     )
+    equal = points_equal(rows, row)
+    whom = f"for people {in_words(row)}" + ("" if equal == len(rows) else and_more(rows, row))
     return Figure(
         name=f"{KEY}-{slug(metric.lower())}-{slug(name.lower())}-{place}",
-        title=f"{how} for people {in_words(row)}: τ = {decimal(row['tau-b'])}" + over_few(len(sweep.runs)),
+        title=f"{how} {whom}: τ = {decimal(row['tau-b'])}" + over_few(len(sweep.runs)),
         draw=partial(one_against_other, against=drawn),
         alt=f"{metric} against {name} for people {in_words(row)}: Kendall’s tau {decimal(row['tau-b'])}.",
-        caption=f"A sign is a run. Compare Fig. 3 to 5 of {PAPER}; of points with the same τ the first."
+        caption=f"A sign is a run. Compare Fig. 3 to 5 of {PAPER}"
+        + (f"; of {counted(equal, 'point')} with this τ the first." if equal > 1 else ".")
         + (f" Which run is where: {OTHERS} and {SWEEP}." if len(sweep.runs) > len(SIGNS) else ""),
     )
 

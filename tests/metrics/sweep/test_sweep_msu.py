@@ -191,6 +191,24 @@ def test_best_csv_has_the_leader_of_each_point_and_the_best_point_of_each_run(sw
         assert float(row["MSU"]) == pytest.approx(own["MSU"].iloc[0], rel=1e-12)
 
 
+def test_the_summary_says_how_many_points_share_the_highest_tau(sweep, tmp_path):
+    """One of several with no word of the others would be an answer that the numbers do not give."""
+    copytree(sweep.folder, tmp_path, dirs_exist_ok=True)
+    taus = sweep.correlation()
+    taus.loc[taus["metric"] == "MSU", "tau-b"] = [0.5, 0.9] * 3 + [-0.1, 0.2] * (len(GRID) - 3)
+    taus.loc[(taus["metric"] == "MSU/s") & (taus["against"] == "ELG"), "tau-b"] = 0.25
+    taus.loc[(taus["metric"] == "MSU/s") & (taus["against"] == "LC"), "tau-b"] = [0.8, 0.8, *[0.3] * 22]
+    taus.to_csv(tmp_path / "correlation.csv", index=False, na_rep="nan")
+
+    first = "away 1 h (sd 30 min), there 45 s (sd 22.5 s)"
+    assert read_sweep(tmp_path).summary().splitlines()[-4:] == [
+        f"MSU ranks most like ELG for {first}, L = 0, and 2 more points: tau-b 0.500",
+        f"MSU ranks most like LC for {first}, L = 0, and 2 more points: tau-b 0.900",
+        "MSU/s and ELG rank equally alike at every point: tau-b 0.250",
+        f"MSU/s ranks most like LC for {first}, L = 0, and 1 more point: tau-b 0.800",
+    ]
+
+
 def test_correlations_are_those_of_prefcal_correlate(sweep):
     """Of values as they are printed, so that no noise of arithmetic breaks a tie; the other measure is the reference of tau-AP."""
     frame, others, taus = sweep.frame(), sweep.others(), sweep.correlation()
@@ -262,6 +280,18 @@ def test_the_papers_grid_has_its_2646_points():
     """Section 4: 7 x 3 times away, 6 x 3 sessions, 7 decays."""
     assert (len(SweepGrid()), SweepGrid().population_count) == (2646, 378)
     assert SweepGrid().points(377)[-1] == (86_400, 172_800, 1800, 3600, 1)
+
+
+def test_the_docs_count_them_as_the_command_does():
+    """A point is a population with a lateness decay: 2,646 are no populations."""
+    root = STREAMS.parents[2]
+    for path in (
+        root / "README.md",
+        root / "CHANGELOG.md",
+        *root.glob("docs/*.md"),
+        *root.glob("benchmarks/*.md"),
+    ):
+        assert "2,646 populations" not in path.read_text(encoding="utf-8"), path
 
 
 @pytest.mark.soak
