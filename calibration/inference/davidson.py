@@ -49,7 +49,7 @@ class DavidsonFit:
     loglik: Floats
 
 
-class Shares(NamedTuple):
+class ChoiceShares(NamedTuple):
     """P(first better), P(second better), P(equal), and log(exp(b D / 2) + exp(-b D / 2) + nu), all of one shape."""
 
     first: Floats
@@ -58,7 +58,7 @@ class Shares(NamedTuple):
     log_total: Floats
 
 
-def choice_shares(log_odds: Floats, log_tie: Floats) -> Shares:
+def choice_shares(log_odds: Floats, log_tie: Floats) -> ChoiceShares:
     """Return the probabilities for b D = ``log_odds``, and what they were divided by; shapes are broadcast.
 
     The largest term is taken out first: `numpy.logaddexp` says the same in two to four times the time.
@@ -67,7 +67,7 @@ def choice_shares(log_odds: Floats, log_tie: Floats) -> Shares:
     top = np.maximum(np.abs(half), log_tie)
     first, second, tie = np.exp(half - top), np.exp(-half - top), np.exp(log_tie - top)
     total = first + second + tie
-    return Shares(first / total, second / total, tie / total, top + np.log(total))
+    return ChoiceShares(first / total, second / total, tie / total, top + np.log(total))
 
 
 def choice_probabilities(log_odds: Floats, log_tie: Floats) -> tuple[Floats, Floats, Floats]:
@@ -101,7 +101,7 @@ class _DavidsonPlace(NamedTuple):
     """The log-likelihoods at a point, (k,), and the probabilities there."""
 
     loglik: Floats
-    shares: Shares
+    shares: ChoiceShares
 
 
 def _place(differences: Floats, votes: Votes, slope: Floats, log_tie: Floats) -> _DavidsonPlace:

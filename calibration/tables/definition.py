@@ -177,6 +177,22 @@ def choice_cure(value: str, choices: tuple[str, ...]) -> str:
     return f"did you mean {near!r}" if near else f"write one of {listed(choices)}"
 
 
+def converted(cells: "pd.Series[Any]", kind: Kind) -> tuple["pd.Series[Any]", Bools, Bools]:
+    """Return values of ``kind``, which cells are blank, and which hold something that could not be read as one."""
+    blank = _is_blank(cells)
+    values, unread = parsed(cells.mask(blank) if blank.any() else cells, kind)
+    return values, blank, unread & ~blank
+
+
+def _is_blank(cells: "pd.Series[Any]") -> Bools:
+    """Say which cells hold nothing, or nothing but space."""
+    if not isinstance(cells.dtype, pd.StringDtype) and cells.dtype != object:
+        return np.asarray(cells.isna(), dtype=bool)
+    texts = pa.array(cells.astype(TEXT), from_pandas=True)
+    blank = pc.or_(pc.equal(pc.binary_length(texts), 0), pc.utf8_is_space(texts))
+    return np.asarray(pc.fill_null(blank, fill_value=True).to_numpy(zero_copy_only=False), dtype=bool)
+
+
 def parsed(cells: "pd.Series[Any]", kind: Kind) -> tuple["pd.Series[Any]", Bools]:
     """Return values of ``kind`` and where a cell could not be read as one."""
     values: pd.Series[Any]

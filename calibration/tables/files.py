@@ -15,16 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from calibration.tables.definition import (
-    DTYPES,
-    TEXT,
-    Column,
-    Table,
-    choice_cure,
-    misread,
-    parsed,
-    sound_names,
-)
+from calibration.tables.definition import DTYPES, Column, Table, choice_cure, converted, misread, sound_names
 from calibration.tables.raw_files import (
     SUFFIXES,
     LineNumbers,
@@ -350,9 +341,7 @@ def _converted(
         if compact and (names := sound_names(cells, column)) is not None:
             return names
         cells = cells.astype(object)
-    blank = _is_blank(cells)
-    values, unread = parsed(cells.mask(blank) if blank.any() else cells, column.kind)
-    bad = unread & ~blank
+    values, blank, bad = converted(cells, column.kind)
     for row in np.flatnonzero(bad):
         problem, cure = misread(str(cells[row]), column.kind)
         log.add(f"{column.name}: {problem}", line=lines[row], cure=cure)
@@ -361,15 +350,6 @@ def _converted(
             log.add(f"{column.name} is empty", line=lines[row], cure="fill it in, or remove the row")
     _check_values(values, column, ~blank & ~bad, log, lines)
     return values.astype(DTYPES[column.kind])
-
-
-def _is_blank(cells: "pd.Series[Any]") -> Bools:
-    """Say which cells hold nothing, or nothing but space."""
-    if not isinstance(cells.dtype, pd.StringDtype) and cells.dtype != object:
-        return np.asarray(cells.isna(), dtype=bool)
-    texts = pa.array(cells.astype(TEXT), from_pandas=True)
-    blank = pc.or_(pc.equal(pc.binary_length(texts), 0), pc.utf8_is_space(texts))
-    return np.asarray(pc.fill_null(blank, fill_value=True).to_numpy(zero_copy_only=False), dtype=bool)
 
 
 def _check_values(
