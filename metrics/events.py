@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrics.arrays import Floats
+from metrics.results import Topics
 from metrics.taking_part import (
     MILLISECONDS,
     TOPIC,
@@ -252,7 +253,11 @@ COLUMNS = "a line of a run is: qid team run doc sentence time confidence"
 
 
 def updates_left_out(
-    collection: EventCollection, run: UpdateRun, *, lengths: Mapping[str, Mapping[str, float]] | None = None
+    collection: EventCollection,
+    run: UpdateRun,
+    *,
+    lengths: Mapping[str, Mapping[str, float]] | None = None,
+    topics: Topics = "judged",
 ) -> list[LeftOut]:
     """Count what of a run takes no part, or has a time outside its event.
 
@@ -264,6 +269,8 @@ def updates_left_out(
         What was given out.
     lengths : mapping of topic to mapping of update to float, optional
         Words of updates, where they are given.
+    topics : {'judged', 'run'}
+        What the mean of the scores is over.
 
     Returns
     -------
@@ -274,15 +281,15 @@ def updates_left_out(
     """
     names = TopicNames(collection.topics)
     found = {written: names.find(written) for written in set(run.topics)}
-    topics = [found[written] for written in run.topics]
-    events = [None if topic is None else collection.topics[topic] for topic in topics]
+    named = [found[written] for written in run.topics]
+    events = [None if topic is None else collection.topics[topic] for topic in named]
     judged = np.array([event is not None for event in events], dtype=np.bool_)
     entries = list(zip(events, run.updates, run.seconds.tolist(), strict=True))
     unsampled = [event is not None and update not in event.updates for event, update, _ in entries]
     outside = [event is not None and not event.start <= seconds <= event.end for event, _, seconds in entries]
     unmeasured = [
         lengths is not None and topic is not None and update not in lengths.get(topic, {})
-        for topic, update in zip(topics, run.updates, strict=True)
+        for topic, update in zip(named, run.updates, strict=True)
     ]
     late = "the topics file may be of another year; a time is in seconds since 1970-01-01 UTC"
     if run.seconds.size and np.median(run.seconds) > MILLISECONDS:
@@ -323,7 +330,8 @@ def updates_left_out(
             collection.topics,
             found.values(),
             "update",
-            "the run may be empty or not whole, or the judgments of another year",
+            topics=topics,
+            cause="the run may be empty or not whole, or the judgments of another year",
         ),
     ]
 

@@ -11,13 +11,14 @@ left out of its runs and judgments, as `LeftOut` values: `metrics.push.streams`,
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metrics.errors import counted, printable
+from metrics.results import Topics
 
 
 def short_form(topic: str) -> str:
@@ -57,6 +58,8 @@ MILLISECONDS = 1e11
 Noun: TypeAlias = tuple[str, str]
 """One and many."""
 TOPIC = ("judged topic", "judged topics")
+EXCUSE = 'topics="run"'
+"""How Python is asked for the mean over the topics of the run."""
 SINGULAR = {"are": "is", "have": "has", "were": "was", "score": "scores", "get": "gets", "count": "counts"}
 
 
@@ -84,6 +87,8 @@ class LeftOut:
         The first of them among the entries of its run; None where it is no entry.
     then : str
         What becomes of them: ``are left out``; empty where ``says`` has said so.
+    is_excused : bool
+        They are topics, and the mean over the topics of the run leaves them out.
     """
 
     count: int
@@ -94,29 +99,34 @@ class LeftOut:
     example: str = ""
     entry: int | None = None
     then: str = ""
+    is_excused: bool = False
 
     @property
     def is_most(self) -> bool:
         """Whether it is true of more than half where that is hardly ever meant."""
         return bool(self.cause) and 2 * self.count > self.of
 
-    def sentence(self, line: int | None = None) -> str:
+    def sentence(self, line: int | None = None, *, excuse: str = EXCUSE) -> str:
         """Say it: ``2 of 5 updates are about topics that are not judged, such as 'TS14.9' (line 5), and are left out``.
 
         Parameters
         ----------
         line : int, optional
             Where the example stands in its file.
+        excuse : str
+            How the mean over the topics of the run is asked for; empty where it cannot be.
         """
         place = "" if line is None else f" (line {line})"
         example = f", such as {printable(repr(self.example))}{place}" if self.example else ""
         then = f"{',' if example else ''} and {self._agreeing(self.then)}" if self.then else ""
         whole = counted(self.of, *self.noun)
-        return f"{self.count} of {whole} {self._agreeing(self.says)}{example}{then}"
+        them = "it" if self.count == 1 else "them"
+        way = f" ({excuse} leaves {them} out)" if self.is_excused and excuse else ""
+        return f"{self.count} of {whole} {self._agreeing(self.says)}{example}{then}{way}"
 
-    def warning(self, line: int | None = None) -> str:
+    def warning(self, line: int | None = None, *, excuse: str = EXCUSE) -> str:
         """Say it with its likely cause."""
-        return f"{self.sentence(line)}; {self.cause}"
+        return f"{self.sentence(line, excuse=excuse)}; {self.cause}"
 
     def _agreeing(self, words: str) -> str:
         """Put the verb that words begin with into the singular where one thing is counted."""
@@ -186,12 +196,37 @@ def unjudged_entries(
 
 
 def topics_without(
-    judged: Collection[str], own: Iterable[str | None], what: str, cause: str = ""
+    judged: Collection[str],
+    own: Iterable[str | None],
+    what: str,
+    *,
+    topics: Topics,
+    cause: str = "",
+    worth: str = "count as 0 in the mean",
 ) -> list[LeftOut]:
-    """Count the judged topics that are none of a run's own: they have no ``what`` there."""
+    """Count the judged topics that are none of a run's own: they have no ``what`` there.
+
+    Parameters
+    ----------
+    judged, own : collection of str
+        Topics; None among a run's own is one that is not judged.
+    what : str
+        What there is none of: ``update``.
+    topics : {'judged', 'run'}
+        What the mean is over.
+    cause : str
+        As in `LeftOut`.
+    worth : str
+        What becomes of such a topic in a mean over all judged ones.
+    """
     has = set(own)
     missing = [topic for topic in judged if topic not in has]
-    return left_out_names(missing, len(judged), noun=TOPIC, says=f"have no {what} in the run", cause=cause)
+    is_excused = topics == "judged"
+    then = worth if is_excused else "are left out of the mean"
+    found = left_out_names(
+        missing, len(judged), noun=TOPIC, says=f"have no {what} in the run", cause=cause, then=then
+    )
+    return [replace(part, is_excused=is_excused) for part in found]
 
 
 class HasName(Protocol):

@@ -323,5 +323,6 @@ def score_msu(
     32.7
     """
     runs = run_list(runs, UpdateRun)
-    warn_of_most(collection, runs, events_left_out, partial(updates_left_out, lengths=lengths))
+    of_run = partial(updates_left_out, lengths=lengths, topics=topics)
+    warn_of_most(collection, runs, events_left_out, of_run)
     return score_frame(msu_scores(collection, runs, measures, users, lengths=lengths, topics=topics))

@@ -5,6 +5,7 @@ measures are in `metrics.push.measures` and `metrics.push.contingency`, files in
 """
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -133,7 +134,7 @@ def score_push(
     [0.9, 0.748]
     """
     runs = run_list(runs, PushRun)
-    warn_of_most(collection, runs, push_judgments_left_out, push_left_out)
+    warn_of_most(collection, runs, push_judgments_left_out, partial(push_left_out, topics=topics))
     return score_frame(push_scores(collection, runs, measures, topics=topics))
 
 

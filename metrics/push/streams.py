@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from metrics.results import Topics
 from metrics.taking_part import (
     MILLISECONDS,
     TOPIC,
@@ -205,7 +206,7 @@ TWEET = ("clustered tweet", "clustered tweets")
 COLUMNS = "a line of a run is: topic tweet epoch runtag"
 
 
-def push_left_out(collection: PushCollection, run: PushRun) -> list[LeftOut]:
+def push_left_out(collection: PushCollection, run: PushRun, *, topics: Topics = "judged") -> list[LeftOut]:
     """Count what of a run takes no part, or has a time that no system meant.
 
     Parameters
@@ -214,6 +215,8 @@ def push_left_out(collection: PushCollection, run: PushRun) -> list[LeftOut]:
         Judgments.
     run : PushRun
         What was pushed.
+    topics : {'judged', 'run'}
+        What the mean of the scores is over.
 
     Returns
     -------
@@ -262,6 +265,8 @@ def push_left_out(collection: PushCollection, run: PushRun) -> list[LeftOut]:
             collection.days,
             found.values(),
             "push",
+            topics=topics,
+            worth="count with the score of silence in the mean",
         ),
     ]
 

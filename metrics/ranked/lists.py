@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from metrics.results import Topics
 from metrics.taking_part import TOPIC, LeftOut, left_out_names, topics_without
 
 CalendarUnit: TypeAlias = Literal["year", "month", "week", "day"]
@@ -142,7 +143,7 @@ COLUMNS = "a line of a run is: topic Q0 docid rank score tag"
 
 
 def ranked_left_out(
-    collection: RankedCollection, run: RankedRun, *, depth: int | None = None
+    collection: RankedCollection, run: RankedRun, *, depth: int | None = None, topics: Topics = "judged"
 ) -> list[LeftOut]:
     """Count what of a run takes no part.
 
@@ -154,6 +155,8 @@ def ranked_left_out(
         What was returned.
     depth : int, optional
         Look at the first so many documents of each list; by default at all.
+    topics : {'judged', 'run'}
+        What the mean of the scores is over.
 
     Returns
     -------
@@ -194,7 +197,8 @@ def ranked_left_out(
             collection.grades,
             run.rankings,
             "list",
-            "the run may be empty or not whole, or the qrels of another year",
+            topics=topics,
+            cause="the run may be empty or not whole, or the qrels of another year",
         ),
     ]
 

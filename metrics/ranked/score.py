@@ -341,7 +341,8 @@ def score_ranked(
     runs, labels = run_list(runs, RankedRun), ranked_labels(measures)
     depths = [one.k for one in labels.values() if isinstance(one, MeasureAtDepth)]
     whole = any(isinstance(one, PlainMeasure) for one in labels.values())
-    of_run = partial(ranked_left_out, depth=None if whole else max(depths, default=None))
+    deepest = None if whole else max(depths, default=None)
+    of_run = partial(ranked_left_out, depth=deepest, topics=topics)
     warn_of_most(collection, runs, ranked_judgments_left_out, of_run)
     return score_frame(ranked_scores(collection, runs, labels, topics=topics, within=within))
 

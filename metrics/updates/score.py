@@ -5,6 +5,7 @@ The measures are in `metrics.updates.measures`, what they count in `metrics.upda
 """
 
 from collections.abc import Collection, Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -100,7 +101,7 @@ def score_updates(
     [0.07, 1.0]
     """
     runs = run_list(runs, UpdateRun)
-    warn_of_most(collection, runs, events_left_out, updates_left_out)
+    warn_of_most(collection, runs, events_left_out, partial(updates_left_out, topics=topics))
     return score_frame(update_scores(collection, runs, measures, topics=topics))
 
 

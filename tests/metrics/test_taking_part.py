@@ -20,7 +20,7 @@ from metrics.summaries.score import (
     summaries_left_out,
     summary_collection_left_out,
 )
-from metrics.taking_part import LeftOut, LeftOutWarning
+from metrics.taking_part import TOPIC, LeftOut, LeftOutWarning
 from metrics.updates.measures import ExpectedGain
 from metrics.updates.score import score_updates
 from tests.metrics.event_files import START, write_events
@@ -89,7 +89,10 @@ def test_every_push_is_held_against_pool_days_and_time():
         "1 of 5 pooled pushes is of tweets posted outside the days 20150720:20150721, such as 'c', and is left out",
         "1 of 5 pooled pushes came before the tweet was posted, such as 'a'",
         "1 of 5 pooled pushes came a day or more after the tweet was posted, such as 'b'",
-        "1 of 2 judged topics has no push in the run, such as 'MB2'",
+        (
+            "1 of 2 judged topics has no push in the run, such as 'MB2', and counts with the score of silence in the mean "
+            '(topics="run" leaves it out)'
+        ),
     ]
 
 
@@ -129,7 +132,10 @@ def test_a_silent_run_and_a_short_file_of_intents_are_nothing_to_warn_of():
     short = replace(LISTS, grades=three, probability={"1": {"a": 1.0}})
 
     assert sentences(push_left_out(PUSHES, silent)) == [
-        "2 of 2 judged topics have no push in the run, such as 'MB1'"
+        (
+            "2 of 2 judged topics have no push in the run, such as 'MB1', and count with the score of silence in the mean "
+            '(topics="run" leaves them out)'
+        )
     ]
     assert not any(part.is_most for part in push_left_out(PUSHES, silent))
     assert not any(part.is_most for part in ranked_judgments_left_out(short))
@@ -165,8 +171,29 @@ def test_every_update_is_held_against_topics_sample_span_and_lengths(events):
         "1 of 3 updates about judged topics is not among the sampled ones, such as 'd8-8'",
         "1 of 3 updates about judged topics is from before the event begins or after it ends, such as 'd1-0'",
         "1 of 3 updates about judged topics has no length in the file of lengths, such as 'd8-8'",
-        "1 of 2 judged topics has no update in the run, such as 'TS14.2'",
+        (
+            "1 of 2 judged topics has no update in the run, such as 'TS14.2', and counts as 0 in the mean "
+            '(topics="run" leaves it out)'
+        ),
     ]
+
+
+def test_a_mean_over_the_topics_of_the_run_leaves_out_the_others(events):
+    """Then they count as nothing, and nobody is told of a choice that was made already."""
+    run = updates(("1", "d2-5", START))
+    (part,) = [one for one in updates_left_out(events, run, topics="run") if one.noun == TOPIC]
+
+    assert part.sentence() == (
+        "1 of 2 judged topics has no update in the run, such as 'TS14.2', and is left out of the mean"
+    )
+
+
+def test_a_command_names_the_choice_as_its_option_where_it_has_one(events):
+    """A sweep has none."""
+    (part,) = [one for one in updates_left_out(events, updates(("1", "d2-5", START))) if one.noun == TOPIC]
+
+    assert part.sentence(excuse="--topics run").endswith("in the mean (--topics run leaves it out)")
+    assert part.sentence(excuse="").endswith("and counts as 0 in the mean")
 
 
 def test_milliseconds_are_named_in_updates_too(events):
@@ -205,7 +232,10 @@ def test_every_document_down_to_the_depth_is_held_against_judgments_and_windows(
     assert sentences(ranked_left_out(LISTS, run, depth=2)) == [
         "2 of 5 documents are listed for topics that are not judged, such as '7', and are left out",
         "1 of 2 documents down to rank 2 has no window, such as 'n'",
-        "1 of 2 judged topics has no list in the run, such as '2'",
+        (
+            "1 of 2 judged topics has no list in the run, such as '2', and counts as 0 in the mean "
+            '(topics="run" leaves it out)'
+        ),
     ]
     assert "1 of 3 documents is not judged for the topic, such as 'x'" in sentences(
         ranked_left_out(LISTS, run)

@@ -54,9 +54,13 @@ def read_judged_events(*, topics_file: str, nuggets: str, matches: str, updates:
 
 
 def read_update_runs(
-    paths: "Iterable[str]", judged: "EventCollection", lengths: "Lengths | None" = None
+    paths: "Iterable[str]",
+    judged: "EventCollection",
+    lengths: "Lengths | None" = None,
+    *,
+    topics: "Topics" = "judged",
 ) -> "list[UpdateRun]":
-    """Read the runs, and say on stderr what of the judgments and of each run takes no part."""
+    """Read the runs, and say on stderr what of the judgments and of each run takes no part, or is missing in a mean over ``topics``."""
     from metrics.events import events_left_out, updates_left_out
     from metrics.readers.lines import read_runs
     from metrics.readers.tempsum import read_update_run
@@ -64,7 +68,9 @@ def read_update_runs(
     paths = list(paths)
     runs = read_runs(paths, lambda path, name: read_update_run(path, name=name))
     say_left_out(judged.name, events_left_out(judged))
-    say_of_runs(paths, runs, lambda run: updates_left_out(judged, run, lengths=lengths), lines=True)
+    say_of_runs(
+        paths, runs, lambda run: updates_left_out(judged, run, lengths=lengths, topics=topics), lines=True
+    )
     return runs
 
 
@@ -142,7 +148,7 @@ def msu(
     _check_draws(model, draws, per_user=per_user, takes_something=given is None or not decays)
     judged = read_judged_events(**files)
     words = None if lengths is None else read_lengths(lengths, judged.topics)
-    systems = read_update_runs(runs, judged, words)
+    systems = read_update_runs(runs, judged, words, topics=topics)
     people = None if given is None else _given(given, count)
     user = None
     if model is not None:
@@ -275,7 +281,7 @@ def updates(
 
     check_draws(model, draws)
     judged = read_judged_events(topics_file=topics_file, nuggets=nuggets, matches=matches, updates=updates)
-    systems = read_update_runs(runs, judged)
+    systems = read_update_runs(runs, judged, topics=topics)
     if model is not None:
         from calibration.user_model.model import read_user_model
 

@@ -32,9 +32,14 @@ def say_left_out(name: "str | Path", counted: "Iterable[LeftOut]", *, lines: boo
     """
     from metrics.readers.columns import line_of_row
 
+    has_topics = "topics" in click.get_current_context().params
+    excuse = "--topics run" if has_topics else ""
     for part in counted:
         line = line_of_row(name, part.entry) if lines and part.entry is not None else None
-        sentence = f"warning: {part.warning(line)}" if part.is_most else part.sentence(line)
+        is_most = part.is_most
+        sentence = (
+            f"warning: {part.warning(line, excuse=excuse)}" if is_most else part.sentence(line, excuse=excuse)
+        )
         sys.stderr.write(f"{name}: {sentence}\n")
 
 

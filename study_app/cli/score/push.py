@@ -111,7 +111,7 @@ def command(
         say_notes(user)
         scores, intervals = user.scored(systems, measures, draws=draws, seed=seed, topics=topics)
     say_left_out(qrels, push_judgments_left_out(judged))
-    say_of_runs(runs, systems, lambda run: push_left_out(judged, run), lines=True)
+    say_of_runs(runs, systems, lambda run: push_left_out(judged, run, topics=topics), lines=True)
     output.scores(scores, intervals)
 
 

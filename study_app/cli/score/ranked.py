@@ -153,7 +153,7 @@ def command(
         scores, intervals = user.scored(systems, measures, draws=draws, seed=seed, topics=topics)
     say_left_out(qrels, ranked_judgments_left_out(judged))
     deepest = None if named else max(depths, default=DEFAULT_DEPTH)
-    say_of_runs(runs, systems, lambda run: ranked_left_out(judged, run, depth=deepest))
+    say_of_runs(runs, systems, lambda run: ranked_left_out(judged, run, depth=deepest, topics=topics))
     output.scores(scores, intervals)
 
 

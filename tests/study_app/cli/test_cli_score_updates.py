@@ -137,6 +137,14 @@ def test_a_user_model_changes_nothing_and_that_is_said(score, tmp_path):
     assert score("--draws", "3").code == 2
 
 
+def test_topics_that_a_run_lacks_count_as_0_and_the_line_says_how_to_leave_them_out(score, tmp_path):
+    """The mean over the topics of the run has them not."""
+    write_updates(tmp_path, RUN.splitlines(keepends=True)[0])
+    lacks = f"{tmp_path}/mine: 1 of 2 judged topics has no update in the run, such as 'TS14.2', and "
+    assert f"{lacks}counts as 0 in the mean (--topics run leaves it out)\n" in score().err
+    assert f"{lacks}is left out of the mean\n" in score("--topics", "run").err
+
+
 def test_faults_are_lines_on_stderr_and_exit_1(score, tmp_path):
     """Of all runs at once; nothing is printed, nothing half-written."""
     write_updates(tmp_path, "1 2 3\n", name="other")
