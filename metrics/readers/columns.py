@@ -7,6 +7,7 @@ tab, vertical tab, form feed), so a field may hold any other character.
 
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from metrics.errors import FaultLog, counted, listed, nearest
 from metrics.files import check_columns
-from metrics.readers.lines import blocks, byte_lines, number, read_bytes, say_once, whole_number
+from metrics.readers.lines import NUMBER, blocks, byte_lines, number, read_bytes, say_once, whole_number
 
 BLANKS = np.isin(np.arange(256), list(b" \t\n\r\v\f"))
 TEXT_BLANKS = (b"\x1c", b"\x1d", b"\x1e", b"\x1f")
@@ -110,9 +111,11 @@ def _checked(data: bytes, names: Sequence[str], log: FaultLog) -> FieldColumns:
     lines: list[int] = []
     rows: list[list[str]] = []
     wrong: list[int] = []
+    is_xml = False
     for line, content in enumerate(byte_lines(data), start=1):
         fields = content.split()
         if len(fields) != len(names) and fields:
+            is_xml = is_xml or (not wrong and not rows and fields[0].startswith(b"<"))
             wrong.append(len(fields))
             expected = f"{len(names)} fields expected, got {len(fields)}"
             log.add(expected, line=line, cure=f"write {', '.join(names)}, separated by white space")
@@ -122,12 +125,16 @@ def _checked(data: bytes, names: Sequence[str], log: FaultLog) -> FieldColumns:
                 lines.append(line)
             except UnicodeDecodeError:
                 log.add("the line is not UTF-8", line=line, cure="save the file as UTF-8")
-    if not rows:
-        say_once(wrong, names, log, by="white space")
+    if is_xml or not rows:
+        say_once(wrong, names, log, by="white space", is_xml=is_xml)
     columns = tuple([row[position] for row in rows] for position in range(len(names)))
     return FieldColumns(lines=np.array(lines, dtype=np.int64), fields=columns)
 
 
+TREC_EVAL = re.compile(rf"runid\s+all\s+\S+|\S+\s+\S+\s+(?:{NUMBER.pattern}|nan)", re.IGNORECASE)
+"""A line of trec_eval: metric, topic, value; the row runid names the run."""
+VALUE = "value"
+"""A column of every long table of scores."""
 DELIMITERS = MappingProxyType({",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"})
 """What may stand between two fields, and how messages call several of it."""
 
@@ -189,6 +196,8 @@ def read_csv_columns(
     rows = _numbered_rows(text, delimiter or ",", log)
     header = [name.strip() for name in next(rows, (1, []))[1]]
     check_columns(path, len(header))
+    if VALUE in columns:
+        check_no_trec_eval(header, log)
     _check_delimiter(header, delimiter, log)
     _check_header(header, columns, log)
     places = [header.index(name) for name in columns]
@@ -253,6 +262,18 @@ def _numbered_rows(text: str, delimiter: str, log: FaultLog) -> Iterator[tuple[i
             f"not CSV ({error})", line=start, cure="separate fields by commas and quote those with commas"
         )
         log.raise_if_any()
+
+
+def check_no_trec_eval(header: Sequence[str], log: FaultLog) -> None:
+    """Raise where the first line of what shall be a CSV of scores is one that trec_eval prints."""
+    if len(header) == 1 and TREC_EVAL.fullmatch(header[0]):
+        log.add(
+            "this is what trec_eval prints (metric, topic, value), and no CSV with a header",
+            line=1,
+            cure="run trec_eval -q, one file a run, and turn all of them into one CSV: "
+            "prefcal convert trec-to-scores RUN.eval ... -o scores.csv",
+        )
+    log.raise_if_any()
 
 
 def _check_delimiter(header: Sequence[str], delimiter: str | None, log: FaultLog) -> None:

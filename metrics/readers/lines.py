@@ -31,6 +31,9 @@ from metrics.files import (
 )
 
 GZIP_MAGIC = b"\x1f\x8b"
+OLE_MAGIC, ZIP_MAGIC = bytes.fromhex("d0cf11e0a1b11ae1"), b"PK\x03\x04"
+SHEETS = (b"xl/", b"opendocument.spreadsheet")
+"""What stands in the zip archive that a spreadsheet is: of Excel, and of LibreOffice."""
 BLOCK_BYTES = 2**24
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 INFINITY = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
@@ -43,7 +46,8 @@ def read_bytes(path: str | Path) -> bytes:
     Raises
     ------
     InputError
-        If the file cannot be opened, its gzip data are damaged, or it is over the budget of `metrics.files`.
+        If the file cannot be opened, is a spreadsheet or an archive, its gzip data are damaged, or it is over the budget of
+        `metrics.files`.
     """
     try:
         data = _stored(Path(path))
@@ -61,8 +65,17 @@ def read_bytes(path: str | Path) -> bytes:
         raise input_fault(
             f"cannot be read ({error})", path=path, cure="check the path and its rights"
         ) from None
+    check_no_archive(path, data)
     check_rows(path, max(data.count(b"\n"), data.count(b"\r")))
     return data.removeprefix(codecs.BOM_UTF8)
+
+
+def check_no_archive(path: str | Path, data: bytes) -> None:
+    """Raise `InputError` where what a file begins with, or all of it, is a spreadsheet or a zip archive: no text in any encoding."""
+    if data.startswith(OLE_MAGIC) or (data.startswith(ZIP_MAGIC) and any(part in data for part in SHEETS)):
+        raise input_fault("this is a spreadsheet", path=path, cure="save it as CSV")
+    if data.startswith(ZIP_MAGIC):
+        raise input_fault("this is a zip archive", path=path, cure="unpack it, and name a file of it")
 
 
 def _stored(path: Path) -> bytes:
@@ -110,7 +123,12 @@ def text_lines(path: str | Path, log: FaultLog) -> Iterator[tuple[int, str]]:
 
 
 def rows(
-    path: str | Path, columns: Sequence[str], log: FaultLog, *, separator: str | None = "\t"
+    path: str | Path,
+    columns: Sequence[str],
+    log: FaultLog,
+    *,
+    separator: str | None = "\t",
+    of_xml: str = "",
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield each row's line number and its fields, as many as there are columns, without any quoting.
 
@@ -127,8 +145,10 @@ def rows(
         Where a row with another number of fields is noted; it is left out.
     separator : str or None
         What separates fields; None for any run of white space.
+    of_xml : str
+        What to say to somebody who gives an XML file here, where one is wanted elsewhere.
     """
-    header, wrong, is_one_right = list(columns), [], False
+    header, wrong, is_one_right, is_xml = list(columns), [], False, False
     by = "tabs" if separator == "\t" else "white space" if separator is None else repr(separator)
     for line, text in text_lines(path, log):
         fields = text.split(separator)
@@ -144,14 +164,15 @@ def rows(
             if line != 1 or fields != header:
                 yield line, fields
         elif text and not text.isspace():
+            is_xml = is_xml or (not wrong and not is_one_right and text.lstrip().startswith("<"))
             wrong.append(len(fields))
             log.add(
                 f"{len(header)} fields expected, got {len(fields)}",
                 line=line,
                 cure=f"write {', '.join(header)}, separated by {by}",
             )
-    if not is_one_right:
-        say_once(wrong, header, log, by=by)
+    if is_xml or not is_one_right:
+        say_once(wrong, header, log, by=by, is_xml=is_xml, of_xml=of_xml)
 
 
 SORTS = MappingProxyType(
@@ -164,20 +185,41 @@ SORTS = MappingProxyType(
 """Fields on a line of files that are separated by white space -> what such a file is."""
 
 
-def say_once(wrong: Sequence[int], names: Sequence[str], log: FaultLog, *, by: str) -> None:
-    """Put one fault in the place of those of all lines, where they have one number of fields: it is another sort of file.
+def say_once(
+    wrong: Sequence[int],
+    names: Sequence[str],
+    log: FaultLog,
+    *,
+    by: str,
+    is_xml: bool = False,
+    of_xml: str = "",
+) -> None:
+    """Put one fault in the place of those of all lines, where they have one number of fields or are XML: it is another sort of file.
 
     Parameters
     ----------
     wrong : sequence of int
-        Number of fields of each line, none of which has the right one; their faults are the last of the log.
+        Number of fields of each line that has not the right one; where no line has, their faults are the last of the log.
     names : sequence of str
         The fields of a line that was expected.
     log : FaultLog
         The faults of the file.
     by : str
         What separates the fields, for the message.
+    is_xml : bool
+        Whether the first line that is not blank is one of these, and begins with ``<``: then nothing else is looked at.
+    of_xml : str
+        What to say of it then besides.
     """
+    cure = f"name the file whose lines are {', '.join(names)}, separated by {by}"
+    if is_xml:
+        log.faults.clear()
+        log.add(
+            f"this is an XML file, and lines of {counted(len(names), 'field')} are expected",
+            line=1,
+            cure="; ".join(filter(None, [cure, of_xml])),
+        )
+        return
     if len(wrong) < 2 or len(set(wrong)) > 1 or len(log.faults) != min(len(wrong), MAX_FAULTS_KEPT):
         return
     log.faults.clear()
@@ -186,7 +228,7 @@ def say_once(wrong: Sequence[int], names: Sequence[str], log: FaultLog, *, by: s
     log.add(
         f"each line has {counted(wrong[0], 'field')}{like} and {len(names)} are expected",
         line=1,
-        cure=f"name the file whose lines are {', '.join(names)}, separated by {by}",
+        cure=cure,
     )
 
 

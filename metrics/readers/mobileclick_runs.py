@@ -76,7 +76,10 @@ def read_summary_run(path: str | Path, collection: Collection, *, name: str | No
     >>> run.name
     'good-order'
     """
-    root = read_xml(path)
+    root = read_xml(
+        path,
+        wanted="a run is XML whose outermost tag is <results>; the collection's tables go to --collection",
+    )
     log = FaultLog(path)
     if root.tag != "results":
         log.add(f"the outermost tag is <{root.tag}>", line=root.line, cure="write <results>")

@@ -12,7 +12,13 @@ import numpy as np
 
 from metrics.arrays import Floats
 from metrics.errors import FaultLog, listed, nearest
-from metrics.readers.columns import CsvColumns, check_any_row, csv_header, read_csv_columns
+from metrics.readers.columns import (
+    CsvColumns,
+    check_any_row,
+    check_no_trec_eval,
+    csv_header,
+    read_csv_columns,
+)
 from metrics.readers.lines import number
 from metrics.results import ALL, Score
 
@@ -87,6 +93,7 @@ def _table(
 ) -> tuple[CsvColumns, list[str], bool]:
     """Return the columns, the measures in them, by default all, and whether the table is long."""
     header = csv_header(path, log)
+    check_no_trec_eval(header, log)
     is_long = set(LONG) <= set(header)
     topic = [TOPIC] if TOPIC in header and systems else []
     if is_long:

@@ -23,7 +23,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from metrics.errors import FaultLog, raise_all
+from metrics.errors import FaultLog, InputError, raise_all
 from metrics.events import Event, EventCollection, Match, Nugget, SkippedMatches, Update, UpdateRun
 from metrics.readers.columns import read_columns
 from metrics.readers.lines import number, rows, run_name, whole_number
@@ -143,6 +143,7 @@ UPDATES = (
 )
 NO_ORIGINAL = frozenset({"", "NULL"})
 MOST_IMPORTANT = 100
+SORTS_CURE = "the topics file is the track's XML (--topics-file), the others are tables (--nuggets, --matches, --updates)"
 EVENT_CURE = "write <event><id>...</id><start>...</start><end>...</end></event>, times in seconds"
 Nuggets: TypeAlias = dict[str, dict[str, Nugget]]
 Updates: TypeAlias = dict[str, dict[str, Update]]
@@ -222,7 +223,11 @@ def read_events(
 def _read_spans(names: TopicNames, log: FaultLog) -> dict[str, MatchedSpan]:
     """Read when each topic begins and ends; one without nuggets keeps its id as written."""
     spans: dict[str, MatchedSpan] = {}
-    root = read_xml(log.path)
+    try:
+        root = read_xml(log.path, wanted=SORTS_CURE)
+    except InputError as error:
+        log.faults += error.faults
+        return spans
     events = [child for child in root.children if child.tag == "event"]
     for event in events:
         written = _content(event, "id", log)
@@ -258,7 +263,9 @@ def _time(event: XmlElement, tag: str, log: FaultLog) -> float:
 def _read_nuggets(log: FaultLog) -> Nuggets:
     """Read the nuggets; topics are called as they are written here."""
     found: Nuggets = defaultdict(dict)
-    for line, (topic, name, seconds, importance, words, text) in rows(log.path, NUGGETS, log):
+    for line, (topic, name, seconds, importance, words, text) in rows(
+        log.path, NUGGETS, log, of_xml=SORTS_CURE
+    ):
         if _is_new(topic, name, found[topic], "nugget", line, log):
             found[topic][name] = Nugget(
                 number(seconds, "timestamp", line, log),
@@ -272,7 +279,7 @@ def _read_nuggets(log: FaultLog) -> Nuggets:
 def _read_updates(names: TopicNames, log: FaultLog) -> Updates:
     """Read the sampled updates; those of topics without nuggets are checked and left out."""
     found: Updates = defaultdict(dict)
-    for line, (written, name, _, _, words, original, text) in rows(log.path, UPDATES, log):
+    for line, (written, name, _, _, words, original, text) in rows(log.path, UPDATES, log, of_xml=SORTS_CURE):
         topic = names.find(written) or written
         if _is_new(topic, name, found[topic], "update", line, log):
             found[topic][name] = Update(
@@ -287,7 +294,7 @@ def _read_matches(
     """Read the matches, and count those that name what is not there."""
     found: defaultdict[str, defaultdict[str, list[Match]]] = defaultdict(lambda: defaultdict(list))
     without_nugget = without_update = 0
-    for line, (written, update, nugget, start, end, _) in rows(log.path, MATCHES, log):
+    for line, (written, update, nugget, start, end, _) in rows(log.path, MATCHES, log, of_xml=SORTS_CURE):
         match = Match(nugget, _length(start, "match_start", line, log), _length(end, "match_end", line, log))
         topic = names.find(written)
         if topic is None or nugget not in nuggets[topic]:

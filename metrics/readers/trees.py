@@ -3,6 +3,7 @@
 A DOCTYPE is refused, no entity is ever resolved.
 """
 
+import codecs
 import json
 import re
 from dataclasses import dataclass, field
@@ -118,6 +119,8 @@ def _new_name(piece: str, members: dict[str, Node], line: int, log: FaultLog) ->
     return name
 
 
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+"""How XML in UTF-16 begins, which is not read either, but is XML."""
 UNCLOSED = {
     expat.errors.codes[expat.errors.XML_ERROR_NO_ELEMENTS],
     expat.errors.codes[expat.errors.XML_ERROR_TAG_MISMATCH],
@@ -149,15 +152,24 @@ class XmlElement:
     text: str = ""
 
 
-def read_xml(path: str | Path) -> XmlElement:
+def read_xml(path: str | Path, *, wanted: str = "name an XML file") -> XmlElement:
     """Read an XML file (UTF-8, whatever its declaration says) and return its root element.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    wanted : str
+        Which file is wanted, and which option takes what: the cure where this one is none of XML.
 
     Raises
     ------
     InputError
-        If the file cannot be opened, is not well formed, or has a DOCTYPE.
+        If the file cannot be opened, is no XML or not well formed, or has a DOCTYPE.
     """
     builder, data = _Builder(path), read_bytes(path)
+    if not data.lstrip().startswith((b"<", *UTF_16)) and data.strip():
+        raise input_fault("this is no XML file: it does not begin with <", path=path, line=1, cure=wanted)
     check_values(path, data.count(b"<"))
     try:
         builder.parser.Parse(data, True)  # noqa: FBT003 - expat takes no keywords

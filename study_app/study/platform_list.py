@@ -12,6 +12,7 @@ from pathlib import Path
 
 from metrics.errors import FaultLog, input_fault, listed
 from metrics.files import SMALL_BYTES, check_bytes
+from metrics.readers.lines import check_no_archive
 from study_app.study.platforms import Platform
 
 COLUMNS = {
@@ -140,6 +141,7 @@ def parse_platform_list(
 
 def _rows(content: bytes, path: str | Path) -> list[tuple[int, list[str]]]:
     """Return the rows that are not blank, each with the line on which it ends."""
+    check_no_archive(path, content)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -143,6 +143,7 @@ def test_no_row_of_a_csv_is_ever_dropped_in_silence(rows, folder):
     ("text", "fault"),
     [
         ("", "searches.csv:1: the file is empty; write a header line, or remove the file"),
+        (b"PK\x03\x04 xl/workbook.xml", "searches.csv:1: this is a spreadsheet; save it as CSV"),
         (b"worker,topic,seconds\nw,q\xff,1\n", "searches.csv:2: not UTF-8; save the file as UTF-8"),
         (
             "worker,topic\nw,q\n",

@@ -113,6 +113,18 @@ def test_another_sort_of_file_is_one_fault_that_says_which(written):
     )
 
 
+def test_an_xml_file_in_place_of_a_run_is_one_fault(written):
+    """Though a line of it may have as many words as a run has fields."""
+    _, faults = read(written(b"<results>\n one two three\n four\n</results>\n"))
+
+    assert faults == [
+        (
+            "1: this is an XML file, and lines of 3 fields are expected; name the file whose lines are topic, tweet, grade, "
+            "separated by white space"
+        )
+    ]
+
+
 def test_lines_whose_fields_only_add_up_are_wrong(written):
     """Two fields and then four are no two rows of three."""
     _, faults = read(written(b"MB1 11\nMB1 12 0 x\n"))

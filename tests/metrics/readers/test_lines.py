@@ -1,7 +1,10 @@
 """The ground under every reader: bytes to lines, lines to fields, fields to numbers."""
 
 import gzip
+import io
 import math
+import re
+import zipfile
 from contextlib import suppress
 
 import pytest
@@ -9,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrics.errors import FaultLog, InputError
-from metrics.readers.lines import GZIP_MAGIC, number, read_bytes, rows, text_lines, whole_number
+from metrics.readers.lines import GZIP_MAGIC, OLE_MAGIC, number, read_bytes, rows, text_lines, whole_number
 
 COLUMNS = ("topic", "document")
 
@@ -89,6 +92,48 @@ def test_the_header_of_another_file_is_one_fault(written):
         [],
         [f"{path}:1: the columns are document, topic; name the file whose columns are topic, document"],
     )
+
+
+def test_an_xml_file_in_place_of_a_table_is_one_fault(written):
+    """Its lines have any number of fields, none of which says anything."""
+    path = written(b"\n<topics>\n <topic>1\tx</topic>\n one\ttwo\n</topics>\n")
+    _, faults = all_rows(path, of_xml="topics go elsewhere")
+    assert faults == [
+        (
+            f"{path}:1: this is an XML file, and lines of 2 fields are expected; name the file whose lines are topic, document, "
+            "separated by tabs; topics go elsewhere"
+        )
+    ]
+
+
+def test_a_text_that_begins_like_xml_is_none(written):
+    """One line of two fields is enough."""
+    path = written(b"<1\tx\n2\n")
+    assert all_rows(path)[1] == [
+        f"{path}:2: 2 fields expected, got 1; write topic, document, separated by tabs"
+    ]
+
+
+def zipped(name):
+    """Return a zip archive with one file in it."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr(name, "x" * 100)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (zipped("xl/workbook.xml"), "table.tsv:1: this is a spreadsheet; save it as CSV"),
+        (OLE_MAGIC + bytes(600), "table.tsv:1: this is a spreadsheet; save it as CSV"),
+        (zipped("qrels.txt"), "table.tsv:1: this is a zip archive; unpack it, and name a file of it"),
+    ],
+)
+def test_a_spreadsheet_or_an_archive_is_no_text_in_a_wrong_encoding(written, data, message):
+    """To save it as UTF-8 is not what mends it."""
+    with pytest.raises(InputError, match=re.escape(message)):
+        read_bytes(written(data))
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,21 @@ def test_matches_of_what_is_not_there_are_counted(tmp_path):
             "updates.tsv:3: update_len is no whole number: 'four'; write digits only",
         ),
         (
+            {"topics": NUGGETS},
+            (
+                "topics.xml:1: this is no XML file: it does not begin with <; the topics file is the track's XML (--topics-file), "
+                "the others are tables (--nuggets, --matches, --updates)"
+            ),
+        ),
+        (
+            {"nuggets": TOPICS},
+            (
+                "nuggets.tsv:1: this is an XML file, and lines of 6 fields are expected; name the file whose lines are query_id, "
+                "nugget_id, timestamp, importance, nugget_len, nugget_text, separated by tabs; the topics file is the track's XML "
+                "(--topics-file), the others are tables (--nuggets, --matches, --updates)"
+            ),
+        ),
+        (
             {"updates": UPDATES.encode().replace(b"more", b"m\xffre")},
             "updates.tsv:3: the line is not UTF-8; save the file as UTF-8",
         ),

@@ -44,6 +44,13 @@ def test_markup_that_is_not_well_formed_is_a_fault_with_its_line(written, text, 
         read_xml(written(text))
 
 
+def test_a_file_of_another_sort_is_no_xml_and_the_cure_is_the_readers(written):
+    """Nobody mends the markup of a table."""
+    message = r"file\.xml:1: this is no XML file: it does not begin with <; give the topics"
+    with pytest.raises(InputError, match=message):
+        read_xml(written("\n1\tnugget\n"), wanted="give the topics")
+
+
 def test_a_tag_left_open_is_named_with_its_own_line(written):
     """The line where the parser noticed is seldom the line to mend."""
     with pytest.raises(InputError, match=r"file\.xml:3: .* \(<b> of line 2 is not closed\)"):

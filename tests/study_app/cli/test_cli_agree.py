@@ -200,6 +200,20 @@ def test_a_model_of_other_tables_is_other_data(agree, tmp_path, tables):
     assert fits["M@preferences"] == "other_data"
 
 
+@pytest.mark.parametrize(
+    "row", ["map                   \tall\t0.25\n", "map all 0.25\n", "runid\tall\tbm25\n"]
+)
+def test_what_trec_eval_prints_is_known_and_the_converter_named(agree, tables, tmp_path, row):
+    """To put commas into it would not make it a table of scores."""
+    (tmp_path / "bm25.eval").write_text(row)
+    ended = agree(tables, "--scores", tmp_path / "bm25.eval", "-o", tmp_path)
+    assert ended.code == 1
+    assert ended.err.endswith(
+        f"{tmp_path}/bm25.eval:1: this is what trec_eval prints (metric, topic, value), and no CSV with a header; run trec_eval "
+        "-q, one file a run, and turn all of them into one CSV: prefcal convert trec-to-scores RUN.eval ... -o scores.csv\n"
+    )
+
+
 def test_scores_of_any_tool_are_judged_too(agree, tables, tmp_path):
     """Does my metric agree?"""
     scores = tmp_path / "scores.csv"
