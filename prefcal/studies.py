@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.agree.evidence import Evidence, read_scores
-from calibration.agree.result import AgreementTables, Wanted
+from calibration.agree.result import KEYWORDS, AgreementTables, Wanted
 from calibration.agree.study import agree as agree_with
 from calibration.fit.families import FitOptions
 from calibration.fit.study import UserModelFit, fit_user_model
@@ -175,6 +175,7 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
         place="preferences" if folder is None else str(Path(folder) / "preferences.csv"),
         scores_place="scores" if scores is None or isinstance(scores, pd.DataFrame) else str(scores),
         looks=study.looks if study else None,
+        arguments=KEYWORDS,
     )
     wanted = Wanted(primary=primary, compare=tuple(compare)) if primary or compare else None
     found = agree_with(evidence, wanted=wanted, measures=measures, complete_only=complete_only, seed=seed)

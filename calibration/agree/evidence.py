@@ -13,6 +13,7 @@ import pandas as pd
 
 from calibration.agree.judged_task import JudgedTask
 from calibration.agree.measures.variants import Sweep, Variant
+from calibration.agree.result import OPTIONS, Arguments
 from calibration.tables.sources import TaskSources
 from calibration.user_model.model import UserModel
 from metrics.errors import FaultLog, input_fault, listed
@@ -211,6 +212,8 @@ class Evidence:
         How messages call the preferences, and the scores.
     looks : str or None
         That somebody looked at results while the study ran, as study.json tells it.
+    arguments : Arguments
+        What messages call that with which all this is given.
     """
 
     tables: Mapping[str, pd.DataFrame]
@@ -223,6 +226,7 @@ class Evidence:
     place: str = "preferences"
     scores_place: str = "scores"
     looks: str | None = None
+    arguments: Arguments = OPTIONS
 
     def of_task(self, name: str, task: str) -> pd.DataFrame | None:
         """Return the rows of a table that are about a task, without the column task; None where there are none."""

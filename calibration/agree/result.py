@@ -26,6 +26,48 @@ Row: TypeAlias = "pd.Series[object]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Arguments:
+    """What messages call that with which an agreement is asked for: options of the command, or arguments of the function.
+
+    Attributes
+    ----------
+    files : str
+        Collections and runs, as a cure.
+    scores, model : str
+        Scores of one's own, and a user model, as something to give.
+    named, added : str
+        Measures to compare, and measures to add.
+    rank : str
+        What says which system people prefer.
+    """
+
+    files: str
+    scores: str
+    model: str
+    named: str
+    added: str
+    rank: str
+
+
+OPTIONS = Arguments(
+    files="name its files with --collection KIND=PATH and --run NAME=PATH",
+    scores="--scores",
+    model="--model FILE, as prefcal fit writes it",
+    named="--primary, --compare",
+    added="--measure",
+    rank="prefcal rank",
+)
+KEYWORDS = Arguments(
+    files="name its files with collection={KIND: PATH} and runs={NAME: PATH}",
+    scores="scores=FRAME",
+    model="model=MODEL, as prefcal.fit returns it",
+    named="primary, compare",
+    added="measures",
+    rank="prefcal.rank",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """What a study or a command names.
 

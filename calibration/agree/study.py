@@ -86,7 +86,7 @@ class TaskScorer:
         kind = task_kind(task.task, self.evidence)
         if kind in KINDS:
             return "nothing scores its systems"
-        return f"prefcal has no measures for tasks of kind {kind}; yours can be given with --scores"
+        return f"prefcal has no measures for tasks of kind {kind}; yours can be given with {self.evidence.arguments.scores}"
 
 
 def task_scorer(task: JudgedTask, evidence: Evidence, names: Iterable[str] = ()) -> TaskScorer:
@@ -219,10 +219,11 @@ def agree(
     scored = [one for one in every if one.measured.variants]
     notes = [note for one in every for note in one.measured.notes]
     if not scored:
+        words = evidence.arguments
         raise input_fault(
             f"nothing scores the systems that were judged ({'; '.join(notes)})",
-            cure="name its files with --collection KIND=PATH and --run NAME=PATH, add table positions or push_cells "
-            "(prefcal features), or give --scores; prefcal rank says without any which system people prefer",
+            cure=f"{words.files}, add table positions or push_cells (prefcal features), or give {words.scores}; "
+            f"{words.rank} says without any which system people prefer",
         )
     _check_added(measures, evidence, scored)
     named = _named(evidence, scored, wanted, notes)
@@ -287,7 +288,8 @@ def _check_added(measures: Sequence[str], evidence: Evidence, scored: Sequence[_
     """Raise `InputError` unless every measure that the caller adds scores a task."""
     variants = {one.task.task: one.measured.variants for one in scored}
     kinds = {task: task_kind(task, evidence) for task in variants}
-    resolved_for_all(Wanted(compare=tuple(measures)), variants, kinds, options="--measure")
+    words = evidence.arguments
+    resolved_for_all(Wanted(compare=tuple(measures)), variants, kinds, arguments=words, options=words.added)
 
 
 def _named(
@@ -297,7 +299,8 @@ def _named(
     if wanted is not None:
         wanted = replace(wanted, at_analysis=True)
         variants = {one.task.task: one.measured.variants for one in scored}
-        return resolved_for_all(wanted, variants, {task: task_kind(task, evidence) for task in variants})
+        kinds = {task: task_kind(task, evidence) for task in variants}
+        return resolved_for_all(wanted, variants, kinds, arguments=evidence.arguments)
     named: dict[str, Wanted] = {}
     for one in scored:
         task = one.task.task

@@ -1,7 +1,6 @@
 """Read and write folders of tidy tables as CSV and Parquet; every fault with file, line and cure.
 
-A folder may hold any of `calibration.tables.tables.TABLES`; unknown files and columns are ignored; a CSV wins over a
-Parquet file of the same name.
+A folder may hold any of `calibration.tables.tables.TABLES`; unknown files and columns are ignored; a CSV wins over a Parquet file of the same name.
 """
 
 import hashlib
@@ -20,6 +19,7 @@ from calibration.tables.raw_files import (
     SUFFIXES,
     LineNumbers,
     blocks,
+    by_name,
     ignored_files,
     meant,
     raw_csv,
@@ -190,10 +190,10 @@ def checked_tables(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame
     """Return plain frames as `read_tables` returns files: checked, all faults of all tables at once, unknown names too."""
     found: dict[str, pd.DataFrame] = {}
     faults: list[Fault] = []
-    for name, frame in tables.items():
+    for name, frame in by_name(tables).items():
         if name not in TABLES:
-            cure = f"use one of {listed(sorted(TABLES), most=20)}"
-            faults.append(Fault(problem="no such table", cure=cure, path=name))
+            known = f"use one of {listed(sorted(TABLES), most=20)}"
+            faults.append(Fault(problem="no such table", cure=known, path=name))
             continue
         try:
             found[name] = checked(frame, TABLES[name])

@@ -14,7 +14,7 @@ What is not known is ignored, so a single letter too many takes a column, or a w
 import codecs
 import csv
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
@@ -32,6 +32,7 @@ from calibration.tables.study import STUDY_FILE
 from calibration.tables.tables import TABLES
 from metrics.errors import FaultLog, counted, input_fault, nearest
 from metrics.files import check_bytes, check_columns, check_rows, check_unfolded
+from metrics.readers.lines import check_no_archive
 
 _SEPARATORS = MappingProxyType({";": "semicolons", "\t": "tabs"})
 
@@ -39,6 +40,22 @@ _SEPARATORS = MappingProxyType({";": "semicolons", "\t": "tabs"})
 _NAMES = pa.dictionary(pa.int32(), pa.string())
 BLOCK_BYTES = 2**22
 """Of a file that lie in memory at once while its text is read; the parser is slower with larger ones."""
+
+
+def by_name(given: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
+    """Return frames by name; raises `InputError` for anything else, and says of a frame which table it may be."""
+    if isinstance(given, Mapping):
+        return given
+    if not isinstance(given, pd.DataFrame):
+        problem = f"tables are a folder or frames by name, not {type(given).__name__}"
+        raise input_fault(problem, cure='give a path, or a dict such as {"preferences": frame}')
+    fitting = [
+        name for name, table in sorted(TABLES.items()) if set(table.required_names) <= {*given.columns}
+    ]
+    name = "preferences" if "preferences" in fitting or not fitting else fitting[0]
+    raise input_fault(
+        "a frame was given where tables by name are wanted", cure=f'give {{"{name}": frame}} instead of frame'
+    )
 
 
 def raw_csv(path: Path, log: FaultLog, names: Collection[str] = ()) -> pd.DataFrame:
@@ -57,7 +74,9 @@ def _is_text(path: Path, log: FaultLog) -> bool:
     """Say whether a file holds text in UTF-8; what it holds instead is a fault."""
     decoder = codecs.getincrementaldecoder("utf-8-sig")()
     is_blank, feeds, returns = True, 0, 0
-    for block in blocks(path):
+    for number, block in enumerate(blocks(path)):
+        if number == 0:
+            check_no_archive(path, block)
         try:
             text = decoder.decode(block, final=not block)
         except UnicodeDecodeError as error:

@@ -81,6 +81,50 @@ def test_a_frame_is_checked_as_a_file_is(tables):
     assert third.startswith("stops:1: column 'worker' is missing")
 
 
+@pytest.mark.parametrize("step", [prefcal.fit, prefcal.agree, prefcal.rank])
+def test_a_frame_in_place_of_tables_by_name_is_told_the_cure(tables, step):
+    """Its columns are no tables."""
+    with pytest.raises(prefcal.InputError) as error:
+        step(tables["preferences"])
+    assert str(error.value) == (
+        'a frame was given where tables by name are wanted; give {"preferences": frame} instead of frame'
+    )
+
+
+def test_a_frame_of_another_table_and_a_list_are_told_too(tables):
+    """Which table a frame may be, its columns say."""
+    with pytest.raises(prefcal.InputError, match=r'give \{"intent_votes": frame\}'):
+        prefcal.fit(tables["intent_votes"])
+    with pytest.raises(
+        prefcal.InputError, match="tables are a folder or frames by name, not list; give a path"
+    ):
+        prefcal.fit([tables["preferences"]])
+
+
+def test_the_function_is_told_of_its_arguments_and_not_of_options(judged):
+    """Who writes Python has no --scores."""
+    votes = judged["preferences"]
+    of_pairs = {"preferences": votes}
+    with pytest.raises(prefcal.InputError) as error:
+        prefcal.agree(of_pairs)
+    assert "collection={KIND: PATH}" in str(error.value)
+    assert "scores=FRAME" in str(error.value)
+    assert "--" not in str(error.value)
+    systems, topics = {*votes["system_left"], *votes["system_right"]}, votes["topic"].unique()
+    scores = pd.DataFrame(
+        [(run, topic, "mine", 0.5) for run in systems for topic in topics],
+        columns=["run", "topic", "metric", "value"],
+    )
+    with pytest.raises(
+        prefcal.InputError, match=r"primary, compare: nothing here scores 'M@840'; .*runs=\{NAME"
+    ):
+        prefcal.agree(of_pairs, scores=scores, compare=["M@840"])
+    with pytest.raises(
+        prefcal.InputError, match="measures: nothing here scores 'M@preferences'; give model="
+    ):
+        prefcal.agree(of_pairs, scores=scores, measures=["M@preferences"])
+
+
 def test_estimates_stand_in_a_labelled_series_and_a_frame(fitted):
     """As statsmodels and lifelines have them."""
     frame = fitted.frame()

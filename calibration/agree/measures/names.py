@@ -10,13 +10,12 @@ from dataclasses import replace
 
 from calibration.agree.measures.kinds import KINDS
 from calibration.agree.measures.variants import CONVERTED_MARK, Fit, Variant
-from calibration.agree.result import Wanted
+from calibration.agree.result import OPTIONS, Arguments, Wanted
 from metrics.errors import Fault, InputError, input_fault, listed, nearest
 from metrics.ranked.named import INSTALL, PlainMeasure, has_ir_measures, ranked_measure
 from metrics.registry import Measure, all_measures
 from metrics.summaries.score import MMeasure
 
-OPTIONS = "--primary, --compare"
 OF_MODEL = ("@preferences", "@grid", "@stops", "@fitted", "fitted P")
 """How names end of what only a user model can score."""
 _AT_DEPTH = re.compile(r"\w+@.*")
@@ -46,7 +45,7 @@ def resolved(
         raise InputError([replace(fault, path=place) for fault in faults])
     notes = [
         f"{task}: no comparison with {name}, which the study names: "
-        + ("it needs what prefcal fit finds (--model)" if _is_fitted(name) else "its files are not here")
+        + ("it needs the user model that prefcal fit makes" if _is_fitted(name) else "its files are not here")
         for name in absent
     ]
     return wanted.without(absent).renamed(found), notes
@@ -57,7 +56,8 @@ def resolved_for_all(
     variants: Mapping[str, Sequence[Variant]],
     kinds: Mapping[str, str],
     *,
-    options: str = OPTIONS,
+    arguments: Arguments = OPTIONS,
+    options: str | None = None,
 ) -> dict[str, Wanted]:
     """Return what a command wants of each task, by the measures' full names; a task compares what it has of it.
 
@@ -69,8 +69,10 @@ def resolved_for_all(
         By task.
     kinds : mapping of str to str
         Task -> kind, of the same tasks.
-    options : str
-        What messages call the options that name them.
+    arguments : Arguments
+        What messages call that with which an agreement is asked for.
+    options : str, optional
+        What messages call that which names these measures; by default ``arguments.named``.
 
     Raises
     ------
@@ -81,7 +83,7 @@ def resolved_for_all(
     fair = {one.measure for of_task in variants.values() for one in of_task if one.fit is not Fit.IN_SAMPLE}
     known = {name for of_task in found.values() for name in of_task}
     faults = [
-        _unscored(name)
+        _unscored(name, arguments)
         if any(is_name(name, kind) for kind in kinds.values())
         else _unknown(name, fair, "any task", set(kinds.values()))
         for name in wanted.names
@@ -91,7 +93,9 @@ def resolved_for_all(
     faults += [_in_sample(name, "any task") for name in full if name not in fair]
     faults += list(dict.fromkeys(fault for of_task in found.values() for fault in _same(wanted, of_task)))
     if faults:
-        raise InputError([replace(fault, problem=f"{options}: {fault.problem}") for fault in faults])
+        raise InputError(
+            [replace(fault, problem=f"{options or arguments.named}: {fault.problem}") for fault in faults]
+        )
     return {
         task: wanted.without(set(wanted.names) - set(names)).renamed(names) for task, names in found.items()
     }
@@ -182,10 +186,10 @@ def _is_fitted(name: str) -> bool:
     return name.removesuffix(f" {CONVERTED_MARK}").endswith(OF_MODEL)
 
 
-def _unscored(name: str) -> Fault:
-    cure = "name its files with --collection KIND=PATH and --run NAME=PATH"
+def _unscored(name: str, arguments: Arguments) -> Fault:
+    cure = arguments.files
     if _is_fitted(name):
-        cure = "give --model FILE, as prefcal fit writes it from tables that can tell its parameters"
+        cure = f"give {arguments.model}, from tables that can tell its parameters"
     return Fault(problem=f"nothing here scores {name!r}", cure=cure)
 
 
@@ -216,7 +220,7 @@ def _unknown(name: str, known: Collection[str], task: str, kinds: Collection[str
     cure = f"did you mean {near!r}? " if near else ""
     return Fault(
         problem=f"there is no measure {name!r} in {task}",
-        cure=f"{cure}known are {listed(sorted(known), most=30)}, and the like (prefcal agree --help)",
+        cure=f"{cure}known are {listed(sorted(known), most=30)}, and the like (see docs/agreement.md)",
     )
 
 
@@ -237,7 +241,7 @@ def _of_registry(text: str, kind: str) -> Measure:
         raise input_fault(f"{text} does not score {kind}", cure=f"what does is {listed(able, most=30)}")
     if isinstance(found, MMeasure) and found.truncate is not None:
         raise input_fault(
-            f"{text}: agreement is of whole summaries", cure="leave out truncate, or give --scores"
+            f"{text}: agreement is of whole summaries", cure="leave out truncate, or give scores of your own"
         )
     return found
 
