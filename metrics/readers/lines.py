@@ -148,7 +148,8 @@ def rows(
     of_xml : str
         What to say to somebody who gives an XML file here, where one is wanted elsewhere.
     """
-    header, wrong, is_one_right, is_xml = list(columns), [], False, False
+    header, wrong = list(columns), list[int]()
+    is_one_right = is_xml = False
     by = "tabs" if separator == "\t" else "white space" if separator is None else repr(separator)
     for line, text in text_lines(path, log):
         fields = text.split(separator)

@@ -89,7 +89,7 @@ def _between(spread: "Spread", thing: str) -> str:
 def _checks(progress: "StudyProgress") -> list[str]:
     """Say how many fail each check of care, of how many of whom that can be told."""
     rates = {
-        check.name: f"{check.title} (nobody has answers enough)"
+        check.name: f"{check.title} (too few answers yet)"
         if check.rate is None
         else f"{check.title} {check.failed} of {check.judged} ({check.rate:.0%})"
         for check in progress.checks

@@ -72,6 +72,38 @@ def test_a_researcher_steers_a_study_in_every_way_and_every_page_can_be_used_by_
     assert wrong == []
 
 
+WIDTHS = """() => ({
+    bar: document.querySelector(".console-head").offsetHeight,
+    tables: [...document.querySelectorAll(".scroll")].map((place) => ({
+        cut: place.scrollWidth > place.clientWidth + 1,
+        told: parseFloat(getComputedStyle(place, "::before").paddingBottom) > 10,
+    })),
+})"""
+"""How high the bar is, and of each table whether it is wider than its place, and whether that is said."""
+TITLE = "Which summary helps you more, and how do you follow the news?"
+
+
+def test_the_bar_is_one_line_and_a_table_that_is_cut_off_says_so(browser: Browser, study: StudyServer):
+    """With a long title on a small screen of a computer, and on a phone; what fits says nothing."""
+    told: list[bool] = []
+    for width, height in ((1280, 800), (390, 844)):
+        page = browser.new_context(viewport={"width": width, "height": height}).new_page()
+        page.goto(f"{study.url}{study.progress_path}")
+        for place in ("", "people", "material", "limits"):
+            page.goto(f"{study.url}/r/walk/{place}")
+            page.locator(".study span").first.evaluate("(one, title) => { one.textContent = title; }", TITLE)
+            found = page.evaluate(WIDTHS)
+            assert found["bar"] < 80 or width < 1000, place
+            assert [table["told"] for table in found["tables"]] == [
+                table["cut"] for table in found["tables"]
+            ], place
+            told += [table["told"] for table in found["tables"]]
+            if place in {"", "limits"}:
+                assert not any(table["cut"] for table in found["tables"]), f"{place} {width}"
+        page.context.close()
+    assert {*told} == {True, False}
+
+
 def test_the_overview_renews_itself_while_somebody_looks(browser: Browser, study: StudyServer):
     """Not while it is hidden, nor under somebody who reads its table; and it says when the sign-in is over."""
     page = browser.new_context(**SCREENS["desktop"]).new_page()

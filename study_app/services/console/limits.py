@@ -83,8 +83,8 @@ def raising(plan: StudyPlan, task: TaskPlan, limit: int) -> Steer:
         effects=(
             f"Up to {counted(more, 'more worker')} can come for this task: {after} instead of {before}.",
             *_cost(plan, more),
-            "Nothing changes for who is here or was here.",
-            "Who was sent away as full is not called back: say on the platform that there are places again.",
+            "Nothing changes for workers who have come already.",
+            "Workers who were sent away because the study was full are not called back: say on the platform that there are places again.",
             f"Write {key}: {limit} into the study file too: a file with the old number will not load any more.",
         ),
     )
@@ -145,9 +145,9 @@ def closing(session: Session, plan: StudyPlan, row: int, *, now: datetime) -> St
     return Steer(
         title=f"Close {name} of task {task.entry.name}: {topic.text}",
         effects=(
-            "Nobody takes it any more. Its answers stay, and count.",
-            f"Who has it now goes on with it to the end: {counted(at_work, 'worker')}.",
-            f"Workers can still take {left} other." if left else _nothing_left(plan, task),
+            "No new worker gets it. Its answers stay, and count.",
+            f"Workers who have it now go on with it to the end: {counted(at_work, 'worker')}.",
+            f"Others of this task that have room: {left}." if left else _nothing_left(plan, task),
             "It can be opened again here.",
         ),
     )
@@ -179,7 +179,7 @@ def _open_after(session: Session, task: TaskPlan, topic: TopicPlan, *, now: date
 
 def _nothing_left(plan: StudyPlan, task: TaskPlan) -> str:
     others = sum(other.opens_study for other in plan.tasks) > 1
-    rest = "Who comes gets the other tasks only." if others else "So nobody new is let in."
+    rest = "New workers get only the other tasks." if others else "So nobody new is let in."
     return f"Nothing else of task {task.entry.name} has room. {rest}"
 
 
@@ -233,7 +233,7 @@ def extending(session: Session, task: TaskPlan, days: float, *, now: datetime) -
             f"{counted(following, 'stream')} that people follow now go on until then, or until the event ends."
             if following
             else "Nobody follows a stream yet.",
-            "Who follows was told fewer days: write to them, and pay for more.",
+            "Those who follow now were told fewer days: write to them, and pay for more.",
             f"Write days: {days:g} into the study file too: a file with the old number will not load any more.",
         ),
     )

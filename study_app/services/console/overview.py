@@ -3,7 +3,7 @@
 How a study goes, at a glance: people over time, minutes, pay, when it will be full, and what is wrong now with its cure.
 
 What each query has is in `study_app.services.researcher.progress`. A rate is that of the last hour; of the last day where the hour
-had too few people to tell.
+had too few people to tell; there is none before an hour is over.
 
 What is wrong with a study now, in words, each with its cure: logs, checks, room, tasks that are full, backups.
 """
@@ -28,7 +28,11 @@ from study_app.store.plan import StudyPlan, TaskPlan
 
 FEWEST = 3
 """So many people must have come for a rate."""
-WINDOWS = ((timedelta(hours=1), "hour"), (timedelta(days=1), "day"))
+WINDOWS = (timedelta(hours=1), timedelta(days=1))
+SHORTEST = WINDOWS[0]
+"""Of a shorter time it is said how many came, and no rate is made of it: many come in the first minutes."""
+FEW = 4
+"""Fewer times have no quarters."""
 STEPS = 60
 """Points of a curve at the most."""
 
@@ -45,7 +49,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Minutes:
-    """Minutes from consent to the last button of those who finished: a quarter took less than ``low``, half less than ``middle``."""
+    """Minutes from consent to the last button of those who finished: a quarter took less than ``low``, half less than ``middle``.
+
+    Of fewer than `FEW` workers ``low`` and ``high`` are the shortest and the longest time.
+    """
 
     low: float
     middle: float
@@ -72,17 +79,17 @@ class Outlook:
     ----------
     left : int or None
         How many more workers there is room for; None without a limit.
-    an_hour : float or None
-        How many consented an hour; None where too few came to tell.
-    within : str
-        Of which time that is the mean: hour or day.
+    consented : int or None
+        How many consented within ``seen``; None where too few came to tell.
+    seen : timedelta
+        The last hour or day, or the time since the first one consented if that is shorter.
     full_at : datetime or None
-        When the last of ``left`` comes at this rate.
+        When the last of ``left`` comes at this rate; None also where ``seen`` is shorter than `SHORTEST`.
     """
 
     left: int | None
-    an_hour: float | None
-    within: str
+    consented: int | None
+    seen: timedelta
     full_at: datetime | None
 
 
@@ -163,7 +170,8 @@ def parts(session: Session, plan: StudyPlan, *, now: datetime) -> tuple[Part, ..
 def _minutes(minutes: Sequence[float]) -> Minutes | None:
     if not minutes:
         return None
-    low, middle, high = (float(one) for one in np.quantile(minutes, (0.25, 0.5, 0.75)))
+    ends = (0.0, 1.0) if len(minutes) < FEW else (0.25, 0.75)
+    low, middle, high = (float(one) for one in np.quantile(minutes, (ends[0], 0.5, ends[1])))
     return Minutes(low=low, middle=middle, high=high, workers=len(minutes))
 
 
@@ -196,15 +204,14 @@ def _left(plan: StudyPlan, queries: Sequence[Sequence[QueryProgress]]) -> int | 
 
 def outlook(left: int | None, consented: Sequence[datetime], *, now: datetime) -> Outlook:
     """Say when a study will be full, from the times at which people consented, in order."""
-    rate, within = None, ""
-    for window, within in WINDOWS:  # noqa: B007 - the last one stays where there are too few
+    for window in WINDOWS:
         since = len(consented) - bisect_right(consented, now - window)
         if since >= FEWEST:
             seen = min(window, now - consented[0])
-            rate = since / max(seen / timedelta(hours=1), 1 / 60)
-            break
-    full_at = now + timedelta(hours=left / rate) if left is not None and rate is not None else None
-    return Outlook(left=left, an_hour=rate, within=within, full_at=full_at)
+            is_rate = left is not None and seen >= SHORTEST
+            full_at = now + seen * ((left or 0) / since) if is_rate else None
+            return Outlook(left=left, consented=since, seen=seen, full_at=full_at)
+    return Outlook(left=left, consented=None, seen=WINDOWS[-1], full_at=None)
 
 
 def _curve(arrived: Sequence[datetime], finished: Sequence[datetime], *, now: datetime) -> Curve | None:

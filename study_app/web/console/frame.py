@@ -206,7 +206,7 @@ def _refuse_strange(seat: Seat, what: str) -> None:
     """Refuse who may only look, and a form that this session was not given; raises `NotDone`."""
     if not seat.may_act:
         raise NotDone(
-            f"Your key ({seat.key.name}) is one to watch, and this is for keys to manage: {what}.", 403
+            f"Your key ({seat.key.name}) has the role watch, and this needs the role manage: {what}.", 403
         )
     sent = request.form.get("csrf", "")
     if request.method == "POST" and not hmac.compare_digest(sent.encode(), seat.csrf.encode()):

@@ -6,12 +6,13 @@ Where the lines and ticks of the drawing lie is worked out here; `templates/cons
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from flask import Blueprint, Response, request
 
+from metrics.errors import counted
 from study_app.services.console.access import acts
-from study_app.services.console.overview import Curve
+from study_app.services.console.overview import FEW, SHORTEST, Curve, Minutes, Outlook, StudyGlance
 from study_app.services.researcher.studies import pause, resume
 from study_app.store.database import room_left
 from study_app.store.models import LoadedStudy
@@ -101,6 +102,60 @@ def _moment(time: datetime, times: Sequence[datetime]) -> str:
     return f"{time:%H:%M}" if days < 2 else f"{time:%d %b}"
 
 
+UNITS = (("days", 1440, 2880), ("hours", 60, 120), ("minutes", 1, 2), ("seconds", 1 / 60, 0))
+"""Unit, its minutes, and from how many minutes on it is used."""
+
+
+def minutes_words(minutes: Minutes) -> str:
+    """Say how long people took who finished, in the unit that suits half of them."""
+    unit, length, _ = next(one for one in UNITS if minutes.middle >= one[2])
+    low, middle, high = (_number(one / length) for one in (minutes.low, minutes.middle, minutes.high))
+    if minutes.workers == 1:
+        return f"The one worker who finished took {middle} {unit} from consent to the end."
+    who = f"of the {minutes.workers} workers who finished"
+    if low == high:
+        return f"Most {who} took about {middle} {unit} from consent to the end."
+    if minutes.workers < FEW:
+        return f"Each {who} took {low} to {high} {unit} from consent to the end."
+    return f"Half {who} took less than {middle} {unit} from consent to the end; the middle half took {low} to {high}."
+
+
+def _number(number: float) -> str:
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
+
+
+def outlook_words(ahead: Outlook) -> str:
+    """Say for how many there is room, how many came, and when the study will be full."""
+    if ahead.left == 0:
+        return "The study is full."
+    said = ["The number of workers has no limit."]
+    if ahead.left is not None:
+        said = [f"There is room for {counted(ahead.left, 'more worker')}."]
+    if ahead.consented is not None:
+        said.append(f"{ahead.consented} consented in the last {_time(ahead.seen)}{_rate(ahead)}.")
+    elif ahead.left is not None:
+        said.append("Too few came within the last day to say when it will be full.")
+    return " ".join(said)
+
+
+def _rate(ahead: Outlook) -> str:
+    """Say how many came an hour where it was longer than one, and when the study is full at this rate."""
+    hours = ahead.seen / timedelta(hours=1)
+    rate = f", which is {(ahead.consented or 0) / hours:.2g} an hour" if hours > 1 else ""
+    if ahead.full_at is None:
+        return rate
+    return f"{rate}; if it goes on so, the study is full on {ahead.full_at:%Y-%m-%d %H:%M} UTC"
+
+
+def _time(seen: timedelta) -> str:
+    """Return a time that has passed: minutes below an hour, hours from then on."""
+    if seen < SHORTEST:
+        minutes = max(1, math.ceil(seen / timedelta(minutes=1)))
+        return "minute" if minutes == 1 else f"{minutes} minutes"
+    hours = f"{seen / timedelta(hours=1):.2g}"
+    return "hour" if hours == "1" else f"{hours} hours"
+
+
 blueprint = Blueprint("overview", __name__)
 LINES = 50
 """Of the audit on a page."""
@@ -126,6 +181,7 @@ def overview(seat: Seat) -> Response:
         paused_at=paused_at,
         shown=shown,
         chart=None if curve is None else people_chart(curve),
+        said=tuple(_said(found.glance)),
     )
     response.set_etag(shown, weak=True)
     return response
@@ -149,6 +205,12 @@ def post_resume(seat: Seat) -> Response:
         raise NotDone("The study is not paused.", 409)
     seat.note("new workers are let in again")
     return seat.back()
+
+
+def _said(glance: StudyGlance) -> Iterator[str]:
+    yield outlook_words(glance.outlook)
+    if glance.minutes is not None:
+        yield minutes_words(glance.minutes)
 
 
 def _row(seat: Seat) -> LoadedStudy:

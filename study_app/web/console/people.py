@@ -207,8 +207,8 @@ def nobody(seat: Seat, pseudonym: str) -> Response:
     """Return the page for a pseudonym that nobody has."""
     return plain(
         seat.plan.name,
-        "Nobody is called so",
-        f"No worker of this study is {pseudonym}. Look into the table.",
+        "No such worker",
+        f"No worker of this study is {pseudonym}. See the table of people.",
         404,
     )
 

@@ -32,9 +32,9 @@ STATES = {
     "unfocused": "in sight, without the focus",
     "hidden": "out of sight",
     "closed": "left",
-    "silent": "not known: the page told nothing for a while, as when the machine sleeps",
+    "silent": "not known: the page logged nothing for a while, as when the machine sleeps",
     "missing": "not known: events of this time never arrived",
-    "over": "over: the page told nothing more",
+    "over": "over: the page logged nothing more",
 }
 
 
@@ -84,7 +84,7 @@ def _first(moments: list[ScreenMoment]) -> int:
 
 def no_page(seat: Seat) -> Response:
     """Return the page for a page load that there is not, or not any more."""
-    text = "No such page of this worker told anything, or the worker has taken the answers back."
+    text = "There is no log of such a page of this worker, or the worker has taken the answers back."
     return plain(seat.plan.name, "Nothing to replay", text, 404)
 
 

@@ -125,7 +125,7 @@ def test_numbers_on_the_researchers_page_and_in_status_agree_with_what_they_coun
     found, page = progress_of(study)
     sentences = "\n".join(_sentences(found))
     assert "1 stream followed now, 1 never read; 1 worker a stream; 0 of 0 questions answered" in sentences
-    assert "Followers a stream: 1. Asked" in page.get_text()
+    assert "Followers of each stream: 1. Questions" in page.get_text()
     assert "screened out 0, failed checks 0, partial 0" in page.get_text()
 
 
@@ -134,12 +134,15 @@ def test_what_nobody_can_be_judged_by_yet_is_said_in_words(campaign):
     study = campaign()
     study.at_pairs().send(choice="left")
     found, page = progress_of(study)
-    assert "validation pairs (nobody has answers enough)" in "\n".join(_sentences(found))
+    assert "validation pairs (too few answers yet)" in "\n".join(_sentences(found))
     cells = {
         row.th.contents[0]: row.td.get_text() for row in page.select("[aria-label='Checks of care'] tbody tr")
     }
-    assert (cells["search time"], cells["validation pairs"]) == ("0 of 1", "nobody has answers enough")
-    assert "to 1, median 0" in page.get_text()
+    assert (cells["search time"], cells["validation pairs"]) == ("0 of 1", "too few answers yet")
+    assert (
+        "0 to 1 (median 0). Balance of the sides: in each pair, one system stood on the left"
+        in page.get_text()
+    )
 
 
 def test_japanese_on_the_researchers_page_is_marked_as_such(campaign):

@@ -67,8 +67,8 @@ def test_a_closed_query_is_taken_by_nobody_while_who_has_it_goes_on(campaign):
     close = partial(limits.close_topic, row=row, now=study.clock())
     said = steer(study, close)
     assert said.effects[1:3] == (
-        "Who has it now goes on with it to the end: 1 worker.",
-        "Workers can still take 1 other.",
+        "Workers who have it now go on with it to the end: 1 worker.",
+        "Others of this task that have room: 1.",
     )
     with pytest.raises(InputError, match="closed already"):
         steer(study, close)

@@ -5,14 +5,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from study_app.services.console.overview import Curve, Outlook, glance, outlook, troubles
+from study_app.services.console.overview import Curve, Minutes, Outlook, glance, outlook, troubles
 from study_app.services.researcher.progress import CheckRate, query_progress
 from study_app.services.researcher.studies import note_backup
 from study_app.services.worker.entry import find_study
 from study_app.store.database import transaction
 from study_app.store.plan import Plans
 from study_app.web.console.figures import KEPT, MOST_KEPT, LatestFigures
-from study_app.web.console.overview import people_chart, round_step
+from study_app.web.console.overview import minutes_words, outlook_words, people_chart, round_step
 from tests.study_app.small_study import QUERIES, pairs_task, votes_task
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -24,14 +24,77 @@ def minutes_before(*minutes):
 
 
 def test_the_rate_is_that_of_the_last_hour_or_of_the_day_when_the_hour_had_too_few():
-    """Four in the hour, and eight places: two hours. Since the first came less than an hour ago, that time counts."""
+    """Four in the hour, and eight places: two hours."""
     hour = outlook(8, minutes_before(90, 50, 40, 30, 20), now=NOON)
-    assert hour == Outlook(left=8, an_hour=4.0, within="hour", full_at=NOON + timedelta(hours=2))
-    assert outlook(3, minutes_before(30, 20, 10), now=NOON).an_hour == pytest.approx(6)
-    day = outlook(1, minutes_before(24 * 60 - 1, 120, 70, 10), now=NOON)
-    assert (day.within, day.an_hour) == ("day", pytest.approx(4 / 24, rel=0.01))
-    assert outlook(1, minutes_before(10, 20), now=NOON).an_hour is None
+    assert hour == Outlook(left=8, consented=4, seen=timedelta(hours=1), full_at=NOON + timedelta(hours=2))
+    day = outlook(1, minutes_before(120, 70, 10), now=NOON)
+    assert (day.seen, day.consented) == (timedelta(hours=2), 3)
+    assert outlook(1, minutes_before(10, 20), now=NOON).consented is None
     assert outlook(None, minutes_before(10, 20, 30), now=NOON).full_at is None
+
+
+@pytest.mark.parametrize(
+    ("left", "before", "words"),
+    [
+        (0, (5, 6, 7), "The study is full."),
+        (
+            9,
+            (5, 6),
+            "There is room for 9 more workers. Too few came within the last day to say when it will be full.",
+        ),
+        (None, (5, 6), "The number of workers has no limit."),
+        (9, (0.1, 0.2, 0.3), "There is room for 9 more workers. 3 consented in the last minute."),
+        (1, (0, 1, 1.5, 2, 2.2, 2.9), "There is room for 1 more worker. 6 consented in the last 3 minutes."),
+        (
+            None,
+            (5, 20, 70, 80, 100),
+            "The number of workers has no limit. 5 consented in the last 1.7 hours, which is 3 an hour.",
+        ),
+        (
+            6,
+            (5, 20, 30, 80),
+            (
+                "There is room for 6 more workers. 3 consented in the last hour; if it goes on so, the study is full on "
+                "2026-03-01 14:00 UTC."
+            ),
+        ),
+    ],
+)
+def test_who_came_is_counted_and_a_rate_is_said_from_an_hour_on(left, before, words):
+    """Six in three minutes are no 120 an hour: many come at first."""
+    assert outlook_words(outlook(left, minutes_before(*before), now=NOON)) == words
+
+
+@pytest.mark.parametrize(
+    ("times", "words"),
+    [
+        ((12.34, 12.34, 12.34, 1), "The one worker who finished took 12.3 minutes from consent to the end."),
+        ((0.2, 0.2, 0.2, 1), "The one worker who finished took 12 seconds from consent to the end."),
+        ((9, 12, 14, 3), "Each of the 3 workers who finished took 9 to 14 minutes from consent to the end."),
+        (
+            (7231, 7241, 7254, 16),
+            (
+                "Half of the 16 workers who finished took less than 5.03 days from consent to the end; the middle half took "
+                "5.02 to 5.04."
+            ),
+        ),
+        (
+            (130, 130, 130, 8),
+            "Most of the 8 workers who finished took about 2.17 hours from consent to the end.",
+        ),
+        (
+            (1, 3, 150, 9),
+            (
+                "Half of the 9 workers who finished took less than 3 minutes from consent to the end; the middle half took "
+                "1 to 150."
+            ),
+        ),
+    ],
+)
+def test_times_are_said_in_a_unit_that_suits_them_and_one_time_is_one(times, words):
+    """Minutes of five days tell nobody anything, and of one worker there is no half."""
+    low, middle, high, workers = times
+    assert minutes_words(Minutes(low=low, middle=middle, high=high, workers=workers)) == words
 
 
 @pytest.mark.parametrize(("least", "step"), [(0.2, 1), (1.5, 2), (3, 5), (7, 10), (250, 500), (1000, 1000)])
@@ -100,7 +163,7 @@ def test_parts_minutes_and_pay_are_counted(study):
     ]
     assert (found.minutes.workers, found.minutes.middle) == (1, pytest.approx(30.5, abs=1))
     assert (found.pay.so_far, found.pay.total, found.pay.workers) == (3.0, 12.0, 4)
-    assert (found.outlook.left, found.outlook.an_hour) == (2, None)
+    assert (found.outlook.left, found.outlook.consented) == (2, None)
     assert (found.curve.arrived[-1], found.curve.finished[-1]) == (3, 1)
 
 
@@ -159,7 +222,7 @@ def test_the_page_says_it_and_its_newer_part_stands_by_itself(study):
     assert client.get("/r/small/", headers=known).status_code == 200
     for words in (
         "There is no backup.",
-        "There is room for 2 more.",
+        "There is room for 2 more workers.",
         "3.00 GBP of 12.00 for a full study of 4 workers",
         'aria-label="Over time: 3 arrived, 1 finished"',
     ):

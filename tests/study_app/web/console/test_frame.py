@@ -79,7 +79,7 @@ def test_a_key_to_watch_acts_nowhere(study):
     client = signed_in(study, key_to(study, "watch"))
     assert "Pause" not in client.get("/r/small/").text
     answer = client.post("/r/small/pause", data={"csrf": token(client)})
-    assert (answer.status_code, "is one to watch" in answer.text, paused(study)) == (403, True, False)
+    assert (answer.status_code, "has the role watch" in answer.text, paused(study)) == (403, True, False)
     assert [what for _, what, _ in acts(study)] == ["make a key", "sign in"]
 
 

@@ -23,7 +23,7 @@ def test_who_is_preferred_is_hidden_until_a_key_to_manage_opens_it(study):
     assert "Nobody has looked at results" in page
     for client in (looking, acting):
         hidden = text_of(client.get("/r/small/material/results"))
-        assert "Looking early is allowed, and told" in hidden
+        assert "You may look early, but it is reported" in hidden
         assert not any(system in hidden for system in SYSTEMS)
     assert "Show who is preferred" not in looking.get("/r/small/material/results").text
     refused = looking.post("/r/small/material/results", data={"csrf": token(looking)})
@@ -40,4 +40,4 @@ def test_a_part_that_is_not_there_is_a_page_all_the_same(study, asked):
     """A task that is not there is an unknown address; other numbers show an empty part or the first."""
     answer = watcher(study).get(f"/r/small/material?{asked}")
     assert answer.status_code == (404 if asked in {"task=2", "task=99999"} else 200)
-    assert ("nothing on this part" in answer.text) == ("page=9" in asked)
+    assert ("This part is empty" in answer.text) == ("page=9" in asked)
