@@ -136,6 +136,31 @@ def test_pairs_that_disagree_most_are_cards_on_a_phone_and_rows_on_a_desktop(
     assert seen == {"phone": (4, '"A: "', False), "desktop": (1, "none", False)}
 
 
+def test_names_of_measures_are_not_broken_on_a_phone(browser: Browser, tmp_path: Path) -> None:
+    """Such as M@preferences, which a table of comparisons names in every row."""
+    columns = ("Task", "Measure", "Compared with", "Agreement", "Low", "High")
+    row = ("summaries", "M@preferences", "M@preferences", "0.5", "0.4", "0.6")
+    table = ReportTable(name="c", caption="C", columns=columns, rows=(row,), text_columns=frozenset({1, 2}))
+    section = Section(key="one", title="One", short="One", tables=(table,))
+    report = Report(study="s", headline="h", summary=(), sections=(section,), version="0")
+    page = tmp_path / "report.html"
+    page.write_text(render(report, ReportLook(), {}), encoding="utf-8")
+    context = browser.new_context(**SCREENS["phone"])
+    opened = context.new_page()
+    opened.goto(page.as_uri())
+    heights = opened.locator("tbody td").evaluate_all("(cells) => cells.map((one) => one.scrollHeight)")
+    lines = opened.locator("td.text").evaluate_all(
+        """(cells) => cells.map((one) => {
+            const inside = document.createRange();
+            inside.selectNodeContents(one);
+            return new Set([...inside.getClientRects()].map((part) => part.top)).size;
+        })"""
+    )
+    context.close()
+
+    assert (lines, len(set(heights))) == ([1, 1], 1)
+
+
 def test_on_paper_it_is_light_even_in_a_dark_browser(browser: Browser, reports: dict[str, Path]) -> None:
     """Ink is dear."""
     context = browser.new_context(color_scheme="dark")
