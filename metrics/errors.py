@@ -7,7 +7,7 @@ The words are the nearest known name, a list of names in a sentence, a number wi
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -88,46 +88,12 @@ def printable(text: str) -> str:
 
 
 def shown_faults(faults: Sequence[Fault]) -> list[str]:
-    """One line a fault, at most `MAX_FAULTS_SHOWN`, then how many more; of a file with very many at least how many.
-
-    Where all faults of a file are one sentence, and more than would be shown, the first says on how many other lines it is true: the
-    file is another one than was meant, and twenty equal lines would hide the faults of other files.
-    """
-    folded = _folded(faults)
-    lines = [str(fault) for fault, _ in folded[:MAX_FAULTS_SHOWN]]
-    rest = sum(number for _, number in folded[MAX_FAULTS_SHOWN:])
-    if rest:
+    """One line a fault, at most `MAX_FAULTS_SHOWN`, then how many more; of a file with very many at least how many."""
+    lines = [str(fault) for fault in faults[:MAX_FAULTS_SHOWN]]
+    if len(faults) > MAX_FAULTS_SHOWN:
         least = "at least " * (len(faults) >= MAX_FAULTS_KEPT)
-        lines.append(f"... and {least}{rest} more")
+        lines.append(f"... and {least}{len(faults) - MAX_FAULTS_SHOWN} more")
     return lines
-
-
-def _folded(faults: Sequence[Fault]) -> list[tuple[Fault, int]]:
-    """Return each fault that is shown, in order, and for how many it stands."""
-    of_file: dict[str | None, list[Fault]] = {}
-    for fault in faults:
-        of_file.setdefault(fault.path, []).append(fault)
-    once = {path: len(all_of) for path, all_of in of_file.items() if path and _is_one_sentence(all_of)}
-    folded, told = list[tuple[Fault, int]](), set[str | None]()
-    for fault in faults:
-        number = once.get(fault.path or "", 1)
-        if number > 1 and fault.path not in told:
-            least = "at least " * (number >= MAX_FAULTS_KEPT)
-            others = f"(on this line and {least}{number - 1:,} others)"
-            folded.append((replace(fault, problem=f"{fault.problem} {others}"), number))
-        elif number == 1:
-            folded.append((fault, 1))
-        told.add(fault.path)
-    return folded
-
-
-def _is_one_sentence(faults: Sequence[Fault]) -> bool:
-    """Say whether these are too many to be shown, all the same, each of another line."""
-    return (
-        len(faults) > MAX_FAULTS_SHOWN
-        and len({fault.line for fault in faults}) == len(faults)
-        and len({(fault.problem, fault.cure) for fault in faults}) == 1
-    )
 
 
 class FaultLog:

@@ -19,20 +19,6 @@ def test_at_most_twenty_faults_are_shown():
     assert shown_faults(faults)[-1] == "... and 3 more"
 
 
-def test_one_sentence_of_a_whole_file_is_said_once_with_how_many_lines_it_is_about():
-    """It is another file than was meant, whose equal lines would hide the faults of others; twenty are few enough to be shown."""
-    wrong = [Fault(problem="no tag", cure="add it", path="a", line=line) for line in range(3, 1503)]
-    other = [Fault(problem=str(line), cure="", path="b", line=line) for line in range(22)]
-
-    shown = shown_faults([*wrong, *other])
-
-    assert shown[0] == "a:3: no tag (on this line and 1,499 others); add it"
-    assert (len(shown), shown[-1]) == (21, "... and 3 more")
-    assert shown_faults([*other, *wrong])[-1] == "... and 1502 more"
-    assert len(shown_faults(wrong[:20])) == 20
-    assert shown_faults([*wrong[:21], Fault(problem="x", cure="", path="a", line=9)])[-1] == "... and 2 more"
-
-
 def test_a_log_raises_all_it_noted_or_nothing():
     """Readers go on after a fault and end here."""
     log = FaultLog("a.tsv")
