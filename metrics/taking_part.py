@@ -202,7 +202,7 @@ def topics_without(
     *,
     topics: Topics,
     cause: str = "",
-    worth: str = "count as 0 in the mean",
+    worth: str = "count as 0",
 ) -> list[LeftOut]:
     """Count the judged topics that are none of a run's own: they have no ``what`` there.
 

@@ -266,7 +266,7 @@ def push_left_out(collection: PushCollection, run: PushRun, *, topics: Topics = 
             found.values(),
             "push",
             topics=topics,
-            worth="count with the score of silence in the mean",
+            worth="count with the score of silence",
         ),
     ]
 

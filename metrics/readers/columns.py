@@ -270,7 +270,7 @@ def check_no_trec_eval(header: Sequence[str], log: FaultLog) -> None:
         log.add(
             "this is what trec_eval prints (metric, topic, value), and no CSV with a header",
             line=1,
-            cure="run trec_eval -q, one file a run, and turn all of them into one CSV: "
+            cure="run trec_eval -q, one file per run, and turn all of them into one CSV: "
             "prefcal convert trec-to-scores RUN.eval ... -o scores.csv",
         )
     log.raise_if_any()

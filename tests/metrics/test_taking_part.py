@@ -90,7 +90,7 @@ def test_every_push_is_held_against_pool_days_and_time():
         "1 of 5 pooled pushes came before the tweet was posted, such as 'a'",
         "1 of 5 pooled pushes came a day or more after the tweet was posted, such as 'b'",
         (
-            "1 of 2 judged topics has no push in the run, such as 'MB2', and counts with the score of silence in the mean "
+            "1 of 2 judged topics has no push in the run, such as 'MB2', and counts with the score of silence "
             '(topics="run" leaves it out)'
         ),
     ]
@@ -133,7 +133,7 @@ def test_a_silent_run_and_a_short_file_of_intents_are_nothing_to_warn_of():
 
     assert sentences(push_left_out(PUSHES, silent)) == [
         (
-            "2 of 2 judged topics have no push in the run, such as 'MB1', and count with the score of silence in the mean "
+            "2 of 2 judged topics have no push in the run, such as 'MB1', and count with the score of silence "
             '(topics="run" leaves them out)'
         )
     ]
@@ -172,7 +172,7 @@ def test_every_update_is_held_against_topics_sample_span_and_lengths(events):
         "1 of 3 updates about judged topics is from before the event begins or after it ends, such as 'd1-0'",
         "1 of 3 updates about judged topics has no length in the file of lengths, such as 'd8-8'",
         (
-            "1 of 2 judged topics has no update in the run, such as 'TS14.2', and counts as 0 in the mean "
+            "1 of 2 judged topics has no update in the run, such as 'TS14.2', and counts as 0 "
             '(topics="run" leaves it out)'
         ),
     ]
@@ -192,8 +192,8 @@ def test_a_command_names_the_choice_as_its_option_where_it_has_one(events):
     """A sweep has none."""
     (part,) = [one for one in updates_left_out(events, updates(("1", "d2-5", START))) if one.noun == TOPIC]
 
-    assert part.sentence(excuse="--topics run").endswith("in the mean (--topics run leaves it out)")
-    assert part.sentence(excuse="").endswith("and counts as 0 in the mean")
+    assert part.sentence(excuse="--topics run").endswith("counts as 0 (--topics run leaves it out)")
+    assert part.sentence(excuse="").endswith("and counts as 0")
 
 
 def test_milliseconds_are_named_in_updates_too(events):
@@ -233,7 +233,7 @@ def test_every_document_down_to_the_depth_is_held_against_judgments_and_windows(
         "2 of 5 documents are listed for topics that are not judged, such as '7', and are left out",
         "1 of 2 documents down to rank 2 has no window, such as 'n'",
         (
-            "1 of 2 judged topics has no list in the run, such as '2', and counts as 0 in the mean "
+            "1 of 2 judged topics has no list in the run, such as '2', and counts as 0 "
             '(topics="run" leaves it out)'
         ),
     ]

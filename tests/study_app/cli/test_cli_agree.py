@@ -210,7 +210,7 @@ def test_what_trec_eval_prints_is_known_and_the_converter_named(agree, tables, t
     assert ended.code == 1
     assert ended.err.endswith(
         f"{tmp_path}/bm25.eval:1: this is what trec_eval prints (metric, topic, value), and no CSV with a header; run trec_eval "
-        "-q, one file a run, and turn all of them into one CSV: prefcal convert trec-to-scores RUN.eval ... -o scores.csv\n"
+        "-q, one file per run, and turn all of them into one CSV: prefcal convert trec-to-scores RUN.eval ... -o scores.csv\n"
     )
 
 

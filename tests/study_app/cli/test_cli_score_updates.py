@@ -141,7 +141,7 @@ def test_topics_that_a_run_lacks_count_as_0_and_the_line_says_how_to_leave_them_
     """The mean over the topics of the run has them not."""
     write_updates(tmp_path, RUN.splitlines(keepends=True)[0])
     lacks = f"{tmp_path}/mine: 1 of 2 judged topics has no update in the run, such as 'TS14.2', and "
-    assert f"{lacks}counts as 0 in the mean (--topics run leaves it out)\n" in score().err
+    assert f"{lacks}counts as 0 (--topics run leaves it out)\n" in score().err
     assert f"{lacks}is left out of the mean\n" in score("--topics", "run").err
 
 
