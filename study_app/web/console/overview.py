@@ -114,7 +114,7 @@ def minutes_words(minutes: Minutes) -> str:
         return f"The one worker who finished took {middle} {unit} from consent to the end."
     who = f"of the {minutes.workers} workers who finished"
     if low == high:
-        return f"Most {who} took about {middle} {unit} from consent to the end."
+        return f"{'Each' if minutes.workers < FEW else 'At least half'} {who} took about {middle} {unit} from consent to the end."
     if minutes.workers < FEW:
         return f"Each {who} took {low} to {high} {unit} from consent to the end."
     return f"Half {who} took less than {middle} {unit} from consent to the end; the middle half took {low} to {high}."

@@ -140,7 +140,7 @@ def test_what_nobody_can_be_judged_by_yet_is_said_in_words(campaign):
     }
     assert (cells["search time"], cells["validation pairs"]) == ("0 of 1", "too few answers yet")
     assert (
-        "0 to 1 (median 0). Balance of the sides: in each pair, one system stood on the left"
+        "0 to 1 (median 0). Balance of the sides: how often each system of a pair was shown on the left differs by 0"
         in page.get_text()
     )
 

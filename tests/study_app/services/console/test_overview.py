@@ -70,6 +70,10 @@ def test_who_came_is_counted_and_a_rate_is_said_from_an_hour_on(left, before, wo
     [
         ((12.34, 12.34, 12.34, 1), "The one worker who finished took 12.3 minutes from consent to the end."),
         ((0.2, 0.2, 0.2, 1), "The one worker who finished took 12 seconds from consent to the end."),
+        (
+            (12, 12, 12, 2),
+            "Each of the 2 workers who finished took about 12 minutes from consent to the end.",
+        ),
         ((9, 12, 14, 3), "Each of the 3 workers who finished took 9 to 14 minutes from consent to the end."),
         (
             (7231, 7241, 7254, 16),
@@ -80,7 +84,7 @@ def test_who_came_is_counted_and_a_rate_is_said_from_an_hour_on(left, before, wo
         ),
         (
             (130, 130, 130, 8),
-            "Most of the 8 workers who finished took about 2.17 hours from consent to the end.",
+            "At least half of the 8 workers who finished took about 2.17 hours from consent to the end.",
         ),
         (
             (1, 3, 150, 9),
