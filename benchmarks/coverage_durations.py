@@ -23,10 +23,10 @@ import numpy as np
 
 from benchmarks.people_durations import PEOPLE, SESSION, tables, truth_of
 from benchmarks.replications import engine_arguments, replicated
+from calibration.durations.at_risk import Totals
 from calibration.durations.checks import within_worker_test
 from calibration.durations.exposures import away_exposure
 from calibration.durations.fit import fit_away, fit_durations, fit_session, interval_methods
-from calibration.durations.likelihood import Totals
 from calibration.durations.result import naive_away, naive_session
 from calibration.durations.simulate import Diary, personal_means, simulate_visits
 from calibration.inference.goodness import REJECTED

@@ -21,8 +21,9 @@ import pandas as pd
 from benchmarks.replications import engine_arguments, replicated
 from calibration.inference.results import NotIdentifiedError
 from calibration.reading.fit import NAMES, Method, fit_reading_speed
+from calibration.reading.law import Readers, simulate_reads
 from calibration.reading.medians import NAIVE
-from calibration.reading.result import Readers, ReadingSpeedFit, simulate_reads
+from calibration.reading.result import ReadingSpeedFit
 from metrics.engine import Engine, open_engine
 
 AT_ONCE = 50

@@ -17,8 +17,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from calibration.durations.at_risk import Totals
 from calibration.durations.fit import fit_durations
-from calibration.durations.likelihood import Totals
 
 HOUR = 3600
 MEAN = SD = 24.0 * HOUR

@@ -17,7 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import fdtrc, gammaincinv, ndtr
 
-from calibration.durations.likelihood import Design, Exposure, Totals, log_likelihoods, total
+from calibration.durations.at_risk import Design, Exposure, Totals, total
+from calibration.durations.likelihood import log_likelihoods
 from calibration.durations.maximum import LEAST_LOG_SIGMA, DurationMaximum, maximum
 from calibration.inference.goodness import REJECTED, anderson_darling, tested_by_simulation
 from calibration.inference.results import GoodnessOfFit, NotIdentifiedError

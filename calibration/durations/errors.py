@@ -14,7 +14,8 @@ import numpy as np
 from numpy.polynomial.chebyshev import chebder, chebpts1, chebvander
 from scipy.special import stdtrit
 
-from calibration.durations.likelihood import Totals, each_at, log_likelihoods
+from calibration.durations.at_risk import Totals
+from calibration.durations.likelihood import each_at, log_likelihoods
 from calibration.durations.maximum import (
     LEAST_LOG_SIGMA,
     MOST_LOG_SIGMA,

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from calibration.durations.likelihood import DAY_SECONDS, Exposure, Pieces
+from calibration.durations.at_risk import DAY_SECONDS, Exposure, Pieces
 from calibration.inference.results import NotIdentifiedError, info, warning
 from calibration.user_model.model import Diagnostic
 from calibration.visits.stays import Joined, Stays, end_notes, followed

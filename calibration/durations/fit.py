@@ -11,10 +11,10 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
+from calibration.durations.at_risk import Exposure, Totals
 from calibration.durations.checks import Refits, many_cut
 from calibration.durations.errors import CommonScale, DurationProfile, EitherLaw, WorkerBootstrap
 from calibration.durations.exposures import Dropout, Inclusion, Unit, Window, away_exposure, session_exposure
-from calibration.durations.likelihood import Exposure, Totals
 from calibration.durations.maximum import DurationMaximum, maximum
 from calibration.durations.notes import diagnose
 from calibration.durations.other_laws.causes import DAYS, WITHIN, Causes, find_causes

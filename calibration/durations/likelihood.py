@@ -1,4 +1,4 @@
-"""Durations whose mean differs between people: times at risk, what they add up to, and its likelihood.
+"""The likelihood of durations whose mean differs between people.
 
 Exponential within a person, log-normal between:
 
@@ -11,16 +11,15 @@ quadrature whose nodes lie around each person's own posterior mode; nodes on the
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, NamedTuple, Self, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial.hermite import hermgauss
 from scipy.special import wrightomega
 
-from calibration.user_model.model import Diagnostic
-from metrics.arrays import Bools, Floats, Places
+from calibration.durations.at_risk import Totals
+from metrics.arrays import Floats
 
 NODES = ((1.0, 15), (1.5, 25), (2.0, 41), (np.inf, 101))
 """Up to which sigma how many nodes; the error of a person's log-likelihood is then below 1e-6 up to a sigma of 3."""
@@ -29,199 +28,6 @@ BLOCK = 1024
 LEAST_SEEN = 1e-12
 """Where the search passes through populations of which hardly anybody would be seen, it stays finite."""
 _LOG_ROOT_TWO_PI = 0.5 * np.log(2 * np.pi)
-Design: TypeAlias = Literal["window", "count"]
-DAY_SECONDS = 86_400.0
-LEAST_SECONDS = 1e-3
-"""The tables' resolution: who had events in no time had them in this."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Totals:
-    """What the durations of some people add up to.
-
-    Attributes
-    ----------
-    events : (u,) ndarray of float
-        n: complete intervals of each person.
-    seconds : (u,) ndarray of float
-        T: time of complete and cut intervals together, positive.
-    seen_by_seconds : (u,) ndarray of float or None
-        Zero truncation: who had no event in so much time would not be in the data; inf where somebody would be in any
-        case. None: everybody would.
-    """
-
-    events: Floats
-    seconds: Floats
-    seen_by_seconds: Floats | None = None
-
-    def __len__(self) -> int:
-        """Return the number of people."""
-        return len(self.events)
-
-    def in_units_of(self, scale: float) -> "Totals":
-        """Return the same with seconds divided by ``scale``."""
-        tau = self.seen_by_seconds
-        return Totals(
-            events=self.events,
-            seconds=self.seconds / scale,
-            seen_by_seconds=None if tau is None else tau / scale,
-        )
-
-
-class Pieces(NamedTuple):
-    """Times at risk, those of a follow one after the other: follow (p,), start and stop in seconds since it began (p,), event (p,)."""
-
-    follow: Places
-    start: Floats
-    stop: Floats
-    event: Bools
-
-    def where(self, which: Bools | Places) -> "Pieces":
-        """Return some of them."""
-        return Pieces(self.follow[which], self.start[which], self.stop[which], self.event[which])
-
-
-class Split(NamedTuple):
-    """n and T of every follow before a moment and after it, (f,) each."""
-
-    events_before: Floats
-    seconds_before: Floats
-    events_after: Floats
-    seconds_after: Floats
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exposure:
-    """Times at risk.
-
-    Attributes
-    ----------
-    unit : (p,) ndarray of int
-        Whose mean it is, from 0 without holes; pieces are ordered by unit, follow and time.
-    follow : (p,) ndarray of int
-        Place in ``follow_unit``.
-    start, stop : (p,) ndarray of float
-        Seconds since the follow began.
-    event : (p,) ndarray of bool
-        Whether it ended with what was waited for; else it was cut.
-    follow_unit : (f,) ndarray of int
-        Unit of each follow; -1 where it has no piece.
-    follow_seconds : (f,) ndarray of float
-        How long each follow was watched.
-    seen_by_seconds : (u,) ndarray of float or None
-        See `Totals`.
-    design : {'window', 'count'}
-        Whether time was given and events are random, or the reverse.
-    notes : tuple of Diagnostic
-        What was noticed in the tables.
-    follow_begun : (f,) ndarray of float or None
-        When each follow began, in seconds of the same kind since a midnight; None where that is not known.
-    day_seconds : float
-        Seconds of that kind in a calendar day.
-    """
-
-    unit: Places
-    follow: Places
-    start: Floats
-    stop: Floats
-    event: Bools
-    follow_unit: Places
-    follow_seconds: Floats
-    seen_by_seconds: Floats | None
-    design: Design
-    notes: tuple[Diagnostic, ...]
-    follow_begun: Floats | None = None
-    day_seconds: float = DAY_SECONDS
-
-    @classmethod
-    def of(
-        cls,
-        pieces: Pieces,
-        *,
-        follow_unit: Places,
-        follow_seconds: Floats,
-        seen_anyway: Bools | None,
-        design: Design,
-        notes: tuple[Diagnostic, ...],
-        follow_begun: Floats | None = None,
-        day_seconds: float = DAY_SECONDS,
-    ) -> Self:
-        """Order pieces, those of a follow as they come, and number anew the units that have time at risk or an event.
-
-        ``seen_anyway``, (f,) or None: with zero truncation, which follows would be in the tables without an event. Units
-        without an event in which no follow is such leave the data.
-        """
-        size = int(follow_unit.max(initial=-1)) + 1
-        pieces = pieces.where(pieces.event | (pieces.stop > pieces.start))
-        kept = np.bincount(follow_unit[pieces.follow], minlength=size) > 0
-        tau = None
-        if seen_anyway is not None:
-            anyway = np.bincount(follow_unit[seen_anyway], minlength=size) > 0
-            kept &= anyway | (np.bincount(follow_unit[pieces.follow[pieces.event]], minlength=size) > 0)
-            tau = np.where(anyway, np.inf, total(follow_unit, follow_seconds, size))[kept]
-        number = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.intp)
-        pieces = pieces.where(kept[follow_unit[pieces.follow]])
-        unit = number[follow_unit[pieces.follow]]
-        order = np.argsort(unit * len(follow_unit) + pieces.follow, kind="stable")
-        ordered = pieces.where(order)
-        return cls(
-            unit=unit[order],
-            follow=ordered.follow,
-            start=ordered.start,
-            stop=ordered.stop,
-            event=ordered.event,
-            follow_unit=number[follow_unit],
-            follow_seconds=follow_seconds,
-            seen_by_seconds=tau,
-            design=design,
-            notes=notes,
-            follow_begun=follow_begun,
-            day_seconds=day_seconds,
-        )
-
-    @property
-    def units(self) -> int:
-        """How many units there are."""
-        return int(self.follow_unit.max(initial=-1)) + 1
-
-    @property
-    def seconds(self) -> Floats:
-        """(p,) length of each piece."""
-        return self.stop - self.start
-
-    def totals(self) -> Totals:
-        """Return n and T of every unit."""
-        return Totals(
-            events=self._sum(self.event),
-            seconds=np.maximum(self._sum(self.seconds), LEAST_SECONDS),
-            seen_by_seconds=self.seen_by_seconds,
-        )
-
-    def follow_totals(self) -> tuple[Floats, Floats]:
-        """Return n and T of every follow, (f,) each."""
-        size = len(self.follow_unit)
-        return total(self.follow, self.event, size), total(self.follow, self.seconds, size)
-
-    def split(self, share: float) -> Split:
-        """Return n and T of every follow up to a share of its time, and after it."""
-        cut = share * self.follow_seconds[self.follow]
-        before = np.clip(np.minimum(self.stop, cut) - self.start, 0, None)
-        early = self.event & (self.stop <= cut)
-        size = len(self.follow_unit)
-        return Split(
-            total(self.follow, early, size),
-            total(self.follow, before, size),
-            total(self.follow, self.event & ~early, size),
-            total(self.follow, self.seconds - before, size),
-        )
-
-    def _sum(self, values: Floats | Bools) -> Floats:
-        return total(self.unit, values, self.units)
-
-
-def total(group: Places, values: Floats | Bools, size: int) -> Floats:
-    """Return the sum of values in each of ``size`` groups."""
-    return np.bincount(group, values, minlength=size).astype(np.float64)
 
 
 class Expansion(NamedTuple):
@@ -239,77 +45,105 @@ class Posterior(NamedTuple):
     z: Floats
     weights: Floats
 
-    def moments(self, highest: int) -> Floats:
-        """Return the means of z, z^2 ... of each person, (highest, u)."""
-        left, found = self.weights.copy(), np.empty((highest, len(self.loglik)))
-        for power in range(highest):
-            left *= self.z
-            left.sum(axis=0, out=found[power])
-        return found
-
 
 def posterior(events: Floats, seconds: Floats, mu: float, sigma: float) -> Posterior:
-    """Return each person's log-likelihood and posterior.
+    """Return each person's log-likelihood and posterior, see `posterior_moments`."""
+    rule, there = _rule(sigma), _integrand(events, seconds, mu, sigma)
+    weights = there.values * rule.powers[0][:, None]
+    total = weights.sum(axis=0)
+    weights /= total
+    z = rule.quadratic[:, 1:2] * there.scale
+    z += there.z
+    return Posterior(there.top + np.log(total), z, weights)
+
+
+class Moments(NamedTuple):
+    """log L (u,), z = (theta - mu) / sigma at each person's mode (u,), and the posterior means of its distance from there, its square ... (m, u)."""
+
+    loglik: Floats
+    mode: Floats
+    beside: Floats
+
+    @property
+    def mean(self) -> Floats:
+        """E z, (u,)."""
+        return np.asarray(self.mode + self.beside[0])
+
+    @property
+    def square(self) -> Floats:
+        """E z^2, (u,)."""
+        return np.asarray(self.mode * (self.mode + 2 * self.beside[0]) + self.beside[1])
+
+
+def posterior_moments(events: Floats, seconds: Floats, mu: float, sigma: float, highest: int) -> Moments:
+    """Return each person's log-likelihood and the first ``highest`` moments of the posterior.
 
     log L = log INT exp(-n theta - T e^-theta) N(theta; mu, sigma^2) d theta
 
     The mode solves n = T e^-theta - (theta - mu) / sigma^2, in closed form by Wright's omega; the nodes are spread by the
     curvature there.
     """
-    loglik, terms, total, z, z_at_mode = _integral(events, seconds, mu, sigma)
-    terms /= total
-    z /= sigma
-    z += z_at_mode
-    return Posterior(loglik, z, terms)
+    there = _integrand(events, seconds, mu, sigma)
+    sums = _rule(sigma).powers[: highest + 1] @ there.values
+    beside = sums[1:] * there.scale ** np.arange(1, highest + 1)[:, None] / sums[0]
+    return Moments(there.top + np.log(sums[0]), there.z, beside)
 
 
-class _Integral(NamedTuple):
-    """log L (u,), what it adds up (k, u) to its total (u,), theta less its mode at each node (k, u), z at the mode (u,)."""
+class _Integrand(NamedTuple):
+    """z at the mode (u,), the distance of node 1 from there (u,), what the integral over z is a multiple of (k, u), and its logarithm (u,)."""
 
-    loglik: Floats
-    terms: Floats
-    total: Floats
-    beyond: Floats
-    z_at_mode: Floats
+    z: Floats
+    scale: Floats
+    values: Floats
+    top: Floats
 
 
-def _integral(events: Floats, seconds: Floats, mu: float, sigma: float) -> _Integral:
-    """Integrate at nodes d = theta - mode, (k, u) in place, for speed.
+def _integrand(events: Floats, seconds: Floats, mu: float, sigma: float) -> _Integrand:
+    """Return the integrand at nodes d = theta - mode.
 
     As its slope is 0 at the mode, the exponent at a node is less by a (e^-d - 1 + d) + d^2 / (2 sigma^2), a = T e^-mode.
+    Of that, what is quadratic in the node is a product of two small matrices.
     """
-    nodes, weights = (column[:, None] for column in _nodes(sigma))
+    rule = _rule(sigma)
     variance = sigma * sigma
     with np.errstate(divide="ignore"):
         pull = wrightomega(np.log(seconds) + np.log(variance) - mu + events * variance)
     mode = mu - events * variance + pull
-    width = sigma * np.sqrt(2 / (pull + 1))
-    beyond = width * nodes
-    terms = np.exp(-beyond)
-    terms += beyond - 1
-    terms *= -pull / variance
-    terms += nodes**2 * (pull / (pull + 1))
-    np.exp(terms, out=terms)
-    terms *= weights
-    total = terms.sum(axis=0)
+    scale = np.sqrt(2 / (pull + 1))
+    width, a = sigma * scale, pull / variance
+    values = rule.quadratic[:, 1:2] @ -width[None]
+    np.exp(values, out=values)
+    values *= -a
+    values += rule.quadratic @ np.stack([a, -a * width, pull / (pull + 1)])
+    np.exp(values, out=values)
     z = (mode - mu) / sigma
-    top = -events * mode - pull / variance - z * z / 2
-    return _Integral(top + np.log(total * width / sigma) - _LOG_ROOT_TWO_PI, terms, total, beyond, z)
+    top = -events * mode - a - z * z / 2 + np.log(scale) - _LOG_ROOT_TWO_PI
+    return _Integrand(z, scale, values, top)
 
 
-def _nodes(sigma: float) -> tuple[Floats, Floats]:
+class _Rule(NamedTuple):
+    """Gauss-Hermite's nodes x as 1, x and x^2 (k, 3), and weights w as w, w x ... w x^4 (5, k)."""
+
+    quadratic: Floats
+    powers: Floats
+
+
+def _rule(sigma: float) -> _Rule:
     return _gauss_hermite(next(count for up_to, count in NODES if sigma <= up_to))
 
 
 @lru_cache
-def _gauss_hermite(count: int) -> tuple[Floats, Floats]:
-    return hermgauss(count)
+def _gauss_hermite(count: int) -> _Rule:
+    nodes, weights = hermgauss(count)
+    return _Rule(np.vander(nodes, 3, increasing=True), weights * np.vander(nodes, 5, increasing=True).T)
 
 
 def log_likelihoods(totals: Totals, mu: float, sigma: float) -> Floats:
     """(u,) log-likelihood of each person, without the term of a zero truncation."""
     pieces = [
-        _integral(totals.events[at : at + BLOCK], totals.seconds[at : at + BLOCK], mu, sigma).loglik
+        posterior_moments(
+            totals.events[at : at + BLOCK], totals.seconds[at : at + BLOCK], mu, sigma, 0
+        ).loglik
         for at in range(0, len(totals), BLOCK)
     ]
     return np.concatenate(pieces) if pieces else np.zeros(0)
@@ -373,11 +207,14 @@ def _weighted_sum(blocks: Sequence[Each], weights: Floats) -> Expansion:
 
 def _each(events: Floats, seconds: Floats, mu: float, log_sigma: float) -> Each:
     sigma = float(np.exp(log_sigma))
-    there = posterior(events, seconds, mu, sigma)
-    one, two, three, four = there.moments(4)
-    gradient = np.stack([one / sigma, two - 1])
-    crossed = (three - one * two - 2 * one) / sigma
-    hessian = np.stack([(two - one * one - 1) / sigma**2, crossed, crossed, four - two * two - 2 * two])
+    there = posterior_moments(events, seconds, mu, sigma, 4)
+    mean, square = there.mean, there.square
+    one, two, three, four = there.beside
+    variance, third = two - one * one, three - one * two
+    gradient = np.stack([mean / sigma, square - 1])
+    crossed = (2 * there.mode * variance + third - 2 * mean) / sigma
+    of_square = 4 * there.mode * (there.mode * variance + third) + four - two * two
+    hessian = np.stack([(variance - 1) / sigma**2, crossed, crossed, of_square - 2 * square])
     return Each(there.loglik, gradient, hessian.reshape(2, 2, -1))
 
 

@@ -14,7 +14,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from calibration.durations.likelihood import Each, Expansion, Totals, expansion
+from calibration.durations.at_risk import Totals
+from calibration.durations.likelihood import Each, Expansion, expansion
 from calibration.inference.maximise import StoppingRule, climb
 from calibration.inference.results import NotIdentifiedError
 from metrics.arrays import Floats

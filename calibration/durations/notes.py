@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from calibration.durations.at_risk import Exposure, Totals
 from calibration.durations.checks import calendar_days, simulate_totals
-from calibration.durations.likelihood import Exposure, Totals
 from calibration.durations.other_laws.alternatives import COMPOUND, FRAILTY
 from calibration.durations.other_laws.causes import (
     DAYS,

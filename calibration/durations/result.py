@@ -18,9 +18,10 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
+from calibration.durations.at_risk import Design, Exposure, Totals, total
 from calibration.durations.checks import Refit, Refits, between_worker_test, simulate_totals
 from calibration.durations.exposures import Unit, away_exposure, session_exposure
-from calibration.durations.likelihood import BLOCK, Design, Exposure, Totals, posterior, total
+from calibration.durations.likelihood import BLOCK, posterior_moments
 from calibration.durations.maximum import DurationMaximum, maximum, moments
 from calibration.durations.other_laws.alternatives import Alternative
 from calibration.durations.other_laws.extended import Extended, Together
@@ -208,8 +209,10 @@ def posterior_means(totals: Totals, top: DurationMaximum) -> Floats:
     sigma = float(np.exp(top.log_sigma))
     pieces = []
     for at in range(0, len(totals), BLOCK):
-        block = posterior(totals.events[at : at + BLOCK], totals.seconds[at : at + BLOCK], top.mu, sigma)
-        pieces.append(top.mu + sigma * block.moments(1)[0])
+        block = posterior_moments(
+            totals.events[at : at + BLOCK], totals.seconds[at : at + BLOCK], top.mu, sigma, 1
+        )
+        pieces.append(top.mu + sigma * block.mean)
     return np.concatenate(pieces)
 
 

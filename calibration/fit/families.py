@@ -10,10 +10,10 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from calibration.durations.at_risk import Exposure
 from calibration.durations.exposures import away_exposure, session_exposure
 from calibration.durations.fit import AWAY, SESSION, fit_session_lengths, fit_times_away, plain_estimates
 from calibration.durations.fit import RESAMPLES as DURATION_RESAMPLES
-from calibration.durations.likelihood import Exposure
 from calibration.durations.result import DurationFit
 from calibration.inference.attempts import Fitted, Unmade, attempt, guarded
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, Skipped

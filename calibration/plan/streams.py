@@ -15,9 +15,9 @@ from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 
+from calibration.durations.at_risk import Totals
 from calibration.durations.checks import simulate_totals
 from calibration.durations.fit import fit_durations, interval_methods
-from calibration.durations.likelihood import Totals
 from calibration.inference.results import NotIdentifiedError
 from calibration.inference.uncertainty import StudentT, Uncertainty
 from calibration.plan.simulation import MOST, NOTHING, Outcome

@@ -1,7 +1,7 @@
 """Reading speed by marginal likelihood, with idle and skimmed reads in the model.
 
 x_ui = theta_u + e_ui,  theta_u ~ N(mu, sigma^2)
-e ~ mixture of read, idle and skimmed (`calibration.reading.result`)
+e ~ mixture of read, idle and skimmed (`calibration.reading.law`)
 L_u = INT prod_i f(x_ui - theta) prod_{i cut} F(x_ui - theta) phi(theta; mu, sigma) dtheta
 
 with f and F density and distribution of e: a read that the end of the visit cut is slower than it looks.
@@ -20,8 +20,8 @@ import numpy as np
 from scipy.optimize import minimize
 
 from calibration.inference.clusters import sandwich
+from calibration.reading.law import ReadLaw
 from calibration.reading.medians import MedianFit
-from calibration.reading.result import ReadLaw
 from calibration.reading.rows import TimedReads
 from metrics.arrays import Bools, Floats, Places
 

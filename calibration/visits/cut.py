@@ -152,13 +152,14 @@ def signs_of_life(activity: pd.DataFrame, follows: pd.DataFrame | None) -> Signs
     stream, streams = pd.factorize(worker.astype(np.int64) * len(topics) + topic, sort=True)
     # by name, not by who came first: the order of rows decides nothing
     page, pages = pd.factorize(activity["page"], sort=True, use_na_sentinel=False)
-    view = pd.factorize(stream * len(pages) + page, sort=True)[0]
+    view, views = pd.factorize(stream * len(pages) + page, sort=True)
     at, leaves = _milliseconds(activity["at"]), activity["kind"].isin(_OUT_OF_SIGHT).to_numpy(bool)
     row = in_order(view, at, leaves)
-    left = leaves[row]
-    row = row[~np.append(False, (np.diff(view[row]) == 0) & left[1:] & left[:-1])] if len(row) else row
-    heard_again = np.zeros(len(at), dtype=bool)
-    heard_again[row] = at[row] < _last_of_view(view[row], at[row])
+    left, of_view = leaves[row], view[row]
+    row = row[~np.append(False, (of_view[1:] == of_view[:-1]) & left[1:] & left[:-1])] if len(row) else row
+    last_of_view = np.empty(len(views), dtype=np.int64)
+    last_of_view[view[row]] = at[row]  # of a view with several signs the last one stays
+    heard_again = at < last_of_view[view]
     row = row[in_order(stream[row], at[row], leaves[row] * 2 + heard_again[row])]
     names = pd.DataFrame({"worker": workers[streams // len(topics)], "topic": topics[streams % len(topics)]})
     names = names.astype("str")
@@ -175,12 +176,6 @@ def signs_of_life(activity: pd.DataFrame, follows: pd.DataFrame | None) -> Signs
         started_at=started_at[stream],
         ended_at=ended_at[stream],
     )
-
-
-def _last_of_view(view: Places, at: Milliseconds) -> Milliseconds:
-    """Return the last time of the page of each sign, which are ordered by stream, page and time."""
-    last = np.flatnonzero(np.append(np.diff(view) != 0, True)) if len(at) else np.zeros(0, np.intp)
-    return at[np.repeat(last, np.diff(last, prepend=-1))]
 
 
 def _bounds(names: pd.DataFrame, follows: pd.DataFrame | None) -> tuple[Milliseconds, Milliseconds, Bools]:

@@ -13,7 +13,8 @@ import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import chdtrc, gamma, gammaln, log_ndtr
 
-from calibration.durations.likelihood import LEAST_SECONDS, Exposure, Totals, log_likelihoods
+from calibration.durations.at_risk import LEAST_SECONDS, Exposure, Totals
+from calibration.durations.likelihood import log_likelihoods
 from calibration.durations.maximum import DurationMaximum, maximum
 from calibration.durations.other_laws.extended import Extended, log_normal_population, log_normal_values
 from calibration.durations.other_laws.laws import GAMMA, gamma_log_likelihoods

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from scipy.special import chdtrc, ndtr
 
+from calibration.durations.at_risk import Design, Exposure, Totals
 from calibration.durations.checks import (
     Days,
     Excess,
@@ -17,7 +18,6 @@ from calibration.durations.checks import (
     topics_apart,
     within_worker_test,
 )
-from calibration.durations.likelihood import Design, Exposure, Totals
 from calibration.durations.maximum import DurationMaximum
 from calibration.durations.other_laws.alternatives import (
     FRAILTY,

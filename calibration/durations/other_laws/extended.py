@@ -21,7 +21,8 @@ import numpy as np
 from scipy.optimize import Bounds, minimize
 from scipy.special import chdtrc
 
-from calibration.durations.likelihood import Exposure, Totals, log_likelihoods, posterior
+from calibration.durations.at_risk import Exposure, Totals
+from calibration.durations.likelihood import log_likelihoods, posterior, posterior_moments
 from calibration.durations.maximum import QUANTILES, DurationMaximum
 from calibration.inference.clusters import sandwich
 from calibration.inference.results import CalibrationResult, NotIdentifiedError, info
@@ -380,7 +381,7 @@ def _given(sessions: Totals, at: Floats, sigma: float) -> tuple[Floats, Floats, 
     some = sessions.seconds > 0
     events, seconds = sessions.events[some], sessions.seconds[some]
     for node, mean in enumerate(at[:, some]):
-        there = posterior(events, np.exp(-mean) * seconds, 0.0, sigma)
+        there = posterior_moments(events, np.exp(-mean) * seconds, 0.0, sigma, 2)
         own[node, some] = there.loglik - events * mean
-        w[node, some], ww[node, some] = there.moments(2)
+        w[node, some], ww[node, some] = there.mean, there.square
     return own, w, ww

@@ -23,7 +23,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, gammaincinv, gammaln
 
-from calibration.durations.likelihood import LEAST_SECONDS, Exposure, Totals, total
+from calibration.durations.at_risk import LEAST_SECONDS, Exposure, Totals, total
 from calibration.durations.maximum import DurationMaximum, maximum
 from calibration.durations.other_laws.extended import (
     ANYWHERE,

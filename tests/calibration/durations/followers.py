@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from calibration.durations.at_risk import Totals
 from calibration.durations.errors import DurationProfile
-from calibration.durations.likelihood import Totals
 from calibration.durations.maximum import DurationMaximum, maximum
 from calibration.durations.simulate import Diary, simulate_visits
 from metrics.msu.score import Population

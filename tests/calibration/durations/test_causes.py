@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from calibration.durations.at_risk import Exposure
 from calibration.durations.checks import calendar_days, compare_days, compare_hours
 from calibration.durations.exposures import away_exposure
 from calibration.durations.fit import AWAY, TAIL_DF, fit_away, fit_durations, fit_exposure, fit_session
-from calibration.durations.likelihood import Exposure
 from calibration.durations.other_laws.extended import ANYWHERE, TOGETHER, fit_together, highest
 from calibration.durations.other_laws.laws import DROP_OUTS, GAMMA, TWO_KINDS, drop_outs, fade
 from calibration.durations.result import DurationFit

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from calibration.durations.at_risk import Exposure, Totals
 from calibration.durations.errors import DurationProfile
 from calibration.durations.exposures import away_exposure, session_exposure
 from calibration.durations.fit import AWAY, SESSION, fit_away, fit_exposure, fit_session
-from calibration.durations.likelihood import Exposure, Totals
 from calibration.durations.maximum import maximum
 from calibration.durations.result import DurationFit
 from calibration.durations.simulate import Diary

@@ -8,9 +8,9 @@ import statsmodels.api as sm
 from scipy import stats
 from scipy.special import gammaln
 
+from calibration.durations.at_risk import Exposure
 from calibration.durations.exposures import away_exposure
 from calibration.durations.fit import fit_away, fit_session
-from calibration.durations.likelihood import Exposure
 from calibration.durations.maximum import maximum
 from calibration.durations.other_laws.alternatives import (
     COMPOUND,

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from calibration.durations.at_risk import Exposure, Totals
 from calibration.durations.checks import (
     Refits,
     between_worker_test,
@@ -15,7 +16,6 @@ from calibration.durations.checks import (
     within_worker_test,
 )
 from calibration.durations.exposures import away_exposure, session_exposure
-from calibration.durations.likelihood import Exposure, Totals
 from calibration.durations.maximum import maximum
 from calibration.durations.simulate import Diary, simulate_visits
 from calibration.inference.goodness import anderson_darling

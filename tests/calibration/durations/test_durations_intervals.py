@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from calibration.durations.at_risk import Totals
 from calibration.durations.errors import WorkerBootstrap, tops_nearby
 from calibration.durations.fit import AWAY, fit_away
-from calibration.durations.likelihood import Totals
 from calibration.durations.maximum import MeanCurve, along, maximum
 from calibration.durations.simulate import Diary
 from calibration.inference.clusters import cluster_counts

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.special import wrightomega
 
+from calibration.durations.at_risk import Totals
 from calibration.durations.fit import fit_durations
-from calibration.durations.likelihood import Totals, expansion, log_likelihoods, posterior
+from calibration.durations.likelihood import expansion, log_likelihoods, posterior
 from calibration.durations.maximum import MeanCurve, SdCurve, along, log_jacobian, maximum
 from calibration.inference.results import NotIdentifiedError
 

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from calibration.durations.at_risk import Exposure
 from calibration.durations.exposures import away_exposure, session_exposure
-from calibration.durations.likelihood import Exposure
 from calibration.inference.results import NotIdentifiedError
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES

@@ -8,9 +8,9 @@ from scipy.integrate import quad
 from scipy.stats import multivariate_normal, norm
 
 from calibration.reading import mixture as reading_mixture
+from calibration.reading.law import ANYTHING, Readers, simulate_reads
 from calibration.reading.medians import MedianFit, fit_medians
 from calibration.reading.mixture import MixtureLikelihood, fit_mixture, mixture_top
-from calibration.reading.result import ANYTHING, Readers, simulate_reads
 from calibration.reading.rows import readings
 from tests.calibration.reading.test_reading_medians import data
 

@@ -11,8 +11,9 @@ from calibration.inference.results import NotIdentifiedError
 from calibration.reading import fit as reading_speed
 from calibration.reading import result as reading_result
 from calibration.reading.fit import NAMES, fit_reading_speed
+from calibration.reading.law import Readers, simulate_reads
 from calibration.reading.medians import NAIVE
-from calibration.reading.result import Readers, ReadingSpeedFit, simulate_reads
+from calibration.reading.result import ReadingSpeedFit
 
 MU, SIGMA = 1.290, 0.558
 
