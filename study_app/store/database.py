@@ -135,6 +135,8 @@ def transaction(database: Database, *, write: bool) -> Iterator[Session]:
     else:
         with database.readers() as session:
             yield session
+            if not database.is_sqlite:
+                session.commit()  # after a rollback the driver forgets which statements the server has prepared
 
 
 def migrate(database: Database) -> None:
