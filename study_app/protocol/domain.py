@@ -36,6 +36,11 @@ class PairTally:
     a_left: int = 0
     b_left: int = 0
 
+    @property
+    def shown(self) -> int:
+        """How often it was shown."""
+        return self.a_left + self.b_left
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedShowing:
@@ -93,7 +98,7 @@ def least_shown(tallies: Sequence[PairTally], count: int | None, rng: Random) ->
     shuffled = rng.sample(tallies, len(tallies))
     if count is None:
         return shuffled
-    least = sorted(shuffled, key=lambda tally: tally.a_left + tally.b_left)[:count]
+    least = sorted(shuffled, key=lambda tally: tally.shown)[:count]
     return rng.sample(least, len(least))
 
 

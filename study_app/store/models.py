@@ -13,7 +13,6 @@ from sqlalchemy import (
     CheckConstraint,
     Dialect,
     ForeignKey,
-    Index,
     LargeBinary,
     MetaData,
     Text,
@@ -182,7 +181,11 @@ class StoredSummary(Base):
 
 
 class Pair(Base):
-    """An unordered couple of systems of one query; ``name`` is its id in every table."""
+    """An unordered couple of systems of one query; ``name`` is its id in every table.
+
+    ``shown_a_left`` and ``shown_b_left``: of how many showings that repeat no other either system stands on the left, whatever became of
+    them. They are counted as showings are drawn, since to count the showings of a large study takes too long with every worker who begins.
+    """
 
     __tablename__ = "pair"
     __table_args__ = (
@@ -195,6 +198,8 @@ class Pair(Base):
     system_a_id: Mapped[int] = mapped_column(ForeignKey("system.id"))
     system_b_id: Mapped[int] = mapped_column(ForeignKey("system.id"))
     name: Mapped[str]
+    shown_a_left: Mapped[int] = mapped_column(default=0, server_default="0")
+    shown_b_left: Mapped[int] = mapped_column(default=0, server_default="0")
 
 
 class Worker(Base):
@@ -305,11 +310,10 @@ class Showing(Base):
     __table_args__ = (
         UniqueConstraint("slot_id", "position"),
         CheckConstraint("left_system_id <> right_system_id", name="two_sides"),
-        Index("ix_showing_counted", "pair_id", "left_system_id", "repeats_id"),  # when a worker begins
     )
     id: Mapped[int] = mapped_column(primary_key=True)
     slot_id: Mapped[int] = mapped_column(ForeignKey("slot.id"))
-    pair_id: Mapped[int] = mapped_column(ForeignKey("pair.id"))
+    pair_id: Mapped[int] = mapped_column(ForeignKey("pair.id"), index=True)
     position: Mapped[int]
     name: Mapped[str] = mapped_column(unique=True)
     left_system_id: Mapped[int] = mapped_column(ForeignKey("system.id"))

@@ -97,6 +97,15 @@ _OTHER_SYSTEMS = (
     )
     .order_by(Showing.id)
 )
+_SHOWN_EITHER_WAY = [
+    (
+        side,
+        select(func.count())
+        .where(Showing.pair_id == Pair.id, Showing.left_system_id == system, Showing.repeats_id.is_(None))
+        .scalar_subquery(),
+    )
+    for side, system in ((Pair.shown_a_left, Pair.system_a_id), (Pair.shown_b_left, Pair.system_b_id))
+]
 _STORED_UPTO = (
     select(func.count())
     .where(StoredEvent.page_load_id == PageLoad.id, StoredEvent.number <= PageLoad.upto)
@@ -190,6 +199,13 @@ RULES = (
         .order_by(Showing.id),
     ),
     Rule(table="showing", problem="shows other systems than its pair has", breaking=_OTHER_SYSTEMS),
+    Rule(
+        table="pair",
+        problem="says another number of showings than there are",
+        breaking=select(Pair.id)
+        .where(or_(*(side != there for side, there in _SHOWN_EITHER_WAY)))
+        .order_by(Pair.id),
+    ),
     Rule(
         table="showing",
         problem="repeats another pair, or another worker's",

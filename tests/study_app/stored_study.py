@@ -176,10 +176,14 @@ class StoredStudy:
         pairs = self.session.scalars(select(Pair).where(Pair.topic_id == slot.topic_id))
         wanted = {systems[left], systems[right]}
         place = len(slot.showings) + 1
+        pair = next(p for p in pairs if {p.system_a_id, p.system_b_id} == wanted)
+        if repeats is None:
+            pair.shown_a_left += systems[left] == pair.system_a_id
+            pair.shown_b_left += systems[left] == pair.system_b_id
         return self._add(
             Showing(
                 slot_id=slot.id,
-                pair_id=next(p.id for p in pairs if {p.system_a_id, p.system_b_id} == wanted),
+                pair_id=pair.id,
                 position=place,
                 name=f"{slot.assignment.worker.pseudonym}.{slot.position}.{place}",
                 left_system_id=systems[left],

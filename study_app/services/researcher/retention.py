@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
-from sqlalchemy import Select, delete, exists, func, or_, select, update
+from sqlalchemy import ColumnElement, Select, delete, exists, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from study_app.store.models import (
@@ -14,6 +14,7 @@ from study_app.store.models import (
     Base,
     Judgment,
     PageLoad,
+    Pair,
     PlatformEntry,
     PlatformIdentity,
     Showing,
@@ -168,5 +169,21 @@ def delete_rows(session: Session, parts: Sequence[Part]) -> None:
         if model is PlatformEntry:
             gone = select(PlatformEntry.id).where(condition)
             session.execute(update(CodeShown).where(CodeShown.entry_id.in_(gone)).values(entry_id=None))
+        elif model is Showing:
+            _uncount(session, condition)
         session.execute(delete(model).where(condition))
     session.expire_all()
+
+
+def _uncount(session: Session, gone: ColumnElement[bool]) -> None:
+    """Take the showings that go out of what their pairs count."""
+    of_pair = select(func.count()).where(gone, Showing.pair_id == Pair.id, Showing.repeats_id.is_(None))
+    a_left, b_left = (
+        of_pair.where(Showing.left_system_id == system).scalar_subquery()
+        for system in (Pair.system_a_id, Pair.system_b_id)
+    )
+    session.execute(
+        update(Pair)
+        .where(Pair.id.in_(select(Showing.pair_id).where(gone)))
+        .values(shown_a_left=Pair.shown_a_left - a_left, shown_b_left=Pair.shown_b_left - b_left)
+    )

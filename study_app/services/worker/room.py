@@ -1,13 +1,11 @@
 """How much room is left: what of each topic, unit and pair counts as taken, and what can take one more."""
 
-from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import (
     BindParameter,
     ColumnElement,
-    CompoundSelect,
     Select,
     and_,
     bindparam,
@@ -15,7 +13,6 @@ from sqlalchemy import (
     not_,
     or_,
     select,
-    union_all,
 )
 from sqlalchemy.orm import Session
 
@@ -33,50 +30,41 @@ def counts(now: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
     return and_(or_(Slot.done_at.is_not(None), live), Worker.withdrawn_at.is_(None))
 
 
-_PAIRS = select(Pair.id, Pair.system_a_id, Pair.system_b_id).order_by(Pair.id)
+_OF_TASK = select(Topic.id).where(Topic.task_id == bindparam("task"))
+_PAIRS = select(Pair.id, Pair.system_a_id, Pair.system_b_id, Pair.shown_a_left, Pair.shown_b_left).order_by(
+    Pair.id
+)
 _PAIRS_OF_TOPIC = _PAIRS.where(Pair.topic_id == bindparam("topic"))
+_PAIRS_OF_TASK = _PAIRS.where(Pair.topic_id.in_(_OF_TASK))
 
 
-def _times(topics: Select[int]) -> CompoundSelect[int, int, int]:
-    """Return rows (pair, system on its left, times shown) of topics, repeats not counted; what was shown in vain comes as negative numbers.
+def _in_vain(of_slots: ColumnElement[bool]) -> Select[int, int, int]:
+    """Return rows (pair, system on its left, times shown in vain), repeats not counted, in slots that count no more.
 
-    Of all that was shown an index alone is read: a study has many thousands of showings, counted whenever a worker takes some. Of those
-    in vain, only what is held by who has not finished, or has withdrawn: who finished has judged all they held.
+    These are looked for only with who has not finished, or has withdrawn: who finished has judged all they held.
     """
-    way = (Showing.pair_id, Showing.left_system_id)
-    shown = (
-        select(*way, func.count())
-        .where(
-            Showing.pair_id.in_(select(Pair.id).where(Pair.topic_id.in_(topics))),
-            Showing.repeats_id.is_(None),
-        )
-        .group_by(*way)
-    )
     unsure = (
         select(Assignment.id)
         .join(Assignment.worker)
         .where(or_(Worker.completed_at.is_(None), Worker.withdrawn_at.is_not(None)))
     )
-    in_vain = (
-        select(*way, -func.count())
+    return (
+        select(Showing.pair_id, Showing.left_system_id, func.count())
         .join(Showing.slot)
         .join(Slot.assignment)
         .join(Assignment.worker)
         .where(
-            Slot.topic_id.in_(topics),
+            of_slots,
             Slot.assignment_id.in_(unsure),
             Showing.repeats_id.is_(None),
             not_(counts(bindparam("now"))),
         )
-        .group_by(*way)
+        .group_by(Showing.pair_id, Showing.left_system_id)
     )
-    return union_all(shown, in_vain)
 
 
-_OF_TASK = select(Topic.id).where(Topic.task_id == bindparam("task"))
-_PAIRS_OF_TASK = _PAIRS.where(Pair.topic_id.in_(_OF_TASK))
-_TIMES_OF_TASK = _times(_OF_TASK)
-_TIMES_OF_TOPIC = _times(select(Topic.id).where(Topic.id == bindparam("topic")))
+_IN_VAIN_OF_TASK = _in_vain(Slot.topic_id.in_(_OF_TASK))
+_IN_VAIN_OF_TOPIC = _in_vain(Slot.topic_id == bindparam("topic"))
 
 _TAKEN_UNITS = (
     select(Slot.unit, func.count())
@@ -146,19 +134,14 @@ def open_units(
 
 def open_pairs(
     session: Session, task: TaskPlan, *, besides: Collection[int], now: datetime
-) -> dict[int, tuple[int, int]]:
-    """Return the pairs that can take one more as `open_units` does, each with how often either system stood on its left.
+) -> dict[int, PairTally]:
+    """Return the pairs that can take one more as `open_units` does, each with how often it was shown either way.
 
     A slot of a pair that is leased by itself shows it once, repeats not counted: so these say how many slots count too.
     """
-    times = _counted(session, _TIMES_OF_TASK, {"task": task.id, "now": now})
     shut, limit = _closed_units(task).union(besides), task.limit
-    ways = {
-        pair: (times.get((pair, a), 0), times.get((pair, b), 0))
-        for pair, (a, b) in task.pairs.items()
-        if pair not in shut
-    }
-    return {pair: both for pair, both in ways.items() if has_room(sum(both), limit)}
+    tallies = task_tallies(session, task.id, now=now)
+    return {one.pair: one for one in tallies if one.pair not in shut and has_room(one.shown, limit)}
 
 
 def _closed_units(task: TaskPlan) -> set[int]:
@@ -191,33 +174,31 @@ def open_topics(session: Session, task: TaskPlan, *, besides: Collection[int], n
 
 def pair_tallies(session: Session, topic: int, *, now: datetime) -> Sequence[PairTally]:
     """Return every pair of a query with how often it was shown each way, repeats not counted."""
-    times = _counted(session, _TIMES_OF_TOPIC, {"topic": topic, "now": now})
-    return _tallies(session, _PAIRS_OF_TOPIC, {"topic": topic}, times)
+    return _tallies(session, _PAIRS_OF_TOPIC, _IN_VAIN_OF_TOPIC, {"topic": topic}, now=now)
 
 
 def task_tallies(session: Session, task: int, *, now: datetime) -> Sequence[PairTally]:
     """Return every pair of a task (row) as `pair_tallies` does."""
-    times = _counted(session, _TIMES_OF_TASK, {"task": task, "now": now})
-    return _tallies(session, _PAIRS_OF_TASK, {"task": task}, times)
+    return _tallies(session, _PAIRS_OF_TASK, _IN_VAIN_OF_TASK, {"task": task}, now=now)
 
 
 def _tallies(
     session: Session,
-    pairs: Select[int, int, int],
-    values: Mapping[str, object],
-    times: Mapping[tuple[int, int], int],
+    pairs: Select[int, int, int, int, int],
+    in_vain: Select[int, int, int],
+    of: Mapping[str, int],
+    *,
+    now: datetime,
 ) -> Sequence[PairTally]:
+    connection = session.connection()
+    vain = {(pair, left): number for pair, left, number in connection.execute(in_vain, {**of, "now": now})}
     return [
-        PairTally(pair=pair, system_a=a, system_b=b, a_left=times[pair, a], b_left=times[pair, b])
-        for pair, a, b in session.connection().execute(pairs, values)
+        PairTally(
+            pair=pair,
+            system_a=a,
+            system_b=b,
+            a_left=a_left - vain.get((pair, a), 0),
+            b_left=b_left - vain.get((pair, b), 0),
+        )
+        for pair, a, b, a_left, b_left in connection.execute(pairs, of)
     ]
-
-
-def _counted(
-    session: Session, query: CompoundSelect[int, int, int], values: Mapping[str, object]
-) -> Mapping[tuple[int, int], int]:
-    """Return (pair, system on its left) -> how often it was shown so, in slots that count."""
-    times: defaultdict[tuple[int, int], int] = defaultdict(int)
-    for pair, left, number in session.connection().execute(query, values):
-        times[pair, left] += number
-    return times

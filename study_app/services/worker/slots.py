@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import Any
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import bindparam, case, insert, select, update
 from sqlalchemy.orm import Session
 
 from study_app.protocol.domain import (
@@ -28,7 +28,7 @@ from study_app.services.worker.room import (
     taken_units,
 )
 from study_app.services.worker.whereabouts import Whereabouts, has_gone_on
-from study_app.store.models import Assignment, Showing, Slot, Task
+from study_app.store.models import Assignment, Pair, Showing, Slot, Task
 from study_app.store.plan import SlotRow, TaskPlan, TopicPlan, WorkerRow, change, store
 from study_app.store.task_models import Sheet
 from study_app.study.entries import ChosenPairs, RatedTask, TakenPairs
@@ -38,6 +38,14 @@ _ASSIGNMENT = select(Assignment.id).where(
 )
 _NEW_ASSIGNMENT = insert(Assignment)
 _NEW_SHOWING = insert(Showing)
+_SHOWN = (
+    update(Pair)
+    .where(Pair.id == bindparam("pair"))
+    .values(
+        shown_a_left=Pair.shown_a_left + case((Pair.system_a_id == bindparam("left"), 1), else_=0),
+        shown_b_left=Pair.shown_b_left + case((Pair.system_b_id == bindparam("left"), 1), else_=0),
+    )
+)
 _REPEATS = (
     update(Showing).where(Showing.id == bindparam("repeat")).values({"repeats_id": bindparam("original")})
 )
@@ -71,8 +79,9 @@ def _draw_query(
         swapped=entry.validation_swapped,
         rng=drawn(here.plan.entry.seed, here.worker.number, f"pairs {task.number}.{slot.position}"),
     )
-    _store(session, _showing_rows(here.worker, task, slot, planned))
     repeats = [(place, plan.repeats) for place, plan in enumerate(planned) if plan.repeats is not None]
+    first = [plan for plan in planned if plan.repeats is None]
+    _store(session, _showing_rows(here.worker, task, slot, planned), first)
     if repeats:
         _link_repeats(session, slot, repeats)
 
@@ -83,28 +92,27 @@ def _draw_pairs(
     task: TaskPlan,
     entry: TakenPairs,
     slots: Sequence[SlotRow],
-    ways: Mapping[int, tuple[int, int]],
+    tallies: Mapping[int, PairTally],
     *,
     is_last: bool,
 ) -> None:
     """Draw the sides of the pairs that were taken, one a slot; the last slot of the worker has the repeats of earlier ones too.
 
-    ``ways``: how often each pair was shown either way; ``is_last``: the worker gets no other pair after this one.
+    ``tallies``: how often each pair was shown either way; ``is_last``: the worker gets no other pair after this one.
     """
-    rows = []
+    rows, first = [], []
     for slot in slots:
-        (system_a, system_b), (a_left, b_left) = task.pairs[slot.unit], ways[slot.unit]
-        tally = PairTally(pair=slot.unit, system_a=system_a, system_b=system_b, a_left=a_left, b_left=b_left)
         rng = drawn(here.plan.entry.seed, here.worker.number, f"pairs {task.number}.{slot.position}")
-        left, right = balanced_sides(tally, rng)
+        left, right = balanced_sides(tallies[slot.unit], rng)
         shown = PlannedShowing(pair=slot.unit, left=left, right=right)
         repeats = _drawn_repeats(session, slot, entry, rng) if is_last else {}
         drawn_rows = _showing_rows(here.worker, task, slot, [shown, *repeats.values()])
-        for row, first in zip(drawn_rows[1:], repeats, strict=True):
-            row["repeats_id"] = first
+        for row, original in zip(drawn_rows[1:], repeats, strict=True):
+            row["repeats_id"] = original
         rows += drawn_rows
+        first.append(shown)
     reveals = _reveals_silence(here, task, entry)
-    _store(session, [row | {"reveals_silence": reveals} for row in rows])
+    _store(session, [row | {"reveals_silence": reveals} for row in rows], first)
 
 
 def _reveals_silence(here: Whereabouts, task: TaskPlan, entry: TakenPairs) -> bool | None:
@@ -151,8 +159,11 @@ def _showing_rows(
     ]
 
 
-def _store(session: Session, rows: list[dict[str, Any]]) -> None:
-    session.connection().execute(_NEW_SHOWING, rows)
+def _store(session: Session, rows: list[dict[str, Any]], first: Sequence[PlannedShowing]) -> None:
+    """Store showings, and count the ``first`` of a pair, which are no repeats, with it."""
+    connection = session.connection()
+    connection.execute(_NEW_SHOWING, rows)
+    connection.execute(_SHOWN, [{"pair": one.pair, "left": one.left} for one in first])
 
 
 def _link_repeats(session: Session, slot: SlotRow, repeats: Sequence[tuple[int, int]]) -> None:
@@ -219,9 +230,9 @@ def take_units(session: Session, here: Whereabouts, task: TaskPlan, *, now: date
     queue_for(session, task)
     held = here.slots[task.number]
     besides = {slot.unit for slot in held}
-    ways = open_pairs(session, task, besides=besides, now=now) if task.pairs else {}
+    tallies = open_pairs(session, task, besides=besides, now=now) if task.pairs else {}
     counted = (
-        {pair: sum(both) for pair, both in ways.items()}
+        {pair: tally.shown for pair, tally in tallies.items()}
         if task.pairs
         else open_units(session, task, besides=besides, now=now)
     )
@@ -232,7 +243,7 @@ def take_units(session: Session, here: Whereabouts, task: TaskPlan, *, now: date
     slots = _hold(session, here, task, places, now=now)
     match task.entry:
         case TakenPairs() as entry:
-            _draw_pairs(session, here, task, entry, slots, ways, is_last=is_last)
+            _draw_pairs(session, here, task, entry, slots, tallies, is_last=is_last)
         case RatedTask() as entry:
             _draw_sheets(session, here, task, entry, slots[0])
     return True

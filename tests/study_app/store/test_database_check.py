@@ -53,6 +53,9 @@ BREAKS = {
     "shows other systems than its pair has": [
         "UPDATE showing SET pair_id = pair_id % (SELECT count(*) FROM pair) + 1"
     ],
+    "pair 1: says another number of showings": [
+        "UPDATE pair SET shown_a_left = shown_a_left + 1 WHERE id = 1"
+    ],
     "repeats another pair, or another worker's": [
         "UPDATE showing SET repeats_id = (SELECT max(s.id) FROM showing s WHERE s.pair_id <> showing.pair_id)"
     ],
@@ -189,7 +192,7 @@ def test_an_old_schema_is_told_to_be_upgraded_and_a_newer_one_refused(judged):
     """Rules are looked at in today's tables only."""
     by_hand(judged.url, "UPDATE alembic_version SET version_num = '0001'")
     (fault,) = check_database(judged.database)
-    assert "is at version 0001, not 0006; bring the tables up to date: prefcal db upgrade" in str(fault)
+    assert "is at version 0001, not 0007; bring the tables up to date: prefcal db upgrade" in str(fault)
     by_hand(judged.url, "UPDATE alembic_version SET version_num = '9999'")
     with pytest.raises(PrefcalError, match="newer prefcal"):
         check_database(judged.database)
