@@ -90,19 +90,17 @@ _SEEN = update(Worker).where(Worker.id == bindparam("worker_id")).values(last_se
 _PROLONGED = update(Slot).where(*_UNFINISHED).values(expires_at=bindparam("until"))
 
 
-_EVENT = ("page_load_id", "number", "kind", "page_ms", "wall_ms", "received_at", "detail")
-_MARKS = {"sqlite": "?", "postgresql": "%s"}
-
-
-@cache
-def _new_events(dialect: str) -> str:
-    """Return the statement, in the driver's own form, that inserts events that are not there yet.
-
-    A batch has dozens of rows, and to SQLAlchemy each is a dictionary that it goes through twice.
-    """
-    marks = ", ".join([_MARKS[dialect]] * len(_EVENT))
-    names = ", ".join(_EVENT)
-    return f"INSERT INTO {StoredEvent.__tablename__} ({names}) VALUES ({marks}) ON CONFLICT DO NOTHING"  # noqa: S608 - nothing of it comes from outside
+# In the drivers' own forms: a batch has dozens of rows, and to SQLAlchemy each is a dictionary that it goes through twice.
+_EVENTS_OF_A_FILE = (
+    "INSERT INTO event (page_load_id, received_at, number, kind, page_ms, wall_ms, detail) VALUES (?, ?, ?, ?, ?, ?, ?) "
+    "ON CONFLICT DO NOTHING"
+)
+_EVENTS_OF_A_SERVER = (
+    "INSERT INTO event (page_load_id, received_at, number, kind, page_ms, wall_ms, detail) "
+    "SELECT %s, %s, number, kind, page_ms, wall_ms, detail FROM json_to_recordset(%s) "
+    "AS new(number int, kind text, page_ms bigint, wall_ms bigint, detail json) ON CONFLICT DO NOTHING"
+)
+"""All of a batch in one statement: a database server spends more on a statement than on a row."""
 
 
 @cache
@@ -154,9 +152,7 @@ def store_events(
     if is_too_much:
         return let_go
     if events:
-        received_ms = (now - EPOCH) // MILLISECOND
-        new = [_row(page_load.id, event, received_ms) for event in events]
-        connection.exec_driver_sql(_new_events(connection.dialect.name), new)
+        _store_new(connection, page_load.id, events, (now - EPOCH) // MILLISECOND)
     upto = reached if page_load.is_new else _contiguous(connection, page_load)
     if row.stopped_at is None:
         entry = plans.of(session, row.id, row.version).entry
@@ -195,11 +191,26 @@ def _page_load(
     return _Load(id=known.id, stored=known.upto, is_new=False)
 
 
-def _row(load: int, event: PageEvent, received_ms: int) -> tuple[Any, ...]:
-    """Return an event as `_EVENT` has it."""
-    detail = event.detail()
-    stored = json.dumps(detail) if detail else "{}"
-    return load, event.n, event.kind, event.ms, event.wall, received_ms, stored
+def _store_new(connection: Connection, load: int, events: Sequence[PageEvent], received_ms: int) -> None:
+    """Insert the events of a page load that are not there yet."""
+    if connection.dialect.name == "sqlite":
+        rows = [
+            (load, received_ms, event.n, event.kind, event.ms, event.wall, json.dumps(event.detail()))
+            for event in events
+        ]
+        connection.exec_driver_sql(_EVENTS_OF_A_FILE, rows)
+    else:
+        new = [
+            {
+                "number": event.n,
+                "kind": event.kind,
+                "page_ms": event.ms,
+                "wall_ms": event.wall,
+                "detail": event.detail(),
+            }
+            for event in events
+        ]
+        connection.exec_driver_sql(_EVENTS_OF_A_SERVER, (load, received_ms, json.dumps(new)))
 
 
 def _contiguous(connection: Connection, load: _Load) -> int:

@@ -1,11 +1,13 @@
 """How much room is left: what of each topic, unit and pair counts as taken, and what can take one more."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import (
     BindParameter,
     ColumnElement,
+    Connection,
     Select,
     and_,
     bindparam,
@@ -38,33 +40,30 @@ _PAIRS_OF_TOPIC = _PAIRS.where(Pair.topic_id == bindparam("topic"))
 _PAIRS_OF_TASK = _PAIRS.where(Pair.topic_id.in_(_OF_TASK))
 
 
-def _in_vain(of_slots: ColumnElement[bool]) -> Select[int, int, int]:
-    """Return rows (pair, system on its left, times shown in vain), repeats not counted, in slots that count no more.
+def _in_vain(of: ColumnElement[bool]) -> Select[int]:
+    """Return the slots that count no more.
 
     These are looked for only with who has not finished, or has withdrawn: who finished has judged all they held.
     """
-    unsure = (
-        select(Assignment.id)
-        .join(Assignment.worker)
-        .where(or_(Worker.completed_at.is_(None), Worker.withdrawn_at.is_not(None)))
-    )
     return (
-        select(Showing.pair_id, Showing.left_system_id, func.count())
-        .join(Showing.slot)
+        select(Slot.id)
         .join(Slot.assignment)
         .join(Assignment.worker)
         .where(
-            of_slots,
-            Slot.assignment_id.in_(unsure),
-            Showing.repeats_id.is_(None),
+            of,
+            or_(Worker.completed_at.is_(None), Worker.withdrawn_at.is_not(None)),
             not_(counts(bindparam("now"))),
         )
-        .group_by(Showing.pair_id, Showing.left_system_id)
     )
 
 
 _IN_VAIN_OF_TASK = _in_vain(Slot.topic_id.in_(_OF_TASK))
 _IN_VAIN_OF_TOPIC = _in_vain(Slot.topic_id == bindparam("topic"))
+_SHOWN_IN_SLOTS = select(Showing.pair_id, Showing.left_system_id).where(
+    Showing.slot_id.in_(bindparam("slots", expanding=True)), Showing.repeats_id.is_(None)
+)
+_SLOTS_AT_A_TIME = 1000
+"""In how many slots at a time the showings are looked for: a database takes only so many values with a statement."""
 
 _TAKEN_UNITS = (
     select(Slot.unit, func.count())
@@ -185,20 +184,28 @@ def task_tallies(session: Session, task: int, *, now: datetime) -> Sequence[Pair
 def _tallies(
     session: Session,
     pairs: Select[int, int, int, int, int],
-    in_vain: Select[int, int, int],
+    in_vain: Select[int],
     of: Mapping[str, int],
     *,
     now: datetime,
 ) -> Sequence[PairTally]:
     connection = session.connection()
-    vain = {(pair, left): number for pair, left, number in connection.execute(in_vain, {**of, "now": now})}
+    vain = _shown_in(connection, connection.scalars(in_vain, {**of, "now": now}).all())
     return [
         PairTally(
-            pair=pair,
-            system_a=a,
-            system_b=b,
-            a_left=a_left - vain.get((pair, a), 0),
-            b_left=b_left - vain.get((pair, b), 0),
+            pair=pair, system_a=a, system_b=b, a_left=a_left - vain[pair, a], b_left=b_left - vain[pair, b]
         )
         for pair, a, b, a_left, b_left in connection.execute(pairs, of)
     ]
+
+
+def _shown_in(connection: Connection, slots: Sequence[int]) -> Counter[tuple[int, int]]:
+    """Return (pair, system on its left) -> how often it was shown so in some slots, repeats not counted.
+
+    A statement of its own: joined to the slots, a database without statistics of its tables reads every showing there is.
+    """
+    times: Counter[tuple[int, int]] = Counter()
+    for at in range(0, len(slots), _SLOTS_AT_A_TIME):
+        some = slots[at : at + _SLOTS_AT_A_TIME]
+        times.update((row[0], row[1]) for row in connection.execute(_SHOWN_IN_SLOTS, {"slots": some}))
+    return times

@@ -28,6 +28,7 @@ from study_app.store.database import (
 from study_app.store.models import Setting
 
 ON_SQLITE = pytest.mark.parametrize("new_url", ["sqlite"], indirect=True)
+ON_POSTGRESQL = pytest.mark.parametrize("new_url", ["postgresql"], indirect=True)
 
 
 @pytest.fixture
@@ -139,6 +140,36 @@ def test_a_connection_that_has_written_reads_again_while_another_writes(tmp_path
     with transaction(database, write=False) as reader:
         assert reader.scalars(select(Setting.name)).all() == ["a"]
     other.close()
+
+
+@ON_POSTGRESQL
+def test_what_is_read_again_and_again_is_prepared_once(database):
+    """The driver prepares what came five times, and forgets it all with a rollback: so a read ends in none."""
+    for _ in range(8):
+        with transaction(database, write=False) as session:
+            session.scalars(select(Setting)).all()
+    with transaction(database, write=False) as session:
+        prepared = session.scalars(text("SELECT statement FROM pg_prepared_statements")).all()
+    assert [statement.split()[:2] for statement in prepared if "FROM setting" in statement] == [
+        ["SELECT", "setting.name,"]
+    ]
+
+
+@ON_POSTGRESQL
+@pytest.mark.parametrize(("impatient", "plan"), [(True, "Index Scan"), (False, "Seq Scan")])
+def test_pages_look_rows_up_by_an_index_also_in_what_was_small_when_the_server_looked(
+    database, impatient, plan
+):
+    """To read a whole table is right while it has two rows, and the server keeps its plan while thousands are added."""
+    with transaction(database, write=True) as session:
+        session.add_all([Setting(name=name, value="1") for name in "ab"])
+        session.flush()
+        session.execute(text("ANALYZE setting"))
+    pages = open_database(database.engine.url.render_as_string(hide_password=False), impatient=impatient)
+    with transaction(pages, write=False) as session:
+        planned = session.scalars(text("EXPLAIN SELECT value FROM setting WHERE name = 'b'")).all()
+    pages.engine.dispose()
+    assert plan in planned[0]
 
 
 def test_constraints_are_the_databases_own(database):
