@@ -16,6 +16,7 @@ from sqlalchemy.exc import IntegrityError, InternalError
 from metrics.errors import InputError, PrefcalError
 from study_app.cli.doctor import OK, file_rights
 from study_app.config import database_url, parsed_address
+from study_app.store import database as store
 from study_app.store.database import (
     METADATA,
     MIGRATIONS,
@@ -170,6 +171,27 @@ def test_pages_look_rows_up_by_an_index_also_in_what_was_small_when_the_server_l
         planned = session.scalars(text("EXPLAIN SELECT value FROM setting WHERE name = 'b'")).all()
     pages.engine.dispose()
     assert plan in planned[0]
+
+
+@ON_POSTGRESQL
+def test_a_server_of_pages_has_its_statements_planned_anew_every_few_seconds(database, monkeypatch):
+    """A plan is for tables of the size that they had; here what changes is what a plan may use."""
+    pages = open_database(database.engine.url.render_as_string(hide_password=False), impatient=True)
+
+    def said(*statements):
+        with transaction(pages, write=False) as session:
+            return [session.execute(text(one)) for one in statements][-1]
+
+    def plan():
+        return said("EXPLAIN EXECUTE found").scalars().first()
+
+    said("PREPARE found AS SELECT value FROM setting WHERE name = 'a'")
+    assert "Index Scan" in plan()
+    said("SET enable_seqscan = on", "SET enable_indexscan = off", "SET enable_bitmapscan = off")
+    assert "Index Scan" in plan()
+    monkeypatch.setattr(store, "PLAN_SECONDS", 0)
+    assert "Seq Scan" in plan()
+    pages.engine.dispose()
 
 
 def test_constraints_are_the_databases_own(database):
