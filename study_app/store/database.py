@@ -12,11 +12,10 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import URL, Connection, Engine, MetaData, create_engine, event, inspect
-from sqlalchemy.exc import ArgumentError, DatabaseError, DisconnectionError, NoSuchModuleError
+from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
 from sqlalchemy.orm import Session, sessionmaker
 from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection
 
@@ -25,23 +24,12 @@ from study_app.config import parsed_address
 from study_app.store import console_models, task_models
 from study_app.store.file_turns import WRITES, SharedWrites, begin_for_writing, refuse_half_a_write
 from study_app.store.models import Base
+from study_app.store.server_connections import SOON_LOST, prepare_for_pages
 
 if TYPE_CHECKING:
     from alembic.config import Config
 
 BUSY_TIMEOUT_MS = 10_000
-PLAN_SECONDS = 10
-"""So long a database server keeps to how it runs a statement."""
-STATEMENT_SECONDS, LOCK_SECONDS, IDLE_SECONDS = 15, 5, 30
-"""So long a page waits for a statement of a database server, and for what another holds; so long a transaction may do nothing."""
-SOON_LOST = {
-    "connect_timeout": "5",
-    "keepalives_idle": "10",
-    "keepalives_interval": "3",
-    "keepalives_count": "3",
-    "tcp_user_timeout": "15000",
-}
-"""Parameters of a connection to PostgreSQL that does not wait for ever for a machine that has gone."""
 SQLITE_POOL_SIZE, POSTGRES_POOL_SIZE = 40, 20
 """How many connections are kept: of a file one for every thread of a server, of a database server what it can give to several."""
 
@@ -102,8 +90,7 @@ def open_database(url: str, *, impatient: bool = False) -> Database:
         reading = engine
     else:
         if impatient:
-            event.listen(engine, "connect", _make_impatient)
-            event.listen(engine, "checkout", _plan_anew)
+            prepare_for_pages(engine)
         reading = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
     return Database(
         engine=engine,
@@ -264,39 +251,6 @@ def without_waiting(database: Database) -> Database:
         event.listen(database.engine, "connect", lambda raw, _: raw.execute("PRAGMA synchronous = OFF"))
         database.engine.dispose()
     return database
-
-
-def _make_impatient(connection: Any, record: object) -> None:  # noqa: ARG001 - SQLAlchemy's signature
-    """Set how long statements and locks may take; not as a parameter of the connection, which poolers before a database refuse.
-
-    Statements of pages take milliseconds: to compile one would take longer than to run it. They look rows up: where the statistics of a
-    table are those of the twenty rows that it had a minute ago, a server would rather read it all. Which rows makes no difference: it plans
-    once for all of them.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute("SET jit = off")
-        cursor.execute("SET enable_seqscan = off")
-        cursor.execute("SET plan_cache_mode = force_generic_plan")
-        cursor.execute(f"SET statement_timeout = '{STATEMENT_SECONDS}s'")
-        cursor.execute(f"SET lock_timeout = '{LOCK_SECONDS}s'")
-        cursor.execute(f"SET idle_in_transaction_session_timeout = '{IDLE_SECONDS}s'")
-    connection.commit()
-
-
-def _plan_anew(connection: Any, record: ConnectionPoolEntry, _proxy: object) -> None:
-    """Have the server plan its prepared statements anew every few seconds.
-
-    It plans them for tables of the size that they have then, and keeps to that: a study that opens has empty ones, and a thousand rows
-    within a minute.
-    """
-    now = monotonic()
-    if now - record.info.setdefault("planned", now) > PLAN_SECONDS:
-        record.info["planned"] = now
-        try:
-            connection.execute("DISCARD PLANS")
-            connection.commit()
-        except connection.Error as error:
-            raise DisconnectionError from error  # so that the pool opens another one
 
 
 def _begin_sqlite(dbapi_connection: PoolProxiedConnection) -> None:

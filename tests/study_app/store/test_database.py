@@ -16,7 +16,7 @@ from sqlalchemy.exc import IntegrityError, InternalError
 from metrics.errors import InputError, PrefcalError
 from study_app.cli.doctor import OK, file_rights
 from study_app.config import database_url, parsed_address
-from study_app.store import database as store
+from study_app.store import server_connections
 from study_app.store.database import (
     METADATA,
     MIGRATIONS,
@@ -189,7 +189,7 @@ def test_a_server_of_pages_has_its_statements_planned_anew_every_few_seconds(dat
     assert "Index Scan" in plan()
     said("SET enable_seqscan = on", "SET enable_indexscan = off", "SET enable_bitmapscan = off")
     assert "Index Scan" in plan()
-    monkeypatch.setattr(store, "PLAN_SECONDS", 0)
+    monkeypatch.setattr(server_connections, "PLAN_SECONDS", 0)
     assert "Seq Scan" in plan()
     pages.engine.dispose()
 
