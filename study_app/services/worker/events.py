@@ -25,7 +25,7 @@ from sqlalchemy.orm import Session
 
 from study_app.logs.page_events import PageEvent
 from study_app.protocol.steps import CONSENT
-from study_app.services.worker.slots import keep_alive
+from study_app.services.worker.slots import SIGN_OF_LIFE_EVERY, keep_alive
 from study_app.services.worker.whereabouts import UnknownWorkerError, locate
 from study_app.store.models import (
     EPOCH,
@@ -58,6 +58,7 @@ _WORKER = (
         Worker.consented_at,
         Worker.withdrawn_at,
         Worker.stopped_at,
+        type_coerce(Worker.last_seen_at, BigInteger).label("seen_ms"),
         LoadedStudy.id,
         LoadedStudy.version,
         PageLoad.id.label("page_load"),
@@ -240,21 +241,25 @@ def _keep_lease(
     *,
     now: datetime,
 ) -> None:
-    """Prolong what the worker holds, as ``rows`` of `_WORKER` tell, by one statement; what has expired takes the longer way.
+    """Note a sign of life where the last one is old enough, and prolong what the worker holds, as ``rows`` of `_WORKER` tell.
 
-    The worker's row comes before the slot's, as where forms are taken: else the two would wait for each other.
+    What has expired takes the longer way. The worker's row comes before the slot's, as where forms are taken: else the two would wait
+    for each other.
     """
     connection = session.connection()
+    now_ms, often_ms = (now - EPOCH) // MILLISECOND, SIGN_OF_LIFE_EVERY // MILLISECOND
     first_ms = entry.first_lease // MILLISECOND if entry.first_lease < entry.lease else -1
     held = [
         row.expires_ms
         for row in rows
         if row.expires_ms is not None and row.expires_ms - row.leased_ms > first_ms
     ]
-    if held and min(held) <= (now - EPOCH) // MILLISECOND:
+    if held and min(held) <= now_ms:
         keep_alive(session, locate(session, plans, worker, now=now, lock=True), now=now)
         return
-    connection.execute(_SEEN, {"worker_id": worker, "now": now})
-    if held:
+    ages = bool(held) and now_ms + entry.lease // MILLISECOND - min(held) >= often_ms
+    if ages or now_ms - rows[0].seen_ms >= often_ms:
+        connection.execute(_SEEN, {"worker_id": worker, "now": now})
+    if ages:
         until = {"worker_id": worker, "first_ms": first_ms, "until": now + entry.lease}
         connection.execute(_PROLONGED, until)

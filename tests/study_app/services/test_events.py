@@ -268,6 +268,20 @@ def test_events_keep_the_lease_alive(study, ann):
     assert study.rows(select(Worker.last_seen_at).where(Worker.number == 1)) == [(study.clock(),)]
 
 
+def test_batches_every_few_seconds_write_the_lease_anew_every_half_a_minute(study, ann):
+    """A batch comes every five seconds, and a lease is many times as long."""
+    noted = set()
+    for number in range(1, 13):
+        study.clock.forward(5)
+        post(ann, batch(ann.page_token, beats(number)))
+        [(seen,)] = study.rows(select(Worker.last_seen_at))
+        [(expires,)] = study.rows(select(Slot.expires_at))
+        noted.add((seen, expires))
+        assert study.clock() - seen < timedelta(seconds=30)
+        assert expires - study.clock() > timedelta(seconds=30)
+    assert 2 <= len(noted) <= 3
+
+
 @pytest.mark.parametrize("place_was_taken", [True, False])
 def test_events_of_who_comes_back_renew_the_slot_or_mark_it_late(study, ann, place_was_taken):
     """As answers do."""
