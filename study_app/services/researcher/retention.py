@@ -20,6 +20,8 @@ from study_app.store.models import (
     Showing,
     Slot,
     StoredEvent,
+    Task,
+    Topic,
     Worker,
 )
 from study_app.store.task_models import (
@@ -176,7 +178,11 @@ def delete_rows(session: Session, parts: Sequence[Part]) -> None:
 
 
 def _uncount(session: Session, gone: ColumnElement[bool]) -> None:
-    """Take the showings that go out of what their pairs count."""
+    """Take the showings that go out of what their pairs count; who begins meanwhile waits, as for each other."""
+    tasks = select(Topic.task_id).join(Slot, Slot.topic_id == Topic.id).join(Slot.showings).where(gone)
+    session.execute(
+        select(Task.id).where(Task.id.in_(tasks)).order_by(Task.id).with_for_update(key_share=True)
+    )
     of_pair = select(func.count()).where(gone, Showing.pair_id == Pair.id, Showing.repeats_id.is_(None))
     a_left, b_left = (
         of_pair.where(Showing.left_system_id == system).scalar_subquery()

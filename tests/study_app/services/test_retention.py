@@ -4,11 +4,12 @@ import json
 
 import pytest
 from sqlalchemy import select, update
+from sqlalchemy.exc import OperationalError
 
-from study_app.services.researcher.retention import worker_parts
+from study_app.services.researcher.retention import delete_rows, worker_parts
 from study_app.store.check import check_database
 from study_app.store.database import METADATA, transaction
-from study_app.store.models import Judgment, PlatformEntry, PlatformIdentity, Slot, StoredEvent, Worker
+from study_app.store.models import Judgment, PlatformEntry, PlatformIdentity, Slot, StoredEvent, Task, Worker
 from study_app.store.task_models import CodeShown, PlatformRecord
 from tests.study_app.prefcal_command import run_here
 from tests.study_app.small_study import pairs_task, votes_task
@@ -107,6 +108,20 @@ def test_old_identities_go_and_answers_stay(study, retention):
         count(study, StoredEvent),
         count(study, CodeShown),
     ) == answers
+    assert check_database(study.database) == []
+
+
+@pytest.mark.parametrize("new_url", ["postgresql"], indirect=True)
+def test_who_begins_while_showings_are_deleted_waits(study):
+    """Both change what pairs count: without an order one of them would be given up for the other."""
+    begins = select(Task.id).where(Task.name == "pairs").with_for_update(key_share=True, nowait=True)
+    with (
+        transaction(study.database, write=True) as session,
+        study.database.engine.connect() as other,
+    ):
+        delete_rows(session, worker_parts([2]))
+        with pytest.raises(OperationalError, match="could not obtain lock"):
+            other.execute(begins)
     assert check_database(study.database) == []
 
 
