@@ -201,11 +201,11 @@ def is_empty(database: Database) -> bool:
 
 
 def shown_address(url: Any) -> str:
-    """Return an address for messages: a SQLite file's path, or the address without its password."""
+    """Return an address for messages: a SQLite file's path, or the address without its password and what was added to it here."""
     parsed = parsed_address(url)
     if parsed.get_backend_name() == "sqlite" and parsed.database:
         return parsed.database
-    plain = parsed.set(drivername=parsed.get_backend_name())
+    plain = parsed.set(drivername=parsed.get_backend_name()).difference_update_query(SOON_LOST)
     return plain.render_as_string(hide_password=True).replace("%2C", ",")
 
 

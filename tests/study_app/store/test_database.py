@@ -270,6 +270,14 @@ def test_the_database_is_named_by_option_else_environment_else_default(tmp_path,
     assert database_url(None, {}) == f"sqlite:///{tmp_path}/prefcal.sqlite3"
 
 
+def test_an_address_is_shown_as_it_was_written():
+    """Without what a server of pages adds to it, so that a connection that has gone is noticed soon."""
+    database = open_database("postgresql://ann:secret@db.example.org/study?sslmode=require", impatient=True)
+    shown = shown_address(database.engine.url)
+    assert "connect_timeout" in database.engine.url.query
+    assert shown == "postgresql://ann:***@db.example.org/study?sslmode=require"
+
+
 @pytest.mark.parametrize(
     ("address", "hosts", "ports"),
     [
