@@ -25,6 +25,7 @@ def status(study: str | None, database: str | None, *, output: Output) -> None:
     done are the places whose work is there, live those that somebody holds now, room those that are still to give. csv and json have
     the table only, with an empty room or null where there is no limit.
     """
+    from study_app.services.researcher.completion import complete_workers
     from study_app.services.researcher.progress import study_progress
     from study_app.services.researcher.studies import chosen_study
     from study_app.services.worker.entry import loaded_studies
@@ -32,11 +33,16 @@ def status(study: str | None, database: str | None, *, output: Output) -> None:
     from study_app.store.plan import Plans
     from study_app.store.tokens import utc_now
 
-    store = opened(database)
+    store, known_plans, now = opened(database), Plans(), utc_now()
     with transaction(store, write=False) as session:
         only = None if study is None else chosen_study(session, study).id
-        plans = [plan for plan in loaded_studies(session, Plans()) if only in {None, plan.id}]
-        progresses = [study_progress(session, plan, now=utc_now()) for plan in plans]
+        plans = [plan for plan in loaded_studies(session, known_plans) if only in {None, plan.id}]
+        progresses = [
+            study_progress(
+                session, plan, now=now, complete=complete_workers(session, known_plans, plan, now=now)
+            )
+            for plan in plans
+        ]
     store.engine.dispose()
     if output.format == "table":
         for progress in progresses:

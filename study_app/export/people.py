@@ -9,6 +9,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -106,7 +107,11 @@ def _validation(
 
 
 def workers_table(
-    session: Session, plan: StudyPlan, searches: pd.DataFrame, preferences: pd.DataFrame
+    session: Session,
+    plan: StudyPlan,
+    searches: pd.DataFrame,
+    preferences: pd.DataFrame,
+    complete: Mapping[int, datetime] | None = None,
 ) -> pd.DataFrame:
     """Return table workers: everybody who ever consented; a worker who withdrew has no figures any more.
 
@@ -116,7 +121,10 @@ def workers_table(
         worker, task, seconds.
     preferences : DataFrame
         Table preferences.
+    complete : mapping of int to datetime, optional
+        Worker (row) -> when the data were complete, of all with complete data; by default of those who pressed the last button.
     """
+    complete_at = complete or {}
     stored = session.execute(
         select(
             Worker.id,
@@ -134,7 +142,8 @@ def workers_table(
     searched, repeated = _searches(plan, searches), _repeats(plan, preferences)
     flags, shared = flags_by_worker(preferences), sharers(session, plan.id, platform_of(plan.entry))
     rows: list[tuple[object, ...]] = []
-    for row, worker, platform, consented_at, completed_at, withdrawn_at, stopped_as in stored:
+    for row, worker, platform, consented_at, pressed_at, withdrawn_at, stopped_as in stored:
+        completed_at = pressed_at or complete_at.get(row)
         known = (worker, platform, consented_at, completed_at, withdrawn_at)
         if withdrawn_at is not None:
             rows.append((*known, None, None, None, None, "withdrawn", None))

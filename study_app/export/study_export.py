@@ -273,7 +273,13 @@ class ExportSummary:
 
 
 def export_study(
-    session: Session, study: LoadedStudy, folder: str | Path, *, now: datetime, raw: bool = False
+    session: Session,
+    study: LoadedStudy,
+    folder: str | Path,
+    *,
+    now: datetime,
+    raw: bool = False,
+    complete: Mapping[int, datetime] | None = None,
 ) -> ExportSummary:
     """Write the tables of a study and its study.json; ``folder`` appears complete or not at all.
 
@@ -289,6 +295,8 @@ def export_study(
         The end of the study as far as these tables know, while somebody is at work; see `study_time.ended_at`.
     raw : bool
         Write the folder ``raw`` too.
+    complete : mapping of int to datetime, optional
+        Worker (row) -> when the data were complete, of all with complete data; by default of those who pressed the last button.
 
     Raises
     ------
@@ -296,7 +304,7 @@ def export_study(
         If ``folder`` holds anything that no export wrote, or cannot be written.
     """
     with fresh_folder(Path(folder), is_ours=_is_ours) as new:
-        return _write(session, study, new, Path(folder), now=now, raw=raw)
+        return _write(session, study, new, Path(folder), now=now, raw=raw, complete=complete)
 
 
 def _is_ours(name: str) -> bool:
@@ -304,13 +312,20 @@ def _is_ours(name: str) -> bool:
 
 
 def _write(
-    session: Session, study: LoadedStudy, folder: Path, place: Path, *, now: datetime, raw: bool
+    session: Session,
+    study: LoadedStudy,
+    folder: Path,
+    place: Path,
+    *,
+    now: datetime,
+    raw: bool,
+    complete: Mapping[int, datetime] | None,
 ) -> ExportSummary:
     """Write everything into ``folder``, which will stand at ``place``."""
     plan = read_plan(session, study.id)
     preferences, searches = preferences_table(session, study.id), searches_by_task(session, study.id)
     repeated = validations(preferences)
-    workers = workers_table(session, plan, searches, preferences)
+    workers = workers_table(session, plan, searches, preferences, complete)
     tables, intents = {"workers": workers}, stored_intents(session, study.id)
     if not intents.empty:
         tables["intents"] = intents

@@ -1,7 +1,7 @@
 """The way through a study: which pages are open to a worker, and which of them is next. Pure values."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +162,11 @@ class WorkerState:
         missing = any(task.has_room and not task.slots for task in self.tasks)
         unfinished = any(not slot.is_done for task in self.tasks for slot in task.slots)
         return self.consented and something and not missing and not unfinished
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every required answer is stored: the last button was pressed, or is all that is left, also of who withdrew then."""
+        return self.completed or current_step(replace(self, withdrawn=False)) == FINISH
 
 
 def open_steps(state: WorkerState) -> tuple[Step, ...]:

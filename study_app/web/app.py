@@ -193,7 +193,7 @@ def create_app(config: Config, *, now: Now | None = None, new_token: NewToken | 
     serving.install_headers(app)
     install_compression(app)
     app.extensions[frame.TRIES] = Tries()
-    app.extensions[figures.FIGURES] = LatestFigures()
+    app.extensions[figures.FIGURES] = LatestFigures(app.extensions[serving.NAME].plans)
     for blueprint in (*BLUEPRINTS, *CONSOLE):
         app.register_blueprint(blueprint)
     return app

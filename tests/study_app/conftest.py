@@ -10,9 +10,13 @@ import pytest
 from sqlalchemy import select
 
 from study_app.estimate.content import read_whole_study
+from study_app.services.researcher.completion import complete_workers
 from study_app.services.researcher.load import LoadReport, load_study
+from study_app.services.researcher.progress import StudyProgress, study_progress
 from study_app.services.researcher.studies import RESEARCHER_KEY, create_keys, setting
+from study_app.services.worker.entry import find_study
 from study_app.store.database import METADATA, Database, transaction
+from study_app.store.plan import Plans
 from study_app.store.tokens import seeded_tokens
 from study_app.web.serving import NAME
 from tests.study_app.made_once import loaded_once, ready_app, ready_database
@@ -74,6 +78,14 @@ class Campaign:
         """Return what a select finds."""
         with transaction(self.database, write=False) as session:
             return list(session.execute(query))
+
+    def progress(self, name: str = "small") -> StudyProgress:
+        """Return how far a study is."""
+        plans, now = Plans(), self.clock()
+        with transaction(self.database, write=False) as session:
+            plan = find_study(session, plans, name)
+            complete = complete_workers(session, plans, plan, now=now)
+            return study_progress(session, plan, now=now, complete=complete)
 
     def everything(self) -> dict[str, list[str]]:
         """Return all rows of all tables as texts."""

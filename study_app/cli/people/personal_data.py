@@ -59,6 +59,7 @@ def retention(
     worker. So nothing is deleted of those who have complete data, or work handed in, that no list read with `prefcal reconcile`
     has as paid, without --even-unpaid. Backups made before still hold what is deleted here.
     """
+    from study_app.services.researcher.completion import complete_workers
     from study_app.services.researcher.retention import (
         count_rows,
         delete_rows,
@@ -69,6 +70,7 @@ def retention(
     )
     from study_app.services.researcher.studies import chosen_study
     from study_app.store.database import transaction
+    from study_app.store.plan import Plans
     from study_app.store.tokens import utc_now
 
     if days is not None and all_identities:
@@ -87,7 +89,10 @@ def retention(
                 unconsented=unconsented,
             )
             if not even_unpaid:
-                _check_paid(unpaid(session, [*gone, *nameless]), is_real=is_real)
+                plans = Plans()
+                plan = plans.of(session, chosen.id, chosen.version)
+                complete = complete_workers(session, plans, plan, now=utc_now())
+                _check_paid(unpaid(session, [*gone, *nameless], complete), is_real=is_real)
             parts = [*(worker_parts(gone) if gone else []), *(identity_parts(nameless) if nameless else [])]
             rows = count_rows(session, parts)
             if is_real:

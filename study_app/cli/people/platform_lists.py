@@ -185,7 +185,7 @@ def bonus(
     """Write a line `participant_id,amount` for each worker who gets a bonus.
 
     FILE is a CSV with the columns worker (the pseudonym of the exported tables) and amount; with --each everybody gets the same who
-    has complete data and did not withdraw. Only workers on a list from the platform get one: let `prefcal reconcile` read a list before.
+    has complete data (every required answer is stored, the last button pressed or not) and did not withdraw. Only workers on a list from the platform get one: let `prefcal reconcile` read a list before.
     On platform generic, which may have no list, this rule holds as soon as one was read. Paste the list where the platform takes bonuses in
     bulk. Amounts are in the study's currency, with two decimals.
     """
@@ -194,6 +194,8 @@ def bonus(
     from study_app.services.researcher.reconcile import completed, identities
     from study_app.services.researcher.studies import chosen_study
     from study_app.store.database import transaction
+    from study_app.store.plan import Plans
+    from study_app.store.tokens import utc_now
 
     if (file is None) == (each is None):
         raise click.UsageError("name FILE or --each AMOUNT")
@@ -202,7 +204,9 @@ def bonus(
         with transaction(store, write=False) as session:
             chosen = chosen_study(session, study)
             ids = identities(session, chosen.id)
-            whole = completed(session, chosen.id)
+            plans = Plans()
+            plan = plans.of(session, chosen.id, chosen.version)
+            whole = completed(session, plans, plan, now=utc_now())
             unlisted = set() if even_unlisted else _unlisted(session, chosen, ids)
             amounts = (
                 {worker: _same(each) for worker in whole if worker in ids}

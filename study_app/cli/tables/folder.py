@@ -31,8 +31,10 @@ def export(folder: Path, study: str | None, raw: bool, database: str | None) -> 
     """
     from metrics.errors import input_fault
     from study_app.export import export_study
+    from study_app.services.researcher.completion import complete_workers
     from study_app.services.researcher.studies import chosen_study
     from study_app.store.database import transaction
+    from study_app.store.plan import Plans
     from study_app.store.tokens import utc_now
 
     with transaction(opened(database), write=False) as session:
@@ -42,7 +44,9 @@ def export(folder: Path, study: str | None, raw: bool, database: str | None) -> 
                 f"{chosen.name} is the name of the study, and the folder is missing",
                 cure=f"name the folder, as in: prefcal export tables --study {chosen.name}",
             )
-        summary = export_study(session, chosen, folder, now=utc_now(), raw=raw)
+        plans, now = Plans(), utc_now()
+        complete = complete_workers(session, plans, plans.of(session, chosen.id, chosen.version), now=now)
+        summary = export_study(session, chosen, folder, now=now, raw=raw, complete=complete)
         click.echo(f"exported {chosen.name} to {folder.absolute()}\n\n{_described(summary)}")
 
 

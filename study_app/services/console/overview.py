@@ -10,7 +10,7 @@ What is wrong with a study now, in words, each with its cure: logs, checks, room
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -114,24 +114,43 @@ class StudyGlance:
 
 
 def glance(
-    session: Session, plan: StudyPlan, queries: Sequence[Sequence[QueryProgress]], *, now: datetime
+    session: Session,
+    plan: StudyPlan,
+    queries: Sequence[Sequence[QueryProgress]],
+    *,
+    now: datetime,
+    complete: Mapping[int, datetime],
 ) -> StudyGlance:
-    """Return how a study goes; ``queries`` is how far the topics of each task are."""
+    """Return how a study goes.
+
+    Parameters
+    ----------
+    session : Session
+        Only read from.
+    plan : StudyPlan
+        The study.
+    queries : sequence of sequence of QueryProgress
+        How far the topics of each task are.
+    now : datetime
+        The end of the curve, and of the windows in which people came.
+    complete : mapping of int to datetime
+        Worker (row) -> when the data were complete, as `completion.complete_workers` returns them.
+    """
     times = session.execute(
-        select(Worker.arrived_at, Worker.consented_at, Worker.completed_at)
+        select(Worker.id, Worker.arrived_at, Worker.consented_at)
         .where(Worker.study_id == plan.id)
         .order_by(Worker.number)
     ).all()
     arrived = sorted(row.arrived_at for row in times)
     consented = sorted(row.consented_at for row in times if row.consented_at is not None)
-    finished = sorted(row.completed_at for row in times if row.completed_at is not None)
+    finished = sorted(complete.values())
     return StudyGlance(
         parts=parts(session, plan, now=now),
         minutes=_minutes(
             [
-                (row.completed_at - row.consented_at).total_seconds() / 60
+                (complete[row.id] - row.consented_at).total_seconds() / 60
                 for row in times
-                if row.completed_at is not None and row.consented_at is not None
+                if row.id in complete and row.consented_at is not None
             ]
         ),
         pay=_pay(plan, len(finished)),

@@ -20,7 +20,7 @@ from study_app.store.task_models import PlatformRecord
 LISTS: Mapping[str, tuple[Finding, ...]] = {
     "approve": ("pay_without_code", "pay"),
     "pay": ("not_handed_in", "ended_early"),
-    "ask": ("unknown_state", "not_listed", "shared_submission", "wrong_code", "no_data"),
+    "ask": ("unknown_state", "not_listed", "shared_submission", "same_work", "wrong_code", "no_data"),
 }
 """What is to be done -> the findings with which it is."""
 

@@ -13,8 +13,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from study_app.services.console.facts import FACTS, Care, Consistency, Gaps, Reached, Window, Workers
+from study_app.services.researcher.completion import unpressed_workers
 from study_app.store.models import Worker
-from study_app.store.plan import StudyPlan
+from study_app.store.plan import Plans, StudyPlan
 
 FEW = 100
 """Up to so many workers are named in a statement; of more the whole study is asked about, which costs a database less."""
@@ -31,7 +32,8 @@ class PersonState:
     Attributes
     ----------
     state : str
-        door (came, no consent), work (heard of within `AT_WORK`), away, complete, screened_out, failed_checks, partial, withdrawn.
+        door (came, no consent), work (heard of within `AT_WORK`), away, complete (every required answer is stored, the last
+        button pressed or not), screened_out, failed_checks, partial, withdrawn.
     minutes : float or None
         From consent to the end, or to the last sign of life; None without consent.
     """
@@ -61,24 +63,27 @@ _OWN = (
 
 
 def people_of(
-    session: Session, study: int, *, now: datetime, pseudonym: str | None = None
+    session: Session, plans: Plans, study: int, *, now: datetime, pseudonym: str | None = None
 ) -> list[PersonState]:
     """Return everybody who ever came, in order of arrival; with ``pseudonym`` only who has it."""
     wanted = select(*_OWN).where(Worker.study_id == study).order_by(Worker.number)
     if pseudonym is not None:
         wanted = wanted.where(Worker.pseudonym == pseudonym)
-    return [_person(row, now) for row in session.execute(wanted)]
+    rows = session.execute(wanted).all()
+    undecided = [row for row in rows if row.consented_at is not None and row.withdrawn_at is None]
+    unpressed = unpressed_workers(session, plans, undecided, now=now)
+    return [_person(row, row.completed_at or unpressed.get(row.id), now) for row in rows]
 
 
-def _person(row: Any, now: datetime) -> PersonState:
-    ended_at = row.withdrawn_at or row.completed_at or row.stopped_at
-    until = row.completed_at or row.stopped_at or row.last_seen_at
+def _person(row: Any, complete_at: datetime | None, now: datetime) -> PersonState:
+    ended_at = row.withdrawn_at or complete_at or row.stopped_at
+    until = complete_at or row.stopped_at or row.last_seen_at
     spent = None if row.consented_at is None else max(0.0, (until - row.consented_at).total_seconds() / 60)
     return PersonState(
         id=row.id,
         number=row.number,
         pseudonym=row.pseudonym,
-        state=_state(row, now),
+        state=_state(row, complete_at, now),
         arrived_at=row.arrived_at,
         last_seen_at=row.last_seen_at,
         ended_at=ended_at,
@@ -86,10 +91,10 @@ def _person(row: Any, now: datetime) -> PersonState:
     )
 
 
-def _state(row: Any, now: datetime) -> str:
+def _state(row: Any, complete_at: datetime | None, now: datetime) -> str:
     if row.withdrawn_at is not None:
         return "withdrawn"
-    if row.completed_at is not None:
+    if complete_at is not None:
         return "complete"
     if row.stopped_as is not None:
         return str(row.stopped_as)
@@ -173,12 +178,18 @@ class PeopleAsked:
 
 
 def table(
-    session: Session, plan: StudyPlan, asked: PeopleAsked, *, now: datetime, size: int | None = 50
+    session: Session,
+    plans: Plans,
+    plan: StudyPlan,
+    asked: PeopleAsked,
+    *,
+    now: datetime,
+    size: int | None = 50,
 ) -> PeoplePart:
     """Return a part of the people of a study, of so many lines; all in one for a size of None."""
     lines = [
         Line(person=one)
-        for one in people_of(session, plan.id, now=now)
+        for one in people_of(session, plans, plan.id, now=now)
         if asked.part.strip().lower() in one.pseudonym
     ]
     (needed, is_wanted), (ranking, value) = FILTERS[asked.show], SORTS[asked.sort]

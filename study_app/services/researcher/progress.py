@@ -177,7 +177,8 @@ class StudyProgress:
     language : str
         Of its title and its first task.
     arrived, consented, completed, withdrawn : int
-        Workers; the first three include those who withdrew later.
+        Workers; the first three include those who withdrew later. Completed: every required answer is stored, the last button
+        pressed or not.
     paused_at : datetime or None
         Since when nobody new is let in.
     handover : Handover
@@ -206,16 +207,32 @@ class StudyProgress:
 
 
 def study_progress(
-    session: Session, plan: StudyPlan, *, now: datetime, cares: Collection[Care] | None = None
+    session: Session,
+    plan: StudyPlan,
+    *,
+    now: datetime,
+    complete: Collection[int],
+    cares: Collection[Care] | None = None,
 ) -> StudyProgress:
-    """Count everything worth knowing while a study runs; ``cares``: signs of care of who takes part, where they are known."""
+    """Count everything worth knowing while a study runs.
+
+    Parameters
+    ----------
+    session : Session
+        Only read from.
+    plan : StudyPlan
+        The study.
+    now : datetime
+        Decides which places are held.
+    complete : collection of int
+        Workers (rows) with complete data, as `completion.complete_workers` returns them.
+    cares : collection of Care, optional
+        Signs of care of those who take part; looked up by default.
+    """
     counted = select(
-        func.count(Worker.arrived_at),
-        func.count(Worker.consented_at),
-        func.count(Worker.completed_at),
-        func.count(Worker.withdrawn_at),
+        func.count(Worker.arrived_at), func.count(Worker.consented_at), func.count(Worker.withdrawn_at)
     ).where(Worker.study_id == plan.id)
-    arrived, consented, completed, withdrawn = session.execute(counted).one()
+    arrived, consented, withdrawn = session.execute(counted).one()
     if cares is None:
         cares = care(session, plan, select(Worker.id).where(takes_part(plan.id)), now).values()
     return StudyProgress(
@@ -224,10 +241,10 @@ def study_progress(
         language=plan.language,
         arrived=arrived,
         consented=consented,
-        completed=completed,
+        completed=len(complete),
         withdrawn=withdrawn,
         paused_at=session.scalar(select(LoadedStudy.paused_at).where(LoadedStudy.id == plan.id)),
-        handover=handover(session, plan.id, platform_of(plan.entry)),
+        handover=handover(session, plan.id, platform_of(plan.entry), complete=len(complete)),
         tasks=tuple(_task_progress(session, task, now=now) for task in plan.tasks),
         rule=EXCLUSION_RULE,
         checks=check_rates(cares),

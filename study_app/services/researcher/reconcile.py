@@ -7,13 +7,13 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 from sqlalchemy import Select, func, or_, select
 from sqlalchemy.orm import Session
 
+from study_app.services.researcher.completion import complete_workers, rows_by_owner, unpressed_workers
 from study_app.services.worker.ends import visited_between
-from study_app.services.worker.whereabouts import locate
 from study_app.store.models import Assignment, LoadedStudy, PlatformEntry, PlatformIdentity, Slot, Worker
 from study_app.store.plan import Plans, StudyPlan
 from study_app.store.submissions import sharers
@@ -28,6 +28,7 @@ Finding: TypeAlias = Literal[
     "not_handed_in",
     "not_listed",
     "shared_submission",
+    "same_work",
     "ended_early",
     "no_data",
     "wrong_code",
@@ -43,19 +44,16 @@ FINDINGS: dict[Finding, str] = {
     "not_handed_in": "complete data, but nothing handed in: pay by a bonus, or ask the platform",
     "not_listed": "complete data, but the list does not have this id, which may be made up: ask the platform, pay no bonus",
     "shared_submission": "complete data under a submission that the list has for another id: pay that one only",
+    "same_work": "handed in once more by one person for one piece of work, which pays under another submission: pay that one only",
     "ended_early": "ended early and handed in the code for that: pay what was agreed",
     "wrong_code": "handed in a code that the study did not give them, and there are no complete data: ask them",
     "no_data": "handed in without complete data: ask them what went wrong",
     "unknown": "nobody in this study has this id: they never came, or their id was deleted",
-    "open": "nothing handed in, no complete data",
+    "open": "nothing handed in, and nothing to pay: no complete data, or another submission of the same person pays for them",
     "marked_paid": "marked as paid in the console, whatever the list says",
-    "paid": "complete data, paid",
+    "paid": "paid, for complete data or for what was agreed",
 }
 """Finding -> what it means and what to do, those first that need something done."""
-
-
-MANY = 1000
-"""So many people are asked about at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,13 +93,14 @@ def reconcile(
     Workers whose data are complete and who stand in no line come too. Order: as `FINDINGS`, then as in the list.
     """
     plan = plans.of(session, study.id, study.version)
-    everybody = _known(session, plans, _identified(plan.id), now=now)
+    everybody = list(_known(session, plans, _identified(plan.id), now=now))
     known = {one.identity.platform_worker: one for one in everybody}
-    records, reconciled = _stored(session, plan.id), []
+    records = _stored(session, plan.id)
+    rows: list[tuple[Submission, str, PlatformRecord | None]] = []
     for one in submissions:
         person = known.get(one.worker)
         if person is None:
-            reconciled.append(_row(one, "", "unknown"))
+            rows.append((one, "", None))
             continue
         key = person.identity.id, one.submission
         record = records.setdefault(key, PlatformRecord(identity_id=key[0], submission=key[1]))
@@ -116,7 +115,12 @@ def reconcile(
             finding = "marked_paid"
         record.finding = finding
         session.add(record)
-        reconciled.append(_row(one, _ended(person), finding))
+        rows.append((one, _ended(person), record))
+    _pay_once(session, plan, everybody, records)
+    reconciled = [
+        _row(one, ended, "unknown" if record is None else cast("Finding", record.finding))
+        for one, ended, record in rows
+    ]
     listed = {one.worker for one in submissions}
     taken = {one.submission for one in submissions if one.submission}
     reconciled += [
@@ -166,46 +170,24 @@ def _known(
 ) -> Iterator[_Known]:
     people = session.execute(wanted).all()
     ids, workers = [identity.id for identity, _ in people], [worker.id for _, worker in people]
-    entries = _by_owner(
+    entries = rows_by_owner(
         session,
         select(PlatformEntry.identity_id, PlatformEntry).order_by(PlatformEntry.id),
         PlatformEntry.identity_id,
         ids,
     )
-    follows = _by_owner(session, _FOLLOWS, Assignment.worker_id, workers)
-    is_open = or_(Slot.done_at.is_(None), Slot.done_at > now)
-    unfinished = _by_owner(session, _HELD.where(is_open), Assignment.worker_id, workers)
+    follows = rows_by_owner(session, _FOLLOWS, Assignment.worker_id, workers)
+    unpressed = unpressed_workers(session, plans, [worker for _, worker in people], now=now)
     for identity, worker in people:
         yield _Known(
             identity=identity,
             worker=worker,
             entries=entries[identity.id],
             follows=follows[worker.id],
-            is_complete=_has_all(session, plans, worker, unfinished[worker.id], now=now),
+            is_complete=worker.completed_at is not None or worker.id in unpressed,
         )
 
 
-def _by_owner(
-    session: Session, query: Select[int, Any], owner: Any, owners: Sequence[int]
-) -> defaultdict[int, list[Any]]:
-    """Return owner -> rows of a question for (owner, row); asked for some owners at a time, since databases limit how many."""
-    found: defaultdict[int, list[Any]] = defaultdict(list)
-    for start in range(0, len(owners), MANY):
-        for one, row in session.execute(query.where(owner.in_(owners[start : start + MANY]))):
-            found[one].append(row)
-    return found
-
-
-def _has_all(
-    session: Session, plans: Plans, worker: Worker, unfinished: Sequence[int], *, now: datetime
-) -> bool:
-    """Say whether everything of a worker is stored; the long way only of who holds nothing that is unfinished."""
-    if worker.completed_at is not None or worker.stopped_at is not None:
-        return worker.completed_at is not None
-    return not unfinished and locate(session, plans, worker.id, now=now).state.has_all
-
-
-_HELD = select(Assignment.worker_id, Slot.id).join(Slot.assignment)
 _FOLLOWS = select(Assignment.worker_id, Follow.id).join(Follow.slot).join(Slot.assignment)
 
 
@@ -215,7 +197,47 @@ def _stored(session: Session, study: int) -> dict[tuple[int, str], PlatformRecor
     records = (
         select(PlatformRecord).join(PlatformIdentity, of_study).where(PlatformIdentity.study_id == study)
     )
+    records = records.order_by(PlatformRecord.id)
     return {(record.identity_id, record.submission): record for record in session.scalars(records)}
+
+
+_PAYS: tuple[Finding, ...] = (
+    "paid",
+    "marked_paid",
+    "pay",
+    "ended_early",
+    "pay_without_code",
+    "not_handed_in",
+)
+"""Findings under which a submission pays for a person's whole part, the one that pays before others first."""
+
+
+def _pay_once(
+    session: Session,
+    plan: StudyPlan,
+    everybody: Sequence[_Known],
+    records: dict[tuple[int, str], PlatformRecord],
+) -> None:
+    """Let one of several submissions pay for one piece of work, such as one that was returned and one that was handed in later.
+
+    Those of lists that were read before count too. In a diary each visit is a piece of work of its own. What was paid stays so.
+    """
+    of_person: defaultdict[int, list[PlatformRecord]] = defaultdict(list)
+    for (identity, _), record in records.items():
+        if record.finding in _PAYS:
+            of_person[identity].append(record)
+    for person in everybody:
+        same_work = [
+            record
+            for record in of_person[person.identity.id]
+            if not _is_of_visit(session, plan, person, record.submission)
+        ]
+        newest_first = reversed(same_work)
+        for record in sorted(newest_first, key=lambda record: _PAYS.index(cast("Finding", record.finding)))[
+            1:
+        ]:
+            if record.finding not in {"paid", "marked_paid"}:
+                record.finding = "open" if record.finding == "not_handed_in" else "same_work"
 
 
 def _finding(session: Session, plan: StudyPlan, person: _Known, one: Submission) -> Finding:
@@ -230,7 +252,7 @@ def _finding(session: Session, plan: StudyPlan, person: _Known, one: Submission)
         return "open"
     ended = person.worker.stopped_as is not None
     if ended and one.code is not None and one.code == person.worker.completion_code:
-        return "ended_early"
+        return "paid" if one.paid else "ended_early"
     return "no_data" if one.code is None or ended else "wrong_code"
 
 
@@ -254,17 +276,21 @@ def _due(session: Session, plan: StudyPlan, person: _Known, one: Submission) -> 
     """
     whole = person.worker.completion_code or plan.entry.completion_code or ""
     due = {whole} if person.is_complete else set()
-    code = plan.entry.visit_code
-    if code is not None and any(_was_visited(session, person, entry) for entry in _entries(person, one)):
-        due.add(code)
+    if plan.entry.visit_code is not None and _is_of_visit(session, plan, person, one.submission):
+        due.add(plan.entry.visit_code)
     return due
 
 
-def _entries(person: _Known, one: Submission) -> list[PlatformEntry]:
+def _is_of_visit(session: Session, plan: StudyPlan, person: _Known, submission: str) -> bool:
+    """Say whether a submission of a diary with codes for visits stands for a visit, which is paid by itself."""
+    return plan.entry.visit_code is not None and any(
+        _was_visited(session, person, entry) for entry in _entries(person, submission)
+    )
+
+
+def _entries(person: _Known, submission: str) -> list[PlatformEntry]:
     """Return the arrivals of a submission, by its id in what the platform said; all where the list has no ids."""
-    return [
-        entry for entry in person.entries if not one.submission or one.submission in entry.parameters.values()
-    ]
+    return [entry for entry in person.entries if not submission or submission in entry.parameters.values()]
 
 
 def _was_visited(session: Session, person: _Known, entry: PlatformEntry) -> bool:
@@ -324,12 +350,14 @@ def in_a_list(session: Session, study: int) -> set[str]:
     return set(session.scalars(query))
 
 
-def completed(session: Session, study: int) -> list[str]:
+def completed(session: Session, plans: Plans, plan: StudyPlan, *, now: datetime) -> list[str]:
     """Return the pseudonyms of those with complete data who have not withdrawn, in order of arrival."""
-    query = select(Worker.pseudonym).where(
-        Worker.study_id == study, Worker.completed_at.is_not(None), Worker.withdrawn_at.is_(None)
+    complete = complete_workers(session, plans, plan, now=now)
+    query = select(Worker.id, Worker.pseudonym).where(
+        Worker.study_id == plan.id, Worker.withdrawn_at.is_(None)
     )
-    return list(session.scalars(query.order_by(Worker.number)))
+    rows = session.execute(query.order_by(Worker.number))
+    return [pseudonym for worker, pseudonym in rows if worker in complete]
 
 
 ENDS = ("screened_out", "failed_checks", "partial")
@@ -342,7 +370,7 @@ class Handover:
     Attributes
     ----------
     complete : int
-        Every required row is stored.
+        Every required answer is stored, the last button pressed or not.
     shown : int
         The completion code was shown.
     confirmed, paid : int
@@ -364,11 +392,10 @@ class Handover:
     shared: int
 
 
-def handover(session: Session, study: int, platform: Platform) -> Handover:
-    """Count the workers of a study by what they and the platform know."""
+def handover(session: Session, study: int, platform: Platform, *, complete: int) -> Handover:
+    """Count the workers of a study by what they and the platform know; ``complete`` of them have complete data."""
     ends = [func.count().filter(Worker.stopped_as == end) for end in ENDS]
-    counts = [func.count(Worker.completed_at), *ends]
-    complete, *early = session.execute(select(*counts).where(Worker.study_id == study)).one()
+    early = session.execute(select(*ends).where(Worker.study_id == study)).one()
     is_whole, is_visit = CodeShown.kind == "complete", CodeShown.kind == "visit"
     shown, visit_codes = session.execute(
         select(func.count().filter(is_whole), func.count().filter(is_visit))

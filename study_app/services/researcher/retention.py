@@ -1,6 +1,6 @@
 """Deleting what need not be kept: who workers are on their platform, and the rows of those who withdrew."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypeAlias
@@ -138,10 +138,10 @@ def worker_parts(workers: Sequence[int]) -> list[Part]:
     ]
 
 
-def unpaid(session: Session, workers: Sequence[int]) -> int:
+def unpaid(session: Session, workers: Sequence[int], complete: Collection[int]) -> int:
     """Count the workers with a known id who may still be owed something, as far as the platform's list is known.
 
-    That is: with complete data, or work that the platform has as handed in, and nothing that it has as paid or that was marked so.
+    That is: with complete data (those in ``complete``), or work that the platform has as handed in, and nothing that it has as paid or that was marked so.
     """
     records = exists().where(
         PlatformRecord.identity_id == PlatformIdentity.id, PlatformIdentity.worker_id == Worker.id
@@ -149,7 +149,7 @@ def unpaid(session: Session, workers: Sequence[int]) -> int:
     query = select(func.count(Worker.id)).where(
         Worker.id.in_(workers),
         exists().where(PlatformIdentity.worker_id == Worker.id),
-        or_(Worker.completed_at.is_not(None), records.where(PlatformRecord.confirmed)),
+        or_(Worker.id.in_(complete), records.where(PlatformRecord.confirmed)),
         ~records.where(or_(PlatformRecord.paid, PlatformRecord.marked_paid_at.is_not(None))),
     )
     return session.scalar(query) or 0

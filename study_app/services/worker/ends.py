@@ -59,8 +59,12 @@ def stop(session: Session, here: Whereabouts, end: End, *, now: datetime) -> Non
 
 def time_of_end(session: Session, worker: WorkerRow, *, now: datetime) -> datetime:
     """Return the time at which a worker's part ends now: no answer came later, also when the clock was set back meanwhile."""
-    answered = session.scalars(_LAST_ANSWERS, {"worker": worker.id})
-    return max(now, worker.last_seen_at, *(at for at in answered if at is not None))
+    return max(now, worker.last_seen_at, *last_answers(session, worker.id))
+
+
+def last_answers(session: Session, worker: int) -> list[datetime]:
+    """Return when a worker last answered on pages of each kind: pairs, votes, ratings, questions; none without an answer."""
+    return [at for at in session.scalars(_LAST_ANSWERS, {"worker": worker}) if at is not None]
 
 
 def has_answer(here: Whereabouts) -> bool:

@@ -16,9 +16,10 @@ from sqlalchemy.orm import Session
 
 from study_app.services.console.facts import Care, care
 from study_app.services.console.overview import StudyGlance, Trouble, glance, troubles
+from study_app.services.researcher.completion import complete_workers
 from study_app.services.researcher.progress import StudyProgress, study_progress
 from study_app.store.models import Worker
-from study_app.store.plan import StudyPlan
+from study_app.store.plan import Plans, StudyPlan
 from study_app.store.submissions import takes_part
 
 FIGURES = "prefcal_figures"
@@ -48,6 +49,7 @@ class Figures:
 class LatestFigures:
     """The newest figures of each study (by row), and the signs of care that they were made with."""
 
+    plans: Plans
     figures: dict[int, Figures] = field(default_factory=dict)
     cares: dict[int, tuple[datetime, Collection[Care]]] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)
@@ -78,9 +80,10 @@ class LatestFigures:
             part = select(Worker.id).where(takes_part(plan.id))
             cares = care(session, plan, part, now).values()
             self.cares[plan.id] = (now, cares)
-        progress = study_progress(session, plan, now=now, cares=cares)
+        complete = complete_workers(session, self.plans, plan, now=now)
+        progress = study_progress(session, plan, now=now, complete=complete, cares=cares)
         queries = [task.queries for task in progress.tasks]
-        at_a_glance = glance(session, plan, queries, now=now)
+        at_a_glance = glance(session, plan, queries, now=now, complete=complete)
         wrong = troubles(
             session, plan, checks=progress.checks, queries=queries, free_bytes=free_bytes, now=now
         )

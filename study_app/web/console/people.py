@@ -27,6 +27,7 @@ from study_app.services.console.people import (
 from study_app.services.console.way import MOST_SITTINGS, Sitting, sittings, way
 from study_app.store.plan import StudyPlan
 from study_app.web.console.frame import Seat, page, plain, watch
+from study_app.web.serving import server
 
 blueprint = Blueprint("people", __name__)
 ROWS = 50
@@ -120,7 +121,7 @@ def people(seat: Seat) -> Response:
         seat,
         asked=asked,
         query=partial(query, asked),
-        table=table(seat.session, seat.plan, asked, now=seat.now, size=ROWS),
+        table=table(seat.session, server().plans, seat.plan, asked, now=seat.now, size=ROWS),
         columns=COLUMNS,
         filters=SHOWN,
         states=STATES,
@@ -134,7 +135,7 @@ def people_csv(seat: Seat) -> Response:
     text = io.StringIO()
     writer = csv.DictWriter(text, list(CSV), lineterminator="\n")
     writer.writeheader()
-    for line in table(seat.session, seat.plan, asked_here(), now=seat.now, size=None).lines:
+    for line in table(seat.session, server().plans, seat.plan, asked_here(), now=seat.now, size=None).lines:
         writer.writerow({name: cell(line) for name, cell in CSV.items()})
     response = Response(text.getvalue(), mimetype="text/csv")
     response.headers["Content-Disposition"] = f'attachment; filename="{seat.plan.name}-people.csv"'
@@ -199,7 +200,7 @@ def person(seat: Seat, pseudonym: str) -> Response:
 
 def known_person(seat: Seat, pseudonym: str) -> PersonState | None:
     """Return who has a pseudonym in the study of a seat, None for nobody."""
-    known = people_of(seat.session, seat.plan.id, now=seat.now, pseudonym=pseudonym)
+    known = people_of(seat.session, server().plans, seat.plan.id, now=seat.now, pseudonym=pseudonym)
     return known[0] if known else None
 
 

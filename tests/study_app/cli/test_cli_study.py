@@ -127,7 +127,7 @@ def test_status_is_a_table_for_people_and_csv_or_json_for_machines(campaign):
     study = campaign()
     study.judge_all(study.at_pairs(topic="mount fuji"))
     people = run("status", "--database", study.url).stdout
-    assert "small: 1 arrived, 1 consented, 0 completed, 0 withdrawn" in people
+    assert "small: 1 arrived, 1 consented, 1 completed, 0 withdrawn" in people
     rows = json.loads(run("status", "--database", study.url, "--format", "json").stdout)
     assert rows == [
         {"study": "small", "task": "summaries", "topic": "SYQ-1", "done": 1, "live": 0, "room": 2},

@@ -4,12 +4,10 @@ import pytest
 from bs4 import BeautifulSoup
 from sqlalchemy import select
 
-from study_app.services.researcher.progress import QueryProgress, Spread, StreamProgress, study_progress
+from study_app.services.researcher.progress import QueryProgress, Spread, StreamProgress
 from study_app.services.worker.ends import withdraw
-from study_app.services.worker.entry import find_study
 from study_app.store.database import transaction
 from study_app.store.models import Worker
-from study_app.store.plan import Plans
 from tests.study_app.every_task import write_every_task
 from tests.study_app.small_streams import PROMPT
 from tests.study_app.small_study import QUERIES, votes_task
@@ -34,21 +32,15 @@ def study(campaign):
     return made
 
 
-def progress_of(study):
-    with transaction(study.database, write=False) as session:
-        plan = find_study(session, Plans(), "small")
-        return study_progress(session, plan, now=study.clock())
-
-
 def test_workers_are_counted_by_how_far_they_came(study):
     """Who withdrew is counted where they were, and as withdrawn."""
-    found = progress_of(study)
+    found = study.progress()
     assert (found.arrived, found.consented, found.completed, found.withdrawn) == (5, 4, 2, 1)
 
 
 def test_each_query_shows_its_slots(study):
     """Done, live, and what is left; expired and withdrawn ones are free again."""
-    [task] = progress_of(study).tasks
+    [task] = study.progress().tasks
     assert task.queries == (
         QueryProgress(topic="SYQ-1", text=FUJI, done=1, live=1, room=1),
         QueryProgress(topic="SYQ-2", text=TEA, done=0, live=0, room=3),
@@ -57,7 +49,7 @@ def test_each_query_shows_its_slots(study):
 
 def test_judgments_a_pair_count_no_repeats_and_nobody_who_withdrew(study):
     """Three pairs of one query have Ann's, one each Bob's and Eve's; three of the other none."""
-    [task] = progress_of(study).tasks
+    [task] = study.progress().tasks
     assert task.judgments_per_pair.low == 0
     assert task.judgments_per_pair.high in {2, 3}
     assert task.judgments_per_pair.middle == 0.5
@@ -66,7 +58,7 @@ def test_judgments_a_pair_count_no_repeats_and_nobody_who_withdrew(study):
 
 def test_answers_and_failures_of_the_exclusion_rule_are_counted(study):
     """Ann was consistent; one repeat is too few to judge consistency by; everybody searched for long enough."""
-    found = progress_of(study)
+    found = study.progress()
     assert found.choices == {"left": 1, "right": 1, "equally_good": 4, "equally_bad": 0}
     assert [(one.name, one.failed, one.judged) for one in found.checks] == [
         ("search", 0, 3),
@@ -82,7 +74,7 @@ def test_a_hurried_worker_fails_by_search_time(campaign):
     ann = study.arrive().send().send(topic="1")
     study.clock.forward(70)
     ann.send()
-    search = progress_of(study).checks[0]
+    search = study.progress().checks[0]
     assert (search.name, search.failed, search.judged, search.rate) == ("search", 1, 1, 1.0)
 
 
@@ -122,7 +114,7 @@ def test_a_study_without_limits_and_pairs_has_a_page_too(campaign):
     """No limit is shown as such."""
     study = campaign(tasks=[votes_task(votes_per_query=None)])
     assert "no limit" in overview(study)
-    [task] = progress_of(study).tasks
+    [task] = study.progress().tasks
     assert task.judgments_per_pair is None
 
 
@@ -135,7 +127,7 @@ def test_streams_are_counted(campaign):
     with transaction(study.database, write=True) as session:
         session.scalars(select(Worker).where(Worker.number == 3)).one().withdrawn_at = study.clock()
     come_back(study, ann, after_hours=60).send(read=["u4", "u3"], done="1").send(**{"useful-2": "no"})
-    [task] = progress_of(study).tasks
+    [task] = study.progress().tasks
     assert task.streams == StreamProgress(
         following=2,
         never_came=1,
@@ -146,7 +138,7 @@ def test_streams_are_counted(campaign):
     )
     assert [(query.done, query.live) for query in task.queries] == [(0, 2)]
     study.clock.forward(36 * HOUR)
-    [task] = progress_of(study).tasks
+    [task] = study.progress().tasks
     assert (task.streams.following, task.streams.never_came) == (0, 1)
     assert [(query.done, query.live) for query in task.queries] == [(2, 0)]
     page = overview(study)
@@ -170,9 +162,8 @@ def test_every_kind_of_task_is_counted_by_what_it_leases(campaign, tmp_path):
     ann.send(choice="left")
 
     def rows():
-        with transaction(study.database, write=False) as session:
-            found = study_progress(session, find_study(session, Plans(), "every"), now=study.clock())
-        return {task.kind: [(one.done, one.live, one.room) for one in task.queries] for task in found.tasks}
+        tasks = study.progress("every").tasks
+        return {task.kind: [(one.done, one.live, one.room) for one in task.queries] for task in tasks}
 
     counted = rows()
     assert counted["questions"] == [(1, 0, None)]

@@ -6,7 +6,6 @@ import stat
 import pytest
 from sqlalchemy import select
 
-from study_app.services.researcher.reconcile import handover
 from study_app.services.researcher.retention import delete_rows, identity_parts
 from study_app.store.database import transaction
 from study_app.store.models import PlatformIdentity, Worker
@@ -82,8 +81,7 @@ def written(study, text, header=PROLIFIC):
 
 
 def states(study):
-    with transaction(study.database, write=False) as session:
-        return handover(session, 1, PLATFORMS["connect"])
+    return study.progress().handover
 
 
 def test_everybody_is_found_by_id_and_told_what_to_do(study, run):
@@ -117,7 +115,7 @@ def test_what_the_platform_says_is_kept_and_the_newest_list_counts(study, run):
     """Four states that are not the same; reading a list again stores nothing twice."""
     run(study, "reconcile", "small", written(study, LIST))
     assert (states(study).complete, states(study).shown, states(study).confirmed, states(study).paid) == (
-        5,
+        6,
         5,
         7,
         1,
@@ -133,7 +131,7 @@ def test_what_the_platform_says_is_kept_and_the_newest_list_counts(study, run):
 def test_status_and_the_researchers_page_show_the_four_states(study, run):
     """Where one looks every morning."""
     run(study, "reconcile", "small", written(study, LIST))
-    told = "data complete 5, code shown 5, confirmed by the platform 7, paid 1"
+    told = "data complete 6, code shown 5, confirmed by the platform 7, paid 1"
     assert told in run(study, "status").out
     assert "ended early: screened out 0, failed checks 0, partial 1" in run(study, "status").out
     run(study, "study", "pause", "small")
@@ -239,18 +237,18 @@ def test_ids_that_were_deleted_are_not_taken_for_strangers(study, run):
     assert "unknown: nobody in this study has this id: they never came, or their id was deleted" in ended.out
     bonus = run(study, "bonus", "small", "--each", "1")
     assert (bonus.code, bonus.out) == (1, "")
-    assert "the platform ids of all 5 workers with complete data were deleted" in bonus.err
+    assert "the platform ids of all 6 workers with complete data were deleted" in bonus.err
 
 
 def test_a_bonus_list_says_who_is_missing_from_it(study, run):
-    """One id is gone, four are known."""
+    """One id is gone, five are known."""
     with transaction(study.database, write=True) as session:
         identity = session.scalars(
             select(PlatformIdentity).where(PlatformIdentity.platform_worker == "finn")
         ).one()
         delete_rows(session, identity_parts([identity.worker_id]))
     ended = run(study, "bonus", "small", "--each", "1", "--even-unlisted")
-    assert ended.out.count("\n") == 4
+    assert ended.out.count("\n") == 5
     assert "note: 1 more have complete data, but their platform ids were deleted" in ended.err
 
 
@@ -278,9 +276,61 @@ def test_a_bonus_for_all_is_a_line_for_each_who_finished(study, run):
     )
     run(study, "reconcile", "small", written(study, LIST))
     ended = run(study, "bonus", "small", "--each", "0.5")
-    assert ended.out == "dora,0.50\neve,0.50\ngus,0.50\n"
+    assert ended.out == "jo,0.50\ndora,0.50\neve,0.50\ngus,0.50\n"
     assert "note: 1 more have complete data, but no list of the platform has their ids" in ended.err
-    assert ended.err.endswith("3 bonuses, 1.50 in all\n")
+    assert ended.err.endswith("4 bonuses, 2.00 in all\n")
+
+
+def test_complete_means_one_thing_everywhere_the_last_button_pressed_or_not(study, run):
+    """Jo answered everything and closed the page: reconcile, bonus, status, console and the exported tables count her."""
+    assert "6 of these workers" in run(study, "retention", "small", "--all-identities").err
+    run(study, "reconcile", "small", written(study, LIST))
+    assert "jo,1.00\n" in run(study, "bonus", "small", "--each", "1").out
+    assert study.progress().completed == study.progress().handover.complete == 6
+    assert "6 completed, 0 withdrawn" in run(study, "status").out
+    people = csv.DictReader(study.console().get("/r/small/people.csv").text.splitlines())
+    assert [row["state"] for row in people].count("complete") == 6
+    run(study, "export", study.folder / "tables")
+    with (study.folder / "tables" / "workers.csv").open(encoding="utf-8") as file:
+        assert sum(bool(row["completed_at"]) for row in csv.DictReader(file)) == 6
+
+
+def test_half_of_what_is_asked_is_not_complete(campaign, run):
+    """Each judges both queries; Kim judged one and left, though the other has room."""
+    study = campaign(platform="connect", tasks=[votes_task(queries_per_worker=2)], completion_code="CDONE")
+    kim = study.visitor().open("/s/small?participantId=kim&projectId=x&assignmentId=y").send()
+    kim.send(topic="1").send(intent=["1"])
+    said = run(study, "reconcile", "small", written(study, "s1,kim,AWAITING REVIEW,2026,NOCODE\n")).out
+    assert "1  no_data" in said
+    kim.send(intent=["1"])
+    said = run(study, "reconcile", "small", written(study, "s1,kim,AWAITING REVIEW,2026,NOCODE\n")).out
+    assert "1  pay_without_code" in said
+
+
+RETURNED, HANDED_IN, PAID = (
+    f"{name},dora,{state},2026,{{}}\n"
+    for name, state in (("s4", "RETURNED"), ("s11", "AWAITING REVIEW"), ("s12", "APPROVED"))
+)
+
+
+@pytest.mark.parametrize(
+    ("lists", "found"),
+    [
+        ([RETURNED + HANDED_IN], {"s4": "open", "s11": "pay"}),
+        ([HANDED_IN + RETURNED], {"s4": "open", "s11": "pay"}),
+        ([RETURNED + PAID], {"s4": "open", "s12": "paid"}),
+        ([RETURNED, HANDED_IN], {"s4": "open", "s11": "pay"}),
+        ([HANDED_IN + PAID], {"s11": "same_work", "s12": "paid"}),
+        ([PAID, HANDED_IN], {"s11": "same_work", "s12": "paid"}),
+    ],
+)
+def test_one_piece_of_work_is_paid_once(study, run, lists, found):
+    """Dora returned a submission and handed the same work in by another; both may stand in one list or in two."""
+    for text in lists:
+        ended = run(study, "reconcile", "small", written(study, text.format("CDONE", "CDONE")))
+        assert ended.code == 0, ended.err
+    stored = study.rows(select(PlatformRecord.submission, PlatformRecord.finding))
+    assert dict(tuple(row) for row in stored) == found
 
 
 def test_bonuses_by_pseudonym_become_bonuses_by_platform_id(study, run):

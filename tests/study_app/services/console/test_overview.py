@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from study_app.services.console.overview import Curve, Minutes, Outlook, glance, outlook, troubles
+from study_app.services.researcher.completion import complete_workers
 from study_app.services.researcher.progress import CheckRate, query_progress
 from study_app.services.researcher.studies import note_backup
 from study_app.services.worker.entry import find_study
@@ -155,7 +156,9 @@ def seen(study, **changes):
         queries = [query_progress(session, task, now=study.clock()) for task in plan.tasks]
         given = {"checks": (), "free_bytes": None, **changes}
         found = troubles(session, plan, queries=queries, now=study.clock(), **given)
-        return glance(session, plan, queries, now=study.clock()), [trouble.what for trouble in found]
+        complete = complete_workers(session, Plans(), plan, now=study.clock())
+        seen_at = glance(session, plan, queries, now=study.clock(), complete=complete)
+        return seen_at, [trouble.what for trouble in found]
 
 
 def test_parts_minutes_and_pay_are_counted(study):
@@ -236,7 +239,7 @@ def test_the_page_says_it_and_its_newer_part_stands_by_itself(study):
 
 def test_who_asks_while_newer_figures_are_made_gets_the_latest_at_once(study):
     """Consoles do not queue up behind each other; after a change of the study nobody gets what was before it."""
-    latest, kept = LatestFigures(), []
+    latest, kept = LatestFigures(Plans()), []
     with transaction(study.database, write=False) as session:
         plan = find_study(session, Plans(), "small")
 

@@ -12,7 +12,7 @@ from study_app.services.console.people import FILTERS, SORTS, PeopleAsked, table
 from study_app.services.console.replay import past_page
 from study_app.services.console.way import sittings, way
 from study_app.store.models import Worker
-from study_app.store.plan import read_plan
+from study_app.store.plan import Plans, read_plan
 from tests.study_app.stored_study import LATER, NOON, StoredStudy, opened, sees
 
 MINUTE = timedelta(minutes=1)
@@ -66,7 +66,7 @@ def plan(stored):
 
 
 def lines(stored, plan, **asked):
-    return table(stored.session, plan, PeopleAsked(**asked), now=NOON + 9 * MINUTE).lines
+    return table(stored.session, Plans(), plan, PeopleAsked(**asked), now=NOON + 9 * MINUTE).lines
 
 
 def names(stored, plan, **asked):
@@ -82,7 +82,7 @@ def test_everybody_has_a_state_and_the_minutes_that_they_spent(stored, plan):
         "dan": ("withdrawn", None),
         "eve": ("door", None),
     }
-    [late] = table(stored.session, plan, PeopleAsked(part="CLEO"), now=LATER).lines
+    [late] = table(stored.session, Plans(), plan, PeopleAsked(part="CLEO"), now=LATER).lines
     assert late.person.state == "away"
 
 
@@ -135,7 +135,7 @@ def test_every_filter_shows_those_whom_it_names(stored, plan):
 
 
 def test_a_part_beyond_the_last_is_the_last(stored, plan):
-    found = table(stored.session, plan, PeopleAsked(page=9), now=NOON, size=2)
+    found = table(stored.session, Plans(), plan, PeopleAsked(page=9), now=NOON, size=2)
     assert ([line.person.pseudonym for line in found.lines], found.page, found.pages) == (["eve"], 3, 3)
 
 

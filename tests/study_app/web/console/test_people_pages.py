@@ -168,7 +168,7 @@ def test_the_table_and_a_person_lead_to_every_page(walked):
     table = lxml.html.document_fromstring(client.get("/r/every/people?sort=minutes&order=down").text)
     [link] = table.xpath("//tbody//th/a/@href")
     [row] = csv.DictReader(client.get("/r/every/people.csv?sort=minutes").text.splitlines())
-    assert (row["worker"], row["width"], row["state"]) == (link.rpartition("/")[2], "412", "work")
+    assert (row["worker"], row["width"], row["state"]) == (link.rpartition("/")[2], "412", "complete")
     pages, links = 1, []
     while pages:
         text = client.get(f"/r/every/{link}?of=page&page={pages}").text

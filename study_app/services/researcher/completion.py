@@ -1,0 +1,71 @@
+"""Who has complete data: every required answer is stored, the last button pressed or not."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Select, or_, select
+from sqlalchemy.orm import Session
+
+from study_app.services.worker.ends import last_answers
+from study_app.services.worker.whereabouts import locate
+from study_app.store.models import Assignment, Slot, Worker
+from study_app.store.plan import Plans, StudyPlan
+
+AT_A_TIME = 1000
+"""Workers named in one statement, since databases limit how many."""
+
+_UNFINISHED = select(Assignment.worker_id, Slot.id).join(Slot.assignment)
+
+
+def complete_workers(
+    session: Session, plans: Plans, plan: StudyPlan, *, now: datetime
+) -> dict[int, datetime]:
+    """Return worker (row) -> when the data of a study's workers were complete, those who withdrew later included.
+
+    That is when the last button was pressed; without that, when the last required answer was stored or the last stream ended.
+    """
+    workers = session.scalars(
+        select(Worker)
+        .where(Worker.study_id == plan.id, Worker.consented_at.is_not(None))
+        .order_by(Worker.number)
+    ).all()
+    unpressed = unpressed_workers(session, plans, workers, now=now)
+    return {
+        worker.id: worker.completed_at or unpressed[worker.id]
+        for worker in workers
+        if worker.completed_at is not None or worker.id in unpressed
+    }
+
+
+def unpressed_workers(
+    session: Session, plans: Plans, workers: Sequence[Any], *, now: datetime
+) -> dict[int, datetime]:
+    """Return worker (row) -> last required answer, of those who answered everything and did not press the last button.
+
+    ``workers`` are rows with id, completed_at and stopped_at.
+    """
+    undecided = [worker.id for worker in workers if worker.completed_at is None and worker.stopped_at is None]
+    is_open = or_(Slot.done_at.is_(None), Slot.done_at > now)
+    unfinished = rows_by_owner(session, _UNFINISHED.where(is_open), Assignment.worker_id, undecided)
+    times: dict[int, datetime] = {}
+    for worker in undecided:
+        if unfinished[worker]:
+            continue
+        progress = locate(session, plans, worker, now=now)
+        if progress.state.is_complete:
+            ends = [follow.ends_at for follow in progress.follows.values()]
+            times[worker] = max([*last_answers(session, worker), *ends], default=now)
+    return times
+
+
+def rows_by_owner(
+    session: Session, query: Select[int, Any], owner: Any, owners: Sequence[int]
+) -> defaultdict[int, list[Any]]:
+    """Return owner -> rows of a select of (owner, row), asked for `AT_A_TIME` owners at a time."""
+    rows: defaultdict[int, list[Any]] = defaultdict(list)
+    for start in range(0, len(owners), AT_A_TIME):
+        for owned_by, row in session.execute(query.where(owner.in_(owners[start : start + AT_A_TIME]))):
+            rows[owned_by].append(row)
+    return rows
