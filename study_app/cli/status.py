@@ -102,7 +102,8 @@ def _checks(progress: "StudyProgress") -> list[str]:
     }
     excluding = ", ".join(rates[check.name] for check in progress.checks if check.excludes)
     flags = ", ".join(rates[check.name] for check in progress.checks if not check.excludes)
-    return [f"  fail the exclusion rule (version {progress.rule}): {excluding}", f"  flagged only: {flags}"]
+    rule = [f"  fail the exclusion rule (version {progress.rule}): {excluding}"] if excluding else []
+    return [*rule, f"  flagged only: {flags}"]
 
 
 def _handover(states: "Handover") -> list[str]:

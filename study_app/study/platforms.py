@@ -80,6 +80,11 @@ class Platform:
     takes_form: bool = False
     frame_hosts: tuple[str, ...] = ()
 
+    @property
+    def full_text(self) -> str:
+        """Key of what is said when a study is full: on a platform a worker holds a place, to be returned."""
+        return "full.text" if self.name == "generic" else "full.return_place"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WayBack:

@@ -153,12 +153,17 @@ def static_folder() -> str:
     return f"{request.script_root}{current_app.static_url_path}/"
 
 
-def said(key: str, *, status: int, language: str | None = None, reference: str = "") -> Response:
-    """Render a page that only says something, in the words under ``key``; in the browser's language when none is given."""
+def said(
+    key: str, *, status: int, language: str | None = None, reference: str = "", text: str | None = None
+) -> Response:
+    """Render a page that only says something, in the words under ``key``; in the browser's language when none is given.
+
+    ``text`` is the key of another text than that under ``key``.
+    """
     page = MessagePage(
         language=language or browser_language(),
         heading=f"{key}.heading",
-        text=f"{key}.text",
+        text=text or f"{key}.text",
         reference=reference,
     )
     return rendered("message", page, status=status)

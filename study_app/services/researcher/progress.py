@@ -29,6 +29,7 @@ from study_app.store.models import Assignment, Judgment, LoadedStudy, Pair, Show
 from study_app.store.plan import StudyPlan, TaskPlan, TopicPlan
 from study_app.store.submissions import takes_part
 from study_app.store.task_models import Follow, Prompt, StreamView, UsefulAnswer, UsefulQuestion
+from study_app.study.entries import JudgingTask
 from study_app.study.platforms import platform_of
 
 CHECKS = {
@@ -84,13 +85,22 @@ class CheckRate:
         return self.failed / self.judged if self.judged else None
 
 
-def check_rates(cares: Collection[Care]) -> tuple[CheckRate, ...]:
-    """Return each check over workers whose signs of care are given."""
+def possible_checks(plan: StudyPlan) -> list[str]:
+    """Return the keys of `CHECKS` that a study can judge: search times and repeats only where it has any."""
+    has_repeats = any(
+        isinstance(task.entry, JudgingTask) and task.entry.validation_pairs for task in plan.tasks
+    )
+    impossible = {"search": not any(task.has_search for task in plan.tasks), "consistency": not has_repeats}
+    return [check for check in CHECKS if not impossible.get(check)]
+
+
+def check_rates(cares: Collection[Care], checks: Collection[str] = CHECKS) -> tuple[CheckRate, ...]:
+    """Return ``checks`` over workers whose signs of care are given."""
     failed = Counter(name for one in cares for name in (*one.excluded, *one.flags))
     judged = Counter(name for one in cares for name in one.judged)
     return tuple(
         CheckRate(name=name, failed=failed[name], judged=judged[name], excludes=name not in FLAGS)
-        for name in CHECKS
+        for name in checks
     )
 
 
@@ -247,7 +257,7 @@ def study_progress(
         handover=handover(session, plan.id, platform_of(plan.entry), complete=len(complete)),
         tasks=tuple(_task_progress(session, task, now=now) for task in plan.tasks),
         rule=EXCLUSION_RULE,
-        checks=check_rates(cares),
+        checks=check_rates(cares, possible_checks(plan)),
         choices={choice: sum(one.choices[place] for one in cares) for place, choice in enumerate(CHOICES)},
     )
 

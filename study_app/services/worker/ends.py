@@ -74,11 +74,16 @@ def has_answer(here: Whereabouts) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Withdrawal:
-    """Whose answers do not count any more; ``again`` when they did not before either."""
+    """Whose answers do not count any more; ``again`` when they did not before either.
+
+    ``worker`` is a row; ``has_code``: the code of the work that was done stays theirs.
+    """
 
     study: str
+    worker: int
     pseudonym: str
     again: bool
+    has_code: bool
 
 
 def withdraw(session: Session, code: str, *, now: datetime) -> Withdrawal | None:
@@ -97,7 +102,13 @@ def withdraw(session: Session, code: str, *, now: datetime) -> Withdrawal | None
     again = worker.withdrawn_at is not None
     worker.withdrawn_at = worker.withdrawn_at or now
     session.flush()
-    return Withdrawal(study=study, pseudonym=worker.pseudonym, again=again)
+    return Withdrawal(
+        study=study,
+        worker=worker.id,
+        pseudonym=worker.pseudonym,
+        again=again,
+        has_code=worker.completion_code is not None,
+    )
 
 
 @dataclass(frozen=True, slots=True)

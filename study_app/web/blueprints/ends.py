@@ -129,8 +129,11 @@ def agreed_text(token: str) -> Response:
 
 @blueprint.get("/w/<token>/withdrawn")
 def withdrawn(token: str) -> Response:
-    """Say that the worker has withdrawn."""
-    return show(token, WITHDRAWN)
+    """Say that the worker has withdrawn, with the code for the work that was done before, if there is one."""
+    app = server()
+    with transaction(app.database, write=False) as session:
+        here = locate(session, app.plans, app.signer.worker(token), now=app.now())
+    return show(token, WITHDRAWN) if here.worker.completion_code is None else _show_code(token, WITHDRAWN)
 
 
 @blueprint.get("/withdraw")
@@ -150,6 +153,8 @@ def post_withdraw() -> Response:
         page = WithdrawPage(language=_language(), code=code, error="withdraw.unknown")
         return rendered("withdraw", page, status=REFUSED)
     note_worker(gone.pseudonym)
+    if gone.has_code:
+        return to_step(app.signer.worker_token(gone.worker), WITHDRAWN)
     return said("withdrawn", status=200, language=_language())
 
 

@@ -84,7 +84,8 @@ def _refusal(session: Session, plan: StudyPlan, visitor: Visitor) -> Response | 
         key, status = "full", 409
     else:
         return None
-    return said(key, status=status, language=plan.language)
+    text = platform_of(plan.entry).full_text if key == "full" else None
+    return said(key, status=status, language=plan.language, text=text)
 
 
 def _other_id(session: Session, plan: StudyPlan, visitor: Visitor) -> str | None:

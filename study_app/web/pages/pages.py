@@ -267,6 +267,8 @@ class EndPage:
         How the code is handed in.
     at_once : bool
         The browser goes back by itself: only right after the last form of who finished.
+    withdrawal_code : str or None
+        None for a worker who has withdrawn.
     """
 
     language: str
@@ -276,7 +278,7 @@ class EndPage:
     code: str | None
     back: WayBack | None
     at_once: bool
-    withdrawal_code: str
+    withdrawal_code: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

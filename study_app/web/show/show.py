@@ -29,6 +29,7 @@ from study_app.services.worker.whereabouts import Whereabouts, gets_more, locate
 from study_app.store.models import Ballot
 from study_app.store.plan import Plans, SlotRow, TaskPlan, TopicPlan
 from study_app.study.entries import JudgingTask, SearchedTask, of_form
+from study_app.study.platforms import platform_of
 from study_app.tasks.content import Shown
 from study_app.tasks.task_kind import SideForm
 from study_app.web.pages.pages import (
@@ -103,33 +104,37 @@ def stop_page(look: Look) -> StopPage:
 def end_page(here: Whereabouts, due: DueCode, *, just: bool) -> EndPage:
     """Return the page with the code; ``just``: the worker finished with the form before.
 
-    Who ended early is told why before going back.
+    A worker who ended early reads why before going back. One who withdrew keeps the code of the work that was done.
     """
-    finished = due.kind == "complete"
+    finished, withdrawn = due.kind == "complete", here.state.withdrawn
     leads_on = due.back is not None and not due.back.fields
+    heading = "withdrawn.heading" if withdrawn else "done.heading" if finished else "stopped.heading"
+    text = TEXTS[due.kind] if has_answer(here) else NOTHING.get(due.kind, TEXTS[due.kind])
     return EndPage(
         language=here.plan.language,
-        heading="done.heading" if finished else "stopped.heading",
-        text=TEXTS[due.kind] if has_answer(here) else NOTHING.get(due.kind, TEXTS[due.kind]),
+        heading=heading,
+        text="withdrawn.with_code" if withdrawn else text,
         label="done.code" if finished else "stopped.code",
         code=due.code,
         back=due.back,
         at_once=just and finished and leads_on and here.plan.entry.return_at_once,
-        withdrawal_code=here.worker.withdrawal_code,
+        withdrawal_code=None if withdrawn else here.worker.withdrawal_code,
     )
 
 
 def message_page(look: Look) -> MessagePage:
     """Return a page that only says something: the study is full, or the worker has withdrawn.
 
-    Who has begun and finds the study full is offered to stop, which gives the code for a part of the work.
+    A worker who has begun and finds the study full is offered to stop, which gives the code for a part of the work; one who
+    has not is told to return the place on the platform.
     """
-    kind = look.step.kind
+    kind, has_begun = look.step.kind, look.here.state.consented
+    leaves = kind == "full" and not has_begun
     return MessagePage(
         language=look.language,
         heading=f"{kind}.heading",
-        text=f"{kind}.text",
-        stops=kind == "full" and look.here.state.consented,
+        text=platform_of(look.here.plan.entry).full_text if leaves else f"{kind}.text",
+        stops=kind == "full" and has_begun,
     )
 
 

@@ -265,3 +265,47 @@ def test_places_can_be_added_while_a_study_runs(campaign):
     assert ann.step == "finish"
     study.at_pairs("dora")
     assert study.arrive("eve").status == 409
+
+
+def test_a_worker_who_finished_and_then_withdraws_keeps_the_code(at_finish):
+    """The work was done: only the answers are not used. A worker without a code has none to keep."""
+    study, ann = at_finish
+    ann.send()
+    withdrawal_code = worker(study).withdrawal_code
+    ann.send(form={}, to="/withdraw", code=withdrawal_code)
+    assert ann.step == "withdrawn"
+    assert "You have withdrawn" in ann.text
+    assert ann.html.select_one("[data-code]").get_text() == "CDONE"
+    assert ann.html.select_one("a.button")["href"] == "https://lab.example/?c=CDONE"
+    assert withdrawal_code not in ann.text
+    ann.open(ann.home + "done")
+    assert (ann.step, ann.html.select_one("[data-code]").get_text()) == ("withdrawn", "CDONE")
+    bob = study.arrive("bob").send()
+    bob.send(form={}, to="/withdraw", code=worker(study, 2).withdrawal_code)
+    assert "You have withdrawn" in bob.text
+    assert bob.html.select_one("[data-code]") is None
+
+
+@pytest.mark.parametrize(
+    ("platform", "entrance", "returns"),
+    [
+        ("prolific", f"PROLIFIC_PID={7:024x}&STUDY_ID=s&SESSION_ID=x", True),
+        ("connect", "participantId=bob&projectId=x&assignmentId=y", True),
+        ("generic", "id=bob", False),
+    ],
+)
+def test_a_full_study_asks_who_holds_a_place_on_a_platform_to_return_it(
+    campaign, platform, entrance, returns
+):
+    """A place that nobody gives back is paid for or lost; who came by a plain address holds none."""
+    study = campaign(
+        tasks=[votes_task(votes_per_query=1, queries_per_worker=2)],
+        platform=platform,
+        completion_code="CDONE",
+    )
+    first = entrance.replace("bob", "ann").replace(f"{7:024x}", f"{8:024x}")
+    study.visitor().open(f"/s/small?{first}").send().send(topic="1").send(intent=["1"]).send(intent=["1"])
+    full = study.visitor().open(f"/s/small?{entrance}")
+    assert full.status == 409
+    assert ("please return your place there" in full.text) is returns
+    assert ("need not do anything more" in full.text) is not returns
