@@ -1,5 +1,6 @@
 """What a study asks of a worker, what it collects and costs, and what in it cannot come out as it is meant."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -155,10 +156,19 @@ def _of_platform(entry: StudyEntry) -> Iterator[str]:
             isinstance(task, AskingTask) and task.screens for task in entry.tasks
         ):
             yield "whoever is screened out gets no code; write one as codes: screened_out"
+    if entry.reward and not _names_amount(entry.consent, entry.reward):
+        yield f"the consent text does not say what is paid: reward is {entry.reward:.2f} {entry.currency}"
     for platform in PLATFORMS.values():
         for key in platform.own_keys:
             if key in entry.model_fields_set and entry.platform != platform.name:
                 yield f"{key} is for platform {platform.name} only, and not used"
+
+
+def _names_amount(text: str, amount: float) -> bool:
+    """Say whether an amount stands in a text, with a point or a comma, as whole cents or as short as it goes."""
+    written = {f"{amount:.2f}", f"{amount:g}"}
+    written |= {number.replace(".", ",") for number in written}
+    return any(re.search(rf"(?<![\d.,]){re.escape(number)}(?![\d]|[.,]\d)", text) for number in written)
 
 
 def _speaks_for_itself(address: str | None) -> bool:
@@ -202,7 +212,7 @@ def _of_tasks(tasks: tuple[TaskEstimate, ...]) -> Iterator[str]:
 def _too_much(content: TaskContent) -> Iterator[str]:
     """Say what is asked for of which there is not so much."""
     entry, kind = content.entry, kind_of(content.entry)
-    units, called = _units(content)
+    units, called = units_there(content)
     if kind.wanted(entry) > units:
         yield f"{kind.wanted_key} is {kind.wanted(entry)}, but there are no more than {units} {called}"
     if isinstance(entry, ChosenPairs):
@@ -216,7 +226,7 @@ def _too_much(content: TaskContent) -> Iterator[str]:
             )
 
 
-def _units(content: TaskContent) -> tuple[int, str]:
+def units_there(content: TaskContent) -> tuple[int, str]:
     """Return of how many things a worker could do some, and what they are called."""
     kind, topics = kind_of(content.entry), len(content.topics)
     if kind.unit == "pair":

@@ -19,11 +19,27 @@ TO_WRITE = {
 }
 """Language -> what stands in the consent for that which the researcher has not said yet."""
 
+DURATION = {"en": "about {minutes} minutes", "ja": "約{minutes}分"}
+DAYS = {
+    "en": "{minutes} in all, spread over {days} days",
+    "ja": "{days}日間にわたり、合計で{minutes}",
+}
+PAID = {
+    "en": "{pay} for all of it",
+    "ja": "全体で{pay}",
+}
+PAID_ELSEWHERE = {
+    "en": "what is promised where you found this study",
+    "ja": "この調査を見つけたサイトに記載された金額",
+}
+"""Language -> what stands in the consent while the study file names no reward."""
+
 KEPT = {"en": "The rest is kept {keep}.", "ja": "その他のデータの保存期間：{keep}。"}
 CONSENT = {
     "en": (
         "WHO ASKS: {contact}",
-        "What you will do: {activities}.",
+        "What you will do: {activities}. It takes {duration}.",
+        "What you are paid: {pay}.",
         (
             "What is stored: your answers, when you came and left, how long each part of a page was on your screen, what you "
             "opened, how far you scrolled, and the participant number with which you came. That number is kept apart from "
@@ -44,7 +60,8 @@ CONSENT = {
     ),
     "ja": (
         "実施者：{contact}",
-        "していただくこと：{activities}。",
+        "していただくこと：{activities}。所要時間は{duration}です。",
+        "お支払いするもの：{pay}。",
         (
             "保存するもの：回答、ページを開いた時刻と離れた時刻、ページの各部分が画面に表示されていた時間、開いた箇所、"
             "スクロールした範囲、参加時の参加者番号。参加者番号は回答とは別に保管し、公開しません。"
@@ -65,15 +82,34 @@ JAPANESE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 SHARE_JAPANESE = 0.2
 
 
-def consent_of(activities: Sequence[str], language: str, *, contact: str | None, keep: str | None) -> str:
+def duration_words(minutes: tuple[int, int], days: float | None, language: str) -> str:
+    """Return how long a study takes: the fewest and the most minutes, and over how many days for one that follows a stream."""
+    low, high = minutes
+    between = f"{low}" if low == high else f"{low} to {high}" if language == "en" else f"{low}～{high}"
+    words = DURATION[language].format(minutes=between)
+    return words if days is None else DAYS[language].format(minutes=words, days=f"{days:g}")
+
+
+def consent_of(
+    activities: Sequence[str],
+    language: str,
+    *,
+    duration: str,
+    pay: str | None,
+    contact: str | None,
+    keep: str | None,
+) -> str:
     """Return a consent text that names what workers will do; paragraphs are separated by empty lines.
 
-    ``contact``: who asks and whom to write to; ``keep``: for how long data are kept. None leaves a place to write it.
+    ``duration``: how long it takes; ``pay``: what is paid, None for what is promised elsewhere; ``contact``: who asks and whom to
+    write to; ``keep``: for how long data are kept. None leaves a place to write the last two.
     """
     between = "。次に、" if language == "ja" else "; then "
     missing = TO_WRITE[language]
     return "\n\n".join(CONSENT[language]).format(
         activities=between.join(dict.fromkeys(activities)),
+        duration=duration,
+        pay=PAID_ELSEWHERE[language] if pay is None else PAID[language].format(pay=pay),
         contact=contact or missing["contact"],
         keep=KEPT[language].format(keep=keep.rstrip(".。")) if keep else missing["keep"],
     )

@@ -13,18 +13,21 @@ from pydantic_core import PydanticUndefined
 
 from metrics.errors import Fault, InputError, input_fault
 from metrics.files import sync, unfinished
-from study_app.estimate.content import read_whole_study
+from study_app.estimate.content import StudyContent, read_whole_study
+from study_app.estimate.estimate import estimate, units_there
 from study_app.protocol.domain import MIN_VALIDATIONS
-from study_app.study.entries import Entry
+from study_app.study.entries import ChosenPairs, Entry, FollowedTask, JudgingTask, SearchedTask
 from study_app.study.platforms import PLATFORMS
-from study_app.study.words import consent_of, looks_japanese
+from study_app.study.words import consent_of, duration_words, looks_japanese
 from study_app.study_new.collections import FoundCollection, Search, collections, faults_of, system_names
 from study_app.study_new.recognise import files_in, recognise
-from study_app.tasks.content import AnswerFiles, EventFiles, PushFiles, RankedFiles, SummaryFiles
-from study_app.tasks.kinds import KINDS
+from study_app.tasks.content import AnswerFiles, EventFiles, PushFiles, RankedFiles, SummaryFiles, TaskContent
+from study_app.tasks.kinds import KINDS, kind_of
 from study_app.tasks.task_kind import NewTask, TaskKind
 
 FILE = "study.yaml"
+SINGLE_PAIRS = 10
+"""Queries that a worker judges where each has one pair and needs no search: coming for a single pair is worth nobody's while."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +51,24 @@ class Answers:
     return_url: str | None
     contact: str | None
     keep: str | None
+    reward: float | None
+    currency: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fitted:
+    """What a draft of the study file told: limits that fit what there is to judge, and how long a worker takes.
+
+    Attributes
+    ----------
+    limits : sequence of mapping of str to int or float
+        For each task, key -> value in the place of the kind's default.
+    duration : str
+        In words, for the consent text.
+    """
+
+    limits: Sequence[Mapping[str, float]]
+    duration: str
 
 
 INTRODUCED = {
@@ -124,16 +145,68 @@ HEAD = """\
 SYSTEMS_COMMENT = "the names stand in every table; workers never see them"
 
 
-def study_text(answers: Answers, tasks: list[PossibleTask], folder: Path) -> str:
+def study_text(answers: Answers, tasks: list[PossibleTask], folder: Path, fitted: Fitted) -> str:
     """Return the study file that is to stand in ``folder``."""
     return (
         HEAD
-        + "\n".join([*_study_lines(answers, tasks), "", "tasks:", *_task_lines(answers, tasks, folder)])
+        + "\n".join(
+            [
+                *_study_lines(answers, tasks, fitted.duration),
+                "",
+                "tasks:",
+                *_task_lines(answers, tasks, folder, fitted.limits),
+            ]
+        )
         + "\n"
     )
 
 
-def _study_lines(answers: Answers, tasks: list[PossibleTask]) -> Iterator[str]:
+def fit_limits(draft: StudyContent, language: str) -> Fitted:
+    """Return limits that fit the pairs there are, and how long a worker takes with them, of a study that was drafted without."""
+    limits = [_limits(task) for task in draft.tasks]
+    entries = [
+        task.entry.model_copy(update=dict(changes)) for task, changes in zip(draft.tasks, limits, strict=True)
+    ]
+    entry = draft.file.entry.model_copy(update={"tasks": tuple(entries)})
+    seconds = estimate(
+        StudyContent(
+            file=replace(draft.file, entry=entry),
+            tasks=tuple(
+                replace(task, entry=fitted) for task, fitted in zip(draft.tasks, entries, strict=True)
+            ),
+        )
+    ).seconds
+    low, high = max(1, math.floor(seconds.low / 60)), max(1, math.ceil(seconds.high / 60))
+    days = max((task.days for task in entries if isinstance(task, FollowedTask)), default=None)
+    return Fitted(limits=limits, duration=duration_words((low, high), days, language))
+
+
+def _limits(task: TaskContent) -> dict[str, float]:
+    """Return key -> value of a task's limits that ask for more than there is, or for less than is worth a worker's coming."""
+    entry, kind = task.entry, kind_of(task.entry)
+    limits: dict[str, float] = {}
+    if kind.wanted_key is not None:
+        wanted = kind.wanted(entry)
+        if (
+            isinstance(entry, ChosenPairs)
+            and not isinstance(entry, SearchedTask)
+            and max(task.pairs_of_topics) == 1
+        ):
+            wanted = SINGLE_PAIRS
+        units = units_there(task)[0]
+        if min(wanted, units) != kind.wanted(entry):
+            limits[kind.wanted_key] = min(wanted, units)
+    if isinstance(entry, JudgingTask):
+        fitted = entry.model_copy(update=dict(limits))
+        repeats = fitted.repeats_of_a_worker(task.pairs_of_topics)
+        if repeats < MIN_VALIDATIONS:
+            limits |= {"validation_pairs": 0, "min_consistency": 0}
+        elif isinstance(fitted, ChosenPairs):
+            limits["validation_pairs"] = fitted.pairs_and_repeats(max(task.pairs_of_topics))[1]
+    return limits
+
+
+def _study_lines(answers: Answers, tasks: list[PossibleTask], duration: str) -> Iterator[str]:
     language, main = answers.language, min((task.new for task in tasks), key=lambda new: new.telling)
     yield ""
     yield _line(0, "study", answers.study, "short name, used in addresses: /s/NAME")
@@ -142,7 +215,14 @@ def _study_lines(answers: Answers, tasks: list[PossibleTask]) -> Iterator[str]:
     yield "# Shown before anything is stored; an empty line begins a new paragraph. Add what your ethics board requires."
     yield "consent: |"
     activities = [task.new.activity[language] for task in tasks]
-    consent = consent_of(activities, language, contact=answers.contact, keep=answers.keep)
+    consent = consent_of(
+        activities,
+        language,
+        duration=duration,
+        pay=None if answers.reward is None else f"{answers.reward:.2f} {answers.currency}",
+        contact=answers.contact,
+        keep=answers.keep,
+    )
     yield from (f"  {line}".rstrip() for line in consent.splitlines())
     yield ""
     *others, last = PLATFORMS
@@ -154,14 +234,21 @@ def _study_lines(answers: Answers, tasks: list[PossibleTask]) -> Iterator[str]:
     yield _line(0, "device", answers.device, "any, phone or desktop: checked before consent")
     yield _line(0, "seed", 1, "everything that is drawn by lot follows from it")
     yield _line(0, "lease_minutes", 45, "how long a place is held for a worker who gives no sign of life")
-    yield "# reward: 3.00                  # what a worker is paid: `study check` then says what the study costs"
-    yield "# currency: USD"
+    told = "what a worker is paid: `study check` then says what the study costs; the consent says it too"
+    if answers.reward is None:
+        yield f"# reward: 3.00                  # {told}"
+        yield "# currency: USD"
+    else:
+        yield _line(0, "reward", answers.reward, told)
+        yield _line(0, "currency", answers.currency, "of the reward")
     yield "# platform_fee: 0.33            # what the platform takes on top, as a share of the reward"
 
 
-def _task_lines(answers: Answers, tasks: list[PossibleTask], folder: Path) -> Iterator[str]:
+def _task_lines(
+    answers: Answers, tasks: list[PossibleTask], folder: Path, limits: Sequence[Mapping[str, float]]
+) -> Iterator[str]:
     names: list[str] = []
-    for task in tasks:
+    for task, task_limits in zip(tasks, limits, strict=True):
         name = task.new.name
         names.append(name)
         again = names.count(name)
@@ -178,7 +265,7 @@ def _task_lines(answers: Answers, tasks: list[PossibleTask], folder: Path) -> It
             yield f"    systems:                    # {SYSTEMS_COMMENT}"
             for system, path in system_names(task.found.runs).items():
                 yield f"      {_scalar(system)}: {_scalar(_relative(path, folder))}"
-        yield from _protocol_lines(task, answers.language, folder)
+        yield from _protocol_lines(task, answers.language, folder, task_limits)
 
 
 def _files_of(task: PossibleTask) -> Mapping[str, Path]:
@@ -187,12 +274,13 @@ def _files_of(task: PossibleTask) -> Mapping[str, Path]:
     return {key: found[key].path for key in FILES_OF_FAMILY[task.found.family].model_fields if key in found}
 
 
-def _protocol_lines(task: PossibleTask, language: str, folder: Path) -> Iterator[str]:
+def _protocol_lines(
+    task: PossibleTask, language: str, folder: Path, limits: Mapping[str, float]
+) -> Iterator[str]:
     values = protocol_values(task.kind, language)
     if "pairs" in values and "pairs" in task.found.files:
         values["pairs"] = _relative(task.found.files["pairs"].path, folder)
-    if task.kind.is_chosen and len(task.found.runs) == 2:  # one pair a query: nothing to repeat
-        values |= {key: 0 for key in ("validation_pairs", "min_consistency") if key in values}
+    values |= {key: value for key, value in limits.items() if key in values}
     days = task.new.days(task.found)
     if days is not None:
         values["days"] = days
@@ -293,8 +381,9 @@ def write_study(folder: Path, answers: Answers, tasks: list[PossibleTask]) -> Pa
     was_there = folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        text = study_text(answers, tasks, folder)
-        _check(text, path)
+        draft = Fitted(limits=[{}] * len(tasks), duration="")
+        content = _check(study_text(answers, tasks, folder, draft), path)
+        text = study_text(answers, tasks, folder, fit_limits(content, answers.language))
         with unfinished(path) as part:
             part.write_text(text, encoding="utf-8")
             sync(part)
@@ -311,13 +400,13 @@ def write_study(folder: Path, answers: Answers, tasks: list[PossibleTask]) -> Pa
     return path
 
 
-def _check(text: str, path: Path) -> None:
+def _check(text: str, path: Path) -> StudyContent:
     """Read a study file before it is there; from a file beside its place, since the files that it names are seen from there."""
     with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.") as draft:
         draft.write(text.encode())
         draft.flush()
         try:
-            read_whole_study(Path(draft.name))
+            return read_whole_study(Path(draft.name))
         except InputError as error:
             raise InputError([_in_place(fault, Path(draft.name), path) for fault in error.faults]) from None
 

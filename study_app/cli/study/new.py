@@ -38,6 +38,13 @@ MOST_SHOWN = 8
 )
 @click.option("--keep", metavar="TEXT", help="For the consent: how long data are kept, such as 'until 2030'.")
 @click.option(
+    "--reward",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="AMOUNT",
+    help="For the study and its consent: what each worker is paid, such as 3.00.",
+)
+@click.option("--currency", default="USD", show_default=True, metavar="CODE", help="Of the reward.")
+@click.option(
     "--task",
     "kinds",
     metavar="KIND",
@@ -149,6 +156,8 @@ def _answers(folder: Path, material: "StartingFiles", given: dict[str, Any]) -> 
         contact=_line_of(
             _answer(given["contact"], "who asks, and whom to write to (Enter: later)", "", None)
         ),
+        reward=given["reward"],
+        currency=given["currency"],
         keep=_line_of(
             _answer(given["keep"], "how long data are kept, such as 'until 2030' (Enter: later)", "", None)
         ),

@@ -2,6 +2,8 @@
 
 import io
 import json
+import math
+import re
 from pathlib import Path
 
 import pytest
@@ -11,13 +13,14 @@ from click.testing import CliRunner
 from metrics.errors import InputError
 from study_app.cli import cli
 from study_app.estimate.content import read_whole_study
+from study_app.estimate.estimate import estimate
 from study_app.protocol.domain import MIN_VALIDATIONS
 from study_app.study.words import UNWRITTEN
 from study_app.study_new import compose
 from study_app.study_new.compose import comments
 from study_app.study_new.recognise import recognise
 from study_app.tasks.kinds import KINDS
-from tests.study_app.small_pushes import write_push_files
+from tests.study_app.small_pushes import PUSHED, write_push_files
 from tests.study_app.small_ranked import RUNS, write_ranked_study
 from tests.study_app.small_streams import write_stream_study
 from tests.study_app.small_study import write_small_study
@@ -161,7 +164,12 @@ def test_a_study_file_is_never_overwritten(summaries):
 def test_a_study_that_appears_meanwhile_is_left_alone(summaries, monkeypatch):
     """Two who begin at the same time do not overwrite each other."""
     path = summaries / "study.yaml"
-    monkeypatch.setattr(compose, "read_whole_study", lambda _path: path.write_text("theirs"))
+
+    def read_slowly(draft):
+        path.write_text("theirs")
+        return read_whole_study(draft)
+
+    monkeypatch.setattr(compose, "read_whole_study", read_slowly)
     assert "there is a study already" in fault(summaries)
     assert path.read_text() == "theirs"
     assert not list(summaries.glob(".study*"))
@@ -229,10 +237,55 @@ def test_of_two_judgments_nothing_else_is_called_missing(tmp_path):
 
 def test_a_new_study_of_pushes_repeats_some_pairs(tmp_path):
     """Else min_consistency could leave nobody out."""
-    write_push_files(tmp_path)
+    write_push_files(tmp_path, {**PUSHED, "third": PUSHED["sysslow"]})
     assert new(tmp_path).exit_code == 0
     [task] = written(tmp_path).tasks
     assert task.entry.validation_pairs == MIN_VALIDATIONS
+
+
+def test_limits_fit_the_pairs_there_are(tmp_path):
+    """Two systems and two profiles are two pairs: nobody can judge ten of them, nor three once more; and check finds nothing to say."""
+    write_push_files(tmp_path)
+    assert new(tmp_path, "--contact", "Ann", "--keep", "until 2030").exit_code == 0
+    [task] = written(tmp_path).tasks
+    entry = task.entry
+    assert (entry.pairs_per_worker, entry.validation_pairs, entry.min_consistency) == (2, 0, 0)
+    checked = CliRunner().invoke(cli, ["study", "check", str(tmp_path / "study.yaml")]).output
+    assert "Look at this" not in checked
+
+
+def test_of_two_runs_a_worker_judges_several_queries(tmp_path):
+    """Each has one pair; coming for one pair is worth nobody's while. Where each query takes a search first, it stays one."""
+    lists = Path(__file__).parents[3] / "examples" / "plain_lists"
+    assert new(tmp_path / "lists", lists / "collection", lists / "runs").exit_code == 0
+    [task] = written(tmp_path / "lists").tasks
+    assert task.entry.queries_per_worker == 2
+
+
+def test_the_consent_says_how_long_it_takes_and_what_is_paid(summaries):
+    """As long as `study check` estimates; the reward stands in the study file too, and the check says so where the two differ."""
+    given = ("--contact", "Ann", "--keep", "until 2030", "--reward", "2.5", "--currency", "EUR")
+    assert new(summaries, *given).exit_code == 0
+    content = written(summaries)
+    entry = content.file.entry
+    seconds = estimate(content).seconds
+    minutes = f"{math.floor(seconds.low / 60)} to {math.ceil(seconds.high / 60)} minutes"
+    assert f"It takes about {minutes}." in entry.consent
+    assert "What you are paid: 2.50 EUR for all of it." in entry.consent
+    assert (entry.reward, entry.currency) == (2.5, "EUR")
+    path = summaries / "study.yaml"
+    path.write_text(path.read_text().replace("reward: 2.5 ", "reward: 3.5 "))
+    checked = CliRunner().invoke(cli, ["study", "check", str(path)]).output
+    assert "the consent text does not say what is paid: reward is 3.50 EUR" in checked
+
+
+def test_a_diary_says_over_how_many_days_it_goes(tmp_path):
+    """In Japanese too; without a reward the consent leaves pay to the place where people found the study."""
+    write_stream_study(tmp_path).unlink()
+    assert new(tmp_path, "--language", "ja").exit_code == 0
+    consent = (tmp_path / "study.yaml").read_text(encoding="utf-8")
+    assert re.search(r"所要時間は\d+日間にわたり、合計で約\d+(～\d+)?分です。", consent)
+    assert "お支払いするもの：この調査を見つけたサイトに記載された金額。" in consent
 
 
 def test_a_new_study_of_two_runs_repeats_none(tmp_path):
