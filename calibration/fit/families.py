@@ -2,7 +2,7 @@
 
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal
@@ -57,7 +57,9 @@ class FitOptions:
         Samples of every bootstrap; None for each family's own number. Given, away times, sessions and reading speeds get
         intervals from a bootstrap over workers.
     simulations : int
-        Simulated data sets behind each test of a model; 0: no tests.
+        Simulated data sets behind each test of a model; 0: no checks.
+    laws : mapping of {'away', 'session'} to {'lognormal', 'gamma'}
+        The law of people's means that is published, where it is not the paper's log-normal.
     compare : bool
         Compute the naive estimates too.
 
@@ -78,6 +80,7 @@ class FitOptions:
     idle_threshold_seconds: float | None = None
     resamples: int | None = None
     simulations: int = 99
+    laws: Mapping[str, Literal["lognormal", "gamma"]] = field(default_factory=dict)
     compare: bool = False
 
 
@@ -285,9 +288,7 @@ def reading(material: FitMaterial) -> Fitted:
     for language, suffix, reads in by_language(material.tables["reads"]):
         names = [f"{name}{suffix}" for name in READING]
         one = attempt(names, lambda: _reading_speed(material, reads, language))  # noqa: B023 - called at once
-        if suffix and language:
-            one = replace(one, results=tuple(fit.for_language(language) for fit in one.results))
-        found += one
+        found += one.for_language(language) if suffix and language else one
     return found
 
 
@@ -344,9 +345,7 @@ def persistence(material: FitMaterial) -> Fitted:
     found = Fitted()
     for language, suffix, lists in by_language(stops):
         one = attempt([f"{PERSISTENCE}{suffix}"], lambda: fit_persistence(lists, language=language))  # noqa: B023 - called at once
-        if suffix and language:
-            one = replace(one, results=tuple(fit.for_language(language) for fit in one.results))
-        found += one
+        found += one.for_language(language) if suffix and language else one
     return found
 
 

@@ -65,13 +65,6 @@ def test_every_option_of_fit_is_explained(option):
     assert option in INDEX or option == "--output"
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_no_page_is_too_long_to_be_read(page):
-    """One family a page, and an index."""
-    assert len(PAGES[page].splitlines()) < 400, f"docs/{page}: move what is of one family to its page"
-    assert page == "calibration.md" or f"]({page})" in INDEX
-
-
 def test_the_code_runs_as_it_stands(tmp_path, monkeypatch, capsys):
     """One block after the other, in a folder with tables."""
     write_tables(study(), tmp_path / "tables")
