@@ -6,12 +6,33 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from calibration.checks.finding import Finding
+from calibration.checks.lateness import careless_answers as lateness_careless
+from calibration.checks.lateness import design as lateness_design
+from calibration.checks.lateness import floor as lateness_floor
+from calibration.checks.lateness import form as lateness_form
+from calibration.checks.lateness import nuggets_differ as lateness_nuggets
+from calibration.checks.lateness import own_decays as lateness_own
+from calibration.models.lateness.fit import LatenessFit
 from metrics.agreement.comparison import holm
 
 Check: TypeAlias = Callable[[Any, Any], Finding | None]
 """``check(fit, data)``: the fit, and the very value that it was fitted to."""
 
-CHECKS: Mapping[type, tuple[Check, ...]] = MappingProxyType({})
+CHECKS: Mapping[type, tuple[Check, ...]] = MappingProxyType(
+    {
+        LatenessFit: (
+            lateness_floor.check_floor,
+            lateness_careless.check_careless_answers,
+            lateness_own.check_own_decays,
+            lateness_form.check_form,
+            lateness_nuggets.check_nuggets,
+            lateness_design.check_few_late_yeses,
+            lateness_design.check_levels,
+            lateness_design.check_nugget_number,
+            lateness_design.check_who_was_asked,
+        ),
+    }
+)
 """Model -> its checks, in the order in which their findings are said."""
 
 LEVEL = 0.05

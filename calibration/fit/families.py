@@ -18,8 +18,8 @@ from calibration.durations.result import DurationFit
 from calibration.inference.attempts import Fitted, Unmade, attempt, guarded
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, Skipped
 from calibration.intents.fit import IntentFit
-from calibration.lateness.fit import RESAMPLES as LATENESS_RESAMPLES
-from calibration.lateness.fit import fit_lateness
+from calibration.models.lateness.answers import LatenessCounts, lateness_counts
+from calibration.models.lateness.fit import fit_lateness_counts
 from calibration.patience.fit import fit_patience
 from calibration.patience.persistence import fit_persistence, list_stops
 from calibration.push.fit import RESAMPLES as PUSH_RESAMPLES
@@ -60,8 +60,6 @@ class FitOptions:
         Simulated data sets behind each test of a model; 0: no checks.
     laws : mapping of {'away', 'session'} to {'lognormal', 'gamma'}
         The law of people's means that is published, where it is not the paper's log-normal.
-    compare : bool
-        Compute the naive estimates too.
 
     Examples
     --------
@@ -81,7 +79,6 @@ class FitOptions:
     resamples: int | None = None
     simulations: int = 99
     laws: Mapping[str, Literal["lognormal", "gamma"]] = field(default_factory=dict)
-    compare: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,6 +127,14 @@ class FitMaterial:
     def sessions(self) -> Exposure:
         """Sessions; raises `NotIdentifiedError` where the tables cannot tell them."""
         return session_exposure(self.tables, unit=self.options.unit, joined=self._joined)
+
+    @cached_property
+    def lateness(self) -> LatenessCounts:
+        """Answers about lateness, counted; raises `NotIdentifiedError` where there are none."""
+        table = self.table("lateness")
+        if table.empty:
+            raise NotIdentifiedError("nobody was asked whether an update was still of use")
+        return lateness_counts(table)
 
     @cached_property
     def push_judgments(self) -> PushJudgments:
@@ -301,15 +306,7 @@ def _reading_speed(material: FitMaterial, reads: pd.DataFrame, language: str | N
 
 def lateness(material: FitMaterial) -> Fitted:
     """Fit how fast updates lose their use."""
-    resamples = material.options.resamples
-
-    def fit() -> CalibrationResult:
-        table, rng = material.table("lateness"), material.rng("lateness")
-        return _bootstrapped(
-            material, fit_lateness(table, rng=rng, resamples=resamples or LATENESS_RESAMPLES)
-        )
-
-    return attempt(LATENESS, fit)
+    return attempt(LATENESS, lambda: fit_lateness_counts(material.lateness), lambda: material.lateness)
 
 
 def push(material: FitMaterial) -> Fitted:

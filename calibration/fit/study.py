@@ -25,7 +25,7 @@ from calibration.fit.families import (
     patience,
 )
 from calibration.fit.findings import ReportedFinding, checked, reported
-from calibration.fit.visits import NaiveEstimate, naive_estimates, noted_on_visits, with_visits
+from calibration.fit.visits import noted_on_visits, with_visits
 from calibration.inference.attempts import Fitted, Unmade, guarded
 from calibration.inference.goodness import notes_on_few
 from calibration.inference.results import CalibrationResult, GoodnessOfFit, Skipped, info, warning
@@ -169,8 +169,6 @@ class UserModelFit(Summarised):
         What the tables cannot tell, and why.
     findings : tuple of ReportedFinding
         What is said of all numbers, warnings first: rows of quality.json.
-    naive : tuple of NaiveEstimate
-        What naive code would have found; empty unless asked for.
 
     Examples
     --------
@@ -190,7 +188,6 @@ class UserModelFit(Summarised):
     quality: QualityReport
     skipped: tuple[Skipped, ...]
     findings: tuple[ReportedFinding, ...] = ()
-    naive: tuple[NaiveEstimate, ...] = ()
 
     @property
     def params(self) -> "pd.Series[float]":
@@ -305,7 +302,6 @@ def fit_user_model(
         quality=quality,
         skipped=tuple(sorted(found.skipped, key=lambda one: _place(one.names[0]))),
         findings=reported(said, findings),
-        naive=naive_estimates(material, list(model.parameters)) if options.compare else (),
     )
 
 

@@ -114,9 +114,6 @@ COMPACT = ("activity", "preferences", "reads")
     help="Samples of every bootstrap; where a fit has one over workers, its intervals are from it.",
 )
 @click.option(
-    "--compare", type=click.Choice(["naive"]), help="Show what naive estimates make of the same tables."
-)
-@click.option(
     "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of every resampling."
 )
 @click.option(
@@ -149,7 +146,6 @@ def command(
     idle_threshold: float | None,
     level: float,
     resamples: int | None,
-    compare: str | None,
     seed: int,
     notes: bool,
     laws: tuple[tuple[str, str], ...],
@@ -183,7 +179,6 @@ def command(
         unit="worker" if unit == "worker" else "follow",
         idle_threshold_seconds=idle_threshold,
         resamples=resamples,
-        compare=compare is not None,
         laws=dict(laws),  # type: ignore[arg-type]
     )
     _check(tables, read, options)

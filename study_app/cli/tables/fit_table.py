@@ -12,7 +12,6 @@ from study_app.cli.output import Cell, table_text
 if TYPE_CHECKING:
     from calibration.fit.findings import ReportedFinding
     from calibration.fit.study import UserModelFit
-    from calibration.fit.visits import NaiveEstimate
     from calibration.intents.fit import IntentFit
     from calibration.raters.quality import QualityReport
     from calibration.user_model.model import ParameterEntry
@@ -46,8 +45,6 @@ def for_people(fit: "UserModelFit", written: Sequence[Path], drawings: str, *, n
     if fit.intents:
         parts.append(_about_intents(fit.intents))
     parts += _findings(fit.findings, list(parameters), notes=notes)
-    if fit.naive:
-        parts.append(f"\nNaive estimates, to compare and not to use:\n\n{_naive(fit.naive, parameters)}")
     if fit.quality.results:
         parts.append(_quality(fit.quality, _level(parameters)))
     parts.append(f"\nWritten to {_listed(written)}{f'; {drawings}' if drawings else ''}.")
@@ -136,15 +133,6 @@ def _together(names: list[str]) -> str:
     first = names[0].partition("_")[0]
     alike = len(names) > 3 and all(name.partition("_")[0] == first for name in names)
     return f"{first}_*" if alike else "/".join(names)
-
-
-def _naive(naive: Sequence["NaiveEstimate"], parameters: Mapping[str, "ParameterEntry"]) -> str:
-    rows = [
-        (one.name, _number(parameters[one.name].estimate), _number(one.estimate), one.baseline)
-        for one in naive
-    ]
-    about = {f"{one.baseline}: {one.about}": None for one in naive}
-    return "\n".join([table_text(("name", "estimate", "naive", "baseline"), rows), *about])
 
 
 def _number(value: float | None) -> str:

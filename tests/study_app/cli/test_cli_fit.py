@@ -331,15 +331,6 @@ def test_the_level_is_said_above_the_intervals(prefcal, visited, tmp_path):
     assert prefcal("fit", visited, "-o", tmp_path / "m.json", "--level", "1").code == 2
 
 
-def test_naive_estimates_are_shown_beside_the_fitted_ones(prefcal, visited, tmp_path):
-    """With what each of them does wrong; they are not in the model."""
-    model, ended = model_of(prefcal, visited, tmp_path, "--compare", "naive")
-
-    assert "Naive estimates, to compare and not to use:" in ended.out
-    assert "pooled log-normal: takes rows for people" in ended.out
-    assert "away_mean_seconds" in model.parameters
-
-
 def test_visits_are_cut_anew_at_a_threshold(prefcal, drawn, tmp_path):
     """Which is said, with what other thresholds would give."""
     names = ("workers", "follows", "visits", "activity")
