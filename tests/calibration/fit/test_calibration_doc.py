@@ -33,7 +33,9 @@ def diagnostics() -> set[str]:
     composed = {f"{reason}_workers" for reason in ("excluded", "withdrawn", "incomplete")}
     composed |= {f"{part}_form{told}" for part in ("pain", "gain") for told in ("", "_open")}
     composed |= {f"decay_{form}" for form in ("hyperbolic", "step", "at_zero", "at_one")}
-    composed |= set(re.findall(r'\bname="(\w+)"', checks)) | set(re.findall(r'\b_warning\(\s*"(\w+)"', checks))
+    composed |= set(re.findall(r'\bname="(\w+)"', checks)) | set(
+        re.findall(r'\b_warning\(\s*"(\w+)"', checks)
+    )
     return fixed | composed | {"few_workers", "few_topics", "one_worker", "one_topic"}
 
 
