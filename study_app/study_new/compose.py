@@ -56,7 +56,7 @@ class Answers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fitted:
+class DraftLimits:
     """What a draft of the study file told: limits that fit what there is to judge, and how long a worker takes.
 
     Attributes
@@ -145,7 +145,7 @@ HEAD = """\
 SYSTEMS_COMMENT = "the names stand in every table; workers never see them"
 
 
-def study_text(answers: Answers, tasks: list[PossibleTask], folder: Path, fitted: Fitted) -> str:
+def study_text(answers: Answers, tasks: list[PossibleTask], folder: Path, fitted: DraftLimits) -> str:
     """Return the study file that is to stand in ``folder``."""
     return (
         HEAD
@@ -161,7 +161,7 @@ def study_text(answers: Answers, tasks: list[PossibleTask], folder: Path, fitted
     )
 
 
-def fit_limits(draft: StudyContent, language: str) -> Fitted:
+def fit_limits(draft: StudyContent, language: str) -> DraftLimits:
     """Return limits that fit the pairs there are, and how long a worker takes with them, of a study that was drafted without."""
     limits = [_limits(task) for task in draft.tasks]
     entries = [
@@ -178,7 +178,7 @@ def fit_limits(draft: StudyContent, language: str) -> Fitted:
     ).seconds
     low, high = max(1, math.floor(seconds.low / 60)), max(1, math.ceil(seconds.high / 60))
     days = max((task.days for task in entries if isinstance(task, FollowedTask)), default=None)
-    return Fitted(limits=limits, duration=duration_words((low, high), days, language))
+    return DraftLimits(limits=limits, duration=duration_words((low, high), days, language))
 
 
 def _limits(task: TaskContent) -> dict[str, float]:
@@ -381,7 +381,7 @@ def write_study(folder: Path, answers: Answers, tasks: list[PossibleTask]) -> Pa
     was_there = folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        draft = Fitted(limits=[{}] * len(tasks), duration="")
+        draft = DraftLimits(limits=[{}] * len(tasks), duration="")
         content = _check(study_text(answers, tasks, folder, draft), path)
         text = study_text(answers, tasks, folder, fit_limits(content, answers.language))
         with unfinished(path) as part:
