@@ -54,7 +54,7 @@ class Job(Base):
     """Long work on a study that the console began.
 
     ``step`` is what it does now; ``message`` what ended it where it failed or was interrupted, and what is missing from its result
-    where it is done; ``folder`` where its results are, None once they were removed.
+    where it is done; ``folder`` the name of the folder with its results, below those of the server, None once they were removed.
     """
 
     __tablename__ = "job"
@@ -71,6 +71,10 @@ class Job(Base):
     folder: Mapped[str | None]
     made_at: Mapped[datetime]
     ended_at: Mapped[datetime | None]
+
+
+FORGET_RESULTS = "UPDATE job SET folder = NULL"
+"""A backup is restored without its jobs' results: their folders are those of the server that the backup was made of."""
 
 
 class ResultsLook(Base):
