@@ -78,7 +78,7 @@ FORGET_RESULTS = "UPDATE job SET folder = NULL"
 
 
 class ResultsLook(Base):
-    """Somebody looked at who is preferred, while there were so many judgments; every export tells of it."""
+    """Somebody saw who is preferred, or took tables with every vote, while there were so many judgments; every later export tells of it."""
 
     __tablename__ = "results_look"
     id: Mapped[int] = mapped_column(primary_key=True)

@@ -149,13 +149,15 @@ def job(seat: Seat, number: int) -> Response:
 @blueprint.get("/r/<study>/data/tables.zip")
 @manage("take the tables")
 def tables(seat: Seat) -> Response:
-    """Hand out the tables that the newest job wrote, as one archive."""
+    """Hand out the tables that the newest job wrote, as one archive; they have every vote, so that they were taken is stored as a look."""
     format_ = request.args.get("format", "csv")
     row = jobs.newest_done(seat.session, seat.plan.id)
     if format_ not in FORMATS:
         raise NotDone("There are tables as csv and as parquet; take one of them from the page of the data.")
     archive = _file(row, f"tables-{format_}.zip")
-    seat.note(f"{format_}, of {row.made_at:%Y-%m-%d %H:%M} UTC" if row else format_)
+    look = open_results(seat.session, seat.plan.id, now=seat.now)
+    made = f", of {row.made_at:%Y-%m-%d %H:%M} UTC" if row else ""
+    seat.note(f"{format_}{made}, at {look.judgments} judgments")
     name = f"{seat.plan.name}-tables-{format_}.zip"
     return send_file(archive, as_attachment=True, download_name=name, max_age=0)
 

@@ -102,7 +102,8 @@ def test_a_job_writes_the_tables_in_a_process_of_its_own_and_the_console_hands_t
             for other in names
             if other.endswith((".csv", ".parquet")) and Path(other).suffix != f".{format_}"
         ]
-    assert acts(study)[-1] == ("take the tables", "parquet, of 2026-03-01 12:00 UTC")
+    assert acts(study)[-1] == ("take the tables", "parquet, of 2026-03-01 12:00 UTC, at 3 judgments")
+    assert [look.judgments for (look,) in study.rows(select(ResultsLook))] == [3, 3]
     assert client.get("/r/small/data/tables.zip?format=xml").status_code == 422
     assert folder_of(study, job).stat().st_mode & 0o077 == 0
     looking = watcher(study)
