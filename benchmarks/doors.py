@@ -16,7 +16,9 @@ import os
 import random
 import re
 import resource
+import signal
 import socket
+import sys
 import tempfile
 import threading
 import time
@@ -48,7 +50,7 @@ from tests.study_app.made_once import ready_database
 from tests.study_app.small_study import pairs_task, write_small_study
 
 VOTERS, SILENT, CHECKS, FILES = 12, 2_300, 30, 1_024
-VICTIMS, DOUBLE_CLICKS, KILLS, WALKERS = 10, 20, 12, 10
+VICTIMS, DOUBLE_CLICKS, KILLS, WALKERS = 10, 8, 12, 10
 CHOICES = ("left", "right", "equally_good", "equally_bad")
 
 
@@ -515,6 +517,7 @@ def main() -> None:
     parser.add_argument("doors", nargs="+", choices=["watch", "silent", "folders", "starts", "kills"])
     parser.add_argument("--kills", type=int, default=KILLS)
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # servers end with this program
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     tries = {"watch": watch, "silent": silent, "folders": folders, "starts": starts}
     for door in options.doors:

@@ -116,6 +116,7 @@ class _Server(TcpWSGIServer):  # type: ignore[misc]  # waitress has no types
     """Whoever listens: lets in as many as there are open files for, and makes room for whoever comes."""
 
     channel_class = _Channel
+    next_channel_cleanup: float
     _closed_until = _said_until = 0.0
 
     def __init__(
