@@ -113,7 +113,7 @@ class _Channel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
 
 
 class _Server(TcpWSGIServer):  # type: ignore[misc]  # waitress has no types
-    """Whoever listens: lets in as many as there are open files for, and makes room for whoever comes."""
+    """The server of a socket that listens: lets in as many as there are open files for, and makes room for those who come."""
 
     channel_class = _Channel
     next_channel_cleanup: float
