@@ -43,9 +43,9 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# The site, in out/site: needs no network once its libraries are there; a warning is an error.
+# The site, in out/site: needs no network once its libraries are there; a warning is an error. It says what it does.
 docs: $(VENV)/.docs
-	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -b html docs out/site
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going -b html docs out/site
 	@echo "open out/site/index.html"
 
 # What the notebooks of the site show, run anew.

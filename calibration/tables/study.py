@@ -147,7 +147,8 @@ class StudyRecord(_StudyPart):
     tables : dict of str to TableRecord
         By name, as they were exported; in the file only where there are any.
     results_opened : tuple of ResultsOpened
-        Every look at results in the researcher's console, the earliest first; in the file only where there was one.
+        Every look at results before these tables were written, in the researcher's console or by an export, the earliest first; in the file only
+        where there was one.
     """
 
     study: str = Field(min_length=1)

@@ -14,8 +14,10 @@ from functools import partial
 from pathlib import Path
 
 from metrics.errors import InputError, PrefcalError
+from metrics.files import check_folder_place
 from study_app.cli import NO_MEMORY, cli
 from study_app.config import database_url
+from study_app.export import export_study
 from study_app.services.console import jobs
 from study_app.store.console_models import Job
 from study_app.store.database import Database, open_database, transaction
@@ -55,9 +57,8 @@ def _work(database: Database, number: int) -> str:
     """Do every step of a job; return what is missing from the result and why, empty when nothing is."""
     with transaction(database, write=False) as session:
         job = session.get_one(Job, number)
-        study = session.get_one(LoadedStudy, job.study_id).name
     missing: list[str] = []
-    does: list[Callable[[], None]] = [partial(_run, "export", str(TABLES), "--study", study)]
+    does: list[Callable[[], None]] = [partial(_export, database, job.study_id)]
     if job.kind == jobs.RESULTS:
         does += [partial(_fit, missing), partial(_agree, missing), partial(_run, "report", ".")]
     does.append(_pack)
@@ -66,6 +67,13 @@ def _work(database: Database, number: int) -> str:
             jobs.step(session, number, name)
         work()
     return "; ".join(missing)
+
+
+def _export(database: Database, study: int) -> None:
+    """Write the tables as `prefcal export` does; nobody has looked at results before somebody takes them, or opens the report."""
+    check_folder_place(TABLES)
+    with transaction(database, write=False) as session:
+        export_study(session, session.get_one(LoadedStudy, study), TABLES, now=utc_now())
 
 
 def _run(*words: str) -> None:

@@ -218,7 +218,7 @@ def study_record(
 
 
 def _results_opened(session: Session, study_id: int) -> tuple[ResultsOpened, ...]:
-    """Return every look at results in the researcher's console."""
+    """Return every look at results so far: in the researcher's console, and by exports."""
     looks = (
         select(ResultsLook).where(ResultsLook.study_id == study_id).order_by(ResultsLook.at, ResultsLook.id)
     )

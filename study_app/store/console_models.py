@@ -54,7 +54,7 @@ class Job(Base):
     """Long work on a study that the console began.
 
     ``step`` is what it does now; ``message`` what ended it where it failed or was interrupted, and what is missing from its result
-    where it is done; ``folder`` where its results are, None once they were removed.
+    where it is done; ``folder`` the name of the folder with its results, below those of the server, None once they were removed.
     """
 
     __tablename__ = "job"
@@ -73,8 +73,12 @@ class Job(Base):
     ended_at: Mapped[datetime | None]
 
 
+FORGET_RESULTS = "UPDATE job SET folder = NULL"
+"""A backup is restored without its jobs' results: their folders are those of the server that the backup was made of."""
+
+
 class ResultsLook(Base):
-    """Somebody looked at who is preferred, while there were so many judgments; every export tells of it."""
+    """Somebody saw who is preferred, or took tables with every vote, while there were so many judgments; every later export tells of it."""
 
     __tablename__ = "results_look"
     id: Mapped[int] = mapped_column(primary_key=True)

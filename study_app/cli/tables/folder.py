@@ -27,27 +27,32 @@ def export(folder: Path, study: str | None, raw: bool, database: str | None) -> 
     """Write the tables of a study into DIR, as CSV and Parquet, with study.json.
 
     DIR appears complete or not at all. An earlier export there is replaced; a folder that holds anything else is
-    not touched. docs/tables.md says what the tables hold, docs/export.md how they are made.
+    not touched. Tables have every vote, so an export counts as a look at results: study.json of each later export tells of it.
+    docs/tables.md says what the tables hold, docs/export.md how they are made.
     """
     from metrics.errors import input_fault
     from study_app.export import export_study
+    from study_app.services.console.material import open_results
     from study_app.services.researcher.completion import complete_workers
     from study_app.services.researcher.studies import chosen_study
     from study_app.store.database import transaction
     from study_app.store.plan import Plans
     from study_app.store.tokens import utc_now
 
-    with transaction(opened(database), write=False) as session:
+    store, now = opened(database), utc_now()
+    with transaction(store, write=False) as session:
         chosen = chosen_study(session, study)
         if study is None and str(folder) == chosen.name and not folder.exists():
             raise input_fault(
                 f"{chosen.name} is the name of the study, and the folder is missing",
                 cure=f"name the folder, as in: prefcal export tables --study {chosen.name}",
             )
-        plans, now = Plans(), utc_now()
+        plans = Plans()
         complete = complete_workers(session, plans, plans.of(session, chosen.id, chosen.version), now=now)
         summary = export_study(session, chosen, folder, now=now, raw=raw, complete=complete)
-        click.echo(f"exported {chosen.name} to {folder.absolute()}\n\n{_described(summary)}")
+    with transaction(store, write=True) as session:
+        open_results(session, chosen.id, now=now)
+    click.echo(f"exported {chosen.name} to {folder.absolute()}\n\n{_described(summary)}")
 
 
 def _described(summary: "ExportSummary") -> str:

@@ -18,7 +18,9 @@ PSEUDONYM_LETTERS = 10
 WITHDRAWAL_LETTERS = 12
 
 _STUDY = select(LoadedStudy.id, LoadedStudy.version).where(LoadedStudy.name == bindparam("name"))
-_LOCKED_STUDY = select(LoadedStudy.id).where(LoadedStudy.id == bindparam("study")).with_for_update()
+_LOCKED_STUDY = (
+    select(LoadedStudy.id).where(LoadedStudy.id == bindparam("study")).with_for_update(key_share=True)
+)
 _KNOWN = (
     select(PlatformIdentity.id, Worker.id, Worker.pseudonym, Worker.consented_at)
     .join(Worker, Worker.id == PlatformIdentity.worker_id)

@@ -23,6 +23,7 @@ Who is not signed in gets the answer of an address that does not exist.
 import hmac
 from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import wraps
@@ -115,6 +116,10 @@ class Seat:
         What a form of this session has to carry.
     act : Act or None
         Under `manage` the line of the audit that is being written.
+    undone : ExitStack
+        Under `manage` what gives up whatever the view made, where its transaction is not stored.
+    when_stored : list of callable
+        Under `manage` what is done once the transaction is stored.
     """
 
     plan: StudyPlan
@@ -123,6 +128,8 @@ class Seat:
     now: Any
     csrf: str
     act: Act | None = None
+    undone: ExitStack = field(default_factory=ExitStack)
+    when_stored: list[Callable[[], None]] = field(default_factory=list)
 
     @property
     def may_act(self) -> bool:
@@ -167,11 +174,13 @@ def watch(view: Look[Places]) -> View:
     return looked
 
 
-def manage(what: str) -> Callable[[Look[Places]], View]:
+def manage(what: str, *, first: Callable[[Session], None] | None = None) -> Callable[[Look[Places]], View]:
     """Let who has a key to manage act: ``what`` becomes a line of the audit in the same transaction.
 
     A POST has to carry the token of the session's forms. A view that raises `NotDone` or `InputError` has done nothing: there is
-    no line then, and a plain page says why.
+    no line then, and a plain page says why. Where nothing is stored, for whatever reason, ``seat.undone`` is called, else
+    ``seat.when_stored``. ``first`` takes the locks of a view that needs more than the rows it changes: before the line of the audit,
+    which refers to the study, else two views would wait for each other.
     """
 
     def acting(view: Look[Places]) -> View:
@@ -179,17 +188,25 @@ def manage(what: str) -> Callable[[Look[Places]], View]:
         def acted(study: str, *args: Places.args, **places: Places.kwargs) -> Response:
             _refuse_huge(places)
             try:
-                with transaction(server().database, write=True) as session:
-                    taken = _seat(session, study)
-                    if not isinstance(taken, Seat):
-                        return taken
-                    _refuse_strange(taken, what)
-                    taken.act = note_act(session, taken.plan.id, taken.key, what, "", now=taken.now)
-                    return view(taken, *args, **places)
+                with ExitStack() as undone:
+                    with transaction(server().database, write=True) as session:
+                        taken = _seat(session, study)
+                        if not isinstance(taken, Seat):
+                            return taken
+                        _refuse_strange(taken, what)
+                        if first is not None:
+                            first(session)
+                        taken.act = note_act(session, taken.plan.id, taken.key, what, "", now=taken.now)
+                        taken.undone = undone
+                        response = view(taken, *args, **places)
+                    undone.pop_all()
             except NotDone as refusal:
                 return plain(study, "Not done", refusal.why, refusal.status)
             except InputError as error:
                 return plain(study, "Not done", "\n".join(map(str, shown_faults(error.faults))), 422)
+            for do in taken.when_stored:
+                do()
+            return response
 
         return acted
 

@@ -28,6 +28,7 @@ from study_app.services.console.way import MOST_SITTINGS, Sitting, sittings, way
 from study_app.store.plan import StudyPlan
 from study_app.web.console.frame import Seat, page, plain, watch
 from study_app.web.serving import server
+from study_app.web.show.show import SHOW_SYSTEMS
 
 blueprint = Blueprint("people", __name__)
 ROWS = 50
@@ -175,7 +176,8 @@ def person(seat: Seat, pseudonym: str) -> Response:
     if known.state == "withdrawn":
         text = "Their answers and logs are shown nowhere any more, and stand in no table."
         return plain(seat.plan.name, f"{pseudonym} took the answers back", text, 200)
-    happened = [one for one in way(seat.session, seat.plan, known.id) if one.at <= seat.now]
+    everything = way(seat.session, seat.plan, known.id, with_sides=seat.may_act)
+    happened = [one for one in everything if one.at <= seat.now]
     sort = request.args.get("of", "all")
     wanted = [one for one in happened if sort not in SORTED_BY or sort in ("all", one.sort)]
     pages = max(1, -(-len(wanted) // ROWS))
@@ -195,6 +197,7 @@ def person(seat: Seat, pseudonym: str) -> Response:
         strips=list(strips(seat.plan, drawn[:MOST_SITTINGS])),
         sittings=len(drawn),
         place=lambda step: place(seat.plan, step),
+        may_replay=lambda step: seat.may_act or step.kind not in SHOW_SYSTEMS,
     )
 
 

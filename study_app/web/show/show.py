@@ -316,6 +316,8 @@ AS_THEY_STOOD = frozenset(
     {"intro", "search", "vote", "pair", "rate", "questions", "enrol", "stream", "useful"}
 )
 """Kinds of steps whose pages can be shown again."""
+SHOW_SYSTEMS = frozenset({"pair", "stream", "useful"})
+"""Kinds of steps whose pages show what systems made: who knows a system's runs sees which one it is."""
 
 
 def page_then(

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from metrics.errors import InputError
 from metrics.readers.ranked import read_ranked_collection, read_ranked_run
+from tests.metrics.fault_places import is_placed
 from tests.metrics.ranked_files import INTENTS, QRELS, RUN, WINDOWS, write_ranked
 
 WRITE_TIMESTAMPS = "write a date such as 2001-09-11, or seconds since 1970 with nine digits or more"
@@ -286,7 +287,7 @@ def test_any_bytes_give_judgments_or_one_clean_error(tmp_path_factory, qrels, wi
     folder = tmp_path_factory.mktemp("ranked")
     write_ranked(folder, qrels=qrels, windows=windows, intents=intents)
     found = read_or_faults(lambda: read(folder, unit=unit))
-    assert all(fault.path and fault.cure for fault in found) if isinstance(found, tuple) else found.grades
+    assert all(map(is_placed, found)) if isinstance(found, tuple) else found.grades
 
 
 @given(contents | st.lists(bits, min_size=6, max_size=6).map(lambda found: " ".join(found).encode()))
@@ -295,7 +296,7 @@ def test_any_bytes_give_a_run_or_one_clean_error(tmp_path_factory, content):
     folder = tmp_path_factory.mktemp("ranked")
     write_ranked(folder, run=content)
     found = read_or_faults(lambda: read_ranked_run(folder / "run.txt", ["1", "2"]))
-    assert all(fault.path for fault in found) if isinstance(found, tuple) else found.name == "run"
+    assert all(map(is_placed, found)) if isinstance(found, tuple) else found.name == "run"
 
 
 def test_large_files_are_read(tmp_path):
