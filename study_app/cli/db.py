@@ -67,6 +67,7 @@ def backup(file: Path, database: str | None, *, force: bool) -> None:
         note_backup(session, now=utc_now())
     if stored_version(opened) == known_versions()[-1]:
         note_command(opened, None, "back up", f"{file.stat().st_size:,} bytes")
+    opened.engine.dispose()
     address = shown_address(opened.engine.url)
     click.echo(f"backed up {address} to {file.absolute()} ({file.stat().st_size:,} bytes)")
 

@@ -68,9 +68,7 @@ class MovedTimes:
 def moved_times(session: Session, study_id: int) -> MovedTimes:
     """Return what moves the times of a study's workers."""
     stored = select(Worker.pseudonym, Worker.times_moved_ms).where(Worker.study_id == study_id)
-    return MovedTimes(
-        by={worker: timedelta(milliseconds=moved) for worker, moved in session.execute(stored)}
-    )
+    return MovedTimes(by={worker: timedelta(milliseconds=moved) for worker, moved in session.execute(stored)})
 
 
 def hours_around(start: datetime, end: datetime) -> tuple[datetime, datetime]:

@@ -23,7 +23,15 @@ from study_app.store.database import (
     shown_address,
     stored_version,
 )
-from study_app.store.models import Assignment, LoadedStudy, PlatformEntry, PlatformIdentity, Slot, Task, Worker
+from study_app.store.models import (
+    Assignment,
+    LoadedStudy,
+    PlatformEntry,
+    PlatformIdentity,
+    Slot,
+    Task,
+    Worker,
+)
 from study_app.store.rules import END, REPORT, RULES, Rule
 from study_app.store.task_models import CodeShown, Introduction, PlatformRecord, Rating, Reply, Sheet
 from study_app.tasks.kinds import TRIES, kinds_with
@@ -218,11 +226,15 @@ def broken_audit(connection: Connection) -> list[Fault]:
     session = Session(connection)
     lines = select(Act, LoadedStudy.name).join(LoadedStudy, LoadedStudy.id == Act.study_id)
     last: tuple[str, int, str] = ("", 0, "")
-    for act, study in session.execute(lines.order_by(Act.study_id, Act.number).execution_options(yield_per=1_000)):
+    for act, study in session.execute(
+        lines.order_by(Act.study_id, Act.number).execution_options(yield_per=1_000)
+    ):
         before = last if last[0] == study else (study, 0, "")
         missing = range(before[1] + 1, act.number)
         if missing:
-            span = f"line {missing[0]} is" if len(missing) == 1 else f"lines {missing[0]} to {missing[-1]} are"
+            span = (
+                f"line {missing[0]} is" if len(missing) == 1 else f"lines {missing[0]} to {missing[-1]} are"
+            )
             faults.setdefault(study, []).append(f"{span} missing")
         elif act.previous != before[2]:
             faults.setdefault(study, []).append(f"line {act.number} does not follow the line before it")

@@ -231,7 +231,9 @@ class Worker(Base):
     withdrawn_at: Mapped[datetime | None]
     stopped_at: Mapped[datetime | None]
     stopped_as: Mapped[str | None]
-    times_moved_ms: Mapped[int] = mapped_column(default=lambda: secrets.randbelow(HOUR_MS), server_default="0")
+    times_moved_ms: Mapped[int] = mapped_column(
+        default=lambda: secrets.randbelow(HOUR_MS), server_default="0"
+    )
     study: Mapped[LoadedStudy] = relationship()
 
 

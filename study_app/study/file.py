@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from metrics.errors import FaultLog, InputError, input_fault
+from metrics.errors import FaultLog, input_fault
 from metrics.files import MAX_DOCUMENT_BYTES, check_bytes
 from study_app.study.entries import JudgingTask, Kinds, StudyEntry, read_study_entry
 from study_app.study.faults import note_contradictions, note_faults, note_missing_files

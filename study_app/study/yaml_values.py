@@ -73,7 +73,13 @@ for _kind, _form, _starts in (
 ):
     for _loader in (PlainLoader, PatientLoader):
         _loader.add_implicit_resolver(f"{_TAG}{_kind}", _form, list(_starts))
-for _kind, _maker in (("bool", _truth), ("int", _integer), ("float", _number), ("timestamp", _text), ("binary", _text)):
+for _kind, _maker in (
+    ("bool", _truth),
+    ("int", _integer),
+    ("float", _number),
+    ("timestamp", _text),
+    ("binary", _text),
+):
     for _loader in (PlainLoader, PatientLoader):
         _loader.add_constructor(f"{_TAG}{_kind}", _maker)
 
@@ -86,4 +92,4 @@ def parsed_yaml(text: str) -> Any:
     yaml.YAMLError
         If it is none, or a value is not what its tag says.
     """
-    return yaml.load(text, Loader=PlainLoader)
+    return yaml.load(text, Loader=PlainLoader)  # noqa: S506 - it makes plain values only, as the safe one

@@ -71,7 +71,9 @@ def load(file: str, database: str | None) -> None:
         report = load_study(session, content, now=utc_now())
         if report.outcome != "unchanged":
             study = chosen_study(session, report.study).id
-            said = "; ".join([f"{report.outcome}, version {content.file.sha256[:12]} of the file", *report.changes])
+            said = "; ".join(
+                [f"{report.outcome}, version {content.file.sha256[:12]} of the file", *report.changes]
+            )
             note_act(session, study, None, "load", said, now=utc_now())
     for change in report.changes:
         click.echo(f"  {change}")

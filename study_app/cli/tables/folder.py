@@ -81,8 +81,12 @@ def _refuse_damaged(store: "Database") -> None:
         file = Path(store.engine.url.database or "")
         faults = damage(file)
         if faults:
-            shown = [f"is damaged, and nothing was exported: {' '.join(problem.split())}" for problem in faults]
-            raise InputError([Fault(problem=problem, cure=RESTORE, path=str(file)) for problem in shown[:MOST_DAMAGE]])
+            shown = [
+                f"is damaged, and nothing was exported: {' '.join(problem.split())}" for problem in faults
+            ]
+            raise InputError(
+                [Fault(problem=problem, cure=RESTORE, path=str(file)) for problem in shown[:MOST_DAMAGE]]
+            )
 
 
 def _described(summary: "ExportSummary") -> str:

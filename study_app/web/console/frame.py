@@ -247,7 +247,8 @@ def _refuse_strange(seat: Seat, what: str, role: str) -> None:
     """Refuse who may only look, and a form that this session was not given; raises `NotDone`."""
     if seat.watches_until is not None:
         raise NotDone(
-            "You signed in while nothing could be written, which lets you look only. Sign in again to do this.", 403
+            "You signed in while nothing could be written, which lets you look only. Sign in again to do this.",
+            403,
         )
     if role == MANAGE and not seat.may_act:
         raise NotDone(
@@ -448,9 +449,7 @@ def _cookie(name: str = COOKIE) -> str:
 
 
 def _with_cookie(response: Response, study: str, name: str, token: str) -> Response:
-    response.set_cookie(
-        name, token, path=f"/r/{study}", secure=is_https(), httponly=True, samesite="Strict"
-    )
+    response.set_cookie(name, token, path=f"/r/{study}", secure=is_https(), httponly=True, samesite="Strict")
     return response
 
 

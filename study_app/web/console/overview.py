@@ -237,6 +237,8 @@ def post_end(seat: Seat) -> Response:
     known = number.isascii() and number.isdecimal() and len(number) < 10
     ended = end_sign_in(seat.session, seat.plan.id, int(number), now=seat.now) if known else None
     if ended is None:
-        raise NotDone("There is no such sign-in any more. Open the audit again: it lists those there are.", 409)
+        raise NotDone(
+            "There is no such sign-in any more. Open the audit again: it lists those there are.", 409
+        )
     seat.note(f"{ended.name}, of {ended.began_at:%Y-%m-%d %H:%M} UTC")
     return seat.back("audit")

@@ -72,7 +72,9 @@ ODD_VALUES += ["010", "0x1F", "-0x_", "+0b_", "1_000", "2026-99-99", "2026-03-01
 def test_a_value_without_quotes_is_what_it_says(tmp_path, value):
     """Not a number of base 60 or 8, a truth or a date, as old YAML has it: a text where there is one, else a plain fault."""
     path = tmp_path / "study.yaml"
-    path.write_text(f"study: small\ntitle: {value}\nconsent: a\ntasks:\n  - kind: questions\n    seed: {value}\n")
+    path.write_text(
+        f"study: small\ntitle: {value}\nconsent: a\ntasks:\n  - kind: questions\n    seed: {value}\n"
+    )
     with pytest.raises(InputError) as error:
         read_study_file(path, KINDS)
     lines = [str(fault) for fault in error.value.faults]
@@ -81,7 +83,10 @@ def test_a_value_without_quotes_is_what_it_says(tmp_path, value):
     path.write_text(f"study: small\ntitle: a\nseed: {value}\nconsent: a\ntasks: []\n")
     with pytest.raises(InputError) as error:
         read_study_file(path, KINDS)
-    assert any(f"study.yaml:3: seed must be a whole number, got '{value[:20]}" in str(fault) for fault in error.value.faults)
+    assert any(
+        f"study.yaml:3: seed must be a whole number, got '{value[:20]}" in str(fault)
+        for fault in error.value.faults
+    )
 
 
 @pytest.mark.parametrize("value", ["!!int x", "!!float x", "!!bool x", "!!int 1:30", "!!int {a: b}"])

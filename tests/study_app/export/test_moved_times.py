@@ -38,7 +38,9 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("moved")
     url = f"sqlite:///{folder / 'study.sqlite3'}"
     truth = Truth(patience_preferences=100, patience_stops=100)
-    _, clock = run_trial(read_whole_study(write_every_task(folder)), url, workers=WORKERS, truth=truth, seed=5)
+    _, clock = run_trial(
+        read_whole_study(write_every_task(folder)), url, workers=WORKERS, truth=truth, seed=5
+    )
     database = open_database(url)
     with transaction(database, write=False) as session:
         study = session.scalars(select(LoadedStudy)).one()
@@ -125,7 +127,11 @@ def test_nothing_in_the_folder_has_a_time_of_day_of_a_worker(folder, both):
     """Neither a table nor a raw one, in either format: no exact time of any worker stands anywhere."""
     exact = {
         f"{time:%H:%M:%S}.{time.microsecond // 1000:03d}"
-        for name, column in (("workers", "consented_at"), ("workers", "completed_at"), ("follows", "started_at"))
+        for name, column in (
+            ("workers", "consented_at"),
+            ("workers", "completed_at"),
+            ("follows", "started_at"),
+        )
         for time in both[1][name][column].dropna()
         if time.microsecond
     }

@@ -59,7 +59,12 @@ def test_a_changed_line_and_a_gap_are_named(study):
     for act in ("pause", "resume", "pause", "resume"):
         client.post(f"/r/small/{act}", data={"csrf": token(client)})
     name = "the audit of study small"
-    for column, value in (("who", "Bob"), ("what", "x"), ("detail", "x"), ("at", study.clock() - timedelta(days=1))):
+    for column, value in (
+        ("who", "Bob"),
+        ("what", "x"),
+        ("detail", "x"),
+        ("at", study.clock() - timedelta(days=1)),
+    ):
         before = study.rows(select(getattr(Act, column)).where(Act.number == 2))[0][0]
         found = changed(study, update(Act).where(Act.number == 2).values({column: value}))
         assert found == [f"{name}: line 2 was changed"], column
@@ -97,12 +102,15 @@ def test_who_acts_at_the_same_time_makes_one_chain(study):
     assert check_database(study.database) == []
 
 
-@pytest.mark.parametrize("name", ["command line", "Command  Line", "key of the installation", "ＮＯＢＯＤＹ known"])
+@pytest.mark.parametrize(
+    "name", ["command line", "Command  Line", "key of the installation", "ＮＯＢＯＤＹ known"]
+)
 def test_no_key_has_a_name_that_the_audit_gives(study, name):
     """Else its acts would look like those of the owner, or of somebody at the machine."""
-    with transaction(study.database, write=True) as session, pytest.raises(InputError, match="no key may have"):
+    with transaction(study.database, write=True) as session:
         row = chosen_study(session, "small")
-        make_key(session, row, role="watch", name=name, now=study.clock(), new_token=secret_token)
+        with pytest.raises(InputError, match="no key may have"):
+            make_key(session, row, role="watch", name=name, now=study.clock(), new_token=secret_token)
     assert study.rows(select(Act)) == []
 
 

@@ -70,7 +70,10 @@ SITES = ("cross-site", "same-site")
 @pytest.mark.parametrize("site", [*SITES, "none", None])
 def test_no_address_signs_in_by_itself(study, site):
     """An image, a frame or a link of another site with a key of its own: the owner would act under a stranger's name."""
-    key, owner = key_to(study, "manage", name="Mallory"), signed_in(study, key_to(study, "manage", name="Ann"))
+    key, owner = (
+        key_to(study, "manage", name="Mallory"),
+        signed_in(study, key_to(study, "manage", name="Ann")),
+    )
     headers = {"Sec-Fetch-Site": site, "Sec-Fetch-Dest": "image"} if site else {}
     for client in (owner, study.app.test_client()):
         answer = client.get(f"/r/small?key={key}", headers=headers)
