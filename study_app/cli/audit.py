@@ -23,17 +23,19 @@ def note_command(database: "Database", study: str | None, what: str, detail: str
     from sqlalchemy import select
     from sqlalchemy.exc import DatabaseError
 
-    from study_app.services.console.access import note_act
+    from study_app.services.console.access import KeyHolder, note_act
     from study_app.store.database import transaction
     from study_app.store.models import LoadedStudy
     from study_app.store.tokens import utc_now
 
+    began = click.get_current_context().find_root().obj  # a job of the console says whose key began it
+    holder = began if isinstance(began, KeyHolder) else None
     wanted = select(LoadedStudy.id).order_by(LoadedStudy.id)
     try:
         with transaction(database, write=True) as session:
             rows = wanted if study is None else wanted.where(LoadedStudy.name == study)
             for row in session.scalars(rows).all():
-                note_act(session, row, None, what, detail, now=utc_now())
+                note_act(session, row, holder, what, detail, now=utc_now())
     except DatabaseError as error:
         reason = " ".join(str(error.orig).split())
         click.echo(

@@ -17,6 +17,7 @@ from metrics.errors import InputError, PrefcalError
 from study_app.cli import NO_MEMORY, cli
 from study_app.config import database_url
 from study_app.services.console import jobs
+from study_app.services.console.access import KeyHolder, key_holder
 from study_app.store.console_models import Job
 from study_app.store.database import Database, open_database, transaction
 from study_app.store.models import LoadedStudy
@@ -56,8 +57,9 @@ def _work(database: Database, number: int) -> str:
     with transaction(database, write=False) as session:
         job = session.get_one(Job, number)
         study = session.get_one(LoadedStudy, job.study_id).name
+        holder = key_holder(session, job.key_id)
     missing: list[str] = []
-    does: list[Callable[[], None]] = [partial(_run, "export", str(TABLES), "--study", study)]
+    does: list[Callable[[], None]] = [partial(_run, "export", str(TABLES), "--study", study, holder=holder)]
     if job.kind == jobs.RESULTS:
         does += [partial(_fit, missing), partial(_agree, missing), partial(_run, "report", ".")]
     does.append(_pack)
@@ -68,9 +70,9 @@ def _work(database: Database, number: int) -> str:
     return "; ".join(missing)
 
 
-def _run(*words: str) -> None:
-    """Run one prefcal command as if it had been typed here."""
-    cli.main(list(words), prog_name="prefcal", standalone_mode=False)
+def _run(*words: str, holder: KeyHolder | None = None) -> None:
+    """Run one prefcal command as if it had been typed here; the audit names whose key began the job."""
+    cli.main(list(words), prog_name="prefcal", standalone_mode=False, obj=holder)
 
 
 def _fit(missing: list[str]) -> None:

@@ -141,6 +141,14 @@ def holder_of(session: Session, study: int, key: str) -> KeyHolder | None:
     return None if row is None else KeyHolder(id=row.id, name=row.name, role=row.role)
 
 
+def key_holder(session: Session, key: int | None) -> KeyHolder:
+    """Return who has a key, by its row; None is the key of the installation."""
+    row = None if key is None else session.get_one(ResearcherKey, key)
+    if row is None:
+        return KeyHolder(id=None, name=INSTALLATION, role=MANAGE)
+    return KeyHolder(id=row.id, name=row.name, role=row.role)
+
+
 def sign_in(session: Session, study: int, holder: KeyHolder, *, now: datetime, new_token: NewToken) -> str:
     """Begin a session; return the token that its browser holds."""
     session.execute(delete(ConsoleSession).where(ConsoleSession.began_at < now - FORGOTTEN_AFTER))
@@ -230,10 +238,8 @@ def known_session(session: Session, study: int, token: str, *, now: datetime) ->
         return None
     row, key = found
     is_open = row.ended_at is None and now < row.began_at + SESSION_TIME
-    if key is None:
-        return KnownSession(holder=KeyHolder(id=None, name=INSTALLATION, role=MANAGE), is_open=is_open)
-    holder = KeyHolder(id=key.id, name=key.name, role=key.role)
-    return KnownSession(holder=holder, is_open=is_open and key.revoked_at is None)
+    is_good = key is None or key.revoked_at is None
+    return KnownSession(holder=key_holder(session, row.key_id), is_open=is_open and is_good)
 
 
 def known_watcher(session: Session, study: int, watcher: ConsoleWatcher, *, now: datetime) -> KnownSession:
