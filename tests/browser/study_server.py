@@ -112,7 +112,7 @@ class StudyServer:
         with self.reading() as session:
             return f"/r/{self.study(session).name}?key={setting(session, RESEARCHER_KEY)}"
 
-    def open_console(self, page: Any) -> None:
+    def open_console(self, page: Page) -> None:
         """Sign a browser in to the console by the address with the key."""
         page.goto(f"{self.url}{self.progress_path}")
         page.get_by_role("button", name="Sign in").click()
