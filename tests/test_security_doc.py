@@ -37,6 +37,7 @@ def test_everybody_who_might_want_something_is_named():
         "an outsider",
         "a co-tenant of the machine",
         "somebody with a leaked backup",
+        "somebody with the published tables and the platform's list",
         "the author of a hostile file",
         "a careless researcher",
     }

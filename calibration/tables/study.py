@@ -132,6 +132,9 @@ class StudyRecord(_StudyPart):
         Short name and title.
     started_at, ended_at : datetime or None
         When it ran.
+    times : {'moved', 'exact'} or None
+        What the tables' times are: those of each worker moved by an amount below an hour, or as they were; in the file only where it
+        is known.
     simulated : bool
         The people were a simulated crowd; in the file only where it is true.
     prefcal_version, study_sha256 : str or None
@@ -155,6 +158,7 @@ class StudyRecord(_StudyPart):
     title: str = ""
     started_at: Time | None = None
     ended_at: Time | None = None
+    times: Literal["moved", "exact"] | None = None
     simulated: bool = False
     prefcal_version: str | None = None
     study_sha256: Digest | None = None
@@ -201,7 +205,7 @@ def read_study(folder: str | Path) -> StudyRecord | None:
 
 def write_study(study: StudyRecord, folder: str | Path) -> None:
     """Write study.json into a folder of tables; the same record gives the same bytes."""
-    unsaid = {name for name in ("simulated", "tables", "results_opened") if not getattr(study, name)}
+    unsaid = {name for name in ("times", "simulated", "tables", "results_opened") if not getattr(study, name)}
     content: dict[str, Any] = study.model_dump(mode="json", exclude=unsaid)
     write_json(Path(folder) / STUDY_FILE, content)
 

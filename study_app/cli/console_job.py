@@ -16,12 +16,15 @@ from pathlib import Path
 from metrics.errors import InputError, PrefcalError
 from metrics.files import check_folder_place
 from study_app.cli import NO_MEMORY, cli
+from study_app.cli.tables.folder import refuse_damaged
 from study_app.config import database_url
 from study_app.export import export_study
 from study_app.services.console import jobs
+from study_app.services.researcher.completion import complete_workers
 from study_app.store.console_models import Job
 from study_app.store.database import Database, open_database, transaction
 from study_app.store.models import LoadedStudy
+from study_app.store.plan import Plans
 from study_app.store.tokens import utc_now
 
 FEWER_TURNS = 10
@@ -72,8 +75,12 @@ def _work(database: Database, number: int) -> str:
 def _export(database: Database, study: int) -> None:
     """Write the tables as `prefcal export` does; nobody has looked at results before somebody takes them, or opens the report."""
     check_folder_place(TABLES)
+    refuse_damaged(database)
+    plans, now = Plans(), utc_now()
     with transaction(database, write=False) as session:
-        export_study(session, session.get_one(LoadedStudy, study), TABLES, now=utc_now())
+        loaded = session.get_one(LoadedStudy, study)
+        complete = complete_workers(session, plans, plans.of(session, study, loaded.version), now=now)
+        export_study(session, loaded, TABLES, now=now, complete=complete)
 
 
 def _run(*words: str) -> None:

@@ -4,6 +4,7 @@ Platform ids stand in `PlatformIdentity` and `PlatformEntry` only; everything el
 Answers are append-only: a changed answer is a new revision. Event rows are stored once per page and number.
 """
 
+import secrets
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -23,6 +24,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
+HOUR_MS = 3_600_000
 
 
 class UtcTime(TypeDecorator[datetime]):
@@ -206,7 +208,7 @@ class Worker(Base):
     """A person in one study, known by a pseudonym; ``number`` (from 1, in order of arrival) seeds what is drawn.
 
     Who does not finish is stopped, as screened_out, failed_checks or partial; ``completion_code`` is then the code for that, if there
-    is one.
+    is one. ``times_moved_ms`` is drawn once: an export moves all times of the worker by it.
     """
 
     __tablename__ = "worker"
@@ -229,6 +231,9 @@ class Worker(Base):
     withdrawn_at: Mapped[datetime | None]
     stopped_at: Mapped[datetime | None]
     stopped_as: Mapped[str | None]
+    times_moved_ms: Mapped[int] = mapped_column(
+        default=lambda: secrets.randbelow(HOUR_MS), server_default="0"
+    )
     study: Mapped[LoadedStudy] = relationship()
 
 

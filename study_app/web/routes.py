@@ -63,6 +63,7 @@ FORMS: Mapping[str, Mapping[str, Schema]] = {
     "ends.post_withdraw": {"code": {"type": "string", "maxLength": 64}},
     "console.post_sign_in": {"key": WORD},
     "console.post_sign_out": {},
+    "overview.post_end": {"sign_in": NUMBER},
     "material.post_results": {},
     "data.post_job": {"kind": {"enum": ["tables", "results"]}},
     "payments.post_list": {"list": {"type": "string", "format": "binary"}},
@@ -119,7 +120,7 @@ MEANINGS = {
 }
 WALK = {"work", "streams", "ends"}
 """Blueprints of a worker's way, whose forms carry the page's token."""
-OPEN = {"ends.post_withdraw", "console.post_sign_in"}
+OPEN = {"ends.post_withdraw"}
 """Forms that carry a secret of their own."""
 _MEDIA = {
     "static": "*/*",

@@ -17,7 +17,6 @@ from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any, cast
 
-import yaml
 from flask import Flask, Response, current_app, g, make_response, redirect, render_template, request
 from jinja2 import BaseLoader, ChoiceLoader, DictLoader, StrictUndefined
 from markupsafe import Markup
@@ -29,6 +28,7 @@ from study_app.services.researcher.studies import SIGNING_KEY, key_before, setti
 from study_app.store.database import Database, is_empty, migrate, open_database, shown_address, transaction
 from study_app.store.plan import Plans
 from study_app.store.tokens import BadTokenError, NewToken, Now, Signer
+from study_app.study.yaml_values import parsed_yaml
 from study_app.tasks.kinds import KINDS
 from study_app.web.pages.pages import MessagePage, ShownSide, ShownUpdate
 
@@ -90,7 +90,7 @@ def _parsed(path: Path) -> Any:
 
 @cache
 def _parsed_text(text: str) -> Any:
-    return yaml.load(text, Loader=yaml.CSafeLoader)
+    return parsed_yaml(text)
 
 
 def _flat(node: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:

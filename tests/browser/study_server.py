@@ -112,6 +112,12 @@ class StudyServer:
         with self.reading() as session:
             return f"/r/{self.study(session).name}?key={setting(session, RESEARCHER_KEY)}"
 
+    def open_console(self, page: Page) -> None:
+        """Sign a browser in to the console by the address with the key."""
+        page.goto(f"{self.url}{self.progress_path}")
+        page.get_by_role("button", name="Sign in").click()
+        page.get_by_role("heading", name="Overview").wait_for()
+
     def study(self, session: Session) -> LoadedStudy:
         """Return the study."""
         return session.scalars(select(LoadedStudy)).one()

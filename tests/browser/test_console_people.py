@@ -101,7 +101,7 @@ class Researcher:
     def __init__(self, context: BrowserContext, study: StudyServer, screen: str, *, scripts: bool) -> None:
         self.page, self.scripts, self.wrong = context.new_page(), scripts, list[str]()
         self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
-        self.page.goto(f"{study.url}{study.progress_path}")
+        study.open_console(self.page)
         self.look = screenshots(f"replay-{screen}-{'script' if scripts else 'plain'}")
 
     def come_to(self, replay: str) -> None:

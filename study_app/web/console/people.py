@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 
 from flask import Blueprint, Response, request
 
+from metrics.errors import counted, plain_cell
 from study_app.protocol.steps import Step
 from study_app.services.console.people import (
     FILTERS,
@@ -26,7 +27,7 @@ from study_app.services.console.people import (
 )
 from study_app.services.console.way import MOST_SITTINGS, Sitting, sittings, way
 from study_app.store.plan import StudyPlan
-from study_app.web.console.frame import Seat, page, plain, watch
+from study_app.web.console.frame import Seat, download, page, plain, watch
 from study_app.web.serving import server
 from study_app.web.show.show import SHOW_SYSTEMS
 
@@ -130,14 +131,16 @@ def people(seat: Seat) -> Response:
 
 
 @blueprint.get("/r/<study>/people.csv")
-@watch
+@download("take the list of people")
 def people_csv(seat: Seat) -> Response:
     """Return the whole table, as it is filtered and sorted, as CSV."""
     text = io.StringIO()
     writer = csv.DictWriter(text, list(CSV), lineterminator="\n")
     writer.writeheader()
-    for line in table(seat.session, server().plans, seat.plan, asked_here(), now=seat.now, size=None).lines:
-        writer.writerow({name: cell(line) for name, cell in CSV.items()})
+    lines = table(seat.session, server().plans, seat.plan, asked_here(), now=seat.now, size=None).lines
+    for line in lines:
+        writer.writerow({name: plain_cell(str(cell(line))) for name, cell in CSV.items()})
+    seat.note(counted(len(lines), "line"))
     response = Response(text.getvalue(), mimetype="text/csv")
     response.headers["Content-Disposition"] = f'attachment; filename="{seat.plan.name}-people.csv"'
     return response
@@ -147,8 +150,8 @@ CSV: Mapping[str, Any] = {
     "number": lambda line: line.person.number,
     "worker": lambda line: line.person.pseudonym,
     "state": lambda line: line.person.state,
-    "arrived_at": lambda line: line.person.arrived_at.isoformat(timespec="milliseconds"),
-    "last_seen_at": lambda line: line.person.last_seen_at.isoformat(timespec="milliseconds"),
+    "arrived_at": lambda line: _hour(line.person.arrived_at),
+    "last_seen_at": lambda line: _hour(line.person.last_seen_at),
     "minutes": lambda line: "" if line.person.minutes is None else f"{line.person.minutes:.2f}",
     "task": lambda line: line.reached.name if line.reached else "",
     "done": lambda line: line.reached.done if line.reached else "",
@@ -164,6 +167,11 @@ CSV: Mapping[str, Any] = {
     "answers_without_log": lambda line: line.gaps.answers,
 }
 """Column of the CSV -> its value in a line."""
+
+
+def _hour(time: datetime) -> str:
+    """Return a time rounded down to the hour: to the second it would lead back to a platform's list."""
+    return time.replace(minute=0, second=0, microsecond=0).isoformat(timespec="milliseconds")
 
 
 @blueprint.get("/r/<study>/people/<pseudonym>")
