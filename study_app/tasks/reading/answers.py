@@ -27,7 +27,7 @@ from metrics.readers.texts import Citation, GivenAnswer, read_answers, read_rank
 from metrics.summaries.trailtext import counted_chars
 from metrics.taking_part import TopicNames
 from study_app.study.entries import collection_paths
-from study_app.tasks.answer_pairs import AnswerPairs
+from study_app.tasks.answer_pairs import UNCITED, AnswerPairs
 from study_app.tasks.content import UNSHOWN, Shown, TaskContent, TopicContent, source_files, tried
 
 BRACKETS = re.compile(r"\[([^\[\]\n]{1,64})\]")
@@ -250,7 +250,7 @@ def shown_answer_of(answer: GivenAnswer) -> Shown:
         )
         first += [_source(sources[label], name) for label in block.cited]
         cited |= set(block.cited)
-    first += [_source(one, "end") for one in sources.values() if one.label not in cited]
+    first += [_source(one, UNCITED) for one in sources.values() if one.label not in cited]
     return {"first": first}
 
 
