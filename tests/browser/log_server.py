@@ -185,7 +185,10 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             form = {name: values[0] for name, values in parse_qs(body, keep_blank_values=True).items()}
             self.server_of_log.take_answer(form)
-            self._answer(303, "", "text/plain", {"Location": NEXT})
+            if self.headers["Accept"] == "application/json":
+                self._answer(200, json.dumps({"next": NEXT}), "application/json")
+            else:
+                self._answer(303, "", "text/plain", {"Location": NEXT})
 
     def _answer(self, status: int, text: str, kind: str, headers: dict[str, str] | None = None) -> None:
         content = text.encode()
