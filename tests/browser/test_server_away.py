@@ -11,7 +11,7 @@ from study_app.store.models import Judgment
 from study_app.store.task_models import Reply
 from tests.browser.conftest import SCREENS
 from tests.browser.study_server import StudyServer, judgments, screenshots, study_server
-from tests.browser.test_accessibility import Findings
+from tests.browser.test_accessibility import TOO_WIDE, axe_results
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 AGAIN_MS = 5_000
@@ -77,10 +77,10 @@ def test_an_answer_waits_in_the_page_until_the_server_is_back(
     browser: Browser, lists: StudyServer, screen: str
 ) -> None:
     """The page says so, to everybody and on any screen; it goes on by itself, and the answer is stored once."""
-    found = Findings()
     page = browser.new_context(**SCREENS[screen]).new_page()  # type: ignore[arg-type]
     to_first_pair(page, lists)
     page.check("[name=choice][value=right]")
+    assert axe_results(page).violations_count == 0  # which also brings what looks for hindrances
     with lists.away():
         page.locator("main form button").click()
         expect(page.locator(NOTICE)).to_have_text(
@@ -90,12 +90,13 @@ def test_an_answer_waits_in_the_page_until_the_server_is_back(
         assert page.locator(NOTICE).get_attribute("role") == "alert"
         assert page.locator("[name=choice]:checked").get_attribute("value") == "right"
         screenshots(screen)(page, "away")
+        assert axe_results(page).violations_count == 0
+        assert not page.evaluate(TOO_WIDE)
         page.wait_for_timeout(AGAIN_MS + 500)
         assert "/pair/1" in page.url
         expect(page.locator(NOTICE)).to_have_count(1)
     page.wait_for_url("**/pair/2")
     assert choices(lists) == ["right"]
-    assert found.refused == []
 
 
 def test_the_button_sends_at_once_and_what_is_picked_meanwhile_counts(
@@ -258,9 +259,7 @@ def test_the_answers_are_in_reach_wherever_one_reads(phone: BrowserContext, list
     assert page.locator("[data-dock]").bounding_box()["height"] < 0.25 * 844  # type: ignore[index]
 
 
-def test_nothing_that_has_the_focus_is_hidden_behind_the_bar(
-    browser: Browser, tmp_path: Path
-) -> None:
+def test_nothing_that_has_the_focus_is_hidden_behind_the_bar(browser: Browser, tmp_path: Path) -> None:
     """Every control that Tab leads to stands above the bar or in it (WCAG 2.4.11), also when there is a notice."""
     with study_server(tmp_path, EXAMPLES / "answers" / "study.yaml") as answers:
         page = browser.new_context(viewport={"width": 390, "height": 600}).new_page()
