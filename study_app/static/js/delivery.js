@@ -130,5 +130,6 @@ export class Delivery {
     const dock = button?.closest('[data-dock]');
     if (dock) dock.prepend(this.#notice);
     else (button?.closest('.actions') ?? button)?.before(this.#notice);
+    this.#notice.scrollIntoView({ block: 'nearest' });
   }
 }
