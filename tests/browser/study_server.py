@@ -257,12 +257,13 @@ class Volunteer:
 
 
 def screenshots(prefix: str) -> Look:
-    """Return a look that saves a picture of every page when PREFCAL_SCREENSHOTS is 1."""
+    """Return a look that saves a picture of every page when PREFCAL_SCREENSHOTS is 1: of one with a bar that stays, as it stands on the screen."""
     folder = ROOT / "test-artifacts"
 
     def look(page: Page, name: str) -> None:
         if os.environ.get("PREFCAL_SCREENSHOTS") == "1":
-            page.screenshot(path=folder / f"{prefix}-{name}.png", full_page=True)
+            is_whole = not page.locator("[data-dock]").count()
+            page.screenshot(path=folder / f"{prefix}-{name}.png", full_page=is_whole)
 
     return look
 
