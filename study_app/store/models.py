@@ -120,7 +120,8 @@ class Topic(Base):
     """A query of a task, an event, an interest profile; ``detail`` is what a kind of task needs of it besides.
 
     Where iUnits are rated {"iunits": {iunit: text}}; of push streams {"description", "days": [YYYYMMDD, ...], "silent": [YYYYMMDD,
-    ...]}; of ranked lists {"windows": [window, ...], "asked_at": YYYY-MM-DD where it is known}. While ``closed_at`` is set nobody takes it
+    ...]}; of ranked lists {"windows": [window, ...], "asked_at": YYYY-MM-DD where it is known}; of pairs "shows" besides, what of
+    `TaskKind.optional` the sides have. While ``closed_at`` is set nobody takes it
     any more; workers who have begun go on.
     """
 

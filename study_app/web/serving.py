@@ -9,6 +9,7 @@ A line of the log has id, route, status, milliseconds, pseudonym; never an answe
 
 import json
 import logging
+import re
 import secrets
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -52,6 +53,8 @@ LARGE_BODIES = {"payments.post_list": 1024 * 1024}
 STATIC_MAX_AGE_SECONDS = 300
 MOST_UPDATES = 10_000
 """So many updates are kept as they stand on pages: those of some dozens of streams."""
+CONDITION = re.compile(r"\[(?P<lacks>not )?(?P<name>[a-z_]+)\] ")
+"""Begins a paragraph of the catalogue that only some studies show."""
 LOGGER = logging.getLogger("prefcal.requests")
 
 
@@ -148,6 +151,16 @@ def update_html(language: str, update: ShownUpdate) -> Markup:
     return Markup(parts.update(partial(server().messages.text, language), update))  # noqa: S704 - the macro has escaped it
 
 
+def fitting(text: str, shows: Collection[str]) -> list[str]:
+    """Return the paragraphs of a text that speak of what pages show; those that begin with ``[NAME]`` or ``[not NAME]`` do so in some studies."""
+    paragraphs = []
+    for paragraph in text.strip().split("\n\n"):
+        condition = CONDITION.match(paragraph)
+        if condition is None or (condition["name"] in shows) != bool(condition["lacks"]):
+            paragraphs.append(paragraph[condition.end() if condition else 0 :])
+    return paragraphs
+
+
 def static_folder() -> str:
     """Return what stands before the name of a file of the folder static; `url_for` would look for the route of each."""
     return f"{request.script_root}{current_app.static_url_path}/"
@@ -213,6 +226,7 @@ def configure(app: Flask, config: Config) -> None:
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.globals["side_html"] = side_html
     app.jinja_env.globals["update_html"] = lru_cache(MOST_UPDATES)(update_html)
+    app.jinja_env.globals["fitting"] = fitting
     app.jinja_env.globals["static_folder"] = static_folder
     app.url_map.merge_slashes = False  # else `//` leads to the host that the request names
 

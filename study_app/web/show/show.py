@@ -258,7 +258,7 @@ def pair_page(look: Look) -> PairPage:
         number=number,
         total=total,
         form=form.name,
-        help=f"{form.name}.{form.help(topic.detail)}",
+        shows=task.shows_of(topic) if task.kind.is_chosen else task.shows,
         left=left,
         right=right,
         criteria=of_form(task.entry, JudgingTask).criteria or (),  # type: ignore[type-abstract]

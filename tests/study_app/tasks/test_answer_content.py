@@ -1,6 +1,7 @@
 """`answer_pairs` reads questions and answers, and shows texts as blocks from which nothing leads out."""
 
 import json
+import re
 
 import pytest
 import yaml
@@ -150,6 +151,88 @@ def test_a_source_stands_below_the_block_that_cites_it(tmp_path):
     [run] = shown_answer(shown)
     assert [[source.title for source in block.sources] for block in run.blocks] == [["[1] A book"], ["[B]"]]
     assert 'href="#left-f1">[1]</a>' in run.blocks[0].html("left")
+
+
+SOURCES = [{**SOURCE, "label": str(number)} for number in range(1, 5)]
+
+
+@pytest.mark.parametrize(
+    ("written", "shown", "cited"),
+    [
+        ("So [1].", "So [1].", "1"),
+        ("So [ 1 ].", "So [1].", "1"),
+        ("So [1,2].", "So [1, 2].", "12"),
+        ("So [1, 2].", "So [1, 2].", "12"),
+        ("So [2;1].", "So [2, 1].", "21"),
+        ("So [1-3].", "So [1, 2, 3].", "123"),
+        ("So [1–2, 4].", "So [1, 2, 4].", "124"),
+        ("So [1][2].", "So [1][2].", "12"),
+        ("So [1][2-3] and [4].", "So [1][2, 3] and [4].", "1234"),
+        ("So [3-1].", "So [3-1].", ""),
+        ("So [sic].", "So [sic].", ""),
+        ("So `[1, 2]`.", "So [1, 2].", ""),
+    ],
+)
+def test_lists_and_ranges_of_marks_are_links_as_one_mark_is(tmp_path, written, shown, cited):
+    """Each source that they name has its link and its line, in the order in which they name it."""
+    answer = {"topic": "Q1", "text": written, "citations": SOURCES}
+    [run] = shown_answer(read(tmp_path, systems={"a": [answer], "b": PLAIN}).shown["Q1", "a"])
+    block = run.blocks[0]
+    assert words_of(block.html("left")) == shown
+    links = re.findall(r'<a class="cited" href="#left-(f\d+)">\[?(\d)\]?</a>', block.html("left"))
+    assert "".join(label for _, label in links) == cited
+    lines = {source.key: source.title for source in block.sources}
+    assert [lines[key] for key, _ in links] == [f"[{label}] A book" for label in cited]
+
+
+@pytest.mark.parametrize("written", ["[1-3]", "[1, 2]", "[2;1]"])
+def test_a_source_in_a_list_that_is_not_given_is_a_fault_as_a_single_one_is(tmp_path, written):
+    """Its number is named."""
+    answer = {"topic": "Q1", "text": f"So {written}.", "citations": [SOURCE, {**SOURCE, "label": "3"}]}
+    [fault] = faults(tmp_path, systems={"a": [answer], "b": PLAIN})
+    assert fault.startswith(
+        "a.jsonl:1: the answer to topic Q1 cites [2], which is not among its citations; add"
+    )
+
+
+@pytest.mark.parametrize(
+    "written", ["[^1]", "[Doc 1]", "[1†L3]", "【1】", "［1］", "(1)", "¹", "[3-1]", "[8, 9]", "[1-300]"]
+)
+def test_what_looks_like_a_mark_and_is_none_is_noted(tmp_path, written):
+    """It is shown as it is written, and leads nowhere."""
+    answer = {"topic": "Q1", "text": f"So. {written}", "citations": [SOURCE]}
+    content = read(tmp_path, systems={"a": [answer], "b": "Q1\tA vehicle.\n", "c": "Q2\tA ship.\n"})
+    assert (
+        f"a: marks such as {written} that are of none of the citations in 1 answer, shown as text: Q1"
+        in content.notes
+    )
+
+
+@pytest.mark.parametrize("written", ["[sic]", "(2)", "10 m²", "`[^1]`", "(in 1977)", "[1]", "no mark"])
+def test_what_no_reader_takes_for_a_mark_is_not_noted(tmp_path, written):
+    """Numbers that count something else, powers, code."""
+    answer = {"topic": "Q1", "text": f"So {written}", "citations": [SOURCE]}
+    notes = read(tmp_path, systems={"a": [answer], "b": PLAIN}).notes
+    assert [note for note in notes if "marks such as" in note] == []
+
+
+@pytest.mark.parametrize("written", ["[1]", "[1, 2]", "[1-3]"])
+def test_marks_in_an_answer_without_citations_are_noted(tmp_path, written):
+    """Also in lists and ranges; they are text."""
+    systems = {"a": [{"topic": "Q1", "text": f"So {written} [sic]"}], "b": PLAIN}
+    assert (
+        f"a: marks such as {written} and no citations in 1 answer, shown as text: Q1"
+        in read(tmp_path, systems=systems).notes
+    )
+
+
+def test_a_label_may_have_a_comma(tmp_path):
+    """In a list of such labels a semicolon is between two."""
+    given = [{**SOURCE, "label": label} for label in ("Ito, 2020", "Sato, 2019")]
+    answer = {"topic": "Q1", "text": "So [Ito, 2020; Sato, 2019].", "citations": given}
+    [run] = shown_answer(read(tmp_path, systems={"a": [answer], "b": PLAIN}).shown["Q1", "a"])
+    assert words_of(run.blocks[0].html("left")) == "So [Ito, 2020; Sato, 2019]."
+    assert len(run.blocks[0].sources) == 2
 
 
 def test_a_file_of_pairs_says_exactly_which_are_judged(tmp_path):
