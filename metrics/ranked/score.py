@@ -137,11 +137,11 @@ class PlainScorer:
         return here([grades.get(one, 0) for one in documents], measure)
 
     def _by_tools(self, run: RankedRun) -> dict[Any, float]:
-        """Return (number of a topic, measure) -> value."""
+        """Return (number of a topic, measure) -> value; scores are above 0, since some tools take 0 for not listed."""
         documents = [
-            ir_measures().ScoredDoc(number, document, float(-rank))
+            ir_measures().ScoredDoc(number, document, float(score))
             for topic, number in self._number.items()
-            for rank, document in enumerate(run.rankings.get(topic, ()))
+            for score, document in enumerate(reversed(run.rankings.get(topic, ())), start=1)
         ]
         return {key: value for one in self._evaluators for key, value in one.values(documents)}
 
