@@ -84,14 +84,16 @@ def correlate(table: str, *, x: str | None, others: tuple[str, ...], seed: int, 
 
     from metrics.agreement.comparison import Correlation, correlations
     from metrics.agreement.correlation import MAX_SYSTEMS
-    from metrics.errors import input_fault, listed
+    from metrics.errors import input_fault, listed, printable
     from metrics.readers.lines import run_name
     from metrics.readers.score_rows import read_measure_table
     from metrics.results import ALL, Score
 
     if bool(others) > bool(x):
         raise click.UsageError("--y needs --x COLUMN, the reference")
-    scores = read_measure_table(table, [x, *others] if x and others else [])
+    scores, notes = read_measure_table(table, [x, *others] if x and others else [])
+    for note in notes:
+        click.echo(f"{table}: {printable(note)}", err=True)
     if x is not None and x not in scores:
         raise input_fault(
             f"there is no column {x!r}", path=table, line=1, cure=f"name one of {', '.join(scores)}"
