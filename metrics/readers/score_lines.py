@@ -35,7 +35,7 @@ PRINTED_BY = {
 RUN_ID = "runid"
 TEXTS = re.compile(r"relstring(?:_[0-9]+)?")
 """A metric of trec_eval whose values are texts."""
-OF_TREC_EVAL = re.compile(r"runid|relstring(?:_[0-9]+)?|num_(?:q|ret|rel|rel_ret|nonrel_judged_ret)")
+OF_TREC_EVAL = re.compile(r"runid|relstring(?:_[0-9]+)?|11pt_avg|num_(?:q|ret|rel|rel_ret|nonrel_judged_ret)")
 AT_DEPTH = re.compile(r"\S+@(?:[0-9.]+|inf)|[pr]_[0-9]+|set_[prf]", re.IGNORECASE)
 QUOTED = re.compile(r"'.*'")
 WORDS = frozenset(

@@ -31,31 +31,18 @@ from metrics.readers.score_lines import PEEKED_LINES, RUN, TOPIC, LineForm, line
 from metrics.results import ALL, MEANS, Score
 
 NAMES: Mapping[str, tuple[str, ...]] = {
-    RUN: (
-        *(
-            RUN,
-            "system",
-            "runid",
-            "run_id",
-            "runtag",
-            "run_tag",
-            "tag",
-            "name",
-            "model",
-            "team",
-            "method",
-            "submission",
-        ),
-        *("participant", "system_id", "sysid"),
-    ),
+    RUN: (RUN, "system", "runid", "run_id", "runtag", "run_tag", "sysid", "system_id"),
     TOPIC: (TOPIC, "qid", "query", "query_id", "queryid", "topic_id", "topicid"),
     "metric": ("metric", "measure"),
     "value": ("value", "score"),
 }
 """What columns are called, in small letters, the name of our own first."""
+SYSTEMS = ("tag", "name", "model", "team", "method", "submission", "participant")
+"""What a column of systems may be called too, where no column of texts comes before it."""
 LONG = (RUN, "metric", "value")
 """Columns by which a long table is known."""
-NO_MEASURES = frozenset({*NAMES[RUN][:2], TOPIC, "user"})
+USER = "user"
+NO_MEASURES = frozenset({*NAMES[RUN][:2], TOPIC, USER})
 """Columns of a wide table that are never a measure."""
 UNDEFINED = "nan"
 DIGITS = frozenset("0123456789+-.eE")
@@ -390,10 +377,10 @@ def _layout(
     run = named[RUN]
     is_long = named["metric"] is not None and named["metric"] in texts
     if run is None and texts:
-        run = next(
-            (place for place in texts if place not in {named[TOPIC], named["metric"] if is_long else None}),
-            None,
-        )
+        others = {named[TOPIC], named["metric"] if is_long else None}
+        run = next((place for place in texts if place not in others and header[place] != USER), None)
+    if run is None and not rows_are_systems:
+        run = _place(header, SYSTEMS)
     if is_long:
         lacking = [what for what in LONG if (run if what == RUN else named[what]) is None]
         check_header(header, [*lacking, *_twice(header, NAMES)], log)
@@ -433,7 +420,7 @@ def _layout(
 
 def _check_is_header(header: Sequence[str], rows: Sequence[Sequence[str]], log: FaultLog) -> None:
     """Raise where the first row is one of scores: no name that is known, and a number wherever the other rows have one."""
-    known = {name for names in NAMES.values() for name in names}
+    known = {*SYSTEMS, *(name for names in NAMES.values() for name in names)}
     numeric = [
         place
         for place in range(len(header))
