@@ -12,6 +12,7 @@ column of texts names the systems, another one is no measure.
 """
 
 import csv
+import io
 import math
 import re
 from collections import Counter
@@ -19,6 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
@@ -26,7 +28,7 @@ from metrics.arrays import Bools, Floats, Ints
 from metrics.errors import FaultLog, listed, nearest
 from metrics.files import check_columns
 from metrics.readers.columns import check_delimiter, check_header, note_length
-from metrics.readers.lines import NUMBER, blocks, byte_lines, read_bytes
+from metrics.readers.lines import NUMBER, byte_lines, read_bytes
 from metrics.readers.score_lines import PEEKED_LINES, RUN, TOPIC, LineForm, line_form, scores_of_lines
 from metrics.results import ALL, MEANS, Score
 
@@ -47,10 +49,13 @@ NO_MEASURES = frozenset({*NAMES[RUN][:2], TOPIC, USER})
 UNDEFINED = "nan"
 DIGITS = frozenset("0123456789+-.eE")
 PEEKED_ROWS = 200
-BATCH = 50_000
+BATCH = 10_000
 """Rows that are read at a time."""
 SEPARATOR = re.compile(r'"?sep=(.)"?\s*')
 """A first line that Excel writes."""
+BREAK = re.compile("\r\n|\r|\n")
+_Batch: TypeAlias = tuple[Ints, list[list[str]]]
+"""Lines, from 1, and the rows that start on them."""
 CONVERT = "prefcal convert trec-to-scores"
 NUMBER_CURE = "write a decimal number such as 2.5"
 
@@ -316,19 +321,20 @@ class _Growing:
 
 def _of_csv(data: bytes, measures: Sequence[str], log: FaultLog, *, rows_are_systems: bool) -> ScoreTable:
     """Read a table with a header, long or wide."""
-    rows = _numbered_rows(data, log)
-    header = tuple(name.strip() for name in next(rows, (1, []))[1])
+    batches = _batches(data, log)
+    lines, rows = next(batches, (np.zeros(0, dtype=np.int32), [[]]))
+    header = tuple(name.strip() for name in rows[0])
     check_columns(log.path, len(header))
     check_delimiter(header, None, log)
     if not header:
         check_header(header, LONG, log)
-    peeked = list(islice(rows, PEEKED_ROWS))
-    whole = [row for _, row in peeked if len(row) == len(header)]
-    layout = _layout(header, whole, measures, log, rows_are_systems=rows_are_systems)
-    if not peeked:
+    lines, rows = (lines[1:], rows[1:]) if len(rows) > 1 else next(batches, (lines[1:], []))
+    peeked = [row for row in rows if len(row) == len(header)]
+    layout = _layout(header, peeked, measures, log, rows_are_systems=rows_are_systems)
+    if not rows:
         log.add("there is no row below the header", line=1, cure="see whether this is the whole file")
         log.raise_if_any()
-    grown = _grown(chain(peeked, rows), layout, log)
+    grown = _grown(chain([(lines, rows)], batches), layout, log)
     return _of_growing(grown, layout, measures, log)
 
 
@@ -341,25 +347,40 @@ def _check_utf_8(data: bytes, log: FaultLog) -> None:
         log.raise_if_any()
 
 
-def _numbered_rows(data: bytes, log: FaultLog) -> Iterator[tuple[int, list[str]]]:
-    """Yield each row that is not blank with the line it starts on."""
+def _batches(data: bytes, log: FaultLog) -> Iterator[_Batch]:
+    """Yield the rows of a CSV that are not blank with the lines they start on: the header and some, then `BATCH` by `BATCH`."""
     _check_utf_8(data, log)
-    lines = (line.decode() for block in blocks(data) for line in block.splitlines(keepends=True))
-    first = next(lines, "")
-    excel, start = SEPARATOR.fullmatch(first), 1
-    reader = csv.reader(lines if excel else chain([first], lines), delimiter=excel[1] if excel else ",")
-    skipped = int(excel is not None)
-    start += skipped
-    try:
-        for row in reader:
-            if row and (row[0].strip() or any(cell.strip() for cell in row)):
-                yield start, row
-            start = reader.line_num + 1 + skipped
-    except csv.Error as error:
-        log.add(
-            f"not CSV ({error})", line=start, cure="separate fields by commas and quote those with commas"
-        )
-        log.raise_if_any()
+    text = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="")
+    first = text.readline()
+    excel = SEPARATOR.fullmatch(first)
+    reader = csv.reader(text if excel else chain([first], text), delimiter=excel[1] if excel else ",")
+    above, size = int(excel is not None), PEEKED_ROWS
+    start = 1 + above
+    while True:
+        try:
+            rows = list(islice(reader, size))
+        except csv.Error as error:
+            cure = "separate fields by commas and quote those with commas"
+            log.add(f"not CSV ({error})", line=reader.line_num + above, cure=cure)
+            log.raise_if_any()
+        if not rows:
+            return
+        end = reader.line_num + 1 + above
+        lines = np.arange(start, start + len(rows), dtype=np.int32)
+        if end - start != len(rows):
+            breaks = [sum(len(BREAK.findall(cell)) for cell in row) for row in rows]
+            lines[1:] += np.cumsum(breaks[:-1], dtype=np.int32)
+        blank = [
+            place
+            for place, row in enumerate(rows)
+            if not row or not (row[0].strip() or any(map(str.strip, row)))
+        ]
+        if blank:
+            lines = np.delete(lines, blank)
+            rows = [row for place, row in enumerate(rows) if place not in set(blank)]
+        if rows:
+            yield lines, rows
+        start, size = end, BATCH
 
 
 def _layout(
@@ -466,46 +487,40 @@ def _is_index(header: Sequence[str], place: int, rows: Sequence[Sequence[str]]) 
     )
 
 
-def _grown(
-    rows: Iterator[tuple[int, list[str]]] | chain[tuple[int, list[str]]], layout: _Layout, log: FaultLog
-) -> _Growing:
-    """Read all rows, `BATCH` by `BATCH`."""
+def _grown(batches: Iterable[_Batch], layout: _Layout, log: FaultLog) -> _Growing:
+    """Read all rows, batch by batch."""
     grown, width, wrong = _Growing(), len(layout.header), list[tuple[int, int]]()
     last = 1
-    while batch := list(islice(rows, BATCH)):
-        last = batch[-1][0]
-        wrong += [(line, len(row)) for line, row in batch if len(row) != width]
-        right = [(line, row) for line, row in batch if len(row) == width]
-        if right:
-            _add_batch(grown, layout, right, log)
+    for lines, rows in batches:
+        last = int(lines[-1]) if lines.size else last
+        odd = [place for place, row in enumerate(rows) if len(row) != width]
+        wrong += [(int(lines[place]), len(rows[place])) for place in odd]
+        if odd:
+            rows = [row for row in rows if len(row) == width]  # noqa: PLW2901 - what is left of them
+        if rows:
+            _add_batch(grown, layout, np.delete(lines, odd) if odd else lines, rows, log)
     for line, fields in wrong:
         note_length(fields, width, line, log, is_last=line == last)
     return grown
 
 
 def _add_batch(
-    grown: _Growing, layout: _Layout, batch: Sequence[tuple[int, list[str]]], log: FaultLog
+    grown: _Growing, layout: _Layout, lines: Ints, rows: Sequence[Sequence[str]], log: FaultLog
 ) -> None:
     """Add rows that have as many fields as the header."""
-    lines = np.fromiter((line for line, _ in batch), dtype=np.int32, count=len(batch))
-    columns = list(zip(*(row for _, row in batch), strict=True))
-    run = lines if layout.run is None else grown.runs.of(columns[layout.run])
-    topic = np.zeros_like(lines) if layout.topic is None else grown.topics.of(columns[layout.topic])
-    metric = np.zeros_like(lines) if layout.metric is None else grown.metrics.of(columns[layout.metric])
-    grown.parts.append((lines, run, topic, metric))
-    names = [layout.header[place] for place in layout.values]
-    grown.values.append(
-        np.stack(
-            [
-                _numbers(columns[place], name, lines, log)
-                for place, name in zip(layout.values, names, strict=True)
-            ]
-        )
-    )
-    for name, place in (("run", layout.run), ("topic", layout.topic), ("metric", layout.metric)):
-        if place is not None:
-            for row in [row for row, cell in enumerate(columns[place]) if not cell or cell.isspace()]:
-                log.add(f"{name} is empty", line=int(lines[row]), cure="fill it in, or remove the row")
+    columns = list(zip(*rows, strict=True))
+    codes = [lines]
+    for what, place, names in (
+        ("run", layout.run, grown.runs),
+        ("topic", layout.topic, grown.topics),
+        ("metric", layout.metric, grown.metrics),
+    ):
+        codes.append(np.zeros_like(lines) if place is None else names.of(columns[place]))
+        for row in np.flatnonzero(codes[-1] == names.get("", -1)).tolist() if place is not None else ():
+            log.add(f"{what} is empty", line=int(lines[row]), cure="fill it in, or remove the row")
+    grown.parts.append(tuple(codes))
+    values = [_numbers(columns[place], layout.header[place], lines, log) for place in layout.values]
+    grown.values.append(np.stack(values))
 
 
 def _numbers(cells: Sequence[str], what: str, lines: Ints, log: FaultLog) -> Floats:
