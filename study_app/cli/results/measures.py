@@ -105,16 +105,10 @@ def correlate(table: str, *, x: str | None, others: tuple[str, ...], seed: int, 
             path=table,
             cure=f"give at most {MAX_SYSTEMS:,}",
         )
-    pairs = combinations(scores, 2) if x is None else ((x, name) for name in scores if name != x)
-    rows = [
-        row
-        for one, other in pairs
-        for row in correlations(
-            (one, scores[one]), (other, scores[other]), rng=np.random.default_rng(seed)
-        )  # the same topics are drawn for every two, whichever others there are
-    ]
-    if not rows:
+    couples = list(combinations(scores, 2) if x is None else ((x, name) for name in scores if name != x))
+    if not couples:
         raise input_fault("only one column of scores", path=table, cure="give two measures at least")
+    rows = correlations(scores, couples, rng=np.random.default_rng(seed))
     if output.format != "table" and len(others) == 1:
         output.scores([Score(run_name(table), ALL, row.metric, row.value) for row in rows])
     else:
