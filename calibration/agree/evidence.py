@@ -20,7 +20,8 @@ from calibration.user_model.model import UserModel
 from metrics.errors import FaultLog, counted, input_fault, listed
 from metrics.readers.lines import NUMBER, number, system_name
 from metrics.readers.score_lines import TOPIC, UNDEFINED
-from metrics.readers.score_rows import NUMBER_CURE, check_has_runs, read_score_table
+from metrics.readers.score_rows import check_has_runs, read_score_table
+from metrics.readers.score_table import NUMBER_CURE
 from metrics.results import ALL, is_mean
 from metrics.taking_part import TopicNames
 

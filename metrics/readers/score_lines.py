@@ -143,7 +143,7 @@ class LineForm:
         return f"{PRINTED_BY.get(self.columns, 'a tool prints')} ({', '.join(self.columns)})"
 
 
-class Line(NamedTuple):
+class ScoreLine(NamedTuple):
     """A line of scores as it stands in the file."""
 
     number: int
@@ -221,12 +221,12 @@ def line_form(
 
 def scores_of_lines(
     lines: Iterable[tuple[int, str]], form: LineForm, log: FaultLog
-) -> tuple[list[Line], str, list[str]]:
+) -> tuple[list[ScoreLine], str, list[str]]:
     """Read lines of scores.
 
     Returns
     -------
-    scores : list of Line
+    scores : list of ScoreLine
         In the order of the file; their run is empty where the form has none.
     run : str
         What the row ``runid`` names; empty where there is none.
@@ -234,7 +234,7 @@ def scores_of_lines(
         Metrics that are left out, since their values are texts (``relstring``).
     """
     places = {name: place for place, name in enumerate(form.columns)}
-    scores, run, texts = list[Line](), "", dict[str, None]()
+    scores, run, texts = list[ScoreLine](), "", dict[str, None]()
     for number, text in lines:
         if number < form.start or not text.strip():
             continue
@@ -254,7 +254,7 @@ def scores_of_lines(
         else:
             topic = fields[places[TOPIC]] if TOPIC in places else ALL
             named = fields[places[RUN]] if RUN in places else ""
-            scores.append(Line(number, named, ALL if is_mean(topic) else topic, metric, float(value)))
+            scores.append(ScoreLine(number, named, ALL if is_mean(topic) else topic, metric, float(value)))
     return scores, run, list(texts)
 
 
