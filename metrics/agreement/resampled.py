@@ -128,7 +128,8 @@ class _Walk:
         walked = self.start > 0
         terms = np.where(walked, 2 * self.agreeing / np.maximum(self.start, 1) - 1, 0.0)
         total = walked.sum(axis=1)
-        return np.divide(terms.sum(axis=1), total, out=np.full(total.shape, np.nan), where=total > 0)
+        means: Floats = np.divide(terms.sum(axis=1), total, out=np.full(total.shape, np.nan), where=total > 0)
+        return means
 
     def tau_ap(self) -> Floats:
         """(rows,): the mean of tau_AP over the orders of equal systems; NaN where the reference has ties."""
@@ -153,7 +154,8 @@ def _tau_b(by_x: _Walk, by_y: _Walk) -> Floats:
     in_both = in_x + in_y - pairs + by_x.tied_in_both
     difference = 2.0 * by_y.agreeing.sum(axis=1) - in_both
     untied = in_x.astype(np.float64) * in_y
-    return np.divide(difference, np.sqrt(untied), out=np.full(untied.shape, np.nan), where=untied > 0)
+    taus: Floats = np.divide(difference, np.sqrt(untied), out=np.full(untied.shape, np.nan), where=untied > 0)
+    return taus
 
 
 def _pearson(x: Floats, y: Floats) -> Floats:

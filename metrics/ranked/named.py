@@ -280,7 +280,7 @@ def _printed(text: str) -> RankedMeasure | None:
         problem = f"{text}: {cls.name} has no parameter {unknown!r}"
         raise input_fault(problem, cure=f"known are {listed(cls.defaults())}")
     try:
-        return cls(**given)  # type: ignore[arg-type]
+        return cls(**given)
     except ValueError as error:
         raise input_fault(f"{text}: {error}", cure="see `prefcal measures`") from None
 

@@ -77,13 +77,16 @@ def read_score_csv(
 ) -> ScoreTable:
     """Read a table with a header, long or wide."""
     batches = _batches(data, log)
-    lines, rows = next(batches, (np.zeros(0, dtype=np.int32), [[]]))
+    nothing: _Batch = (np.zeros(0, dtype=np.int32), [[]])
+    lines, rows = next(batches, nothing)
     header = tuple(name.strip() for name in rows[0])
     check_columns(log.path, len(header))
     check_delimiter(header, None, log)
     if not header:
         check_header(header, LONG, log)
-    lines, rows = (lines[1:], rows[1:]) if len(rows) > 1 else next(batches, (lines[1:], []))
+    lines, rows = lines[1:], rows[1:]
+    if not rows:
+        lines, rows = next(batches, (lines, rows))
     peeked = [row for row in rows if len(row) == len(header)]
     layout = _layout(header, peeked, measures, log, rows_are_systems=rows_are_systems)
     if not rows:

@@ -202,7 +202,9 @@ def line_form(
         return None
     first_text, first = rows[0]
     if len(first) == width and not any(map(_is_value, first)) and not _ends_in_value(first):
-        return None if "\t" in first_text or "," in first_text else _refuse_header(first, start + 1, log)
+        if not {"\t", ","} & {*first_text}:
+            _refuse_header(first, start + 1, log)
+        return None
     names = [list(dict.fromkeys(fields[place] for _, fields in alike)) for place in range(width)]
     _check_sort(names, start + 1, log)
     is_padded = any(" \t" in text for text, _ in alike)

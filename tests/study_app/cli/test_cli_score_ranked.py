@@ -334,3 +334,22 @@ def test_small_scores_start_fast(files):
     assert ended.code == 0
     assert "metrics.ranked.score" in imported
     assert not imported & {"pandas", "scipy", "flask", "sqlalchemy", "numba"}
+
+
+def test_what_many_runs_have_in_common_is_one_line(score, files):
+    """With the run that has the most of it; what few have stays a line each."""
+    for number in range(6):
+        lines = "".join(f"1 Q0 x{place} 1 {-place} t\n" for place in range(number + 1))
+        (files / f"other{number}.txt").write_text(f"1 Q0 d1 1 9 t\n1 Q0 d3 1 8 t\n{lines}")
+    err = score(*(files / f"other{number}.txt" for number in range(6))).err.splitlines()
+    alike = [
+        line
+        for line in err
+        if "are not judged for the topic" in line or "is not judged for the topic" in line
+    ]
+    (line,) = alike
+    assert line == (
+        f"6 of 7 runs: warning: in 4 of them more than half; the most in {files}/other5.txt, 6 of 8 documents down to rank 10 are not "
+        "judged for the topic, such as 'x0'; the qrels may be of another collection, or the columns swapped (a line of a run is: "
+        "topic Q0 docid rank score tag)"
+    )
