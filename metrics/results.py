@@ -115,14 +115,6 @@ class Score(NamedTuple):
     user: str | None = None
 
 
-def check_several(given: object) -> None:
-    """Raise `InputError` where one measure, or the name of one, is given in the place of a list."""
-    if isinstance(given, (str, Measure)):
-        raise input_fault(
-            f"{given!r} is one measure where several are wanted", cure=f"pass a list: [{given!r}]"
-        )
-
-
 def labelled(measures: Iterable[M] | Mapping[str, M], kind: type[M] | None = None) -> dict[str, M]:
     """Name each measure as the column ``metric`` will: by its `column`, or by the label the caller gave.
 
@@ -136,12 +128,11 @@ def labelled(measures: Iterable[M] | Mapping[str, M], kind: type[M] | None = Non
     Raises
     ------
     InputError
-        If one is of another kind, or no measure at all, or one is given that stands in no list.
+        If one is of another kind, or no measure at all.
     ValueError
         If two measures would have the same label: variants of one measure share their column, so they need
         labels of the caller's choice.
     """
-    check_several(measures)
     named = cast("Mapping[str, M]", measures) if isinstance(measures, Mapping) else None
     given = named.values() if named is not None else cast("Iterable[M]", measures)
     labels: dict[str, M] = {}

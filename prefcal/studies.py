@@ -22,7 +22,6 @@ from calibration.tables.sources import study_sources
 from calibration.tables.study import read_study
 from calibration.user_model.draws import draw_model
 from calibration.user_model.model import UserModel, read_user_model
-from metrics.results import check_several
 from study_app.report.build import write_report
 from study_app.report.drawing.look import read_look
 
@@ -160,8 +159,6 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
     >>> float(found.frame().loc[("lists", "nDCG", "against"), "agreement"])
     0.5
     """
-    for names in (measures, compare, primary):
-        check_several(names)
     folder, given = _folder(tables), _tables(tables)
     judged = given["preferences"]["task"].unique().tolist() if "preferences" in given else []
     fitted = None if model is None else _user_model(model)

@@ -191,26 +191,24 @@ def with_system_names(scores: pd.DataFrame, tasks: list[JudgedTask]) -> pd.DataF
     return scores.assign(run=scores["run"].replace(kept))
 
 
-def check_scores(scores: pd.DataFrame, tasks: list[JudgedTask], *, path: str) -> list[str]:
-    """Check that the scores are of the systems and of topics that were judged.
-
-    Returns
-    -------
-    list of str
-        A note on runs that were never judged, where there are any.
+def check_runs(scores: pd.DataFrame, tasks: list[JudgedTask], *, path: str) -> list[str]:
+    """Return a note on the runs that nobody judged.
 
     Raises
     ------
     InputError
         If a system that was judged has no score at all, or no topic is in both.
     """
-    judged = {system for task in tasks for system in task.systems}
-    present = set(scores["run"])
-    if judged - present:
-        raise_unless_same(judged, present, what="a score", path=path)
+    judged, scored = {system for task in tasks for system in task.systems}, set(scores["run"])
+    if judged - scored:
+        raise_unless_same(judged, scored, what="a score", path=path)
     _check_topics(scores, tasks, path=path)
-    extra = sorted(present - judged)
-    return [f"{counted(len(extra), 'run')} with scores and never judged: {listed(extra)}"] if extra else []
+    unjudged = sorted(scored - judged)
+    if not unjudged:
+        return []
+    return [
+        f"{path}: scores of {counted(len(unjudged), 'system')} that nobody judged are left out ({listed(unjudged)})"
+    ]
 
 
 def _check_topics(scores: pd.DataFrame, tasks: list[JudgedTask], *, path: str) -> None:

@@ -20,7 +20,7 @@ from calibration.agree.evidence import (
     FixedScorer,
     Measured,
     Scorer,
-    check_scores,
+    check_runs,
     scores_of_task,
     with_system_names,
 )
@@ -209,7 +209,7 @@ def agree(
     unjudged: list[str] = []
     if evidence.scores is not None:
         evidence = replace(evidence, scores=with_system_names(evidence.scores, tasks))
-        unjudged = check_scores(evidence.scores, tasks, path=evidence.scores_place)
+        unjudged = check_runs(evidence.scores, tasks, path=evidence.scores_place)
     with_excluded = has_exclusions(evidence.tables)
     everybody = _tasks(evidence, exclude=False, complete_only=complete_only) if with_excluded else tasks
     asked = {task.task: _asked(task.task, evidence, wanted) for task in everybody}

@@ -94,16 +94,6 @@ def test_a_measure_of_another_family_is_refused_with_the_names_of_this_one(event
     assert "ExpectedLatencyGain" in str(refused.value)
 
 
-@pytest.mark.parametrize("measure", ["ExpectedLatencyGain", prefcal.ExpectedLatencyGain()])
-def test_one_measure_in_the_place_of_a_list_is_refused_with_the_list(events, run, measure):
-    """A text would be taken letter by letter."""
-    said = f"{measure!r} is one measure where several are wanted; pass a list: [{measure!r}]"
-    with pytest.raises(InputError, match=re.escape(said)):
-        prefcal.score_updates(events, [run], measure)
-    with pytest.raises(InputError, match=re.escape(said)):
-        prefcal.score_ranked(None, [], measure)
-
-
 def test_runs_are_a_list_of_what_was_read(events, run):
     """Neither one run by itself nor the path of a file."""
     measures = [prefcal.ExpectedLatencyGain()]

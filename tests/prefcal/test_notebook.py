@@ -178,15 +178,6 @@ def test_preferences_and_scores_of_ones_own_give_agreement_and_a_report(tables, 
     assert prefcal.report(tmp_path).read_text(encoding="utf-8").startswith("<!")
 
 
-@pytest.mark.parametrize("argument", ["measures", "compare", "primary"])
-def test_one_name_in_the_place_of_a_list_is_refused(tables, argument):
-    """Its letters are no measures."""
-    with pytest.raises(
-        prefcal.InputError, match=r"'M@840' is one measure where several are wanted; pass a list"
-    ):
-        prefcal.agree({"preferences": tables["preferences"]}, **{argument: "M@840"})
-
-
 def test_a_fault_in_a_frame_of_scores_says_its_row_and_a_missing_column(tables):
     """Row 3 is the second below the header."""
     scores = pd.DataFrame({"run": ["A", None], "topic": "t", "metric": "m", "value": [1.0, 2.0]})
