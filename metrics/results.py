@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ALL = "all"
+MEANS = frozenset({ALL, "amean", "average", "mean"})
+"""What tools call a row over all topics: trec_eval and ir_measures, gdeval and ndeval, compatibility.py, tables of pandas."""
 
 Topics: TypeAlias = Literal["judged", "run"]
 """Topics of a mean: every judged one, or those that the run has something for."""
@@ -33,6 +35,11 @@ R = TypeVar("R")
 
 MOST_LINES = 10
 """Of what a result prints as."""
+
+
+def is_mean(topic: str) -> bool:
+    """Say whether a topic is none, but what a tool calls a row over all topics: ``all``, ``amean``, ``average``, ``mean``."""
+    return topic.lower() in MEANS
 
 
 class Summarised(ABC):

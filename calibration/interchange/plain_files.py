@@ -15,7 +15,7 @@ topic `all` holds what is over all topics; it is kept in both directions.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -26,9 +26,10 @@ from calibration.tables.files import checked
 from calibration.tables.preferences import left_out
 from calibration.tables.tables import TABLES
 from metrics.errors import Fault, FaultLog, InputError, input_fault, listed
-from metrics.readers.columns import read_csv_columns
-from metrics.readers.lines import NUMBER, text_lines
-from metrics.results import ALL
+from metrics.readers.lines import text_lines
+from metrics.readers.score_lines import RUN, RUN_ID
+from metrics.readers.score_rows import check_has_runs, read_score_table
+from metrics.results import ALL, Score
 
 FIELDS = ("topic", "a", "b", "worker", "choice")
 MEANINGS = {"a": "left", "b": "right", "=": "equally_good"} | {
@@ -183,116 +184,115 @@ def _check_line_names(rows: pd.DataFrame) -> None:
 
 
 COLUMNS = ("run", "topic", "metric", "value")
-RUN_ID = "runid"
 SUFFIX = ".eval"
 _FORBIDDEN = frozenset("\t\n\r")
 
 
-def read_trec_eval(path: str | Path, run: str | None = None) -> pd.DataFrame:
-    """Read the scores of one run.
+def read_trec_eval(
+    path: str | Path, run: str | None = None, *, columns: Sequence[str] | None = None
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Read the scores that an evaluation tool printed.
 
     Parameters
     ----------
     path : str or Path
-        What `trec_eval -q` printed; other tools write the same columns.
+        What `trec_eval -q`, `ir_measures -q` and others printed for one run, or a table of scores of several: every form of
+        `metrics.readers.score_rows`.
     run : str or None
         The run's name; None: the one in the row `runid`, or else the file's name up to its first dot.
+    columns : sequence of str, optional
+        What the fields of a line are, where their values do not tell it.
 
     Returns
     -------
-    DataFrame
-        run, topic, metric, value, in the order of the file.
+    scores : DataFrame
+        run, topic, metric, value, in the order of the file; the topic of a mean is ``all``.
+    notes : tuple of str
+        What is left out.
 
     Raises
     ------
     InputError
-        If the file cannot be read or holds no score; for every line that has not three columns, or a value that is
-        no number, or repeats a metric and topic.
+        If the file cannot be read or holds no score; for every line that has another number of columns, or a value that is no number,
+        or repeats a metric and topic; if a run is named for a file of several.
     """
-    log = FaultLog(path)
-    name, rows, seen = None, [], dict[tuple[str, str], int]()
-    for line, text in text_lines(path, log):
-        fields = [field.strip() for field in text.split("\t")] if "\t" in text else text.split()
-        if not text.strip():
-            continue
-        if len(fields) != 3 or not all(fields):
-            log.add(f"3 columns expected, got {len(fields)}", line=line, cure="write metric, topic, value")
-        elif fields[0] == RUN_ID:
-            name = fields[2]
-        elif not (NUMBER.fullmatch(fields[2]) or fields[2] == "nan"):
-            log.add(
-                f"the value {fields[2]!r} is no number", line=line, cure="write a decimal number such as 0.25"
-            )
-        elif (fields[0], fields[1]) in seen:
-            again = f"{fields[0]} of {fields[1]} stands in line {seen[fields[0], fields[1]]} too"
-            log.add(again, line=line, cure="keep one of them, and give one file per run")
-        else:
-            seen[fields[0], fields[1]] = line
-            rows.append((fields[1], fields[0], float(fields[2])))
-    log.raise_if_any()
-    if not rows:
+    table = read_score_table(path, columns=columns)
+    if not table.value.size:
         raise input_fault("no score", path=path, cure="write lines of metric, topic, value")
-    frame = pd.DataFrame(rows, columns=["topic", "metric", "value"])
-    frame.insert(0, "run", run or name or Path(path).name.split(".")[0])
-    return frame
+    frame = pd.DataFrame(table.scores(), columns=list(Score._fields))[list(COLUMNS)]
+    if table.form is None or RUN in table.form.columns:
+        if run is not None and len(table.runs) > 1:
+            problem = f"{run!r} is given as the name of a run, and the file has {len(table.runs)}"
+            raise input_fault(problem, path=path, cure="leave out the name")
+        return frame if run is None else frame.assign(run=run), table.notes
+    named = next(filter(None, table.runs), None)
+    return frame.assign(run=run or named or Path(path).name.split(".")[0]), table.notes
 
 
-def read_trec_evals(files: Mapping[str | Path, str | None]) -> pd.DataFrame:
-    """Read the scores of several runs, one file each; all faults of all files at once.
+def read_trec_evals(
+    files: Mapping[str | Path, str | None], *, columns: Sequence[str] | None = None
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Read the scores of several files; all faults of all files at once.
 
     Parameters
     ----------
     files : mapping of path to str or None
         File -> name of its run, as for `read_trec_eval`.
+    columns : sequence of str, optional
+        As for `read_trec_eval`.
+
+    Returns
+    -------
+    scores : DataFrame
+        As `read_trec_eval` returns them.
+    notes : tuple of str
+        What is left out, with the file.
 
     Raises
     ------
     InputError
         As `read_trec_eval`, and if two files are of one run.
     """
-    frames, faults, of_run = [], list[Fault](), dict[str, str]()
+    frames, faults, of_run, notes = [], list[Fault](), dict[str, str](), dict[str, list[str]]()
     for path, run in files.items():
         try:
-            frame = read_trec_eval(path, run)
+            frame, said = read_trec_eval(path, run, columns=columns)
         except InputError as error:
             faults += error.faults
             continue
-        name = str(frame["run"].iloc[0])
-        if name in of_run:
-            again = input_fault(
-                f"the run {name!r} is in {of_run[name]} too", path=path, cure="name it: RUN=FILE"
-            )
-            faults += again.faults
-        of_run[name] = str(path)
+        for note in said:
+            notes.setdefault(note, []).append(str(path))
+        for name in frame["run"].unique():
+            if name in of_run:
+                again = input_fault(
+                    f"the run {name!r} is in {of_run[name]} too", path=path, cure="name it: RUN=FILE"
+                )
+                faults += again.faults
+            of_run[name] = str(path)
         frames.append(frame)
     if faults:
         raise InputError(faults)
-    return pd.concat(frames, ignore_index=True)
+    return pd.concat(frames, ignore_index=True), tuple(
+        f"{listed(paths)}: {note}" for note, paths in notes.items()
+    )
 
 
 def read_long_scores(path: str | Path) -> pd.DataFrame:
-    """Read the long CSV that `prefcal score ... --format csv` writes, rows of topic `all` too; other columns are ignored.
+    """Read a table of scores of runs in any form of `metrics.readers.score_rows`, means too.
+
+    Returns
+    -------
+    DataFrame
+        run, topic, metric, value.
 
     Raises
     ------
     InputError
         If it cannot be read, lacks a column, has an empty name or a value that is neither a number nor `nan`.
     """
-    log = FaultLog(path)
-    found = read_csv_columns(path, COLUMNS, log)
-    values = []
-    for row, line in enumerate(found.lines):
-        for name in COLUMNS[:3]:
-            if not found.cells[name][row]:
-                log.add(f"{name} is empty", line=line, cure="fill it in, or remove the row")
-        cell = found.cells["value"][row]
-        if not (NUMBER.fullmatch(cell) or cell == "nan"):
-            log.add(f"value {cell!r} is no number", line=line, cure="write a decimal number such as 0.25")
-            cell = "nan"
-        values.append(float(cell))
-    log.raise_if_any()
-    frame = pd.DataFrame({name: found.cells[name] for name in COLUMNS[:3]}, dtype="str")
-    return frame.assign(value=values)
+    table = read_score_table(path)
+    check_has_runs(table, FaultLog(path))
+    return pd.DataFrame(table.scores(), columns=list(Score._fields))[list(COLUMNS)]
 
 
 def trec_eval_texts(scores: pd.DataFrame) -> dict[str, str]:

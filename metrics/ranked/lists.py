@@ -7,10 +7,11 @@ At the end stands what of them takes no part in those scores.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from metrics.errors import counted
 from metrics.results import Topics
 from metrics.taking_part import TOPIC, LeftOut, left_out_names, topics_without
 
@@ -104,6 +105,9 @@ class RankedRun:
         Topic, as the judgments name it, -> documents, each once; a topic that is missing has an empty list.
     unjudged : mapping of str to int
         Topic, as written, that nobody judged -> how many documents were left out with it.
+    single_ties : int
+        How many neighbours in these lists have scores that differ, and are equal in single precision: there the larger
+        document comes first, as with trec_eval.
 
     Raises
     ------
@@ -127,6 +131,7 @@ class RankedRun:
     name: str
     rankings: Mapping[str, tuple[str, ...]]
     unjudged: Mapping[str, int] = field(default_factory=dict)
+    single_ties: int = 0
 
     def __repr__(self) -> str:
         """``RankedRun('newest', lists=4)``."""
@@ -137,6 +142,18 @@ class RankedRun:
         for topic, documents in self.rankings.items():
             if len(set(documents)) < len(documents):
                 raise ValueError(f"a document stands twice in the list of topic {topic}")
+
+
+def single_ties_note(runs: Iterable[RankedRun]) -> str | None:
+    """Say how many neighbours of all runs are equal in single precision alone; None where there are none."""
+    tied = [run for run in runs if run.single_ties]
+    if not tied:
+        return None
+    neighbours = counted(sum(run.single_ties for run in tied), "pair")
+    return (
+        f"{neighbours} of neighbours in {counted(len(tied), 'run')} differ in score, but not in single precision, in which "
+        "trec_eval sorts: there the larger docid comes first"
+    )
 
 
 COLUMNS = "a line of a run is: topic Q0 docid rank score tag"

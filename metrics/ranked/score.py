@@ -25,6 +25,7 @@ from metrics.ranked.measures import (
     TIAERR,
     TIANDCG,
     TIAP,
+    Compat,
     MeasureAtDepth,
     RankedMeasure,
 )
@@ -42,6 +43,7 @@ from metrics.ranked.named import (
     ranked_measure,
 )
 from metrics.ranked.topics import RankedTopic, Shares, judged_topics, listing
+from metrics.registry import short_number
 from metrics.results import ALL, Score, Topics, run_list, score_frame, with_means
 from metrics.taking_part import warn_of_most
 
@@ -63,6 +65,7 @@ __all__ = [
     "TOOL_FAILURES",
     "TSBR",
     "UNJUDGED",
+    "Compat",
     "ListMeasure",
     "PlainMeasure",
     "PlainScorer",
@@ -101,6 +104,7 @@ class PlainScorer:
         self._number = {topic: str(place) for place, topic in enumerate(collection.grades, start=1)}
         self._grades = {topic: _largest(of) for topic, of in collection.grades.items()}
         by_tools = [one for one in self._measures.values() if one.NAME not in COMPUTED_HERE]
+        _check_whole(collection, by_tools)
         diverse = [one for one in by_tools if ir_measures().pyndeval.supports(one)]
         flat = [one for one in by_tools if one not in diverse]
         _check_subtopics(collection, diverse)
@@ -137,24 +141,24 @@ class PlainScorer:
         return here([grades.get(one, 0) for one in documents], measure)
 
     def _by_tools(self, run: RankedRun) -> dict[Any, float]:
-        """Return (number of a topic, measure) -> value."""
+        """Return (number of a topic, measure) -> value; scores are above 0, since some tools take 0 for not listed."""
         documents = [
-            ir_measures().ScoredDoc(number, document, float(-rank))
+            ir_measures().ScoredDoc(number, document, float(score))
             for topic, number in self._number.items()
-            for rank, document in enumerate(run.rankings.get(topic, ()))
+            for score, document in enumerate(reversed(run.rankings.get(topic, ())), start=1)
         ]
         return {key: value for one in self._evaluators for key, value in one.values(documents)}
 
     def _flat_qrels(self) -> list[Any]:
         return [
-            ir_measures().Qrel(self._number[topic], document, max(grade, UNJUDGED))
+            ir_measures().Qrel(self._number[topic], document, max(int(grade), UNJUDGED))
             for topic, of in self._grades.items()
             for document, grade in of.items()
         ]
 
     def _qrels_by_subtopic(self, collection: RankedCollection) -> list[Any]:
         return [
-            ir_measures().Qrel(self._number[topic], document, max(grade, UNJUDGED), subtopic)
+            ir_measures().Qrel(self._number[topic], document, max(int(grade), UNJUDGED), subtopic)
             for topic, subtopics in collection.grades.items()
             for subtopic, of in subtopics.items()
             for document, grade in of.items()
@@ -197,6 +201,24 @@ def _check_subtopics(collection: RankedCollection, diverse: Sequence[Any]) -> No
             f"{names}: a measure of diversity, and no topic has two subtopics",
             path=collection.name,
             cure="give judgments by subtopic (topic subtopic docid grade), or leave it out",
+        )
+
+
+def _check_whole(collection: RankedCollection, measures: Sequence[Any]) -> None:
+    """Raise where tools, which take whole grades, would be told of another one."""
+    grades = (
+        (topic, document, grade)
+        for topic, of in collection.grades.items()
+        for judged in of.values()
+        for document, grade in judged.items()
+    )
+    other = next((place for place in grades if place[2] != int(place[2])), None) if measures else None
+    if other is not None:
+        topic, document, grade = other
+        raise input_fault(
+            f"{listed(map(str, measures))}: grades must be whole numbers, and document {document} of topic {topic} has {grade}",
+            path=collection.name,
+            cure="recode the grades, or name a measure that takes any, such as Compat(p=0.95)",
         )
 
 
@@ -374,7 +396,7 @@ def _check_grades(topics: Iterable[RankedTopic], measures: Iterable[ListMeasure]
         return
     faults = [
         Fault(
-            problem=f"document {document} has grade {topic.grades[row].max()} for topic {topic.name}, "
+            problem=f"document {document} has grade {short_number(topic.grades[row].max())} for topic {topic.name}, "
             f"above {largest}, up to which graded scores are defined",
             cure="recode the grades, or score without grades",
         )

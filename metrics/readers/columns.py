@@ -7,7 +7,6 @@ tab, vertical tab, form feed), so a field may hold any other character.
 
 import csv
 import io
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 
 from metrics.errors import FaultLog, counted, listed, nearest
 from metrics.files import check_columns
-from metrics.readers.lines import NUMBER, blocks, byte_lines, number, read_bytes, say_once, whole_number
+from metrics.readers.lines import blocks, byte_lines, number, read_bytes, say_once, whole_number
 
 BLANKS = np.isin(np.arange(256), list(b" \t\n\r\v\f"))
 TEXT_BLANKS = (b"\x1c", b"\x1d", b"\x1e", b"\x1f")
@@ -131,10 +130,6 @@ def _checked(data: bytes, names: Sequence[str], log: FaultLog) -> FieldColumns:
     return FieldColumns(lines=np.array(lines, dtype=np.int64), fields=columns)
 
 
-TREC_EVAL = re.compile(rf"runid\s+all\s+\S+|\S+\s+\S+\s+(?:{NUMBER.pattern}|nan)", re.IGNORECASE)
-"""A line of trec_eval: metric, topic, value; the row runid names the run."""
-VALUE = "value"
-"""A column of every long table of scores."""
 DELIMITERS = MappingProxyType({",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"})
 """What may stand between two fields, and how messages call several of it."""
 
@@ -196,10 +191,8 @@ def read_csv_columns(
     rows = _numbered_rows(text, delimiter or ",", log)
     header = [name.strip() for name in next(rows, (1, []))[1]]
     check_columns(path, len(header))
-    if VALUE in columns:
-        check_no_trec_eval(header, log)
-    _check_delimiter(header, delimiter, log)
-    _check_header(header, columns, log)
+    check_delimiter(header, delimiter, log)
+    check_header(header, columns, log)
     places = [header.index(name) for name in columns]
     cells: list[list[str]] = [[] for _ in columns]
     lines, wrong, last = list[int](), list[tuple[int, int]](), 1
@@ -211,7 +204,7 @@ def read_csv_columns(
         for column, place in zip(cells, places, strict=True):
             column.append(row[place].strip())
     for line, fields in wrong:
-        _note_length(fields, len(header), line, log, is_last=line == last)
+        note_length(fields, len(header), line, log, is_last=line == last)
     return CsvColumns(
         is_unended=not text.endswith(("\n", "\r")),
         lines=tuple(lines),
@@ -264,20 +257,8 @@ def _numbered_rows(text: str, delimiter: str, log: FaultLog) -> Iterator[tuple[i
         log.raise_if_any()
 
 
-def check_no_trec_eval(header: Sequence[str], log: FaultLog) -> None:
-    """Raise where the first line of what shall be a CSV of scores is one that trec_eval prints."""
-    if len(header) == 1 and TREC_EVAL.fullmatch(header[0]):
-        log.add(
-            "this is what trec_eval prints (metric, topic, value), and no CSV with a header",
-            line=1,
-            cure="run trec_eval -q, one file per run, and turn all of them into one CSV: "
-            "prefcal convert trec-to-scores RUN.eval ... -o scores.csv",
-        )
-    log.raise_if_any()
-
-
-def _check_delimiter(header: Sequence[str], delimiter: str | None, log: FaultLog) -> None:
-    """Raise where the header is one field, and would be several with another delimiter."""
+def check_delimiter(header: Sequence[str], delimiter: str | None, log: FaultLog) -> None:
+    """Raise `InputError` where the header is one field, and would be several with another delimiter."""
     others = [other for other in DELIMITERS if other != (delimiter or ",") and other in "".join(header)]
     if len(header) != 1 or not others:
         return
@@ -288,7 +269,8 @@ def _check_delimiter(header: Sequence[str], delimiter: str | None, log: FaultLog
     log.raise_if_any()
 
 
-def _check_header(header: Sequence[str], columns: Sequence[str], log: FaultLog) -> None:
+def check_header(header: Sequence[str], columns: Sequence[str], log: FaultLog) -> None:
+    """Raise `InputError` where a header lacks one of some columns, or has it twice."""
     if not header:
         log.add("the file is empty", line=1, cure=f"write a header line with {listed(columns)}")
     counts = Counter(header)
@@ -302,7 +284,8 @@ def _check_header(header: Sequence[str], columns: Sequence[str], log: FaultLog) 
     log.raise_if_any()
 
 
-def _note_length(fields: int, expected: int, line: int, log: FaultLog, *, is_last: bool) -> None:
+def note_length(fields: int, expected: int, line: int, log: FaultLog, *, is_last: bool) -> None:
+    """Note a row that has not as many fields as the header."""
     cure = "write one field for each header, and quote a field that has a comma in it"
     if is_last and fields < expected:
         cure = "write one field for each header; the file may be cut"

@@ -24,8 +24,11 @@ import math
 import re
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import TypeAlias
+
+import numpy as np
 
 from metrics.errors import FaultLog, raise_all
 from metrics.ranked.lists import CalendarUnit, RankedCollection, RankedRun
@@ -150,7 +153,7 @@ def read_ranked_collection(
 def read_ranked_run(path: str | Path, judged: Iterable[str], *, name: str | None = None) -> RankedRun:
     """Read and check a run: documents by score, the largest first, and equal scores by document, the larger first.
 
-    Ranks in the file and the order of its lines do not matter. An empty file is a run that never found anything.
+    Scores are compared in single precision, as trec_eval holds them. Ranks in the file and the order of its lines do not matter. An empty file is a run that never found anything.
 
     Parameters
     ----------
@@ -199,14 +202,35 @@ def read_ranked_run(path: str | Path, judged: Iterable[str], *, name: str | None
             log.add(problem, line=line, cure="delete one of the two lines")
         of_topic[document] = score
     raise_all([log])
-    rankings = {topic: _ranked(of) for topic, of in listed.items() if names.find(topic) is not None}
-    unjudged = {topic: len(of) for topic, of in listed.items() if topic not in rankings}
-    return RankedRun(name=name or run_name(path), rankings=rankings, unjudged=unjudged)
+    ranked = {topic: _ranked(of) for topic, of in listed.items() if names.find(topic) is not None}
+    return RankedRun(
+        name=name or run_name(path),
+        rankings={topic: documents for topic, (documents, _) in ranked.items()},
+        unjudged={topic: len(of) for topic, of in listed.items() if topic not in ranked},
+        single_ties=sum(ties for _, ties in ranked.values()),
+    )
 
 
-def _ranked(scores: dict[str, float]) -> tuple[str, ...]:
-    """Sort documents by score and id, both downwards."""
-    return tuple(sorted(scores, key=lambda document: (scores[document], document), reverse=True))
+def _ranked(scores: dict[str, float]) -> tuple[tuple[str, ...], int]:
+    """Sort documents by score in single precision and id, both downwards.
+
+    trec_eval holds scores as 32-bit floats, so that two which differ in the eighth digit are equal there.
+
+    Returns
+    -------
+    documents : tuple of str
+        The best first.
+    ties : int
+        How many neighbours differ in the file and are equal in single precision.
+    """
+    with np.errstate(over="ignore"):  # beyond 3.4e38 a score is infinite, as it is for trec_eval
+        single = np.array([*scores.values()], dtype=np.float64).astype(np.float32).tolist()
+    held = dict(zip(scores, single, strict=True))
+    documents = sorted(scores, key=lambda document: (held[document], document), reverse=True)
+    ties = sum(
+        held[one] == held[other] and scores[one] != scores[other] for one, other in pairwise(documents)
+    )
+    return tuple(documents), ties
 
 
 def _read(log: FaultLog, *headers: tuple[str, ...]) -> FieldColumns:

@@ -19,7 +19,7 @@ from calibration.tables.sources import TaskSources
 from calibration.user_model.measures import intent_shares, persistence
 from calibration.user_model.model import UserModel
 from metrics.errors import input_fault, listed
-from metrics.ranked.lists import RankedCollection, RankedRun
+from metrics.ranked.lists import RankedCollection, RankedRun, single_ties_note
 from metrics.ranked.named import INSTALL, has_ir_measures
 from metrics.ranked.score import (
     IAERR,
@@ -86,7 +86,8 @@ def scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -
         *lists.at_fitted_persistence(),
     )
     _check_defined(task, variants)
-    notes = tuple(f"{task.task}: {note}" for note in lists.missing())
+    ties = single_ties_note(runs)
+    notes = tuple(f"{task.task}: {note}" for note in (*lists.missing(), *([ties] if ties else [])))
     return FixedScorer(found=Measured(variants=variants, notes=notes))
 
 

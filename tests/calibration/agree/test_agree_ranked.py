@@ -260,6 +260,18 @@ def test_any_measure_can_be_added_to_lists_with_windows_too(ranked_study):
     check_differences(found, "P@5", scores_of(ranked_study[0], ["P@5"]), "P@5")
 
 
+def test_compatibility_and_other_values_of_a_parameter_need_no_extra(ranked_study, monkeypatch):
+    """Each has one name, whichever way it is written."""
+    monkeypatch.setattr("metrics.ranked.named.find_spec", lambda _: None)
+    found = added(
+        ranked_study, "Compat", "Compat(p=0.5)", "IANDCG(k=5, gains='graded')", "TIA-SBR(alpha=0.2)@5"
+    )
+    rows = found.agreement.drop_duplicates("measure").set_index("measure")
+    names = {"Compat(p=0.95)", "Compat(p=0.5)", "IA-nDCG(gains=graded)@5", "TIA-SBR(alpha=0.2)@5"}
+    assert names == set(rows.index[rows["role"] == "named"])
+    check_differences(found, "Compat(p=0.5)", scores_of(ranked_study[0], ["Compat(p=0.5)"]), "Compat(p=0.5)")
+
+
 def test_a_measure_that_is_undefined_for_a_judged_list_is_refused(ranked_study, tmp_path):
     """A score that is not there would be taken for a tie."""
     pytest.importorskip("ir_measures", reason="prefcal[measures] is not installed")
@@ -277,7 +289,7 @@ def test_a_measure_that_is_undefined_for_a_judged_list_is_refused(ranked_study, 
     ("name", "line"),
     [
         ("nDGC@10", "--measure: neither prefcal nor ir_measures has a measure 'nDGC'"),
-        ("RBP(q=1)", "--measure: RBP has no parameter 'q'"),
+        ("RBP(q=1)", "--measure: RBP(q=1): RBP has no parameter 'q'"),
         (
             "TIA-nDGC@5",
             "--measure: there is no measure 'TIA-nDGC@5' in any task; did you mean 'TIA-nDCG@10'?",

@@ -1,5 +1,6 @@
 """Files of judged ranked lists: what they mean, and every way in which they can be wrong."""
 
+import csv
 import gzip
 
 import pytest
@@ -7,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrics.errors import InputError
+from metrics.ranked.lists import single_ties_note
+from metrics.ranked.score import ranked_scores
 from metrics.readers.ranked import read_ranked_collection, read_ranked_run
 from tests.metrics.fault_places import is_placed
 from tests.metrics.ranked_files import INTENTS, QRELS, RUN, WINDOWS, write_ranked
@@ -311,3 +314,58 @@ def test_large_files_are_read(tmp_path):
 
     assert len(collection.windows) == 100_000
     assert {len(documents) for documents in rankings.values()} == {1000}
+
+
+SINGLE = """q Q0 d1 1 16.00000001 r
+q Q0 d2 2 16.0 r
+q Q0 d3 3 15.9999999 r
+q Q0 d9 4 15.9 r
+"""
+
+
+def test_scores_are_compared_in_single_precision_as_trec_eval_holds_them(tmp_path):
+    (tmp_path / "r.txt").write_text(SINGLE)
+    run = read_ranked_run(tmp_path / "r.txt", ["q"])
+    assert run.rankings["q"] == ("d3", "d2", "d1", "d9")
+    assert run.single_ties == 2
+    assert single_ties_note([run, run]) == (
+        "4 pairs of neighbours in 2 runs differ in score, but not in single precision, in which trec_eval sorts: "
+        "there the larger docid comes first"
+    )
+
+
+def test_equal_scores_and_scores_that_single_precision_tells_apart_are_in_no_note(tmp_path):
+    (tmp_path / "r.txt").write_text("q Q0 d1 1 16.0 r\nq Q0 d2 2 16.0 r\nq Q0 d3 3 15.9999 r\n")
+    run = read_ranked_run(tmp_path / "r.txt", ["q"])
+    assert run.rankings["q"] == ("d2", "d1", "d3")
+    assert single_ties_note([run]) is None
+
+
+def test_scores_beyond_single_precision_are_infinite_there(tmp_path):
+    (tmp_path / "r.txt").write_text(
+        "q Q0 d1 1 1e300 r\nq Q0 d2 2 1e39 r\nq Q0 d3 3 -1e300 r\nq Q0 d4 4 -inf r\n"
+    )
+    run = read_ranked_run(tmp_path / "r.txt", ["q"])
+    assert run.rankings["q"] == ("d2", "d1", "d4", "d3")
+    assert run.single_ties == 2
+
+
+def test_submitted_runs_score_what_trec_eval_published(shared, tmp_path):
+    """Six runs of TREC DL 2021, nDCG@10 of 53 topics each."""
+    pytest.importorskip("ir_measures")
+    folder = shared / "data" / "dl21"
+    if not folder.is_dir():
+        pytest.skip("needs the runs of TREC DL 2021")
+    collection = read_ranked_collection(qrels=folder / "qrels.dl21-passage.txt.gz")
+    runs = [
+        read_ranked_run(
+            path, collection.grades, name=path.name.removeprefix("input.").removesuffix(".txt.gz")
+        )
+        for path in sorted((folder / "runs").glob("*.gz"))
+    ]
+    found = {one[:2]: one.value for one in ranked_scores(collection, runs, ["nDCG@10"])}
+    with gzip.open(folder / "published.ndcg_cut10.gz", "rt") as rows:
+        published = {(row["runid"], row["topic"]): float(row["ndcg_cut_10"]) for row in csv.DictReader(rows)}
+    both = sorted(found.keys() & published.keys())
+    assert len(both) == 318
+    assert [place for place in both if abs(found[place] - published[place]) > 0.00005 + 1e-9] == []

@@ -97,8 +97,8 @@ def test_csv_is_the_documented_table(score, files):
     [
         (["--convention", "paper"], "ELG-1", 0.4 / 2 / 2),
         (["--convention", "paper"], "nCG-0", 0.4 / 1 / 2),
-        (["--alpha", "1"], "T11U", 0.8),
-        (["--alpha", "0"], "T11U", -1.0),
+        (["--alpha", "1"], "T11U(alpha=1)", 0.8),
+        (["--alpha", "0"], "T11U(alpha=0)", -1.0),
         (["--unpooled", "nonrel"], "ELG-1", 0.8 / 3 / 2),
         (["--unpooled", "nonrel"], "T11U", 0.66 * 0.8 - 0.34 * 2),
         (["--cells"], "gain", 0.8),
@@ -189,7 +189,7 @@ def test_days_of_another_year_are_warned_of(score, files):
 def test_the_model_gives_alpha_and_the_contingency_measure(score, files):
     """T11U under the fitted alpha; one more metric with the fitted weights, G_E = 1."""
     found = values(score("--model", files / "model.json", "--format", "csv"))
-    assert found["MB226", "T11U"] == pytest.approx(0.5 * 0.8 - 0.5)
+    assert found["MB226", "T11U(alpha=0.5)"] == pytest.approx(0.5 * 0.8 - 0.5)
     assert found["MB226", "Contingency"] == pytest.approx(0.8 - 0.5 * 1 - 0.25 * 1)
     assert found["MB227", "Contingency"] == pytest.approx(-2.0 * 1 + 0.0 * 1)
 
@@ -211,14 +211,14 @@ def test_a_weight_that_the_model_lacks_counts_0_and_is_named(score, files):
 def test_an_explicit_alpha_wins_over_the_models(score, files):
     """The weights are still the model's."""
     found = values(score("--model", files / "model.json", "--alpha", "1", "--format", "csv"))
-    assert found["MB226", "T11U"] == pytest.approx(0.8)
+    assert found["MB226", "T11U(alpha=1)"] == pytest.approx(0.8)
     assert ("MB226", "Contingency") in found
 
 
 def test_draws_give_an_interval_to_what_the_model_moves(score, files):
     """T11U = alpha * 0.8 - (1 - alpha) runs from alpha's low to its high end; ELG does not move."""
     rows = table(score("--model", files / "model.json", "--draws", "2000", "--format", "csv"))
-    low, high = (float(rows["MB226", "T11U"][end]) for end in ("low", "high"))
+    low, high = (float(rows["MB226", "T11U(alpha=0.5)"][end]) for end in ("low", "high"))
     assert low == pytest.approx(0.4 * 0.8 - 0.6, abs=0.01)
     assert high == pytest.approx(0.6 * 0.8 - 0.4, abs=0.01)
     assert (rows["MB226", "ELG-1"]["low"], rows["MB226", "ELG-1"]["high"]) == ("0.2", "0.2")
