@@ -20,7 +20,7 @@ from metrics.errors import FaultLog, input_fault, listed
 from metrics.readers.columns import CsvColumns, read_csv_columns
 from metrics.readers.lines import number, system_name
 from metrics.results import ALL
-from metrics.taking_part import TopicNames
+from metrics.taking_part import STREAM_TOPICS, TopicNames
 
 COLUMNS = ("run", "topic", "metric", "value")
 SCORES = "scores"
@@ -129,7 +129,7 @@ def scores_of_task(
     InputError
         If a system that was judged has no score on a topic on which it was judged.
     """
-    names = TopicNames(set(task.topics.tolist()))
+    names = TopicNames(set(task.topics.tolist()), STREAM_TOPICS, where=path)
     rows = scores.assign(topic=scores["topic"].map(names.find)).dropna(subset="topic")
     wanted = judged_summaries(task)
     log, found, notes = FaultLog(path), {}, []
@@ -298,8 +298,8 @@ class ShownTexts:
 
     def topic(self, name: str) -> str:
         """Return what a topic is about, by its long or short name; empty where that is unknown."""
-        return self.topics.get(TopicNames(self.topics).find(name) or "", "")
+        return self.topics.get(TopicNames(self.topics, STREAM_TOPICS).find(name) or "", "")
 
     def side(self, topic: str, system: str) -> str:
         """Return what a system showed on a topic; empty where that is unknown, or nothing."""
-        return self.sides.get(TopicNames(self.sides).find(topic) or "", {}).get(system, "")
+        return self.sides.get(TopicNames(self.sides, STREAM_TOPICS).find(topic) or "", {}).get(system, "")

@@ -27,7 +27,7 @@ from calibration.tables.preferences import WORKERS_UNKNOWN, knows_workers, left_
 from calibration.tables.tables import TABLES
 from metrics.errors import Fault, FaultLog, InputError, input_fault, listed
 from metrics.readers.columns import read_csv_columns
-from metrics.readers.lines import NUMBER, text_lines
+from metrics.readers.lines import NUMBER, lines_of, text_lines
 from metrics.results import ALL
 
 FIELDS = ("topic", "a", "b", "worker", "choice")
@@ -61,7 +61,7 @@ def read_preference_lines(path: str | Path, *, task: str = "preferences") -> pd.
     log = FaultLog(path)
     split = [
         (line, _cells(text, line, log))
-        for line, text in text_lines(path, log)
+        for line, text in text_lines(path, log, wanted=lines_of(FIELDS, "tabs"))
         if text.strip() and not text.startswith("#")
     ]
     winner_first = all(len(cells) != len(FIELDS) for _, cells in split)

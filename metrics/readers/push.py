@@ -39,10 +39,15 @@ from metrics.push.streams import (
 from metrics.readers.columns import read_columns, whole_numbers
 from metrics.readers.lines import run_name
 from metrics.readers.trees import Node, read_json
-from metrics.taking_part import TopicNames
+from metrics.taking_part import STREAM_TOPICS, TopicNames
 
 T = TypeVar("T")
-GAINS = {str(grade): gain for grade, gain in GAIN_OF_GRADE.items()}
+GAINS = {
+    text: gain for grade, gain in GAIN_OF_GRADE.items() for text in (f"{grade}", f"{grade}.", f"{grade}.0")
+}
+JUDGED = frozenset({"0", "Q0", "q0"})
+"""What stands in the second field of qrels, where a run has the tweet."""
+
 FORM = 'write {"topics": {TOPIC: {"clusters": [[TWEET, ...], ...]}}}'
 
 
@@ -90,7 +95,7 @@ def read_push_collection(
     logs = FaultLog(qrels), FaultLog(epochs), FaultLog(clusters)
     gains = _read_or_note(_read_gains, logs[0])
     created = _read_or_note(_read_created, logs[1])
-    found = _read_or_note(partial(_read_clusters, TopicNames(gains)), logs[2])
+    found = _read_or_note(partial(_read_clusters, TopicNames(gains, STREAM_TOPICS, where=clusters)), logs[2])
     raise_all(logs)
     return PushCollection(
         name=str(qrels),
@@ -131,8 +136,16 @@ def read_push_run(path: str | Path, *, name: str | None = None) -> PushRun:
     columns = read_columns(("topic", "tweet", "epoch", "runtag"), log)
     topics, tweets, epochs, _ = columns.fields
     pushed = whole_numbers(epochs, "epoch", columns.lines, log)
+    _check_pushes(tweets, log)
     raise_all([log])
     return PushRun(name=name or run_name(path), topics=tuple(topics), tweets=tuple(tweets), epochs=pushed)
+
+
+def _check_pushes(tweets: Sequence[str], log: FaultLog) -> None:
+    """Note where the four fields are those of judgments."""
+    if tweets and JUDGED.issuperset(tweets):
+        cure = "name a file with lines of topic, tweet, epoch, runtag"
+        log.add(f"the second field is {tweets[0]} on every line: these are judgments", line=1, cure=cure)
 
 
 def _read_or_note(read: Callable[[FaultLog], dict[str, T]], log: FaultLog) -> dict[str, T]:

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from metrics.errors import FaultLog, listed, nearest
-from metrics.readers.lines import read_bytes, rows, text_lines
+from metrics.readers.lines import lines_of, read_bytes, rows, text_lines
 from metrics.readers.ranked import calendar_window
 from metrics.readers.trees import Node, read_json
 
@@ -86,7 +86,7 @@ def read_ranked_topics(path: str | Path) -> dict[str, AskedTopic]:
     """
     log = FaultLog(path)
     topics: dict[str, AskedTopic] = {}
-    for line, written in text_lines(path, log):
+    for line, written in text_lines(path, log, wanted=lines_of(TOPIC[:2], "tabs")):
         fields = [field.strip() for field in written.split("\t")]
         if not any(fields) or (line == 1 and tuple(fields) in {TOPIC, TOPIC[:2]}):
             continue
