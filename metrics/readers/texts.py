@@ -4,11 +4,13 @@
 |---|---|
 | tweets | ``tweet_id<TAB>text`` a line |
 | topics | ``topic<TAB>text`` a line, or ``topic<TAB>text<TAB>asked_at``: the day on which the query was asked |
+| topics | JSON lines with an id and a text, such as ``{"_id": ID, "text": TEXT}`` of BEIR or ``{"id": ID, "narrative": TEXT}`` |
 | texts | ``docid<TAB>title<TAB>text`` a line; title and text may be empty; or ``docid<TAB>text`` on every line |
+| texts | JSON lines with an id, a text and perhaps a title, such as ``{"_id": ID, "title": TITLE, "text": TEXT}`` of BEIR |
 | profiles | ``<top>`` blocks with ``<num>``, ``<title>``, ``<desc>``, ``<narr>``, as in TREC Microblog, such as 2015 |
 | profiles | JSON list of objects with ``topid``, ``title``, ``description``, ``narrative``, as in TREC Real-Time Summarization, such as 2016 |
 
-Files are UTF-8, plain or gzip, without quoting; a first line with the names of topics or texts above is a header. Which form
+Files are UTF-8, plain or packed, without quoting; a first line with the names of topics or texts above is a header. Which form
 profiles have is told by their first character. No measure needs any of these.
 
 Answers to questions in words, with the sources that they cite: what a system wrote, as a file.
@@ -16,20 +18,24 @@ Answers to questions in words, with the sources that they cite: what a system wr
 | file | content |
 |---|---|
 | answers | ``{"topic": ID, "text": TEXT, "citations": [{"label", "title", "text", "url"?}, ...]?}`` a line |
+| answers | of TREC RAG, RAGTIME and other tracks: an object an answer, with ``topic_id`` or ``metadata`` and sentences, see `TrackAnswer` |
+| answers | of TREC iKAT: an object a run, with ``turns`` |
 | answers | ``topic<TAB>text`` a line |
 
-Files are UTF-8, plain or gzip; their first character tells which form they have. Of the second a first line with the names above is a
+Files are UTF-8, plain or packed; their first character tells whether they are JSON. Of the last form a first line with the names above is a
 header. A system need not answer every question. What the texts look like is up to those who show them. No measure needs any of these.
 """
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from metrics.errors import FaultLog, listed, nearest
+from metrics.files import check_values
 from metrics.readers.lines import lines_of, read_bytes, rows, text_lines
 from metrics.readers.ranked import calendar_window
 from metrics.readers.trees import Node, read_json
@@ -86,7 +92,10 @@ def read_ranked_topics(path: str | Path) -> dict[str, AskedTopic]:
     """
     log = FaultLog(path)
     topics: dict[str, AskedTopic] = {}
-    for line, written in text_lines(path, log, wanted=lines_of(TOPIC[:2], "tabs")):
+    for line, name, _, text in _texts_from_json(log) if _is_json(path) else ():
+        if topics.setdefault(name, AskedTopic(text=text)).text != text:
+            log.add(f"topic {name} stands twice", line=line, cure="delete one of the two lines")
+    for line, written in () if _is_json(path) else text_lines(path, log, wanted=lines_of(TOPIC[:2], "tabs")):
         fields = [field.strip() for field in written.split("\t")]
         if not any(fields) or (line == 1 and tuple(fields) in {TOPIC, TOPIC[:2]}):
             continue
@@ -116,15 +125,20 @@ def read_document_texts(path: str | Path) -> dict[str, DocumentText]:
     """
     log = FaultLog(path)
     texts: dict[str, DocumentText] = {}
-    first = next(iter(read_bytes(path).splitlines()), b"")
-    columns = (DOCUMENT[0], DOCUMENT[2]) if first.count(b"\t") == 1 else DOCUMENT
-    for line, (document, *titled, text) in rows(path, columns, log):
-        title = "".join(titled)
+    for line, document, title, text in _texts_from_json(log) if _is_json(path) else _titled(log):
         if document in texts:
             log.add(f"document {document} stands twice", line=line, cure="delete one of the two lines")
         texts[document] = DocumentText(title=title.strip(), text=text.strip())
     log.raise_if_any()
     return texts
+
+
+def _titled(log: FaultLog) -> Iterator[tuple[int, str, str, str]]:
+    """Yield line, document, title and text; the first line says whether there are titles."""
+    first = next(iter(read_bytes(log.path).splitlines()), b"")
+    columns = (DOCUMENT[0], DOCUMENT[2]) if first.count(b"\t") == 1 else DOCUMENT
+    for line, (document, *titled, text) in rows(log.path, columns, log):
+        yield line, document, "".join(titled), text
 
 
 def _day(text: str, line: int, log: FaultLog) -> str | None:
@@ -246,6 +260,95 @@ def _text(node: Node, name: str, log: FaultLog) -> str:
     return " ".join(member.value.split())
 
 
+IDS = (
+    "_id",
+    "id",
+    "topic_id",
+    "narrative_id",
+    "request_id",
+    "query_id",
+    "qid",
+    "topic",
+    "docid",
+    "doc_id",
+    "docno",
+)
+TEXTS = (
+    "text",
+    "narrative",
+    "query",
+    "question",
+    "problem_statement",
+    "contents",
+    "segment",
+    "body",
+    "title",
+)
+"""What the members of JSON lines are called that hold an id or a text; the first that is there counts."""
+TEXT_FORM = 'write {"_id": ID, "text": TEXT} on one line'
+
+
+def _is_json(path: str | Path) -> bool:
+    return read_bytes(path).lstrip()[:1] in {b"{", b"["}
+
+
+def text_object(plain: Any) -> tuple[str, str, str] | None:
+    """Return id, title and text of an object of JSON lines that names a text; None for any other.
+
+    The text is empty where there is a title and none.
+    """
+    if not isinstance(plain, dict):
+        return None
+    name = next((str(plain[key]) for key in IDS if _is_id(plain.get(key))), None)
+    text = next((plain[key] for key in TEXTS if _is_text(plain.get(key))), None)
+    title = plain.get("title")
+    if name is None or text is None:
+        return None
+    return name, title if _is_text(title) and text is not title else "", text
+
+
+def _texts_from_json(log: FaultLog) -> Iterator[tuple[int, str, str, str]]:
+    """Yield line, id, title and text of each object, white space as one blank; what is none is noted."""
+    for line, plain in _objects(log, TEXT_FORM):
+        found = text_object(plain)
+        if found is None:
+            names = f"has {listed(plain)}" if isinstance(plain, dict) else "is no object"
+            log.add(f"no id and text: this {names}", line=line, cure=TEXT_FORM)
+        else:
+            name, title, text = found
+            yield line, name.strip(), " ".join(title.split()), " ".join(text.split())
+
+
+def _objects(log: FaultLog, cure: str) -> Iterator[tuple[int, Any]]:
+    """Yield what stands on each line, or in the whole file where its first line is no JSON by itself: one value, or those of a list."""
+    lines = [(line, text) for line, text in text_lines(log.path, log) if text and not text.isspace()]
+    if lines and not isinstance(_plain(lines[0][1]), dict):
+        check_values(log.path, sum(text.count(mark) for _, text in lines for mark in ",[{"))
+        whole = _plain("\n".join(text for _, text in lines))
+        if whole is not None:
+            yield from ((lines[0][0], one) for one in (whole if isinstance(whole, list) else [whole]))
+            return
+    for line, text in lines:
+        plain = _plain(text)
+        if plain is None:
+            log.add("the line is not JSON", line=line, cure=cure)
+        else:
+            yield line, plain
+
+
+def _plain(text: str) -> Any:
+    """Return the value of a JSON text, None where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _is_id(value: Any) -> bool:
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return is_number or (_is_text(value) and bool(value.strip()))
+
+
 ANSWER = ("topic", "text", "citations")
 CITATION = ("label", "title", "text", "url")
 COLUMNS = ("topic", "text")
@@ -254,21 +357,29 @@ ANSWER_FORM = 'write {"topic": ID, "text": TEXT} on one line'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Citation:
-    """A source: what stands in brackets where it is cited, its title, which may be empty, its text, and its address."""
+    """A source: what stands in brackets where it is cited, its title, which may be empty, its text, and its address.
+
+    ``has_text`` False: nobody gave its text, and its id stands there.
+    """
 
     label: str
     title: str
     text: str
     url: str | None = None
+    has_text: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenAnswer:
-    """An answer to one question; ``line`` is where it stands. ``citations`` is None where nothing is said of sources."""
+    """An answer to one question; ``line`` is where it stands. ``citations`` is None where nothing is said of sources.
+
+    ``is_joined``: it was put together from sentences, so that what stands in brackets within these is no mark of a source.
+    """
 
     text: str
     line: int
     citations: tuple[Citation, ...] | None = None
+    is_joined: bool = False
 
 
 def read_answers(path: str | Path) -> dict[str, GivenAnswer]:
@@ -281,7 +392,7 @@ def read_answers(path: str | Path) -> dict[str, GivenAnswer]:
         text; an answer without a topic or a text; a topic or the label of a citation that stands twice; or if there is no answer.
     """
     log = FaultLog(path)
-    is_json = read_bytes(path).lstrip()[:1] == b"{"
+    is_json = _is_json(path)
     answers: dict[str, GivenAnswer] = {}
     for topic, answer in _answers_from_json(log) if is_json else _from_rows(log):
         if not topic:
@@ -305,15 +416,11 @@ def _from_rows(log: FaultLog) -> Iterator[tuple[str, GivenAnswer]]:
 
 
 def _answers_from_json(log: FaultLog) -> Iterator[tuple[str, GivenAnswer]]:
-    for line, text in text_lines(log.path, log):
-        if not text or text.isspace():
-            continue
-        try:
-            plain = json.loads(text)
-        except (ValueError, RecursionError):
-            log.add("the line is not JSON", line=line, cure=ANSWER_FORM)
-            continue
-        if _fits(plain, ANSWER, ("topic", "text"), "the answer", line, log):
+    for line, plain in _objects(log, ANSWER_FORM):
+        tracks = track_answers(plain)
+        for one in tracks or ():
+            yield one.topic.strip(), one.answer(line, log)
+        if tracks is None and _fits(plain, ANSWER, ("topic", "text"), "the answer", line, log):
             yield (
                 plain["topic"].strip(),
                 GivenAnswer(text=plain["text"].strip(), line=line, citations=_citations(plain, line, log)),
@@ -342,6 +449,181 @@ def _citations(answer: Mapping[str, Any], line: int, log: FaultLog) -> tuple[Cit
     return tuple(
         Citation(**{key: value for key, value in one.items() if value is not None}) for one in fitting
     )
+
+
+SENTENCES = ("answer", "responses", "report")
+TRACK_TOPICS = ("topic_id", "narrative_id", "request_id", "turn_id", "query_id", "qid")
+MARK = re.compile(r"\[(\d{1,4})\]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrackAnswer:
+    """An answer as a track writes it: sentences, each with what it cites.
+
+    Attributes
+    ----------
+    topic : str
+        ``topic_id`` or ``narrative_id``, of the object or of its ``metadata``; ``turn_id`` of a turn.
+    sentences : sequence of (str, sequence)
+        Text, and the sources that it cites: places in ``references`` from 0, or ids.
+    references : sequence of str
+        Ids of sources.
+    texts : mapping of str to (str, str)
+        Id of a source -> its title and text, where the file has them.
+    is_cited : bool
+        Whether anything is said of sources.
+    """
+
+    topic: str
+    sentences: Sequence[tuple[str, Sequence[int | str]]]
+    references: Sequence[str]
+    texts: Mapping[str, tuple[str, str]]
+    is_cited: bool
+
+    def answer(self, line: int, log: FaultLog) -> GivenAnswer:
+        """Return it as one text, each sentence with the marks of its sources behind it; sources are numbered as they are cited."""
+        used = {int(mark) for text, _ in self.sentences for mark in MARK.findall(text)}
+        free = (number for number in count(1) if number not in used)
+        labels: dict[str, str] = {}
+        parts = []
+        for text, cited in self.sentences:
+            marks: dict[str, None] = {}
+            for one in cited:
+                source = self._source(one, line, log)
+                if source is not None:
+                    if source not in labels:
+                        labels[source] = str(next(free))
+                    marks[f"[{labels[source]}]"] = None
+            parts.append(" ".join(filter(None, [text.strip(), "".join(marks)])))
+        citations = tuple(self._citation(source, label) for source, label in labels.items())
+        return GivenAnswer(
+            text=" ".join(filter(None, parts)),
+            line=line,
+            citations=citations if self.is_cited else None,
+            is_joined=True,
+        )
+
+    def _source(self, cited: int | str, line: int, log: FaultLog) -> str | None:
+        """Return the id of what is cited; note a place where no reference stands."""
+        if isinstance(cited, str):
+            is_place = (
+                cited.isdecimal() and cited not in self.references and int(cited) < len(self.references)
+            )
+            return self.references[int(cited)] if is_place else cited
+        if 0 <= cited < len(self.references):
+            return self.references[cited]
+        problem = f"the answer to topic {self.topic} cites {cited}, and there are {len(self.references)} references, counted from 0"
+        log.add(problem, line=line, cure="add it to the references, or take the citation out")
+        return None
+
+    def _citation(self, source: str, label: str) -> Citation:
+        title, text = self.texts.get(source, ("", ""))
+        return Citation(label=label, title=title, text=text or source, has_text=bool(text))
+
+
+def track_answers(plain: Any) -> list[TrackAnswer] | None:
+    """Return the answers of an object as a track writes it; None for an object of another form."""
+    if not isinstance(plain, dict):
+        return None
+    if isinstance(plain.get("turns"), list):
+        turns = [_turn(turn) for turn in plain["turns"]]
+        return [turn for turn in turns if turn is not None] or None
+    given = next((plain[name] for name in SENTENCES if isinstance(plain.get(name), list | str)), None)
+    metadata = plain.get("metadata") if isinstance(plain.get("metadata"), dict) else {}
+    names = (*(plain.get(name) for name in TRACK_TOPICS), *(metadata.get(name) for name in TRACK_TOPICS))
+    topic = next((str(name) for name in names if _is_id(name)), None)
+    if given is None or topic is None:
+        return None
+    sentences = [_sentence(one) for one in ([given] if isinstance(given, str) else given)]
+    if any(one is None for one in sentences):
+        return None
+    texts = {
+        **_source_texts(plain.get("references")),
+        **_source_texts(plain.get("documents")),
+    }
+    references = plain.get("references")
+    return [
+        TrackAnswer(
+            topic=topic,
+            sentences=[one for one in sentences if one is not None],
+            references=[_source_id(one) for one in references] if isinstance(references, list) else [],
+            texts=texts,
+            is_cited=references is not None or any(one[1] for one in sentences if one is not None),
+        )
+    ]
+
+
+def _turn(turn: Any) -> TrackAnswer | None:
+    """Return the first response of a turn of a conversation; its sources stand at its end, since no sentence cites them."""
+    responses = turn.get("responses") if isinstance(turn, dict) else None
+    if not isinstance(responses, list) or not responses or not _is_id(turn.get("turn_id")):
+        return None
+    ranked = [one for one in responses if isinstance(one, dict) and _is_text(one.get("text"))]
+    first = min(ranked, key=lambda one: one["rank"] if isinstance(one.get("rank"), int) else 0, default=None)
+    if first is None:
+        return None
+    given = next(
+        (
+            first[name]
+            for name in ("citations", "passage_provenance")
+            if isinstance(first.get(name), dict | list)
+        ),
+        [],
+    )
+    named = (
+        list(given)
+        if isinstance(given, dict)
+        else [one for one in given if not isinstance(one, dict) or one.get("used", True)]
+    )
+    sources = [source for one in named if (source := _source_id(one))]
+    return TrackAnswer(
+        topic=str(turn["turn_id"]),
+        sentences=[(first["text"], sources)],
+        references=[],
+        texts=_source_texts(given),
+        is_cited=bool(sources),
+    )
+
+
+def _sentence(plain: Any) -> tuple[str, list[int | str]] | None:
+    """Return the text of a sentence and what it cites: places, ids, or ids with how sure the system is; None for anything else."""
+    if _is_text(plain):
+        return plain, []
+    if not isinstance(plain, dict) or not _is_text(plain.get("text")):
+        return None
+    cited = plain.get("citations") or []
+    if not isinstance(cited, list | dict) or not all(map(_is_id, cited)):
+        return None
+    return plain["text"], list(cited)
+
+
+def _source_id(plain: Any) -> str:
+    if isinstance(plain, dict):
+        return next((str(plain[key]) for key in IDS if _is_id(plain.get(key))), "")
+    return str(plain)
+
+
+def _source_texts(given: Any) -> dict[str, tuple[str, str]]:
+    """Return id -> title and text of sources that a file gives as objects, in a list or by their ids."""
+    objects = (
+        given.items()
+        if isinstance(given, dict)
+        else ((None, one) for one in given or () if isinstance(given, list))
+    )
+    found: dict[str, tuple[str, str]] = {}
+    for name, plain in objects:
+        text = (
+            next((plain[key] for key in TEXTS if _is_text(plain.get(key))), "")
+            if isinstance(plain, dict)
+            else plain
+            if name
+            else ""
+        )
+        title = plain.get("title") if isinstance(plain, dict) else None
+        source = name if name is not None else _source_id(plain)
+        if _is_text(text) and text and source:
+            found[source] = (title if _is_text(title) and title is not text else "", text)
+    return found
 
 
 def _fits(

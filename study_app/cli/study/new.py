@@ -85,8 +85,11 @@ def _show(material: "StartingFiles") -> None:
     for search in material.partial:
         click.echo(f"{search.family}: left out, {_lacking(search)}")
     if material.unused:
-        more = f" and {len(material.unused) - MOST_SHOWN} more" if len(material.unused) > MOST_SHOWN else ""
-        click.echo(f"not used: {', '.join(map(str, material.unused[:MOST_SHOWN]))}{more}")
+        click.echo("not used:")
+        for path, why in list(material.unused.items())[:MOST_SHOWN]:
+            click.echo(f"  {path}: {why}")
+        if len(material.unused) > MOST_SHOWN:
+            click.echo(f"  and {len(material.unused) - MOST_SHOWN} more")
 
 
 def _lacking(search: "Search") -> str:

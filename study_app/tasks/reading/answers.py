@@ -228,7 +228,7 @@ def _missing(answer: GivenAnswer) -> list[str]:
 
     An answer that says nothing of sources may have anything in brackets.
     """
-    if answer.citations is None:
+    if answer.citations is None or answer.is_joined:
         return []
     given = {one.label for one in answer.citations}
     shapes = {"0", *(DIGITS.sub("0", label) for label in given)}
@@ -277,6 +277,9 @@ def _notes(asked: Iterable[str], systems: Mapping[str, Mapping[str, GivenAnswer]
         silent = [topic for topic in topics if topic not in answers]
         if silent:
             yield f"{name}: no answer to {counted(len(silent), 'topic')} of {len(topics)}: {listed(silent)}"
+        textless = sum(not one.has_text for answer in answers.values() for one in answer.citations or ())
+        if textless:
+            yield f"{name}: {counted(textless, 'cited source')} without a text, shown by {'its' if textless == 1 else 'their'} id"
         bare = [
             topic
             for topic, answer in answers.items()

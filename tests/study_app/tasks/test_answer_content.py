@@ -174,3 +174,59 @@ def test_a_pair_that_there_is_not_is_one_line_with_place_and_cure(tmp_path, line
     """The second line of the file."""
     systems = {"a": PLAIN, "b": PLAIN, "c": "Q1\tx\n"}
     assert faults(tmp_path, systems=systems, pairs=f"Q1 a b\n{line}\n") == [f"pairs.txt:2: {said}"]
+
+
+TURNS = {
+    "run_name": "r",
+    "turns": [
+        {"turn_id": "Q1", "responses": [
+            {"rank": 2, "text": "Worse.", "passage_provenance": []},
+            {"rank": 1, "text": "On rails.", "passage_provenance": [{"id": "p1", "text": "Rails.", "used": True}, {"id": "p2", "text": "Sea.", "used": False}]},
+        ]},
+    ],
+}  # fmt: skip
+
+
+def test_turns_of_a_conversation_are_answers(tmp_path):
+    """TREC iKAT: the first response of each, what it used behind it."""
+    content = read(tmp_path, systems={"a": json.dumps(TURNS, indent=1), "b": PLAIN})
+    block, source = content.shown["Q1", "a"]["first"]
+    assert block["text"] == "On rails. [1]"
+    assert (source["text"], source["second"][0]["text"]) == ("[1]", "Rails.")
+
+
+def test_texts_of_documents_that_a_track_file_brings_are_shown(tmp_path):
+    """And brackets that a sentence has anyway are words, not marks of sources; numbers that they have are not used."""
+    answer = {
+        "topic_id": "Q1",
+        "references": [{"docid": "d1", "title": "A book", "segment": "It says so."}, "d2"],
+        "documents": {"d2": {"id": "d2", "text": "It does not."}},
+        "answer": [{"text": "A vehicle [1].", "citations": [0]}, {"text": "So.", "citations": ["1"]}],
+    }
+    content = read(tmp_path, systems={"a": [answer], "b": PLAIN})
+    block, first, second = content.shown["Q1", "a"]["first"]
+    assert block["text"] == "A vehicle [1]. [2] So. [3]"
+    assert [(one["text"], one["second"][0]["text"]) for one in (first, second)] == [
+        ("[2] A book", "It says so."),
+        ("[3]", "It does not."),
+    ]
+
+
+def test_a_citation_of_no_reference_is_a_fault(tmp_path):
+    """Places are counted from 0."""
+    answer = {"topic_id": "Q1", "references": ["d1"], "answer": [{"text": "So.", "citations": [1]}]}
+    assert faults(tmp_path, systems={"a": [answer], "b": PLAIN}) == [
+        (
+            "a.jsonl:1: the answer to topic Q1 cites 1, and there are 1 references, counted from 0; add it to the references, or take "
+            "the citation out"
+        )
+    ]
+
+
+def test_an_object_of_another_form_names_its_members(tmp_path):
+    """So that one sees which tool wrote it."""
+    [said, *others] = faults(tmp_path, systems={"a": [{"prompt": "Q1", "completion": "x"}], "b": PLAIN})
+    assert said.startswith(
+        "a.jsonl:1: the answer has 'prompt', which is not known; known here: topic, text, citations"
+    )
+    assert others
