@@ -32,7 +32,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from metrics.errors import FaultLog, listed, nearest
 from metrics.files import check_values
@@ -299,12 +299,18 @@ def text_object(plain: Any) -> tuple[str, str, str] | None:
     """
     if not isinstance(plain, dict):
         return None
-    name = next((str(plain[key]) for key in IDS if _is_id(plain.get(key))), None)
-    text = next((plain[key] for key in TEXTS if _is_text(plain.get(key))), None)
-    title = plain.get("title")
-    if name is None or text is None:
+    name, key = _id_of(plain), next((key for key in TEXTS if _is_text(plain.get(key))), None)
+    if not name or key is None:
         return None
-    return name, title if _is_text(title) and text is not title else "", text
+    title = plain.get("title")
+    return name, title if _is_text(title) and key != "title" else "", plain[key]
+
+
+def _id_of(plain: Any) -> str:
+    """Return an id, or that of an object; empty where there is none."""
+    if isinstance(plain, dict):
+        return next((str(plain[key]) for key in IDS if _is_id(plain.get(key))), "")
+    return str(plain) if _is_id(plain) else ""
 
 
 def _texts_from_json(log: FaultLog) -> Iterator[tuple[int, str, str, str]]:
@@ -510,7 +516,7 @@ class TrackAnswer:
                 cited.isdecimal() and cited not in self.references and int(cited) < len(self.references)
             )
             return self.references[int(cited)] if is_place else cited
-        if 0 <= cited < len(self.references):
+        if 0 <= cited < len(self.references) and self.references[cited]:
             return self.references[cited]
         problem = f"the answer to topic {self.topic} cites {cited}, and there are {len(self.references)} references, counted from 0"
         log.add(problem, line=line, cure="add it to the references, or take the citation out")
@@ -528,27 +534,22 @@ def track_answers(plain: Any) -> list[TrackAnswer] | None:
     if isinstance(plain.get("turns"), list):
         turns = [_turn(turn) for turn in plain["turns"]]
         return [turn for turn in turns if turn is not None] or None
+    metadata = plain.get("metadata")
     given = next((plain[name] for name in SENTENCES if isinstance(plain.get(name), list | str)), None)
-    metadata = plain.get("metadata") if isinstance(plain.get("metadata"), dict) else {}
-    names = (*(plain.get(name) for name in TRACK_TOPICS), *(metadata.get(name) for name in TRACK_TOPICS))
-    topic = next((str(name) for name in names if _is_id(name)), None)
-    if given is None or topic is None:
+    holders = (plain, metadata) if isinstance(metadata, dict) else (plain,)
+    topic = next((str(of[name]) for of in holders for name in TRACK_TOPICS if _is_id(of.get(name))), None)
+    sentences = [_sentence(one) for one in ([given] if isinstance(given, str) else given or ())]
+    whole = [one for one in sentences if one is not None]
+    if given is None or topic is None or len(whole) < len(sentences):
         return None
-    sentences = [_sentence(one) for one in ([given] if isinstance(given, str) else given)]
-    if any(one is None for one in sentences):
-        return None
-    texts = {
-        **_source_texts(plain.get("references")),
-        **_source_texts(plain.get("documents")),
-    }
     references = plain.get("references")
     return [
         TrackAnswer(
             topic=topic,
-            sentences=[one for one in sentences if one is not None],
-            references=[_source_id(one) for one in references] if isinstance(references, list) else [],
-            texts=texts,
-            is_cited=references is not None or any(one[1] for one in sentences if one is not None),
+            sentences=whole,
+            references=[_id_of(one) for one in references] if isinstance(references, list) else [],
+            texts={**_source_texts(references), **_source_texts(plain.get("documents"))},
+            is_cited=references is not None or any(cited for _, cited in whole),
         )
     ]
 
@@ -562,20 +563,10 @@ def _turn(turn: Any) -> TrackAnswer | None:
     first = min(ranked, key=lambda one: one["rank"] if isinstance(one.get("rank"), int) else 0, default=None)
     if first is None:
         return None
-    given = next(
-        (
-            first[name]
-            for name in ("citations", "passage_provenance")
-            if isinstance(first.get(name), dict | list)
-        ),
-        [],
-    )
-    named = (
-        list(given)
-        if isinstance(given, dict)
-        else [one for one in given if not isinstance(one, dict) or one.get("used", True)]
-    )
-    sources = [source for one in named if (source := _source_id(one))]
+    lists = (first.get(name) for name in ("citations", "passage_provenance"))
+    given: list[Any] | dict[Any, Any] = next((one for one in lists if isinstance(one, dict | list)), [])
+    used = [one for one in given if not isinstance(one, dict) or one.get("used", True)]
+    sources = [source for one in used if (source := _id_of(one))]
     return TrackAnswer(
         topic=str(turn["turn_id"]),
         sentences=[(first["text"], sources)],
@@ -597,33 +588,14 @@ def _sentence(plain: Any) -> tuple[str, list[int | str]] | None:
     return plain["text"], list(cited)
 
 
-def _source_id(plain: Any) -> str:
-    if isinstance(plain, dict):
-        return next((str(plain[key]) for key in IDS if _is_id(plain.get(key))), "")
-    return str(plain)
-
-
 def _source_texts(given: Any) -> dict[str, tuple[str, str]]:
     """Return id -> title and text of sources that a file gives as objects, in a list or by their ids."""
-    objects = (
-        given.items()
-        if isinstance(given, dict)
-        else ((None, one) for one in given or () if isinstance(given, list))
-    )
-    found: dict[str, tuple[str, str]] = {}
-    for name, plain in objects:
-        text = (
-            next((plain[key] for key in TEXTS if _is_text(plain.get(key))), "")
-            if isinstance(plain, dict)
-            else plain
-            if name
-            else ""
-        )
-        title = plain.get("title") if isinstance(plain, dict) else None
-        source = name if name is not None else _source_id(plain)
-        if _is_text(text) and text and source:
-            found[source] = (title if _is_text(title) and title is not text else "", text)
-    return found
+    if isinstance(given, dict):
+        given = [
+            {**(one if isinstance(one, dict) else {"text": one}), "_id": name} for name, one in given.items()
+        ]
+    found = map(text_object, given if isinstance(given, list) else ())
+    return {one[0]: one[1:] for one in found if one is not None and one[2].strip()}
 
 
 def _fits(
@@ -648,6 +620,6 @@ def _fits(
     return len(log.faults) == before
 
 
-def _is_text(value: Any) -> bool:
+def _is_text(value: Any) -> TypeGuard[str]:
     """Say whether a value is text without half of a character (a lone surrogate)."""
     return isinstance(value, str) and not any("\ud800" <= one <= "\udfff" for one in value)

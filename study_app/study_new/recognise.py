@@ -20,6 +20,7 @@ from metrics.readers.lines import DAMAGED, JSON_START, NUMBER, PEEKED, check_is_
 from metrics.readers.ranked import BEIR, calendar_window
 from metrics.readers.texts import ANSWER, text_object, track_answers
 
+WINNERS = "preferences with their winner, which prefcal convert lines-to-tables reads"
 HEAD_BYTES = 4_000_000
 LINES_JUDGED = 50
 SHARE_THAT_FITS = 0.9
@@ -188,6 +189,8 @@ def _of_table(path: Path, text: str) -> Recognised | Unknown:
         beir = (line.split() for line in lines)
         rows = tuple((row[0], "0", *row[1:]) for row in beir if len(row) == len(BEIR) and _is_number(row[2]))
         return Recognised(path=path, form="id id id number", rows=rows)
+    if _are_winners([line.split() for line in judged]):
+        return Unknown(path=path, why=WINNERS)
     nearest_form, most = "", 0
     for form, (separator, fits) in FORMS.items():
         fitting = sum(fits(line.split(separator)) for line in judged)
@@ -199,14 +202,20 @@ def _of_table(path: Path, text: str) -> Recognised | Unknown:
     return Unknown(path=path, why=_strange(judged, nearest_form, most))
 
 
+def _are_winners(rows: Sequence[Sequence[str]]) -> bool:
+    """Say whether lines of four or five fields end with one of the two systems that they name, now the one, now the other."""
+    firsts = {
+        row[-1] == row[1] for row in rows if len(row) in {4, 5} and row[1] != row[2] and row[-1] in row[1:3]
+    }
+    return len(firsts) == 2 and all(len(row) in {4, 5} and row[-1] in row[1:3] for row in rows)
+
+
 def _strange(lines: Sequence[str], form: str, fitting: int) -> str:
     """Say what lines of no form look like, and how many of them are like the form that is nearest."""
     near = f"; {fitting} of the first {len(lines)} are like {WORDS[form]}" if fitting else ""
     for mark, by in ((None, "blanks"), *DELIMITERS.items()):
         rows = [line.split(mark) for line in lines]
         sizes = {len(row) for row in rows}
-        if mark in {None, "\t"} and sizes <= {4, 5} and all(row[-1] in row[1:3] for row in rows):
-            return "preferences with their winner, which prefcal convert lines-to-tables reads"
         if mark in {",", ";"} and len(sizes) == 1 and sizes != {1}:
             return f"a CSV (fields separated by {by}), which prefcal import reads where it holds preferences{near}"
     by = "tabs" if "\t" in lines[0] else "blanks"
