@@ -225,11 +225,12 @@ def _relative(path: Path, folder: Path) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartingFiles:
-    """What was found: whole collections, parts of others, and the files that play no part, each with the reason."""
+    """What was found: whole collections, parts of others, and the files that play no part; ``reasons`` says of each of these why."""
 
     whole: list[FoundCollection]
     partial: list[Search]
-    unused: dict[Path, str]
+    unused: list[Path]
+    reasons: Mapping[Path, str]
 
 
 def find_material(places: Sequence[Path]) -> StartingFiles:
@@ -258,12 +259,12 @@ def find_material(places: Sequence[Path]) -> StartingFiles:
     whole, partial = collections([file for file in seen if isinstance(file, Recognised)])
     if whole:
         used = {file.path for found in whole for file in (*found.files.values(), *found.runs)}
-        unused = {file.path: unused_reason(file) for file in seen if file.path not in used}
-        return StartingFiles(whole=whole, partial=partial, unused=unused)
+        reasons = {file.path: unused_reason(file) for file in seen if file.path not in used}
+        return StartingFiles(whole=whole, partial=partial, unused=list(reasons), reasons=reasons)
     taken = {file.path for search in partial for file in search.files.values()}
     taken |= {path for search in partial for paths in search.doubtful.values() for path in paths}
     taken |= {file.path for search in partial for file in search.runs}
-    reasons = [
+    faults = [
         fault
         for file in seen
         if file.path not in taken
@@ -273,13 +274,13 @@ def find_material(places: Sequence[Path]) -> StartingFiles:
     ]
     if partial:
         lacking = [fault for search in partial for fault in faults_of(search, places[0], paths)]
-        raise InputError([*lacking, *reasons])
+        raise InputError([*lacking, *faults])
     nothing = input_fault(
         f"nothing of a collection among {len(paths)} files",
         path=places[0],
         cure="name the folder with a MobileClick, Temporal Summarization, Microblog or ranked collection and its runs, or with answers",
     )
-    raise InputError([*nothing.faults, *reasons])
+    raise InputError([*nothing.faults, *faults])
 
 
 def unused_reason(file: Recognised | Unknown) -> str:

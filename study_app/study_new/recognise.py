@@ -15,10 +15,11 @@ from types import MappingProxyType
 from typing import Any
 
 from metrics.errors import InputError, counted, input_fault, listed
+from metrics.readers.answers import ANSWER, track_answers
 from metrics.readers.columns import DELIMITERS
 from metrics.readers.lines import DAMAGED, JSON_START, NUMBER, PEEKED, check_is_text, packing, unpacking
 from metrics.readers.ranked import BEIR, calendar_window
-from metrics.readers.texts import ANSWER, text_object, track_answers
+from metrics.readers.texts import text_object
 
 WINNERS = "preferences with their winner, which prefcal convert lines-to-tables reads"
 HEAD_BYTES = 4_000_000

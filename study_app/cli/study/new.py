@@ -86,8 +86,8 @@ def _show(material: "StartingFiles") -> None:
         click.echo(f"{search.family}: left out, {_lacking(search)}")
     if material.unused:
         click.echo("not used:")
-        for path, why in list(material.unused.items())[:MOST_SHOWN]:
-            click.echo(f"  {path}: {why}")
+        for path in material.unused[:MOST_SHOWN]:
+            click.echo(f"  {path}: {material.reasons[path]}")
         if len(material.unused) > MOST_SHOWN:
             click.echo(f"  and {len(material.unused) - MOST_SHOWN} more")
 

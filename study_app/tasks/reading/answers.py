@@ -23,7 +23,8 @@ from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 
 from metrics.errors import Fault, FaultLog, counted, listed
-from metrics.readers.texts import Citation, GivenAnswer, read_answers, read_ranked_topics
+from metrics.readers.answers import Citation, GivenAnswer, read_answers
+from metrics.readers.texts import read_ranked_topics
 from metrics.summaries.trailtext import counted_chars
 from metrics.taking_part import TopicNames
 from study_app.study.entries import collection_paths

@@ -12,12 +12,13 @@ from calibration.interchange.plain_files import read_preference_lines
 from calibration.interchange.preferences import ImportRules, PreferenceColumns, read_foreign_preferences
 from calibration.tables.files import read_tables
 from metrics.errors import FaultLog, InputError
+from metrics.readers.answers import read_answers
 from metrics.readers.columns import read_columns, read_csv_columns
 from metrics.readers.push import read_push_run
 from metrics.readers.ranked import read_ranked_collection, read_ranked_run
 from metrics.readers.score_rows import read_score_rows
 from metrics.readers.tempsum import read_lengths, read_update_run
-from metrics.readers.texts import read_answers, read_document_texts, read_profiles, read_texts
+from metrics.readers.texts import read_document_texts, read_profiles, read_ranked_topics, read_texts
 from metrics.readers.trees import read_json, read_xml
 from study_app.study.platform_list import read_platform_list
 from study_app.study.platforms import PLATFORMS
@@ -58,7 +59,6 @@ TABLES = {
     "update run": read_update_run,
     "lengths": lambda path: read_lengths(path, ["1"]),
     "tweets": read_texts,
-    "documents": read_document_texts,
     "preference lines": read_preference_lines,
     "foreign preferences": lambda path: read_foreign_preferences(path, COLUMNS),
     "scores": read_score_rows,
@@ -68,6 +68,8 @@ TABLES = {
 READERS = {
     **TABLES,
     "answers": read_answers,
+    "documents": read_document_texts,
+    "topics": read_ranked_topics,
     "profiles": read_profiles,
     "json": lambda path: read_json(FaultLog(path)),
     "xml": read_xml,
