@@ -4,10 +4,15 @@ import json
 
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from metrics.errors import InputError
+from metrics.readers.answers import read_answers
+from metrics.readers.texts import read_document_texts, read_ranked_topics
 from study_app.estimate.content import read_whole_study
 from study_app.protocol.items import summary_items
+from study_app.study_new.recognise import recognise
 from study_app.tasks.answer_pairs import shown_answer
 from study_app.tasks.reading.answers import marked_blocks, words_of
 
@@ -230,3 +235,37 @@ def test_an_object_of_another_form_names_its_members(tmp_path):
         "a.jsonl:1: the answer has 'prompt', which is not known; known here: topic, text, citations"
     )
     assert others
+
+
+MEMBERS = st.sampled_from(
+    ["topic_id", "metadata", "answer", "responses", "references", "documents", "citations", "text", "title", "turns", "turn_id",
+     "passage_provenance", "rank", "id", "topic", "used"]
+)  # fmt: skip
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-2, 3)
+    | st.floats()
+    | st.sampled_from(["Q1", "", "[1]", "\ud800", " "]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(MEMBERS, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(st.lists(st.dictionaries(MEMBERS, VALUES, max_size=6), min_size=1, max_size=2))
+def test_any_members_give_answers_or_clean_faults(tmp_path_factory, objects):
+    """A tool may write what it likes; every fault has its line."""
+    path = tmp_path_factory.mktemp("answers") / "given.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in objects))
+    for read_file in (read_answers, read_ranked_topics, read_document_texts):
+        assert all(fault.path and fault.line for fault in faults_of(read_file, path))
+    assert recognise(path).path == path
+
+
+def faults_of(read_file, path):
+    """Return the faults of a file, none where it is read."""
+    try:
+        read_file(path)
+    except InputError as error:
+        return error.faults
+    return ()
