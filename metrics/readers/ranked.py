@@ -252,21 +252,14 @@ def _judged_rows(columns: FieldColumns) -> Iterator[tuple[int, str, str, str]]:
 
 
 def _check_subtopics(grades: Grades, probability: Probabilities, log: FaultLog, qrels: str) -> None:
-    """Note where P(c|q) is of no topic or subtopic that is judged: it would count for nothing, or every score would be 0."""
+    """Note where P(c|q) of judged topics is of no subtopic that is judged: every score would be 0."""
     judged = [topic for topic in probability if topic in grades]
-    if any(probability[topic].keys() & grades[topic].keys() for topic in judged) or not (
-        probability and grades
-    ):
-        return
-    topic = judged[0] if judged else ""
-    here, there = (probability[topic], grades[topic]) if judged else (probability, grades)
-    what, of = ("subtopic", f"topic {topic} has ") if judged else ("topic", "")
-    problem = f"no {what} of these is in {qrels}: {of}{listed(here, most=4)} here, and {listed(there, most=4)} there"
-    log.add(
-        problem,
-        line=1,
-        cure=f"name {what}s as the judgments do, in a file with lines of {', '.join(INTENTS)}",
-    )
+    if judged and not any(probability[topic].keys() & grades[topic].keys() for topic in judged):
+        topic = judged[0]
+        here, there = (listed(of[topic], most=4) for of in (probability, grades))
+        problem = f"no subtopic of these is in {qrels}: topic {topic} has {here} here, and {there} there"
+        cure = f"name subtopics as the judgments do, in a file with lines of {', '.join(INTENTS)}"
+        log.add(problem, line=1, cure=cure)
 
 
 def read_ranked_run(path: str | Path, judged: Iterable[str], *, name: str | None = None) -> RankedRun:

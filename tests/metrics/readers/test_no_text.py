@@ -11,6 +11,7 @@ import pytest
 from calibration.interchange.plain_files import read_preference_lines
 from calibration.interchange.preferences import ImportRules, PreferenceColumns, read_foreign_preferences
 from calibration.tables.files import read_tables
+from calibration.user_model.model import read_user_model
 from metrics.errors import FaultLog, InputError
 from metrics.readers.answers import read_answers
 from metrics.readers.columns import read_columns, read_csv_columns
@@ -20,8 +21,10 @@ from metrics.readers.score_rows import read_score_rows
 from metrics.readers.tempsum import read_lengths, read_update_run
 from metrics.readers.texts import read_document_texts, read_profiles, read_ranked_topics, read_texts
 from metrics.readers.trees import read_json, read_xml
+from study_app.study.file import read_study_file
 from study_app.study.platform_list import read_platform_list
 from study_app.study.platforms import PLATFORMS
+from study_app.tasks.kinds import KINDS
 
 
 def tar():
@@ -72,6 +75,8 @@ READERS = {
     "topics": read_ranked_topics,
     "profiles": read_profiles,
     "json": lambda path: read_json(FaultLog(path)),
+    "study file": lambda path: read_study_file(path, KINDS),
+    "user model": read_user_model,
     "xml": read_xml,
 }
 

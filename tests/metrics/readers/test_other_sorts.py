@@ -62,6 +62,13 @@ def intents(path):
     return read_ranked_collection(qrels=path.parent / "qrels.txt", intents=path)
 
 
+def test_intents_of_topics_that_nobody_judged_take_no_part(tmp_path):
+    """As what trec_eval prints has it, whose first column are measures: it is warned of, see `ranked_judgments_left_out`."""
+    (tmp_path / "given").write_text(SAMPLES[3]["trec_eval -q"])
+    found = intents(tmp_path / "given")
+    assert (found.probability, found.strange_intents) == ({}, ("ndcg", "map"))
+
+
 def epochs(path):
     """Read times beside judgments of one tweet."""
     (path.parent / "qrels").write_text("MB1 Q0 624 1\n")
@@ -82,7 +89,7 @@ def push_qrels(path):
 
 READERS = {
     (2, "windows"): (read_windows, {"topics"}),
-    (3, "intents"): (intents, set()),
+    (3, "intents"): (intents, {"trec_eval -q"}),
     (3, "epochs"): (epochs, set()),
     (3, "lengths"): (lambda path: read_lengths(path, ["TS14.1"]), set()),
     (4, "qrels"): (
