@@ -145,11 +145,18 @@ def answers(folder: Path) -> Try:
     """Break questions, answers with their sources, or the pairs of systems of a study of answers."""
     source = {"label": "1", "title": "A book", "text": "It says so.", "url": "https://example.org"}
     said = [{"topic": name, "text": "So it is [1].", "citations": [source]} for name in ("Q1", "Q2")]
+    track = {
+        "metadata": {"topic_id": "Q1"},
+        "references": ["d1", "d2"],
+        "documents": {"d1": {"title": "A book", "text": "It says so."}},
+        "answer": [{"text": "It is.", "citations": [0, 1]}, {"text": "So.", "citations": []}],
+    }
     texts = {
         "topics.tsv": "Q1\tWhat is a tram?\nQ2\tWhat is a ferry?\n",
         "a.jsonl": "".join(json.dumps(one) + "\n" for one in said),
         "b.tsv": "Q1\tA **vehicle**.\nQ2\t- A ship\n",
         "c.jsonl": json.dumps(said[0]) + "\n",
+        "d.jsonl": json.dumps(track) + "\n",
         "pairs.txt": "Q1 a b\nQ2 a b\nQ1 b c\n",
     }
     for name, text in texts.items():
@@ -157,7 +164,7 @@ def answers(folder: Path) -> Try:
     task = {
         "kind": "answer_pairs",
         "collection": {"topics": "topics.tsv"},
-        "systems": {"a": "a.jsonl", "b": "b.tsv", "c": "c.jsonl"},
+        "systems": {"a": "a.jsonl", "b": "b.tsv", "c": "c.jsonl", "d": "d.jsonl"},
         "pairs": "pairs.txt",
     }
     study = {"study": "said", "title": "Said", "consent": "Please.", "tasks": [task]}

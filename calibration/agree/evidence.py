@@ -23,7 +23,7 @@ from metrics.readers.score_lines import TOPIC, UNDEFINED
 from metrics.readers.score_rows import check_has_runs, read_score_table
 from metrics.readers.score_table import NUMBER_CURE
 from metrics.results import ALL, is_mean
-from metrics.taking_part import TopicNames
+from metrics.taking_part import STREAM_TOPICS, TopicNames
 
 COLUMNS = ("run", "topic", "metric", "value")
 SCORES = "scores"
@@ -156,7 +156,7 @@ def scores_of_task(
     InputError
         If a system that was judged has no score on a topic on which it was judged.
     """
-    names = TopicNames(set(task.topics.tolist()))
+    names = TopicNames(set(task.topics.tolist()), STREAM_TOPICS, where=path)
     rows = scores.assign(topic=scores["topic"].map(names.find)).dropna(subset="topic")
     if rows.empty:
         return {}, [f"{task.task}: none of its topics has a score"]
@@ -360,8 +360,8 @@ class ShownTexts:
 
     def topic(self, name: str) -> str:
         """Return what a topic is about, by its long or short name; empty where that is unknown."""
-        return self.topics.get(TopicNames(self.topics).find(name) or "", "")
+        return self.topics.get(TopicNames(self.topics, STREAM_TOPICS).find(name) or "", "")
 
     def side(self, topic: str, system: str) -> str:
         """Return what a system showed on a topic; empty where that is unknown, or nothing."""
-        return self.sides.get(TopicNames(self.sides).find(topic) or "", {}).get(system, "")
+        return self.sides.get(TopicNames(self.sides, STREAM_TOPICS).find(topic) or "", {}).get(system, "")

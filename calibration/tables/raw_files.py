@@ -32,7 +32,7 @@ from calibration.tables.study import STUDY_FILE
 from calibration.tables.tables import TABLES
 from metrics.errors import FaultLog, counted, input_fault, nearest
 from metrics.files import check_bytes, check_columns, check_rows, check_unfolded
-from metrics.readers.lines import check_no_archive
+from metrics.readers.lines import check_is_plain, check_no_json, excel_delimiter
 
 _SEPARATORS = MappingProxyType({";": "semicolons", "\t": "tabs"})
 
@@ -76,9 +76,11 @@ def _is_text(path: Path, log: FaultLog) -> bool:
     is_blank, feeds, returns = True, 0, 0
     for number, block in enumerate(blocks(path)):
         if number == 0:
-            check_no_archive(path, block)
+            check_is_plain(path, block)
         try:
             text = decoder.decode(block, final=not block)
+            if number == 0:
+                check_no_json(path, text, "a CSV table with a header")
         except UnicodeDecodeError as error:
             line = feeds + error.object.count(b"\n", 0, error.start) + 1
             log.add("not UTF-8", line=line, cure="save the file as UTF-8")
@@ -101,6 +103,15 @@ def blocks(path: Path) -> Iterator[bytes]:
 
 def _parsed_csv(path: Path, log: FaultLog, names: Collection[str]) -> pd.DataFrame:
     with _opened(path) as stream:
+        first = stream.readline()
+        if excel_delimiter(first) is not None:
+            log.add(
+                f"the first line is Excel's: {first.strip()!r}",
+                line=1,
+                cure="delete it, and separate columns by commas",
+            )
+            return pd.DataFrame()
+        stream.seek(0)
         header = next(csv.reader(stream))
     check_columns(log.path, len(header))
     other = next((word for char, word in _SEPARATORS.items() if len(header) == 1 and char in header[0]), None)

@@ -13,9 +13,14 @@ from typing import Literal, TypeAlias
 
 from metrics.errors import counted
 from metrics.results import Topics
-from metrics.taking_part import TOPIC, LeftOut, left_out_names, topics_without
+from metrics.taking_part import TOPIC, LeftOut, left_out_names, no_topic_in_both, topics_without
 
 CalendarUnit: TypeAlias = Literal["year", "month", "week", "day"]
+SAY_WHICH = (
+    "say which: --second-column subtopic or --second-column iteration; or begin the file with a line "
+    "`topic subtopic docid grade` or `topic iteration docid grade`"
+)
+"""What to do where it cannot be told whether the second field of qrels is a subtopic."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,9 +31,9 @@ class RankedCollection:
     ----------
     name : str
         How messages call it.
-    grades : mapping of str to mapping of str to mapping of str to int
-        Judged topic -> subtopic -> document -> grade; a document is relevant from grade 1, and has 0 where it is
-        missing. A topic has at least one subtopic, here or in ``probability``. The topics stand in the order of the
+    grades : mapping of str to mapping of str to mapping of str to float
+        Judged topic -> subtopic -> document -> grade; a document is relevant with a grade above 0, and has 0 where it is
+        missing. Whole grades are int; measures that take no others refuse them by name. A topic has at least one subtopic, here or in ``probability``. The topics stand in the order of the
         judgments.
     windows : mapping of str to str
         Document -> its window, for every relevant document at least; one that is missing lies in no window.
@@ -41,6 +46,9 @@ class RankedCollection:
         What timestamps were cut into windows by; None where windows were named.
     is_timed : bool
         Whether anything is known of time; else there are no windows, and only measures without them are defined.
+    undecided : str
+        Why it cannot be told whether the subtopics are some, or iterations of judging; empty where they are subtopics. Measures
+        that take subtopics refuse it.
 
     Raises
     ------
@@ -61,12 +69,13 @@ class RankedCollection:
     """
 
     name: str
-    grades: Mapping[str, Mapping[str, Mapping[str, int]]]
+    grades: Mapping[str, Mapping[str, Mapping[str, float]]]
     windows: Mapping[str, str]
     probability: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     strange_intents: tuple[str, ...] = ()
     calendar_unit: CalendarUnit | None = None
     is_timed: bool = True
+    undecided: str = ""
 
     def __repr__(self) -> str:
         """``RankedCollection('qrels.txt', topics=4, windows=60)``."""
@@ -181,8 +190,10 @@ def ranked_left_out(
         The documents of topics that are not judged; of the others those that were judged for no subtopic of their topic,
         and those without a window; the judged topics without a list. What was not found is not in the list.
     """
-    judged = {topic: set().union(*of.values()) for topic, of in collection.grades.items()}
+    judged = {topic: set[str]().union(*of.values()) for topic, of in collection.grades.items()}
     lengths = {**run.unjudged, **{topic: len(of) for topic, of in run.rankings.items()}}
+    shared = lengths.keys() & judged.keys()
+    cause = f"the qrels may be of another year, or the columns swapped ({COLUMNS})"
     strange = [topic for topic, length in lengths.items() if topic not in judged for _ in range(length)]
     listed = [(topic, one) for topic in judged for one in run.rankings.get(topic, ())[:depth]]
     within = "" if depth is None else f" down to rank {depth}"
@@ -193,7 +204,7 @@ def ranked_left_out(
             sum(lengths.values()),
             noun=("document", "documents"),
             says="are listed for topics that are not judged",
-            cause=f"the qrels may be of another year, or the columns swapped ({COLUMNS})",
+            cause=cause if shared else no_topic_in_both(lengths, judged, cause),
             then="are left out",
         ),
         *left_out_names(
@@ -212,7 +223,7 @@ def ranked_left_out(
         ),
         *topics_without(
             collection.grades,
-            run.rankings,
+            run.rankings if shared or not lengths else [None],
             "list",
             topics=topics,
             cause="the run may be empty or not whole, or the qrels of another year",

@@ -45,6 +45,8 @@ class RankedMeasure(Measure, ABC):
     family: ClassVar[str] = "ranked"
     timed: ClassVar[bool] = False
     """Whether it is defined only where documents have windows."""
+    by_subtopic: ClassVar[bool] = False
+    """Whether it takes relevance to each subtopic, and not to any."""
 
     @property
     def largest_grade(self) -> int | None:
@@ -65,6 +67,8 @@ class MeasureAtDepth(RankedMeasure):
     k : int
         Depth, from 1. A shorter list counts as if nothing relevant followed.
     """
+
+    by_subtopic: ClassVar[bool] = True
 
     k: int = 10
 
@@ -309,6 +313,7 @@ class TIAAP(RankedMeasure):
     """
 
     timed: ClassVar[bool] = True
+    by_subtopic: ClassVar[bool] = True
     name: ClassVar[str] = "TIA-AP"
     source: ClassVar[str] = f"{SOURCE}, TIA-AvgPrecision"
     definition: ClassVar[str] = "TIA-P averaged over the relevant documents; its mean over topics is TIA-MAP."

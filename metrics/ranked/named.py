@@ -188,6 +188,11 @@ class PlainMeasure(Measure):
     text: str = "nDCG@10"
 
     @property
+    def by_subtopic(self) -> bool:
+        """Whether it is a measure of diversity."""
+        return bool(ir_measures().pyndeval.supports(in_their_notation(self.text)))
+
+    @property
     def column(self) -> str:
         """``RBP(p=0.8)@10``."""
         return self.text

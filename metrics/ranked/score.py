@@ -15,7 +15,13 @@ from subprocess import CalledProcessError
 from typing import TYPE_CHECKING, Any
 
 from metrics.errors import Fault, InputError, input_fault, listed
-from metrics.ranked.lists import RankedCollection, RankedRun, ranked_judgments_left_out, ranked_left_out
+from metrics.ranked.lists import (
+    SAY_WHICH,
+    RankedCollection,
+    RankedRun,
+    ranked_judgments_left_out,
+    ranked_left_out,
+)
 from metrics.ranked.measures import (
     IAERR,
     IANDCG,
@@ -222,9 +228,9 @@ def _check_whole(collection: RankedCollection, measures: Sequence[Any]) -> None:
         )
 
 
-def _largest(judged: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+def _largest(judged: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     """Document -> its largest grade for any subtopic."""
-    grades: dict[str, int] = {}
+    grades: dict[str, float] = {}
     for of_subtopic in judged.values():
         for document, grade in of_subtopic.items():
             grades[document] = max(grade, grades.get(document, grade))
@@ -235,7 +241,7 @@ def _is_count(measure: Any) -> bool:
     return isinstance(measure.aggregator(), ir_measures().SumAgg)
 
 
-def _rank_biased_precision(grades: Sequence[int], measure: Any) -> float:
+def _rank_biased_precision(grades: Sequence[float], measure: Any) -> float:
     """RBP = (1 - p) sum_r p^(r-1) rel(r); rel is 1 from the grade `rel`, 1 by default.
 
     Moffat and Zobel, TOIS 2008, eq. 5.
@@ -244,7 +250,7 @@ def _rank_biased_precision(grades: Sequence[int], measure: Any) -> float:
     return (1 - p) * math.fsum(p**place for place, grade in enumerate(grades) if grade >= fewest)
 
 
-def _expected_reciprocal_rank(grades: Sequence[int], measure: Any) -> float:  # noqa: ARG001 - no parameter but the depth
+def _expected_reciprocal_rank(grades: Sequence[float], measure: Any) -> float:  # noqa: ARG001 - no parameter but the depth
     """ERR = sum_r 1/r R_r prod_{i<r} (1 - R_i), R = (2^g - 1) / 2^4.
 
     Chapelle, Metzler, Zhang and Grinspan, CIKM 2009, with the largest grade of TREC's gdeval.
@@ -257,7 +263,7 @@ def _expected_reciprocal_rank(grades: Sequence[int], measure: Any) -> float:  # 
     return found
 
 
-COMPUTED_HERE: Mapping[str, Callable[[Sequence[int], Any], float]] = {
+COMPUTED_HERE: Mapping[str, Callable[[Sequence[float], Any], float]] = {
     "RBP": _rank_biased_precision,
     "ERR": _expected_reciprocal_rank,
 }
@@ -277,6 +283,7 @@ def ranked_scores(
     own = {label: one for label, one in labels.items() if isinstance(one, RankedMeasure)}
     others = {label: one for label, one in labels.items() if isinstance(one, PlainMeasure)}
     judged = judged_topics(collection, within)
+    check_subtopics(collection, labels)
     _check_windows(collection, own)
     _check_grades(judged, labels.values())
     scorer = PlainScorer(collection, others) if others else None
@@ -372,6 +379,14 @@ def score_ranked(
 def largest_grade(measures: Iterable[ListMeasure]) -> int | None:
     """Return the largest grade that all of these measures are defined for; None: any."""
     return min((one.largest_grade for one in measures if one.largest_grade is not None), default=None)
+
+
+def check_subtopics(collection: RankedCollection, measures: Mapping[str, ListMeasure]) -> None:
+    """Raise where measures take relevance by subtopic, and it cannot be told whether the judgments are by subtopic."""
+    diverse = [label for label, one in measures.items() if one.by_subtopic] if collection.undecided else []
+    if diverse:
+        problem = f"{listed(diverse)}: measured by subtopic, but {collection.undecided}"
+        raise input_fault(problem, path=collection.name, cure=SAY_WHICH)
 
 
 def _check_windows(collection: RankedCollection, measures: Mapping[str, RankedMeasure]) -> None:

@@ -67,19 +67,28 @@ def _of_task(preferences: "pd.DataFrame | None", task: str | None, folder: Path)
 @click.command("lines-to-tables")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--task", default="preferences", show_default=True, help="What the tables shall call the task.")
+@click.option(
+    "--columns",
+    metavar="NAMES",
+    help="What the fields are, in the order of the file: topic,left,right and of worker, winner and choice what there is. Without it"
+    " header, number and values of the fields tell; where these cannot, you are asked.",
+)
 @folder_option("Folder for the tables.")
-def lines_to_tables(file: Path, *, task: str, folder: Path) -> None:
+def lines_to_tables(file: Path, *, task: str, columns: str | None, folder: Path) -> None:
     """Turn FILE, lines of topic, a, b, worker and choice, into tables in DIR.
 
     Fields are separated by tabs, or by blanks in a line without a tab. The choice is a, b, equally_good (or =) or
-    equally_bad. Where all lines have four fields, without a choice, a was preferred.
+    equally_bad. Where all lines have four fields, and the fourth can only be the worker, a was preferred; where it may be the
+    winner, --columns must say it.
     """
     from calibration.interchange.plain_files import read_preference_lines
     from calibration.tables.files import write_tables
     from calibration.tables.study import StudyRecord, write_study
     from metrics.errors import counted
 
-    preferences = read_preference_lines(file, task=task)
+    preferences = read_preference_lines(
+        file, task=task, columns=None if columns is None else columns.split(",")
+    )
     write_tables({"preferences": preferences}, folder)
     write_study(StudyRecord(study=task), folder)
     click.echo(f"{folder}: {counted(len(preferences), 'preference')}")

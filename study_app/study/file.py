@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from metrics.errors import FaultLog, input_fault
 from metrics.files import MAX_DOCUMENT_BYTES, check_bytes
+from metrics.readers.lines import check_is_plain
 from study_app.study.entries import JudgingTask, Kinds, StudyEntry, read_study_entry
 from study_app.study.faults import note_contradictions, note_faults, note_missing_files
 from study_app.study.yaml_values import PlainLoader, parsed_yaml
@@ -61,6 +62,7 @@ def read_study_file(path: str | Path, kinds: Kinds) -> StudyFile:
     try:
         check_bytes(path, path.stat().st_size, most=MAX_DOCUMENT_BYTES)
         content = path.read_bytes()
+        check_is_plain(path, content)
         source = content.decode("utf-8-sig")
         _check_depth(source)
         node = yaml.compose(source, Loader=PlainLoader)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from metrics.ranked.named import Covered
     from metrics.ranked.score import ListMeasure, RankedMeasure
     from metrics.ranked.topics import Gains, Stop
+    from metrics.readers.ranked import SecondColumn
     from metrics.results import Interval, Place, Topics
 
 DEFAULT_DEPTH = 10
@@ -30,6 +31,11 @@ OF_THE_OTHERS = ("depths", "reading", "err", "gains", "covered", "alpha")
 @click.command("ranked")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @click.option("--qrels", required=True, metavar="F", help="Judgments: topic subtopic docid grade.")
+@click.option(
+    "--second-column",
+    type=click.Choice(["subtopic", "iteration"]),
+    help="What the second field of the judgments is.  [default: told by the values; asked for where these cannot tell]",
+)
 @click.option(
     "--windows",
     metavar="F",
@@ -105,6 +111,7 @@ def command(
     *,
     runs: tuple[str, ...],
     qrels: str,
+    second_column: "SecondColumn | None",
     windows: str | None,
     unit: "CalendarUnit | None",
     intents: str | None,
@@ -141,6 +148,7 @@ def command(
         intents=None if is_fitted else intents,
         unit=unit,
         max_grade=largest_grade(measures.values()),
+        second_column=second_column,
     )
     systems = read_runs(runs, lambda path, name: read_ranked_run(path, judged.grades, name=name))
     user = None if model is None else _read_model(model, judged, is_fitted=is_fitted)

@@ -25,7 +25,8 @@ from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 
 from metrics.errors import Fault, FaultLog, counted, listed
-from metrics.readers.texts import Citation, GivenAnswer, read_answers, read_ranked_topics
+from metrics.readers.answers import Citation, GivenAnswer, read_answers
+from metrics.readers.texts import read_ranked_topics
 from metrics.summaries.trailtext import counted_chars
 from metrics.taking_part import TopicNames
 from study_app.study.entries import collection_paths
@@ -276,7 +277,7 @@ def _missing(answer: GivenAnswer) -> list[str]:
 
     So it is with each part of a list or range of which another is given. An answer that says nothing of sources may have anything in brackets.
     """
-    if answer.citations is None:
+    if answer.citations is None or answer.is_joined:
         return []
     given = {one.label for one in answer.citations}
     shapes = {"0", *(DIGITS.sub("0", label) for label in given)}
@@ -352,6 +353,9 @@ def _notes(asked: Iterable[str], systems: Mapping[str, Mapping[str, GivenAnswer]
         silent = [topic for topic in topics if topic not in answers]
         if silent:
             yield f"{name}: no answer to {counted(len(silent), 'topic')} of {len(topics)}: {listed(silent)}"
+        textless = sum(not one.has_text for answer in answers.values() for one in answer.citations or ())
+        if textless:
+            yield f"{name}: {counted(textless, 'cited source')} without a text, shown by {'its' if textless == 1 else 'their'} id"
         marked = {topic: _lookalikes(answer) for topic, answer in answers.items()}
         for is_bare, what in ((True, "and no citations"), (False, "that are of none of the citations")):
             of_these = [

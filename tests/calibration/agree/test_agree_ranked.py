@@ -224,6 +224,21 @@ def test_with_subtopics_the_intent_aware_measures_stand_behind_them(ranked_study
     assert measures == [*KNOWN, "IA-nDCG@10", "IA-P@10", "IA-ERR@10", "SBR@10"]
 
 
+def test_measures_by_subtopic_are_left_out_where_subtopics_cannot_be_told(plain_study, tmp_path):
+    """Whole numbers may be rounds of judging; a line says what the first line of the qrels could say."""
+    pytest.importorskip("ir_measures", reason="prefcal[measures] is not installed")
+    lines = (tmp_path / "plain.txt").read_text().splitlines()
+    rounds = [line.replace(" 0 ", f" {number % 2 + 1} ", 1) for number, line in enumerate(lines)]
+    (tmp_path / "plain.txt").write_text("\n".join(rounds) + "\n")
+    found = run_agree(plain_study)
+    assert set(found.agreement["measure"]) == set(KNOWN)
+    [note] = [note for note in found.notes if "by subtopic" in note]
+    assert (
+        "in the second field, which may be subtopics or iterations of judging; begin the file with a line"
+        in note
+    )
+
+
 def test_a_grade_above_4_leaves_err_out_with_a_line(plain_study, tmp_path):
     """The others go on."""
     pytest.importorskip("ir_measures", reason="prefcal[measures] is not installed")

@@ -353,3 +353,28 @@ def test_what_many_runs_have_in_common_is_one_line(score, files):
         "judged for the topic, such as 'x0'; the qrels may be of another collection, or the columns swapped (a line of a run is: "
         "topic Q0 docid rank score tag)"
     )
+
+
+def test_what_the_second_field_is_can_be_said(score, files):
+    """Whole numbers may be rounds of judging or subtopics; the default measures ask, nDCG does not."""
+    (files / "qrels.txt").write_text("1 1 d1 1\n1 2 d2 1\n1 3 d3 1\n2 1 n 0\n")
+    asked = score("--format", "csv")
+    assert (asked.code, asked.out) == (1, "")
+    assert "say which: --second-column subtopic or --second-column iteration" in asked.err
+    values = {
+        kind: float(
+            table(score("--format", "csv", "-k", "2", "--second-column", kind))["1", "IA-P@2"]["value"]
+        )
+        for kind in ("subtopic", "iteration")
+    }
+    assert values == {"subtopic": pytest.approx(1 / 6), "iteration": 0.5}
+    assert score("--measure", "RBP(p=0.5)").code == 0
+
+
+def test_a_run_that_shares_no_topic_with_the_judgments_is_named_with_both(score, files):
+    """31.1 is a turn of conversation 31, and no topic 1."""
+    (files / "run.txt").write_text("31.1 Q0 d1 1 5 t\n32.2 Q0 d2 1 1 t\n")
+    ended = score("--format", "csv", "--measure", "RBP(p=0.5)")
+    [line] = [line for line in ended.err.splitlines() if "run.txt" in line]
+    assert "no topic is in both: the run has 31.1, 32.2, the judgments have 1, 2" in line
+    assert {row["value"] for row in table(ended).values()} == {"0"}

@@ -5,10 +5,15 @@ import re
 
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from metrics.errors import InputError
+from metrics.readers.answers import read_answers
+from metrics.readers.texts import read_document_texts, read_ranked_topics
 from study_app.estimate.content import read_whole_study
 from study_app.protocol.items import summary_items
+from study_app.study_new.recognise import recognise
 from study_app.tasks.answer_pairs import shown_answer
 from study_app.tasks.reading.answers import marked_blocks, words_of
 
@@ -257,3 +262,93 @@ def test_a_pair_that_there_is_not_is_one_line_with_place_and_cure(tmp_path, line
     """The second line of the file."""
     systems = {"a": PLAIN, "b": PLAIN, "c": "Q1\tx\n"}
     assert faults(tmp_path, systems=systems, pairs=f"Q1 a b\n{line}\n") == [f"pairs.txt:2: {said}"]
+
+
+TURNS = {
+    "run_name": "r",
+    "turns": [
+        {"turn_id": "Q1", "responses": [
+            {"rank": 2, "text": "Worse.", "passage_provenance": []},
+            {"rank": 1, "text": "On rails.", "passage_provenance": [{"id": "p1", "text": "Rails.", "used": True}, {"id": "p2", "text": "Sea.", "used": False}]},
+        ]},
+    ],
+}  # fmt: skip
+
+
+def test_turns_of_a_conversation_are_answers(tmp_path):
+    """TREC iKAT: the first response of each, what it used behind it."""
+    content = read(tmp_path, systems={"a": json.dumps(TURNS, indent=1), "b": PLAIN})
+    block, source = content.shown["Q1", "a"]["first"]
+    assert block["text"] == "On rails. [1]"
+    assert (source["text"], source["second"][0]["text"]) == ("[1]", "Rails.")
+
+
+def test_texts_of_documents_that_a_track_file_brings_are_shown(tmp_path):
+    """And brackets that a sentence has anyway are words, not marks of sources; numbers that they have are not used."""
+    answer = {
+        "topic_id": "Q1",
+        "references": [{"docid": "d1", "title": "A book", "segment": "It says so."}, "d2"],
+        "documents": {"d2": {"id": "d2", "text": "It does not."}},
+        "answer": [{"text": "A vehicle [1].", "citations": [0]}, {"text": "So.", "citations": ["1"]}],
+    }
+    content = read(tmp_path, systems={"a": [answer], "b": PLAIN})
+    block, first, second = content.shown["Q1", "a"]["first"]
+    assert block["text"] == "A vehicle [1]. [2] So. [3]"
+    assert [(one["text"], one["second"][0]["text"]) for one in (first, second)] == [
+        ("[2] A book", "It says so."),
+        ("[3]", "It does not."),
+    ]
+
+
+def test_a_citation_of_no_reference_is_a_fault(tmp_path):
+    """Places are counted from 0."""
+    answer = {"topic_id": "Q1", "references": ["d1"], "answer": [{"text": "So.", "citations": [1]}]}
+    assert faults(tmp_path, systems={"a": [answer], "b": PLAIN}) == [
+        (
+            "a.jsonl:1: the answer to topic Q1 cites 1, and there are 1 references, counted from 0; add it to the references, or take "
+            "the citation out"
+        )
+    ]
+
+
+def test_an_object_of_another_form_names_its_members(tmp_path):
+    """So that one sees which tool wrote it."""
+    [said, *others] = faults(tmp_path, systems={"a": [{"prompt": "Q1", "completion": "x"}], "b": PLAIN})
+    assert said.startswith(
+        "a.jsonl:1: the answer has 'prompt', which is not known; known here: topic, text, citations"
+    )
+    assert others
+
+
+MEMBERS = st.sampled_from(
+    ["topic_id", "metadata", "answer", "responses", "references", "documents", "citations", "text", "title", "turns", "turn_id",
+     "passage_provenance", "rank", "id", "topic", "used"]
+)  # fmt: skip
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-2, 3)
+    | st.floats()
+    | st.sampled_from(["Q1", "", "[1]", "\ud800", " "]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(MEMBERS, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(st.lists(st.dictionaries(MEMBERS, VALUES, max_size=6), min_size=1, max_size=2))
+def test_any_members_give_answers_or_clean_faults(tmp_path_factory, objects):
+    """A tool may write what it likes; every fault has its line."""
+    path = tmp_path_factory.mktemp("answers") / "given.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in objects))
+    for read_file in (read_answers, read_ranked_topics, read_document_texts):
+        assert all(fault.path and fault.line for fault in faults_of(read_file, path))
+    assert recognise(path).path == path
+
+
+def faults_of(read_file, path):
+    """Return the faults of a file, none where it is read."""
+    try:
+        read_file(path)
+    except InputError as error:
+        return error.faults
+    return ()
