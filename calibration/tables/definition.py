@@ -132,6 +132,8 @@ class Table:
         return pd.DataFrame({c.name: pd.Series([], dtype=DTYPES[c.kind]) for c in self.columns})
 
 
+UNKNOWN_WORDS = frozenset({"na", "n/a", "#n/a", "nan", "nat", "null", "none", "<na>"})
+"""What R, pandas, SQL, JSON and spreadsheets write where nothing is known, in small letters."""
 _FLAGS = {
     "true": True,
     "True": True,
@@ -165,6 +167,8 @@ def misread(text: str, kind: Kind) -> tuple[str, str]:
     if kind is Kind.TIME and _WITHOUT_ZONE.fullmatch(text.strip()):
         in_utc = text.strip().replace(" ", "T") + "Z"
         return f"{text!r} has no time zone", f"write {in_utc} if it is UTC, else the offset in place of Z"
+    if text.strip().casefold() in UNKNOWN_WORDS:
+        return f"{text!r} is no {kind}", "leave the cell empty where nothing is known"
     return f"{text[:40]!r} is no {kind}", _CURES[kind]
 
 

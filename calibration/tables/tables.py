@@ -325,6 +325,16 @@ _TABLES = (
                 problem="rank_read is beyond ranks, or one of them is given without the other",
                 cure="write the rank of the last entry seen and the number of entries of a ranked list; of another text neither",
             ),
+            RowRule(
+                broken=lambda frame: frame["chars_read"] > frame["text_chars"],
+                problem="chars_read is above text_chars: more was read than the text has",
+                cure="write both in the same unit, counted characters, with the layers of the text opened",
+            ),
+            RowRule(
+                broken=lambda frame: frame["chars_least"] > frame["chars_read"],
+                problem="chars_least is above chars_read",
+                cure="write the characters before the top of the last screen, or leave it empty",
+            ),
         ),
         columns=(
             _worker(),

@@ -1,0 +1,72 @@
+"""Lengths of time of other tools: columns of seconds, with cells of which nothing is known, and names that say another unit."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from calibration.interchange.times import is_unknown
+from metrics.errors import FaultLog, counted
+from metrics.readers.lines import number
+
+_UNITS = (
+    (r"ms|msecs?|millis|milliseconds?|millisecs?", "milliseconds"),
+    (r"mins?|minutes?", "minutes"),
+    (r"hrs?|hours?", "hours"),
+)
+
+
+class Seconds(NamedTuple):
+    """A column of lengths.
+
+    Attributes
+    ----------
+    lengths : Series of float
+        NaN where nothing is known.
+    notes, warnings : list of str
+        Cells with a word for what is not known; a name of the column that says another unit.
+    """
+
+    lengths: "pd.Series[float]"
+    notes: list[str]
+    warnings: list[str]
+
+
+def read_seconds(cells: "pd.Series[str]", column: str, lines: Sequence[int], log: FaultLog) -> Seconds:
+    """Read a column of seconds; each cell that is none, and each below 0, is noted as a fault.
+
+    Parameters
+    ----------
+    cells : Series of str
+        An empty cell and a word such as NA or null say that nothing is known.
+    column : str
+        Its name, for messages.
+    lines : sequence of int
+        Line of each cell in its file.
+    log : FaultLog
+        Where faults are noted.
+    """
+    unknown = is_unknown(cells)
+    values = pd.Series(np.nan, index=cells.index, dtype=np.float64)
+    for row in np.flatnonzero(~unknown.to_numpy(bool)):
+        value = number(cells.iloc[row], column, lines[row], log)
+        if value < 0:
+            log.add(f"{column} is {value:g}", line=lines[row], cure="write seconds, 0 or more")
+        values.iloc[row] = value
+    words = cells[unknown & (cells != "")]
+    notes = (
+        [f"{column}: {counted(len(words), 'cell')} {words.iloc[0]!r} read as not known"] if len(words) else []
+    )
+    unit = _unit_of_name(column)
+    said = [f"the name of column {column!r} says {unit}, and it is read as seconds; write seconds"] * bool(
+        unit
+    )
+    return Seconds(values, notes, said)
+
+
+def _unit_of_name(column: str) -> str | None:
+    """Return the unit other than seconds that a column's name says, such as `rt_ms` and `durationMs`."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])|[\W_]+", " ", column).casefold().split()
+    return next((unit for form, unit in _UNITS if any(re.fullmatch(form, word) for word in words)), None)
