@@ -21,7 +21,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from calibration.interchange.preferences import couples
 from calibration.tables.files import checked
 from calibration.tables.preferences import left_out
 from calibration.tables.tables import TABLES
@@ -77,7 +76,6 @@ def read_preference_lines(path: str | Path, *, task: str = "preferences") -> pd.
                 "worker": frame["worker"],
                 "task": task,
                 "topic": frame["topic"],
-                "pair": list(couples(frame)),
                 "system_left": frame["left"],
                 "system_right": frame["right"],
                 "choice": frame["choice"],

@@ -3,7 +3,7 @@
 `prefcal import` is this on the command line; docs/interoperability.md shows both.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import quote
@@ -256,13 +256,12 @@ def _table(rows: pd.DataFrame, rules: ImportRules, path: str | Path) -> pd.DataF
             "worker": rows["worker"],
             "task": rules.task,
             "topic": rows["topic"],
-            "pair": rows["pair"] if "pair" in rows else list(couples(rows)),
             "system_left": rows["left"],
             "system_right": rows["right"],
             "choice": rows["choice"],
         }
     )
-    for name in ("shown_at", "decided_at", "decision_seconds"):
+    for name in ("pair", "shown_at", "decided_at", "decision_seconds"):
         if name in rows:
             frame[name] = rows[name]
     if "decision_seconds" in rows:
@@ -287,12 +286,6 @@ def _doubts(
         names["decision_seconds"] = f"{columns.decided_at} - {columns.shown_at}"
     said = doubts({"preferences": preferences}, names)
     return [doubt.on_line(found.lines[answered.index[doubt.row]]) for doubt in said]
-
-
-def couples(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield an id for the unordered couple of every row with topic, left and right: `topic/system/system`."""
-    for topic, left, right in zip(rows["topic"], rows["left"], rows["right"], strict=True):
-        yield "/".join([topic, *sorted([left, right])])
 
 
 def _spans(rows: pd.DataFrame) -> pd.DataFrame | None:

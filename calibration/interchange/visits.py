@@ -283,9 +283,6 @@ def _table(
     What is doubtful about the values is likely the cause of such faults, and is said before them.
     """
     frame = rows.drop(columns="seconds", errors="ignore")
-    if "visit" not in frame:
-        ordered = frame.sort_values(["start", "end"], kind="stable")
-        frame["visit"] = ordered.groupby(["worker", "topic"]).cumcount() + 1
     if "system" in frame:
         frame["system"] = frame["system"].mask(frame["system"] == "")
     try:

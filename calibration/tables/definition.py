@@ -67,6 +67,8 @@ class Column:
         The only values allowed; empty when any is.
     low, high : float or None
         Bounds of a number, inclusive.
+    derived : callable or None
+        Makes the column of the others, where the file lacks it; else its cells must be filled.
     """
 
     name: str
@@ -77,6 +79,12 @@ class Column:
     choices: tuple[str, ...] = ()
     low: float | None = None
     high: float | None = None
+    derived: Callable[[pd.DataFrame], "pd.Series[Any]"] | None = None
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether no cell of the column may be empty."""
+        return (self.required and not self.blank) or self.derived is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,7 +241,7 @@ def sound_names(cells: "pd.Series[Any]", column: Column) -> "pd.Series[Any] | No
     texts = cells.cat.categories.astype("str")
     blank = np.asarray((texts == "") | texts.str.isspace(), dtype=bool)
     names = texts[~blank]
-    if blank.any() and column.required and not column.blank:
+    if blank.any() and column.is_filled:
         return None
     if column.choices and not names.isin(column.choices).all():
         return None
