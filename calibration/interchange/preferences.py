@@ -192,16 +192,24 @@ def _choices(
 
 
 def _judged_again(answered: pd.DataFrame, found: CsvColumns) -> list[str]:
-    """Return the warnings of rows that are votes once more: the same but for an id, and other ones of a pair that the worker had judged."""
-    told = answered.drop(columns="judgment", errors="ignore")
+    """Return the warnings of rows that are votes once more: the same in all, their ids too, and others of a pair that the worker had judged."""
+    told = answered
     systems = np.sort(told[["left", "right"]].to_numpy(dtype=np.str_), axis=1)
     judged = told[["worker", "topic"]].assign(first=systems[:, 0], second=systems[:, 1])
     is_copy = told.duplicated()
     kinds = {
-        ("says", "say", "the same as an earlier one", "delete rows that were copied"): told,
-        ("is", "are", "of a pair that the worker had judged before", "keep the one that is meant"): judged[
-            ~is_copy
-        ],
+        (
+            "says",
+            "say",
+            "the same as an earlier one",
+            "delete rows that were copied, and leave what people did twice",
+        ): told,
+        (
+            "is",
+            "are",
+            "of a pair that the worker had judged before",
+            "leave repeats that people were asked for, and of an answer that was changed delete the earlier",
+        ): judged[~is_copy],
     }
     warnings = []
     for (one, many, what, cure), rows in kinds.items():
@@ -212,7 +220,7 @@ def _judged_again(answered: pd.DataFrame, found: CsvColumns) -> list[str]:
             first = groups.index[groups == groups[second]][0]
             number = f"1 row {one}" if again.sum() == 1 else f"{again.sum():,} rows {many}"
             lines = f"such as lines {found.lines[first]} and {found.lines[second]}"
-            warnings.append(f"{number} {what}, {lines}; each counts as a vote, so {cure}")
+            warnings.append(f"{number} {what}, {lines}; each counts as a vote: {cure}")
     return warnings
 
 

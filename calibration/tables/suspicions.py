@@ -114,8 +114,8 @@ def _judged_twice(path: Path, preferences: pd.DataFrame) -> Iterator[Fault]:
     rows = "1 judgment is" if len(again) == 1 else f"{len(again):,} judgments are"
     yield Fault(
         problem=f"{rows} of a pair that the worker had judged before (line {second} as line {first}), and no repeat",
-        cure="remove rows that were copied, and name the first judgment in validation_of where it is a repeat; now each "
-        "is a vote",
+        cure="each is a vote; where people were asked again, name the first judgment in validation_of; of an answer that was "
+        "changed, or copied, remove the earlier row",
         path=str(path),
         line=second,
     )

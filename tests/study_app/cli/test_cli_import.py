@@ -138,8 +138,8 @@ def test_a_pair_that_somebody_judged_twice_is_a_warning(run):
 
     assert ended.out == "tables: 5 preferences\n"
     assert ended.err.splitlines() == [
-        "warning: in.csv: 1 row says the same as an earlier one, such as lines 2 and 5; each counts as a vote, so delete rows that were copied",
-        "warning: in.csv: 1 row is of a pair that the worker had judged before, such as lines 2 and 3; each counts as a vote, so keep the one that is meant",
+        "warning: in.csv: 1 row says the same as an earlier one, such as lines 2 and 5; each counts as a vote: delete rows that were copied, and leave what people did twice",
+        "warning: in.csv: 1 row is of a pair that the worker had judged before, such as lines 2 and 3; each counts as a vote: leave repeats that people were asked for, and of an answer that was changed delete the earlier",
     ]
 
 
