@@ -339,7 +339,7 @@ def report(folder: str | Path, *, style: str | Path | None = None) -> Path:
 
 
 def _check_level(level: object) -> None:
-    if not (isinstance(level, Real) and 0 < level < 1):
+    if not (isinstance(level, Real) and 0 < float(level) < 1):
         raise input_fault(f"level is {level!r}", cure="give a share between 0 and 1, such as 0.95")
 
 

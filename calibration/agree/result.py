@@ -261,7 +261,7 @@ def cannot_be_told(row: Mapping[str, Any]) -> bool:
     Its ends are log odds a standard difference. Those of ±10 are odds of 22,000 to 1, which no study of people can show: some votes
     follow a measure nearly without exception, or two measures are nearly one.
     """
-    return row["by"] == By.VOTES and row["high"] - row["low"] > MOST_LOG_ODDS
+    return bool(row["by"] == By.VOTES and row["high"] - row["low"] > MOST_LOG_ODDS)
 
 
 def nothing_detectable(detectable: float) -> str:

@@ -50,7 +50,7 @@ def read_seconds(cells: "pd.Series[str]", column: str, lines: Sequence[int], log
     """
     unknown = is_unknown(cells)
     values = pd.Series(np.nan, index=cells.index, dtype=np.float64)
-    for row in np.flatnonzero(~unknown.to_numpy(bool)):
+    for row in np.flatnonzero(~unknown.to_numpy(bool)).tolist():
         value = number(cells.iloc[row], column, lines[row], log)
         if value < 0:
             log.add(f"{column} is {value:g}", line=lines[row], cure="write seconds, 0 or more")

@@ -249,12 +249,16 @@ def _in_format(text: str, form: str) -> tuple[datetime, str]:
     if "Z" not in _DIRECTIVE.findall(form):
         return datetime.strptime(text, form), ""  # noqa: DTZ007 - the zone is seen to by the caller
     for word in _ZONE_WORD.findall(text):
-        named = _DIRECTIVE.sub(lambda found, word=word: word if found[1] == "Z" else found[0], form)
         try:
-            return datetime.strptime(text, named), word  # noqa: DTZ007
+            return datetime.strptime(text, _with_zone_name(form, word)), word  # noqa: DTZ007
         except ValueError:
             continue
     raise ValueError(text)
+
+
+def _with_zone_name(form: str, name: str) -> str:
+    """Return a format with a name in the place of each %Z."""
+    return _DIRECTIVE.sub(lambda found: name if found[1] == "Z" else found[0], form)
 
 
 def _in_utc(time: datetime, word: str, rules: TimeRules) -> _Cell:

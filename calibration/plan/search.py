@@ -160,7 +160,7 @@ class Wish:
             raise input_fault("a wish has a width or a power, and not both", cure="plan once for each")
         for name, most in (("width", math.inf), ("sure", 1.0), ("power", 1.0)):
             value = getattr(self, name)
-            if value is not None and not (isinstance(value, Real) and 0 < value < most):
+            if value is not None and not (isinstance(value, Real) and 0 < float(value) < most):
                 cure = "give a number above 0" if name == "width" else "give a share between 0 and 1"
                 raise input_fault(f"Wish: {name} is {value!r}", cure=cure)
 
