@@ -19,6 +19,7 @@ from calibration.rank.ranking import LEVEL, rank_systems
 from calibration.simulate import Study, simulate_study
 from calibration.tables.definition import Tables
 from calibration.tables.files import checked_tables, read_tables, tables_sha256
+from calibration.tables.plausibility import warn_of_doubts
 from calibration.tables.sources import study_sources
 from calibration.tables.study import read_study
 from calibration.user_model.draws import draw_model
@@ -344,7 +345,10 @@ def _check_level(level: object) -> None:
 
 
 def _tables(tables: FolderOrFrames) -> Tables:
-    return read_tables(tables) if isinstance(tables, str | Path) else checked_tables(tables)
+    """Read or check tables, and warn of values that no people produce."""
+    found = read_tables(tables) if isinstance(tables, str | Path) else checked_tables(tables)
+    warn_of_doubts(found)
+    return found
 
 
 def _folder(tables: FolderOrFrames) -> str | Path | None:

@@ -4,6 +4,7 @@ What contradicts itself within a row is a fault and stands in `calibration.table
 """
 
 import unicodedata
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -13,6 +14,10 @@ import pandas as pd
 
 from calibration.tables.definition import UNKNOWN_WORDS
 from metrics.errors import counted, listed
+
+
+class ImplausibleWarning(UserWarning):
+    """Values that no people produce, in tables that were given in Python."""
 
 
 class Doubt(NamedTuple):
@@ -57,7 +62,7 @@ _WORD = _Range(low=0.01, high=20, what="a word")
 """Reading takes people 0.1 to 0.7 seconds a word (Brysbaert 2019), and times away from the screen some more."""
 CHARS_A_WORD = 12
 """More characters a word than this has no text whose words stand apart by white space: 12 of them count as a word."""
-FEWEST_VISITS = 5
+FEWEST_VISITS = 2
 HOUR = 3600
 NAMES = {
     "worker": ("worker",),
@@ -86,6 +91,13 @@ def doubts(
     units = _units(tables, called)
     long = () if is_brief or units else _long_decisions(tables, called)
     return [*units, *long, *_words_for_unknown(tables, called), *_twins(tables, called)]
+
+
+def warn_of_doubts(tables: Mapping[str, pd.DataFrame]) -> None:
+    """Warn who computes in Python of what the command line says before it computes."""
+    said = [f"{doubt.table}: {doubt.on_line(doubt.row + 2)}" for doubt in doubts(tables, is_brief=True)]
+    if said:
+        warnings.warn("\n".join(said), ImplausibleWarning, stacklevel=4)
 
 
 def _units(tables: Mapping[str, pd.DataFrame], called: Mapping[str, str]) -> list[Doubt]:

@@ -282,6 +282,18 @@ def test_a_text_for_a_list_of_measures_is_one_sentence():
     assert sentence(prefcal.measure, ["M"]).startswith("['M'] names no measure; give one text")
 
 
+def test_values_that_no_people_produce_are_a_warning():
+    """As the command line says it before it computes."""
+    votes = VOTES.assign(worker=["w1", "W1", "w3", "w1", "w2", "w3"], decision_seconds=5321.0)
+
+    with pytest.warns(UserWarning, match="are these milliseconds") as caught:
+        prefcal.rank({"preferences": votes})
+
+    assert "preferences: worker 'W1' differs from 'w1' in case only, such as on line 3" in str(
+        caught[0].message
+    )
+
+
 def test_a_level_that_is_none_is_one_sentence():
     """95 per cent is .95."""
     said = "level is 95; give a share between 0 and 1, such as 0.95"

@@ -110,7 +110,7 @@ def visits(*seconds):
         ((78_000, 90_000, 60_000, 75_000, 80_000), "are these milliseconds? Then a visit takes 78 seconds"),
         ((1.3, 1.5, 1, 2, 0.9), "are these minutes? Then a visit takes 78 seconds"),
         ((78, 90, 60, 75, 80), None),
-        ((1.3, 1.5), None),
+        ((1.3,), None),
     ],
     ids=["milliseconds", "minutes", "seconds", "too few"],
 )
