@@ -11,6 +11,7 @@ from calibration.interchange.times import is_unknown
 from metrics.errors import FaultLog, counted
 from metrics.readers.lines import number
 
+MOST_SECONDS = 100 * 365.25 * 86_400
 _UNITS = (
     (r"ms|msecs?|millis|milliseconds?|millisecs?", "milliseconds"),
     (r"mins?|minutes?", "minutes"),
@@ -35,7 +36,7 @@ class Seconds(NamedTuple):
 
 
 def read_seconds(cells: "pd.Series[str]", column: str, lines: Sequence[int], log: FaultLog) -> Seconds:
-    """Read a column of seconds; each cell that is none, and each below 0, is noted as a fault.
+    """Read a column of seconds; each cell that is none, and each below 0 or above 100 years, is noted as a fault.
 
     Parameters
     ----------
@@ -52,9 +53,11 @@ def read_seconds(cells: "pd.Series[str]", column: str, lines: Sequence[int], log
     values = pd.Series(np.nan, index=cells.index, dtype=np.float64)
     for row in np.flatnonzero(~unknown.to_numpy(bool)).tolist():
         value = number(cells.iloc[row], column, lines[row], log)
-        if value < 0:
-            log.add(f"{column} is {value:g}", line=lines[row], cure="write seconds, 0 or more")
-        values.iloc[row] = value
+        if 0 <= value <= MOST_SECONDS:
+            values.iloc[row] = value
+        elif not np.isnan(value):
+            most = f"0 to {MOST_SECONDS:.0f} (100 years)" if value > 0 else "0 or more"
+            log.add(f"{column} is {value:g}", line=lines[row], cure=f"write seconds, {most}")
     words = cells[unknown & (cells != "")]
     notes = (
         [f"{column}: {counted(len(words), 'cell')} {words.iloc[0]!r} read as not known"] if len(words) else []
