@@ -50,14 +50,10 @@ def read_seconds(cells: "pd.Series[str]", column: str, lines: Sequence[int], log
         Where faults are noted.
     """
     unknown = is_unknown(cells)
-    values = pd.Series(np.nan, index=cells.index, dtype=np.float64)
-    for row in np.flatnonzero(~unknown.to_numpy(bool)).tolist():
-        value = number(cells.iloc[row], column, lines[row], log)
-        if 0 <= value <= MOST_SECONDS:
-            values.iloc[row] = value
-        elif not np.isnan(value):
-            most = f"0 to {MOST_SECONDS:.0f} (100 years)" if value > 0 else "0 or more"
-            log.add(f"{column} is {value:g}", line=lines[row], cure=f"write seconds, {most}")
+    values = [
+        np.nan if is_none else _seconds(cell, column, line, log)
+        for cell, is_none, line in zip(cells.tolist(), unknown.tolist(), lines, strict=True)
+    ]
     words = cells[unknown & (cells != "")]
     notes = (
         [f"{column}: {counted(len(words), 'cell')} {words.iloc[0]!r} read as not known"] if len(words) else []
@@ -66,7 +62,17 @@ def read_seconds(cells: "pd.Series[str]", column: str, lines: Sequence[int], log
     said = [f"the name of column {column!r} says {unit}, and it is read as seconds; write seconds"] * bool(
         unit
     )
-    return Seconds(values, notes, said)
+    return Seconds(pd.Series(values, index=cells.index, dtype=np.float64), notes, said)
+
+
+def _seconds(cell: str, column: str, line: int, log: FaultLog) -> float:
+    """Read a length; NaN where it is none, which is noted."""
+    value = number(cell, column, line, log)
+    if np.isnan(value) or 0 <= value <= MOST_SECONDS:
+        return value
+    most = f"0 to {MOST_SECONDS:.0f} (100 years)" if value > 0 else "0 or more"
+    log.add(f"{column} is {value:g}", line=line, cure=f"write seconds, {most}")
+    return np.nan
 
 
 def _unit_of_name(column: str) -> str | None:

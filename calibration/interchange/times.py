@@ -25,6 +25,7 @@ EPOCHS = MappingProxyType({"epoch-s": 1000.0, "epoch-ms": 1.0})
 _WORDS = MappingProxyType({"epoch-s": "seconds", "epoch-ms": "milliseconds"})
 _NUMBER = re.compile(r"\d+(\.\d+)?")
 _COMPACT_DATE = re.compile(r"\d{8}")
+_DATE_LENGTH = 10
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{8}|\d{4}-?W\d\d(-?\d)?")
 _DIRECTIVE = re.compile(r"%(.)", re.DOTALL)
 _TIMES_OF_DAY = frozenset("HIMSTXcrR")
@@ -160,10 +161,12 @@ def _column(
 ) -> list[_Cell]:
     """Return what each cell of a column says, and note how its numbers were read and what is none."""
     is_guess = rules.time_format is None
-    epoch = _recognised(texts) if is_guess else rules.time_format if rules.time_format in EPOCHS else None
-    usual = _nearly_recognised(texts) if is_guess and epoch is None else None
+    given = texts.tolist()
+    filled = [text for text in given if text]
+    epoch = _recognised(filled) if is_guess else rules.time_format if rules.time_format in EPOCHS else None
+    usual = _nearly_recognised(filled) if is_guess and epoch is None else None
     cells = []
-    for line, text in zip(lines, texts, strict=True):
+    for line, text in zip(lines, given, strict=True):
         if not text:
             cell = _EMPTY
         elif usual and not _in_unit(text, usual):
@@ -182,16 +185,14 @@ def _column(
     return cells
 
 
-def _recognised(cells: "pd.Series[str]") -> str | None:
+def _recognised(known: Sequence[str]) -> str | None:
     """Return in which unit all of a column's numbers lie in this century; None where they do not, or are no numbers."""
-    known = cells[cells != ""]
     fitting = (epoch for epoch in EPOCHS if all(_in_unit(cell, epoch) for cell in known))
-    return None if known.empty else next(fitting, None)
+    return next(fitting, None) if known else None
 
 
-def _nearly_recognised(cells: "pd.Series[str]") -> str | None:
+def _nearly_recognised(known: Sequence[str]) -> str | None:
     """Return in which unit nearly all of a column's cells lie in this century; None where there is none."""
-    known = cells[cells != ""]
     counts = {epoch: sum(_in_unit(cell, epoch) for cell in known) for epoch in EPOCHS}
     return next(
         (epoch for epoch, count in counts.items() if count and count >= _NEARLY_ALL * len(known)), None
@@ -227,13 +228,23 @@ def _time(text: str, rules: TimeRules) -> _Cell:
         time = None
     if time is None:
         return _Cell(problem="is not a time", cure=_cure(text, form))
-    directives = _DIRECTIVE.findall(form or "")
-    has_hour = not _DATE.fullmatch(text) if form is None else not _TIMES_OF_DAY.isdisjoint(directives)
     try:
-        cell = _in_utc(time, word, rules)
+        return _in_utc(time, word, rules, has_hour=_has_hour(text, form))
     except OverflowError:  # the first or the last hours that a calendar has
         return _Cell(problem="is not a time", cure=_cure(text, form))
-    return cell._replace(has_hour=has_hour)
+
+
+def _has_hour(text: str, form: str | None) -> bool:
+    """Say whether a time names its time of day."""
+    if form is None:
+        return len(text) > _DATE_LENGTH or not _DATE.fullmatch(text)
+    return not _TIMES_OF_DAY.isdisjoint(_directives(form))
+
+
+@cache
+def _directives(form: str) -> frozenset[str]:
+    """Return the letters behind the per cent signs of a format."""
+    return frozenset(_DIRECTIVE.findall(form))
 
 
 def _in_format(text: str, form: str) -> tuple[datetime, str]:
@@ -246,7 +257,7 @@ def _in_format(text: str, form: str) -> tuple[datetime, str]:
     ValueError
         If the text is none of that format.
     """
-    if "Z" not in _DIRECTIVE.findall(form):
+    if "Z" not in _directives(form):
         return datetime.strptime(text, form), ""  # noqa: DTZ007 - the zone is seen to by the caller
     for word in _ZONE_WORD.findall(text):
         try:
@@ -261,12 +272,12 @@ def _with_zone_name(form: str, name: str) -> str:
     return _DIRECTIVE.sub(lambda found: name if found[1] == "Z" else found[0], form)
 
 
-def _in_utc(time: datetime, word: str, rules: TimeRules) -> _Cell:
+def _in_utc(time: datetime, word: str, rules: TimeRules, *, has_hour: bool) -> _Cell:
     """Return a time in UTC, by its offset, its name of a zone, or the zone of times without one."""
     if time.tzinfo is not None:
-        return _Cell(time.astimezone(UTC))
+        return _Cell(time.astimezone(UTC), is_zoned=True, has_hour=has_hour)
     if word.casefold() in _UTC_WORDS:
-        return _Cell(time.replace(tzinfo=UTC))
+        return _Cell(time.replace(tzinfo=UTC), is_zoned=True, has_hour=has_hour)
     zone = rules.zone
     if "/" in word and word in available_zones():
         zone, word = ZoneInfo(word), ""
@@ -275,8 +286,8 @@ def _in_utc(time: datetime, word: str, rules: TimeRules) -> _Cell:
             problem=f"names its zone {word}, a short name that several zones may share",
             cure="say which it is with --time-zone NAME, such as Europe/Berlin or America/New_York",
         )
-    cell = _localised(time, word, zone)
-    return cell._replace(is_zoned=zone is not rules.zone or bool(word))
+    cell = _Cell(time.replace(tzinfo=UTC)) if zone is UTC else _localised(time, word, zone)
+    return cell._replace(is_zoned=zone is not rules.zone or bool(word), has_hour=has_hour)
 
 
 def _localised(time: datetime, word: str, zone: tzinfo) -> _Cell:
@@ -342,7 +353,7 @@ def _strange_years(
     outside = int((~known.dt.year.between(2000, 2099)).sum())
     if time_format is None or not outside:
         return
-    meant = _recognised(cells)
+    meant = _recognised([cell for cell in cells if cell])
     asked = (
         f"these look like {_WORDS[meant]}: --time-format {meant}"
         if meant
