@@ -207,6 +207,49 @@ def score_tables(folder: Path) -> Try:
     return of_files([folder / name for name in texts], lambda path: typed("correlate", path))
 
 
+def logs(folder: Path) -> Try:
+    """Break the preferences and visits of other tools, with times in several forms, that are imported and then checked."""
+    preferences = "q,w,a,b,best,t0,t1,rt\n" + "".join(
+        f"q{n % 3},w{n % 4},x,y,{'xy'[n % 2]},2026-10-2{4 + n % 3} 0{3 + n % 5}:30:00,,{n or 'NA'}\n"
+        for n in range(8)
+    )
+    visits = "w,q,s,e,why\n" + "".join(
+        f"w{n % 2},q,2026-03-0{n + 1}T09:00:00+01:00,2026-03-0{n + 1}T09:00:40+01:00,left\n" for n in range(6)
+    )
+    epochs = "w,q,s,len\n" + "".join(f"w{n % 2},q,{1772355600 + 9000 * n},{40 + n}\n" for n in range(6))
+    names = ("--topic", "q", "--worker", "w")
+    commands = {
+        "preferences.csv": (
+            "import",
+            *names,
+            "--left",
+            "a",
+            "--right",
+            "b",
+            "--choice",
+            "best",
+            "--shown-at",
+            "t0",
+            "--seconds",
+            "rt",
+            "--time-zone",
+            "Europe/Berlin",
+        ),
+        "visits.csv": ("import-visits", *names, "--start", "s", "--end", "e", "--end-reason", "why"),
+        "epochs.csv": ("import-visits", *names, "--start", "s", "--seconds", "len"),
+    }
+    for name, text in zip(commands, (preferences, visits, epochs), strict=True):
+        (folder / name).write_text(text)
+
+    def read(path: Path) -> None:
+        command, *options = commands[path.name]
+        tables = folder / path.stem
+        typed(command, path, *options, "-o", tables)
+        typed("check", tables)
+
+    return of_files([folder / name for name in commands], read)
+
+
 def user_models(folder: Path) -> Try:
     path = folder / "user-model.json"
     path.write_text(json.dumps(MODEL))
@@ -222,6 +265,7 @@ TARGETS = [
     Target("user models", 5_000, user_models),
     Target("duels", 30, duels),
     Target("score tables", 300, score_tables),
+    Target("logs of other tools", 100, logs),
     Target("event batches, SQLite", 6_000, lambda folder: batches(Served(folder))),
     Target("event batches, PostgreSQL", 6_000, lambda folder: batches(Served(folder, on_postgres()))),
     Target("payment lists, SQLite", 300, lambda folder: lists(Served(folder))),

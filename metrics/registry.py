@@ -227,6 +227,8 @@ def measure(what: str | type[M]) -> Measure | type[M]:
     """
     if isinstance(what, str):
         return parse_measure(what, printed=True)
+    if not isinstance(what, type):
+        raise input_fault(f"{what!r} names no measure", cure='give one text, such as "M(patience=840)"')
     declared = dataclass(frozen=True, kw_only=True, slots=True, repr=False)(what)
     other = _known.get(declared.__name__)
     if other is not None and other.__module__ != declared.__module__:

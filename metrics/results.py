@@ -115,6 +115,22 @@ class Score(NamedTuple):
     user: str | None = None
 
 
+def check_several(values: object, what: str) -> None:
+    """Raise `InputError` where one text or one measure was given in place of a list of them.
+
+    Parameters
+    ----------
+    values : object
+        What was given.
+    what : str
+        The name of the argument.
+    """
+    if isinstance(values, str):
+        raise input_fault(f"{what} is a text where a list is wanted", cure=f"pass a list: [{values!r}]")
+    if not isinstance(values, Iterable):
+        raise input_fault(f"{what} is {values!r} where a list is wanted", cure="pass a list, also of one")
+
+
 def labelled(measures: Iterable[M] | Mapping[str, M], kind: type[M] | None = None) -> dict[str, M]:
     """Name each measure as the column ``metric`` will: by its `column`, or by the label the caller gave.
 
@@ -133,6 +149,7 @@ def labelled(measures: Iterable[M] | Mapping[str, M], kind: type[M] | None = Non
         If two measures would have the same label: variants of one measure share their column, so they need
         labels of the caller's choice.
     """
+    check_several(measures, "measures")
     named = cast("Mapping[str, M]", measures) if isinstance(measures, Mapping) else None
     given = named.values() if named is not None else cast("Iterable[M]", measures)
     labels: dict[str, M] = {}

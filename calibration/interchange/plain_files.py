@@ -23,7 +23,6 @@ from typing import TypeAlias
 import numpy as np
 import pandas as pd
 
-from calibration.interchange.preferences import couples
 from calibration.tables.files import checked
 from calibration.tables.preferences import WORKERS_UNKNOWN, knows_workers, left_out
 from calibration.tables.tables import TABLES
@@ -131,7 +130,6 @@ def read_preference_lines(
             "worker": frame["worker"],
             "task": task,
             "topic": frame["topic"],
-            "pair": list(couples(frame)),
             "system_left": frame["left"],
             "system_right": frame["right"],
             "choice": frame["choice"],

@@ -5,7 +5,7 @@ A folder may hold any of `calibration.tables.tables.TABLES`; unknown files and c
 
 import hashlib
 import io
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -152,10 +152,19 @@ def read_table(path: Path, table: Table, *, compact: bool = False) -> pd.DataFra
         pa.default_memory_pool().release_unused()  # what the column was read into
     frame = pd.DataFrame(columns, index=index)
     if not log.faults:
+        for name, values in _derived(frame, table):
+            frame[name] = _compact(values, table.key) if compact else values
         _check_rows(frame, table, log, lines)
     log.faults.sort(key=lambda fault: fault.line or 0)
     log.raise_if_any()
     return frame
+
+
+def _derived(frame: pd.DataFrame, table: Table) -> Iterator[tuple[str, "pd.Series[Any]"]]:
+    """Yield name and values of each column that the rows lack and that the others tell."""
+    for column in table.columns:
+        if column.derived is not None and len(frame) and frame[column.name].isna().all():
+            yield column.name, column.derived(frame).astype(DTYPES[column.kind])
 
 
 def _compact(values: "pd.Series[Any]", key: Collection[str]) -> "pd.Series[Any]":
@@ -181,6 +190,7 @@ def checked(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
     columns = {c.name: _converted(cells, index, c, log, lines) for c in table.columns}
     typed = pd.DataFrame(columns, index=index)
     if not log.faults:
+        typed = typed.assign(**dict(_derived(typed, table)))
         _check_rows(typed, table, log, lines)
     log.raise_if_any()
     return typed
@@ -193,7 +203,16 @@ def checked_tables(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame
     for name, frame in by_name(tables).items():
         if name not in TABLES:
             known = f"use one of {listed(sorted(TABLES), most=20)}"
-            faults.append(Fault(problem="no such table", cure=known, path=name))
+            faults.append(Fault(problem="no such table", cure=known, path=str(name)))
+            continue
+        if not isinstance(frame, pd.DataFrame):
+            faults.append(
+                Fault(
+                    problem=f"this is no frame, but {type(frame).__name__}",
+                    cure="give a DataFrame",
+                    path=name,
+                )
+            )
             continue
         try:
             found[name] = checked(frame, TABLES[name])
@@ -363,7 +382,7 @@ def _converted(
     for row in np.flatnonzero(bad):
         problem, cure = misread(str(cells[row]), column.kind)
         log.add(f"{column.name}: {problem}", line=lines[row], cure=cure)
-    if column.required and not column.blank:
+    if column.is_filled and not (column.derived and blank.all()):
         for row in np.flatnonzero(blank):
             log.add(f"{column.name} is empty", line=lines[row], cure="fill it in, or remove the row")
     if column.all_or_none and not blank.all():

@@ -30,7 +30,7 @@ import pyarrow.parquet as pa_parquet
 from calibration.tables.definition import Table
 from calibration.tables.study import STUDY_FILE
 from calibration.tables.tables import TABLES
-from metrics.errors import FaultLog, counted, input_fault, nearest
+from metrics.errors import FaultLog, counted, input_fault, listed, nearest
 from metrics.files import check_bytes, check_columns, check_rows, check_unfolded
 from metrics.readers.lines import check_is_plain, check_no_json, excel_delimiter
 
@@ -49,13 +49,25 @@ def by_name(given: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     if not isinstance(given, pd.DataFrame):
         problem = f"tables are a folder or frames by name, not {type(given).__name__}"
         raise input_fault(problem, cure='give a path, or a dict such as {"preferences": frame}')
-    fitting = [
-        name for name, table in sorted(TABLES.items()) if set(table.required_names) <= {*given.columns}
-    ]
-    name = "preferences" if "preferences" in fitting or not fitting else fitting[0]
-    raise input_fault(
-        "a frame was given where tables by name are wanted", cure=f'give {{"{name}": frame}} instead of frame'
-    )
+    raise input_fault("a frame was given where tables by name are wanted", cure=_frame_cure(given))
+
+
+def _frame_cure(frame: pd.DataFrame) -> str:
+    """Say which table a frame may be, by how many of its columns that table has, and what it lacks."""
+    columns = {*map(str, frame.columns)}
+
+    def likeness(name: str) -> tuple[bool, int, int]:
+        table = TABLES[name]
+        known = len(columns.intersection(table.column_names))
+        is_whole = columns >= {*table.required_names}
+        return (is_whole and known > 1, known, -len(table.column_names))
+
+    name = max(TABLES, key=likeness)
+    if len(columns.intersection(TABLES[name].column_names)) < min(2, len(TABLES[name].required_names)):
+        return f'give {{"preferences": frame}}, with the columns of docs/tables.md; this one has {listed(map(str, frame.columns))}'
+    missing = [repr(column) for column in TABLES[name].required_names if column not in columns]
+    lack = f", with the missing column{'s' * (len(missing) > 1)} {listed(missing)}" if missing else ""
+    return f'give {{"{name}": frame}} instead of frame{lack}'
 
 
 def raw_csv(path: Path, log: FaultLog, names: Collection[str] = ()) -> pd.DataFrame:

@@ -43,7 +43,7 @@ from metrics.ranked.measures import (
 )
 from metrics.ranked.topics import Listing
 from metrics.registry import Measure, Parameter, measure, parse_measure
-from metrics.results import labelled
+from metrics.results import check_several, labelled
 
 Covered: TypeAlias = Literal["relevant", "any"]
 
@@ -243,6 +243,7 @@ def ranked_measure(text: str) -> ListMeasure:
 
 def ranked_labels(measures: Measures) -> dict[str, ListMeasure]:
     """Name measures as `metrics.results.labelled` does; a text is read as `ranked_measure` reads it."""
+    check_several(measures, "measures")
     if isinstance(measures, Mapping):
         return {label: _read(one) for label, one in measures.items()}
     return labelled([_read(one) for one in measures])

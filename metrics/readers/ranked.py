@@ -15,9 +15,9 @@ compared as text: ``31.1`` and ``32.1`` are two. A line that stands twice is no 
 Whether the second field of qrels is a subtopic or an iteration (0, Q0, rounds of judging) is told by the header, the file of
 intents and the values, see `told_second_column`; where these cannot tell, measures of subtopics ask for it.
 
-What stands beside a document is the name of its window, unless every one of them is a timestamp (below): then
-it is cut into calendar windows, of a day if nothing else is asked for. Names such as
-``1990`` or ``1990-05`` are no timestamps.
+What stands beside a document is the name of its window, or a timestamp (below), which is cut into calendar windows, of a day
+if nothing else is asked for. A file has either names or timestamps: one beside the others is a fault. Names such as ``1990`` or
+``1990-05`` are no timestamps.
 
 A timestamp is a date ``2001-09-11``, with or without a time of day in ISO 8601 (``2001-09-11T08:46:40Z``), or whole
 seconds since 1970-01-01 of at least nine digits, so that no year or date is taken for one. Everything is UTC; a time of
@@ -42,6 +42,7 @@ from metrics.taking_part import TopicNames
 
 ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:.,]+(Z|[+-][0-9:]+)?)?")
 EPOCH = re.compile(r"-?[0-9]{9,12}")
+MILLISECONDS = re.compile(r"[0-9]{13}")
 START = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -87,6 +88,7 @@ HALF_ROUND = re.compile(r"[0-9]{1,2}(?:\.[05])?")
 """A round of judging, where some are halves, as TREC-COVID's are."""
 ROUND = re.compile(r"(?:q|r|it|iter|iteration|rnd|round|run|pass|j)?[-_.]?[0-9]+(?:\.[0-9]+)?", re.IGNORECASE)
 """What may be a round, and may be a subtopic."""
+_WRITE_TIMESTAMPS = "write a date such as 2001-09-11, or seconds since 1970 with nine digits or more"
 Grades: TypeAlias = dict[str, dict[str, dict[str, float]]]
 Probabilities: TypeAlias = dict[str, dict[str, float]]
 
@@ -415,18 +417,37 @@ def _read_windows(log: FaultLog, unit: CalendarUnit | None) -> tuple[dict[str, s
     columns = _read(log, WINDOWS, TIMESTAMPS)
     documents, texts = columns.fields
     cut = {text: calendar_window(text, unit or "day") for text in dict.fromkeys(texts)}
-    if unit is None and cut and None not in cut.values():
-        unit = "day"
+    if unit is None:
+        unit = _unit_of(columns, cut, log)
     window_of: dict[str, str] = {}
     for line, document, text in zip(columns.lines.tolist(), documents, texts, strict=True):
         window = text if unit is None else cut[text]
         if window is None:
-            cure = "write a date such as 2001-09-11, or seconds since 1970 with nine digits or more"
-            log.add(f"{text!r} is not a timestamp", line=line, cure=cure)
+            log.add(f"{text!r} is not a timestamp", line=line, cure=_WRITE_TIMESTAMPS)
         elif window_of.setdefault(document, window) != window:
             problem = f"document {document} is in window {window_of[document]} above, in {window} here"
             log.add(problem, line=line, cure="delete one of the two lines")
     return window_of, unit
+
+
+def _unit_of(columns: FieldColumns, cut: dict[str, str | None], log: FaultLog) -> CalendarUnit | None:
+    """Return the day where a file has timestamps only, None where it has names only; note the fault of a file with both."""
+    lines, (_, texts) = columns.lines.tolist(), columns.fields
+    times = [(line, text) for line, text in zip(lines, texts, strict=True) if cut[text] is not None]
+    names = [(line, text) for line, text in zip(lines, texts, strict=True) if cut[text] is None]
+    if not names:
+        return "day" if times else None
+    line, name = names[0]
+    if times:
+        time_line, time = times[0]
+        log.add(
+            f"{name!r} is no timestamp, and {time!r} on line {time_line} is one ({len(times):,} of {len(texts):,} are)",
+            line=line,
+            cure=f"{_WRITE_TIMESTAMPS}; or, where windows have names, write names that are no dates, such as day-2001-09-11",
+        )
+    elif MILLISECONDS.fullmatch(name):
+        log.add(f"{name!r} is a time in milliseconds", line=line, cure="write seconds since 1970")
+    return None
 
 
 def read_windows(path: str | Path) -> dict[str, str]:

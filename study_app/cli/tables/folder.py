@@ -185,7 +185,7 @@ def check(tables: Path, *, output: Output) -> None:
         frames = read_tables(tables)
     except InputError as error:
         raise InputError([*faults, *error.faults]) from None
-    warnings = [*suspicions(tables, frames), *_of_visits(tables, frames, faults)]
+    warnings = [*suspicions(tables, frames), *doubts_on_visits(tables, frames, faults)]
     if faults:
         raise InputError(faults)
     output.rows(
@@ -210,20 +210,25 @@ def _study(folder: Path) -> "tuple[StudyRecord | None, list[Fault]]":
         return None, list(error.faults)
 
 
-def _of_visits(
+def doubts_on_visits(
     folder: Path, frames: "Mapping[str, pd.DataFrame]", faults: "list[Fault]"
 ) -> "Iterator[Fault | str]":
     """Yield warnings of visits and follows that do not fit together; add a fault where most visits do not."""
     from calibration.tables.files import table_paths
-    from calibration.visits.stays import FAULTY_ORPHANS, ends, orphans, orphans_in_words
+    from calibration.visits.stays import FAULTY_ORPHANS, ends, orphans, orphans_in_words, outside
 
     if "visits" not in frames or "follows" not in frames or frames["visits"].empty:
         return
     visits, files = frames["visits"], table_paths(folder)
-    strange = orphans(visits, frames["follows"])
-    if strange.any():
-        fault = _orphan_fault(visits, strange, files["visits"], orphans_in_words(strange.sum(), len(visits)))
-        if strange.mean() > FAULTY_ORPHANS:
+    homeless, astray = orphans(visits, frames["follows"]), outside(visits, frames["follows"])
+    doubtful = []
+    if homeless.any():
+        count = orphans_in_words(homeless.sum(), len(visits))
+        doubtful.append((homeless, _orphan_fault(visits, homeless, files["visits"], count)))
+    if astray.any():
+        doubtful.append((astray, _outside_fault(astray, files["visits"])))
+    for wrong, fault in doubtful:
+        if wrong.mean() > FAULTY_ORPHANS:
             faults.append(fault)
         else:
             yield fault
@@ -248,6 +253,20 @@ def _orphan_fault(visits: "pd.DataFrame", strange: "Bools", file: Path, count: s
         cure="write worker and topic as in table follows, or add the follows that are missing",
         path=str(file),
         line=line_of(file, names.index[0]),
+    )
+
+
+def _outside_fault(astray: "Bools", file: Path) -> "Fault":
+    """Return the fault of visits that lie before their follow began or after it ended, at the first of them."""
+    from calibration.tables.files import line_of
+    from metrics.errors import Fault
+
+    count = f"{astray.sum():,} of {len(astray):,} visits"
+    return Fault(
+        problem=f"{count} {'begins before its' if astray.sum() == 1 else 'begin before their'} follow did, or after it ended",
+        cure="write all times in one time zone, and follows from the enrolment to the end of the study",
+        path=str(file),
+        line=line_of(file, int(astray.argmax())),
     )
 
 

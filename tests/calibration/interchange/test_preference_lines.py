@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibration.interchange.plain_files import preference_lines, read_preference_lines
-from calibration.interchange.preferences import couples
 from calibration.tables.files import checked
 from calibration.tables.tables import CHOICES, TABLES
 from metrics.errors import InputError
@@ -24,9 +23,7 @@ def table(rows, **columns):
     )
     named = frame.rename(columns={"left": "system_left", "right": "system_right"})
     named["judgment"] = [f"J{number}" for number in range(1, len(frame) + 1)]
-    return checked(
-        named.assign(task="preferences", pair=list(couples(frame)), **columns), TABLES["preferences"]
-    )
+    return checked(named.assign(task="preferences", **columns), TABLES["preferences"])
 
 
 def read(tmp_path, text, **options):

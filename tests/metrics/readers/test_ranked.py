@@ -111,13 +111,21 @@ def test_timestamps_are_cut_into_days_unless_a_unit_is_chosen(tmp_path):
     assert months.calendar_unit == "month"
 
 
-@pytest.mark.parametrize("other", ["later", "1990", "2001-09"])
-def test_one_name_among_timestamps_makes_all_of_them_names(tmp_path, other):
-    """Nothing is cut by guess."""
-    write_ranked(tmp_path, windows=f"d1 2001-09-11\nd2 2001-09-11T10:00Z\nd3 {other}\n")
-    collection = read(tmp_path)
-    assert collection.windows == {"d1": "2001-09-11", "d2": "2001-09-11T10:00Z", "d3": other}
-    assert collection.calendar_unit is None
+@pytest.mark.parametrize("other", ["later", "1990", "2001-09", "2001-9-12"])
+def test_one_odd_value_among_timestamps_is_a_fault(tmp_path, other):
+    """It turned a file of days into one of exact seconds, each a window of its own."""
+    assert faults(tmp_path, windows=f"d1 2001-09-11\nd2 2001-09-11T10:00Z\nd3 {other}\n") == [
+        (
+            f"windows.txt:3: '{other}' is no timestamp, and '2001-09-11' on line 1 is one (2 of 3 are); {WRITE_TIMESTAMPS}; or, where "
+            "windows have names, write names that are no dates, such as day-2001-09-11"
+        )
+    ]
+
+
+def test_times_in_milliseconds_are_no_names_of_windows(tmp_path):
+    assert faults(tmp_path, windows="d1 1000166400000\nd2 1000166400001\nd3 1000166400002\n") == [
+        "windows.txt:1: '1000166400000' is a time in milliseconds; write seconds since 1970"
+    ]
 
 
 def test_with_a_unit_every_value_must_be_a_timestamp(tmp_path):
