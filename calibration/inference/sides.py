@@ -10,7 +10,8 @@ With m(x) = P(l better) + P(equal) / 2, a vote v for the left (1, 0, or 1/2 for 
 
 so that the mean of votes is what the model expects with a side effect of 0, and every weighted mean of votes stays a mean of what people
 answered. Where sides are balanced, the excesses of the two orders nearly cancel. A couple that was seen one way round only takes the
-effect from the others; where no couple was seen both ways round, the effect cannot be told from the worths, and votes stay as they are.
+effect from the others; where no couple was seen both ways round, or all votes for a side are for the same one, the effect cannot be told
+from the worths, and votes stay as they are.
 
 The model is fitted with a weak prior, so that it has a maximum where a system never loses. Its parameters are estimates too: what they
 add to the error of a mean of adjusted votes comes with it (`SideAdjustment.influence`).
@@ -165,7 +166,7 @@ def without_side(left: Ints, right: Ints, for_left: Floats) -> SideAdjustment:
         systems=systems,
     )
     decided = couples.for_left.sum() + couples.for_right.sum()
-    if not decided or not couples.are_both_ways():
+    if not couples.for_left.any() or not couples.for_right.any() or not couples.are_both_ways():
         nothing = np.zeros((4, len(left)))
         return SideAdjustment(
             side=float("nan"),

@@ -226,7 +226,7 @@ def _variances(judged: JudgedSystems, counts: _Counts, group: Ints, point: Float
         worker=judged.worker,
     )
     bread = _inverse_information(counts, point)[:systems]
-    return influence.covariances().through(bread).of_one_each()
+    return influence.covariances().through(bread).of_each()
 
 
 def _scores(judged: JudgedSystems, counts: _Counts, group: Ints, point: Floats) -> tuple[Ints, Floats]:

@@ -61,12 +61,13 @@ def test_what_a_judgment_adds_through_the_model_is_what_changes_without_it(tie_w
 
 
 def test_votes_stay_as_they_are_where_no_couple_was_seen_both_ways_round():
-    """The side cannot be told from the worths then; nor where nobody preferred anything."""
+    """The side cannot be told from the worths then; nor where nobody preferred anything, or everybody the left one."""
     left, right = np.array([0, 0, 1]), np.array([1, 2, 2])
     one_way = without_side(left, right, np.array([1.0, 0.0, 0.5]))
     tied = without_side(np.array([0, 1]), np.array([1, 0]), np.array([0.5, 0.5]))
+    all_left = without_side(np.array([0, 1, 0]), np.array([1, 0, 1]), np.array([1.0, 1.0, 0.5]))
 
-    for adjustment in (one_way, tied):
+    for adjustment in (one_way, tied, all_left):
         assert not adjustment.is_separable
         assert np.isnan(adjustment.side)
         assert not adjustment.excess.any()

@@ -136,7 +136,7 @@ def test_errors_are_those_of_the_two_way_variance_of_agreement(seed):
     for shares in (win_rates(study), duels(study).shares):
         influence = shares.influence
         errors = influence.variances().errors()
-        together = influence.covariances().of_one_each().errors()
+        together = influence.covariances().of_each().errors()
         for k in range(len(shares.value)):
             m, place = np.nonzero(influence.estimate == k)
             own = crossing(pd.factorize(study.topic[place])[0], pd.factorize(study.worker[place])[0]).error(
@@ -153,7 +153,7 @@ def test_the_error_of_a_difference_is_that_of_its_own_influence():
     both = shares.influence.covariances()
 
     differences = both.of_differences().errors().standard_error
-    assert differences[0, 1] == pytest.approx(2 * both.of_one_each().errors().standard_error[0])
+    assert differences[0, 1] == pytest.approx(2 * both.of_each().errors().standard_error[0])
 
 
 def test_ranks_are_those_of_every_order_that_the_certain_differences_allow():
