@@ -7,10 +7,11 @@ worker p, or the cell pt that both share. For any two estimates k and l at once:
     V_worker  = sum_p U_p^k U_p^l / ((1 - w_p^k)(1 - w_p^l))
     P         = V_worker - sum_pt U_pt^k U_pt^l / ((1 - w_p^k)(1 - w_p^l)) + c V_topic
     c         = sum_p (w_p^k w_p^l - sum_t w_pt^k w_pt^l) / ((1 - w_p^k)(1 - w_p^l))
-    V         = max(V_topic + max(0, P) T / (T - 1), V_worker),   T = 1 / sum w_t^2
+    V_least   = sum_p U_p^k U_p^l / sqrt(r_p^k r_p^l),   r_p as r_t
+    V         = max(V_topic + max(0, P) T / (T - 1), V_least),   T = 1 / sum w_t^2
 
 the two-way clustered variance of Cameron, Gelbach and Miller (2011), never below that of either cluster, with what the mean over few
-clusters takes off put back: exactly in the mean for topics of equal weight, and by the jackknife for people (CR3 of MacKinnon and White
+clusters takes off put back: exactly for clusters of equal weight (r), and by the jackknife for people (CR3 of MacKinnon and White
 1985), whose loads may be very unequal. Student's t has Satterthwaite's degrees of freedom
 
     df = V^2 / (V_topic^2 / (T - 1) + V_worker^2 / (P_eff - 1)),   P_eff = 1 / sum w_p^2
@@ -98,12 +99,12 @@ def _range_quantile(level: float, estimates: int, df: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Variances:
-    """V_topic, V_worker and P, of estimates (k,) or of any two (k, k), with degrees of freedom of the same shape.
+    """The parts of V, of estimates (k,) or of any two (k, k), with degrees of freedom of the same shape.
 
     Attributes
     ----------
-    by_topic, by_worker, people : ndarray of float
-        See the module; the latter two are 0 where the rule is over topics alone.
+    by_topic, by_worker, people, least : ndarray of float
+        V_topic, V_worker, P and V_least; all but the first are 0 where the rule is over topics alone.
     topic_df, worker_df : ndarray of float
         Effective number of topics, of people, less 1; the latter infinite where the rule is over topics alone.
     is_few : ndarray of bool
@@ -113,6 +114,7 @@ class Variances:
     by_topic: Floats
     by_worker: Floats
     people: Floats
+    least: Floats
     topic_df: Floats
     worker_df: Floats
     is_few: Bools
@@ -121,7 +123,7 @@ class Variances:
         """Return standard errors and degrees of freedom of what these are variances of."""
         with np.errstate(divide="ignore", invalid="ignore"):
             over_topics = self.by_topic + np.maximum(self.people, 0) * (1 + 1 / self.topic_df)
-            variance = np.maximum(over_topics, self.by_worker)
+            variance = np.maximum(over_topics, self.least)
             crossed = variance**2 / (self.by_topic**2 / self.topic_df + self.by_worker**2 / self.worker_df)
         scarcer = np.fmin(self.topic_df, self.worker_df)
         known = (variance > NOTHING) & ~self.is_few
@@ -137,6 +139,7 @@ class Variances:
             by_topic=np.diagonal(self.by_topic),
             by_worker=np.diagonal(self.by_worker),
             people=np.diagonal(self.people),
+            least=np.diagonal(self.least),
             topic_df=np.diagonal(self.topic_df),
             worker_df=np.diagonal(self.worker_df),
             is_few=np.diagonal(self.is_few),
@@ -148,6 +151,7 @@ class Variances:
             by_topic=_of_difference(self.by_topic),
             by_worker=_of_difference(self.by_worker),
             people=_of_difference(self.people),
+            least=_of_difference(self.least),
             topic_df=self.topic_df,
             worker_df=self.worker_df,
             is_few=self.is_few,
@@ -160,6 +164,7 @@ class Variances:
             by_topic=bread @ self.by_topic @ bread.T,
             by_worker=bread @ self.by_worker @ bread.T,
             people=bread @ self.people @ bread.T,
+            least=bread @ self.least @ bread.T,
             topic_df=self.topic_df[:r, :r],
             worker_df=self.worker_df[:r, :r],
             is_few=self.is_few[:r, :r],
@@ -238,17 +243,19 @@ class Influence:
 
     def variances(self) -> Variances:
         """Return those of each estimate alone, (k,): in memory of the order of judgments."""
-        by_topic, by_worker = self._topics.sums.squares(), np.zeros(self.estimates)
-        people, worker_df = by_worker, np.full(self.estimates, np.inf)
+        by_topic = self._topics.sums.squares()
+        by_worker = people = least = np.zeros(self.estimates)
+        worker_df = np.full(self.estimates, np.inf)
         if self._cells is not None and self._workers is not None:
             workers, cells = self._workers.sums, self._cells
             taken_off = workers.weight_squares() - cells.weight_squares()
             by_worker, worker_df = workers.squares(), self._workers.effective - 1
-            people = by_worker - cells.squares() + taken_off * by_topic
+            people, least = by_worker - cells.squares() + taken_off * by_topic, self._workers.least.squares()
         return Variances(
             by_topic=by_topic,
             by_worker=by_worker,
             people=people,
+            least=least,
             topic_df=self._topics.effective - 1,
             worker_df=worker_df,
             is_few=self.is_few,
@@ -257,17 +264,22 @@ class Influence:
     def covariances(self) -> Variances:
         """Return those of any two estimates, (k, k)."""
         square = (self.estimates, self.estimates)
-        by_topic, by_worker = self._topics.sums.products(), np.zeros(square)
-        people, worker_df = by_worker, np.full(square, np.inf)
+        by_topic = self._topics.sums.products()
+        by_worker = people = least = np.zeros(square)
+        worker_df = np.full(square, np.inf)
         if self._cells is not None and self._workers is not None:
             workers, cells = self._workers.sums, self._cells
             taken_off = workers.weight_products() - cells.weight_products()
             by_worker, worker_df = workers.products(), _scarcer(self._workers.effective - 1)
-            people = by_worker - cells.products() + taken_off * by_topic
+            people, least = (
+                by_worker - cells.products() + taken_off * by_topic,
+                self._workers.least.products(),
+            )
         return Variances(
             by_topic=by_topic,
             by_worker=by_worker,
             people=people,
+            least=least,
             topic_df=_scarcer(self._topics.effective - 1),
             worker_df=worker_df,
             is_few=self.is_few[:, None] | self.is_few,
@@ -292,8 +304,10 @@ class Influence:
     @cached_property
     def _topics(self) -> "_Sampled":
         sums = self._sums(self.topic)
-        scaled = sums.scaled(_topic_scale(sums.weight), _topic_scale(sums.overall))
-        return _Sampled(sums=scaled, effective=_effective(sums.weight), is_few=_is_few(sums.weight))
+        scaled = sums.scaled(_exact_scale(sums.weight), _exact_scale(sums.overall))
+        return _Sampled(
+            sums=scaled, least=scaled, effective=_effective(sums.weight), is_few=_is_few(sums.weight)
+        )
 
     @cached_property
     def _workers(self) -> "_Sampled | None":
@@ -301,8 +315,12 @@ class Influence:
         if self.worker is None:
             return None
         sums = self._sums(self.worker)
-        scaled = sums.scaled(_worker_scale(sums.weight), _worker_scale(sums.overall))
-        return _Sampled(sums=scaled, effective=_effective(sums.weight), is_few=_is_few(sums.weight))
+        return _Sampled(
+            sums=sums.scaled(_jackknife_scale(sums.weight), _jackknife_scale(sums.overall)),
+            least=sums.scaled(_exact_scale(sums.weight), _exact_scale(sums.overall)),
+            effective=_effective(sums.weight),
+            is_few=_is_few(sums.weight),
+        )
 
     @cached_property
     def _cells(self) -> "_ClusterSums | None":
@@ -314,8 +332,8 @@ class Influence:
         if len(keys) == workers:
             return None  # nobody judged more than one topic
         sums, of_workers = self._sums(cell), self._sums(self.worker)
-        own = _of_rows(_worker_scale(of_workers.weight), keys % workers, sums.weight)
-        return sums.scaled(own, _worker_scale(of_workers.overall)[keys % workers])
+        own = _of_rows(_jackknife_scale(of_workers.weight), keys % workers, sums.weight)
+        return sums.scaled(own, _jackknife_scale(of_workers.overall)[keys % workers])
 
     def _sums(self, cluster: Ints) -> "_ClusterSums":
         """Return the sums of judgments in clusters."""
@@ -395,9 +413,20 @@ class _ClusterSums:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Sampled:
-    """Scaled sums over clusters that are a sample, and how many of them k estimates rest on, effectively, and whether those are too few."""
+    """Sums over clusters that are a sample, and how many of them k estimates rest on.
+
+    Attributes
+    ----------
+    sums, least : _ClusterSums
+        Scaled for the variance, and for its lower limit.
+    effective : (k,) ndarray of float
+        How many clusters of equal weight would count as much.
+    is_few : (k,) ndarray of bool
+        Whether they are too few for an error.
+    """
 
     sums: _ClusterSums
+    least: _ClusterSums
     effective: Floats
     is_few: Bools
 
@@ -448,13 +477,13 @@ def _model_scores(cluster: Ints, adjustment: SideAdjustment) -> csr_array:
     return csr_array(hstack([worths, np.stack(of_all, axis=1)]))
 
 
-def _topic_scale(weight: Any) -> Any:
+def _exact_scale(weight: Any) -> Any:
     """Return 1 / sqrt(r) of the module for sparse (c, k) or dense (c,) weights; 0 where there is nothing to vary."""
     squares = _column_sums(weight.power(2)) if isinstance(weight, csr_array) else (weight**2).sum()
     return _mapped(weight, squares, lambda w, sums: np.sqrt(np.minimum(1 - w, 1 - 2 * w + sums)))
 
 
-def _worker_scale(weight: Any) -> Any:
+def _jackknife_scale(weight: Any) -> Any:
     """Return 1 / (1 - w) for sparse (c, k) or dense (c,) weights; 0 where there is nothing to vary."""
     return _mapped(weight, 0.0, lambda w, _: 1 - w)
 
