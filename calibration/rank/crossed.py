@@ -26,14 +26,13 @@ every system's rank is at least 1 + those before it, and at most all less those 
 level (Mogstad, Romano, Shaikh and Wilhelm 2024).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
-from scipy.sparse import coo_array, csr_array, hstack
+from scipy.sparse import coo_array, csr_array
 from scipy.special import stdtr, stdtrit
 from scipy.stats import studentized_range
 
@@ -46,10 +45,10 @@ NO_SHARE = 1e-9
 """Weights below are rounding errors."""
 FEWEST, FEWEST_EFFECTIVE = 4, 3.0
 """Topics or people from which an error is known: so many, and effectively so many."""
-TABLE_VALUES = 2_000_000
+TABLE_VALUES = 3_000_000
 """Values of a dense table that is made at once."""
-GRID = 17
-"""Degrees of freedom at which the studentized range is computed; between them it is interpolated over 1 / df."""
+GRID, NEAR = 9, 1.1
+"""Degrees of freedom at which the studentized range is computed, two where all are nearly alike; between them it is interpolated over 1 / df."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -93,7 +92,8 @@ def _range_quantile(level: float, estimates: int, df: Floats) -> Floats:
     known = df[~np.isnan(df)]
     if not known.size:
         return np.full_like(df, np.nan)
-    inverse = np.linspace(1 / known.max(), 1 / known.min(), GRID if np.ptp(known) > NO_SHARE else 1)
+    points = GRID if known.max() > NEAR * known.min() else 2
+    inverse = np.linspace(1 / known.max(), 1 / known.min(), points)
     return np.asarray(np.interp(1 / df, inverse, studentized_range.ppf(level, estimates, 1 / inverse)))
 
 
@@ -184,12 +184,12 @@ class ModelPart:
     ----------
     adjustment : SideAdjustment
         The model, with what each judgment tells of its p parameters.
-    gradient : (k, p) sparse array of float
+    gradient : (k, p) ndarray of float
         Slopes of each estimate's adjustment along the parameters; it is subtracted from the votes.
     """
 
     adjustment: SideAdjustment
-    gradient: csr_array
+    gradient: Floats
 
 
 def model_part(adjustment: SideAdjustment, estimate: Ints, weight: Floats) -> ModelPart:
@@ -205,10 +205,82 @@ def model_part(adjustment: SideAdjustment, estimate: Ints, weight: Floats) -> Mo
         Part of its vote for the left system; negative where it adds the vote for the right one.
     """
     shape = int(estimate.max()) + 1, adjustment.parameters
-    gradient = csr_array(shape)
+    gradient = np.zeros(shape)
     for own, part in zip(estimate, weight, strict=True):
-        gradient = gradient + _table(own, adjustment.parameter, part * adjustment.slope, shape)
-    return ModelPart(adjustment=adjustment, gradient=csr_array(gradient))
+        place = _places(own, adjustment.parameter, shape[1])
+        gradient += _added(place, part * adjustment.slope, shape)
+    return ModelPart(adjustment=adjustment, gradient=gradient)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Clusters:
+    """Who or what shares judgments: c clusters of n judgments.
+
+    Attributes
+    ----------
+    code : (n,) ndarray of int
+        Cluster of each judgment, from 0 without holes.
+    parent : (c,) ndarray of int
+        Row of each cluster in a table of scales: its own number, or that of its worker.
+    """
+
+    code: Ints
+    parent: Ints
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    @property
+    def share(self) -> Floats:
+        """(c,) share of all judgments."""
+        return np.asarray(np.bincount(self.code) / len(self.code))
+
+    def portions(self, columns: int) -> Iterator[tuple[slice | Ints, Ints, slice]]:
+        """Yield judgments, their clusters from 0, and which clusters these are, for tables that fit the memory."""
+        if len(self) * columns <= TABLE_VALUES:
+            yield slice(None), self.code, slice(0, len(self))
+            return
+        in_order = bool((np.diff(self.code) >= 0).all())
+        order = None if in_order else np.argsort(self.code, kind="stable")
+        code = self.code if order is None else self.code[order]
+        at_once = max(1, TABLE_VALUES // columns)
+        for start in range(0, len(self), at_once):
+            stop = min(start + at_once, len(self))
+            first, last = (int(place) for place in np.searchsorted(code, [start, stop]))
+            chosen = slice(first, last) if order is None else order[first:last]
+            yield chosen, code[first:last] - start, slice(start, stop)
+
+
+class Crossing:
+    """Which topic and which worker each of n judgments shares with others.
+
+    Parameters
+    ----------
+    topic : (n,) ndarray of int
+        Codes from 0 without holes. Judgments in the order of topics, and within of workers, take less time.
+    worker : (n,) ndarray of int or None
+        Codes likewise; None where nobody knows who judged.
+    """
+
+    def __init__(self, topic: Ints, worker: Ints | None) -> None:
+        self.topics = _clusters(topic)
+        self.workers: _Clusters | None = None
+        self.cells: _Clusters | None = None
+        if worker is None:
+            return
+        self.workers = _clusters(worker)
+        people = len(self.workers)
+        key = topic * people + worker
+        order = np.argsort(key, kind="stable")
+        is_new = np.diff(key[order], prepend=-1) > 0
+        if is_new.sum() > people:  # somebody judged more than one topic
+            cell = np.empty(len(key), dtype=np.intp)
+            cell[order] = np.cumsum(is_new) - 1
+            self.cells = _Clusters(code=cell, parent=key[order[is_new]] % people)
+
+
+def _clusters(code: Ints) -> _Clusters:
+    return _Clusters(code=code, parent=np.arange(int(code.max()) + 1))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -221,10 +293,8 @@ class Influence:
         To which estimates a judgment adds, from 0.
     error, weight : (m, n) ndarray of float
         u and w; for each estimate u adds up to 0 and w to 1.
-    topic : (n,) ndarray of int
-        Codes from 0 without holes.
-    worker : (n,) ndarray of int or None
-        Likewise; None where nobody knows who judged.
+    crossing : Crossing
+        Who judged what.
     model : ModelPart or None
         What a fitted model adds to the errors.
     """
@@ -232,58 +302,13 @@ class Influence:
     estimate: Ints
     error: Floats
     weight: Floats
-    topic: Ints
-    worker: Ints | None
+    crossing: Crossing
     model: ModelPart | None = None
 
     @cached_property
     def estimates(self) -> int:
         """How many estimates there are, k."""
         return int(self.estimate.max()) + 1
-
-    def variances(self) -> Variances:
-        """Return those of each estimate alone, (k,): in memory of the order of judgments."""
-        by_topic = self._topics.sums.squares()
-        by_worker = people = least = np.zeros(self.estimates)
-        worker_df = np.full(self.estimates, np.inf)
-        if self._cells is not None and self._workers is not None:
-            workers, cells = self._workers.sums, self._cells
-            taken_off = workers.weight_squares() - cells.weight_squares()
-            by_worker, worker_df = workers.squares(), self._workers.effective - 1
-            people, least = by_worker - cells.squares() + taken_off * by_topic, self._workers.least.squares()
-        return Variances(
-            by_topic=by_topic,
-            by_worker=by_worker,
-            people=people,
-            least=least,
-            topic_df=self._topics.effective - 1,
-            worker_df=worker_df,
-            is_few=self.is_few,
-        )
-
-    def covariances(self) -> Variances:
-        """Return those of any two estimates, (k, k)."""
-        square = (self.estimates, self.estimates)
-        by_topic = self._topics.sums.products()
-        by_worker = people = least = np.zeros(square)
-        worker_df = np.full(square, np.inf)
-        if self._cells is not None and self._workers is not None:
-            workers, cells = self._workers.sums, self._cells
-            taken_off = workers.weight_products() - cells.weight_products()
-            by_worker, worker_df = workers.products(), _scarcer(self._workers.effective - 1)
-            people, least = (
-                by_worker - cells.products() + taken_off * by_topic,
-                self._workers.least.products(),
-            )
-        return Variances(
-            by_topic=by_topic,
-            by_worker=by_worker,
-            people=people,
-            least=least,
-            topic_df=_scarcer(self._topics.effective - 1),
-            worker_df=worker_df,
-            is_few=self.is_few[:, None] | self.is_few,
-        )
 
     @cached_property
     def is_few(self) -> Bools:
@@ -301,209 +326,188 @@ class Influence:
         """(k,) how many people of equal load would count as much; infinite where nobody knows who judged."""
         return np.full(self.estimates, np.inf) if self._workers is None else self._workers.effective
 
-    @cached_property
-    def _topics(self) -> "_Sampled":
-        sums = self._sums(self.topic)
-        scaled = sums.scaled(_exact_scale(sums.weight), _exact_scale(sums.overall))
-        return _Sampled(
-            sums=scaled, least=scaled, effective=_effective(sums.weight), is_few=_is_few(sums.weight)
+    def variances(self) -> Variances:
+        """Return those of each estimate alone, (k,): in memory of the order of judgments."""
+        return self._parts(self._squares)
+
+    def covariances(self) -> Variances:
+        """Return those of any two estimates, (k, k)."""
+        return self._parts(self._products)
+
+    def _parts(self, sums: "Callable[..., list[tuple[Floats, Floats]]]") -> Variances:
+        """Return the parts of V from a function that sums U U and w w over clusters, for each scale that it is given."""
+        topics, workers, cells = self._topics, self._workers, self.crossing.cells
+        [(by_topic, _)] = sums(self.crossing.topics, topics.exact)
+        by_worker = people = least = np.zeros_like(by_topic)
+        worker_df = np.full(self.estimates, np.inf)
+        if workers is not None and self.crossing.workers is not None and cells is not None:
+            (by_worker, weight), (least, _) = sums(self.crossing.workers, workers.jackknife, workers.exact)
+            [(by_cell, weight_of_cell)] = sums(cells, workers.jackknife)
+            people = by_worker - by_cell + (weight - weight_of_cell) * by_topic
+            worker_df = workers.effective - 1
+        topic_df, few = topics.effective - 1, self.is_few
+        if by_topic.ndim > 1:
+            topic_df, worker_df = (np.minimum(df[:, None], df) for df in (topic_df, worker_df))
+            few = few[:, None] | few
+        return Variances(
+            by_topic=by_topic,
+            by_worker=by_worker,
+            people=people,
+            least=least,
+            topic_df=topic_df,
+            worker_df=worker_df,
+            is_few=few,
         )
 
     @cached_property
-    def _workers(self) -> "_Sampled | None":
-        """Sums over people; None where nobody knows who judged."""
-        if self.worker is None:
-            return None
-        sums = self._sums(self.worker)
-        return _Sampled(
-            sums=sums.scaled(_jackknife_scale(sums.weight), _jackknife_scale(sums.overall)),
-            least=sums.scaled(_exact_scale(sums.weight), _exact_scale(sums.overall)),
-            effective=_effective(sums.weight),
-            is_few=_is_few(sums.weight),
-        )
+    def _topics(self) -> "_Sample":
+        return self._sample(self.crossing.topics)
 
     @cached_property
-    def _cells(self) -> "_ClusterSums | None":
-        """Sums over what a topic and a worker share; None where the rule is over topics alone."""
-        if self.worker is None:
-            return None
-        workers = int(self.worker.max()) + 1
-        cell, keys = pd.factorize(self.topic * workers + self.worker)
-        if len(keys) == workers:
-            return None  # nobody judged more than one topic
-        sums, of_workers = self._sums(cell), self._sums(self.worker)
-        own = _of_rows(_jackknife_scale(of_workers.weight), keys % workers, sums.weight)
-        return sums.scaled(own, _jackknife_scale(of_workers.overall)[keys % workers])
+    def _workers(self) -> "_Sample | None":
+        return None if self.crossing.workers is None else self._sample(self.crossing.workers)
 
-    def _sums(self, cluster: Ints) -> "_ClusterSums":
-        """Return the sums of judgments in clusters."""
-        overall = np.bincount(cluster) / len(cluster)
-        shape = len(overall), self.estimates
-        return _ClusterSums(
-            error=_table(cluster, self.estimate, self.error, shape),
-            weight=_table(cluster, self.estimate, self.weight, shape),
-            overall=overall,
-            scores=None if self.model is None else _model_scores(cluster, self.model.adjustment),
-            model=self.model,
+    def _sample(self, clusters: _Clusters) -> "_Sample":
+        weight = self._sums(clusters).imag
+        squares = _column_sums(weight.power(2))
+        effective = _column_sums(weight) ** 2 / squares
+        counted = np.bincount(weight.indices[weight.data > NO_SHARE], minlength=self.estimates)
+        share = clusters.share
+        return _Sample(
+            exact=_Scale(
+                own=_mapped(weight, _exact(weight.data, squares[weight.indices])),
+                overall=_exact(share, (share**2).sum()),
+            ),
+            jackknife=_Scale(own=_mapped(weight, _jackknife(weight.data)), overall=_jackknife(share)),
+            effective=effective,
+            is_few=(counted < FEWEST) | (effective < FEWEST_EFFECTIVE - NO_SHARE),
         )
 
+    def _products(self, clusters: _Clusters, *scales: "_Scale") -> list[tuple[Floats, Floats]]:
+        """Return the sums over clusters of U U and of w w of any two estimates, (k, k) each, for each scale."""
+        k, into = self.estimates, self._into
+        owns = [_dense(scale.own) for scale in scales]
+        sums = [(np.zeros((k, k)), np.zeros((k, k))) for _ in scales]
+        for chosen, code, which in clusters.portions(k):
+            shape, parent = (which.stop - which.start, k), clusters.parent[which]
+            place = _places(code, self.estimate[:, chosen], k)
+            errors, weights = (
+                _added(place, values[:, chosen], shape) for values in (self.error, self.weight)
+            )
+            scores = None if into is None else self._scores(chosen, code, shape[0]) @ into
+            for (error_sums, weight_sums), scale, own in zip(sums, scales, owns, strict=True):
+                weight, error = weights * own[parent], errors * own[parent]
+                if scores is not None:
+                    error -= scores * scale.overall[parent, None]
+                error_sums += error.T @ error
+                weight_sums += weight.T @ weight
+        return sums
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _ClusterSums:
-    """Sums over c clusters of one kind: of what judgments add to errors, of their weights, and of their scores of a model.
+    def _squares(self, clusters: _Clusters, *scales: "_Scale") -> list[tuple[Floats, Floats]]:
+        """Return the same of each estimate alone, (k,) each, from sparse tables."""
+        sums = self._sums(clusters)
+        return [self._scaled_squares(clusters, sums, scale) for scale in scales]
 
-    Attributes
-    ----------
-    error, weight : (c, k) sparse array of float
-        U and w of each cluster and estimate.
-    overall : (c,) ndarray of float
-        Share of all judgments.
-    scores : (c, p) sparse array of float or None
-        Of the model, where there is one.
-    model : ModelPart or None
-        Where these scores lead.
-    """
+    def _scaled_squares(self, clusters: _Clusters, sums: csr_array, scale: "_Scale") -> tuple[Floats, Floats]:
+        scaled = _mapped(sums, sums.data * _of_rows(scale.own, clusters.parent, sums))
+        error, into = scaled.real, self._into
+        errors, weights = _column_sums(error.power(2)), _column_sums(scaled.imag.power(2))
+        if into is not None:
+            p = len(into)
+            of_scores, across = np.zeros((p, p)), np.zeros((self.estimates, p))
+            for chosen, code, which in clusters.portions(p):
+                overall = scale.overall[clusters.parent[which], None]
+                scores = self._scores(chosen, code, len(overall)) * overall
+                of_scores += scores.T @ scores
+                across += error[which].T @ scores
+            errors += (((of_scores @ into).T - 2 * across) * into.T).sum(axis=1)
+        return errors, weights
 
-    error: csr_array
-    weight: csr_array
+    @cached_property
+    def _into(self) -> Floats | None:
+        """H^-1 gradient', (p, k): where the scores of the model lead."""
+        return None if self.model is None else self.model.adjustment.solved(self.model.gradient.T)
+
+    def _scores(self, chosen: slice | Ints, code: Ints, clusters: int) -> Floats:
+        """Return the sums of the model's scores over clusters of chosen judgments, (c, p)."""
+        if self.model is None:
+            return np.zeros((clusters, 0))
+        fit = self.model.adjustment
+        place = _places(code, fit.parameter[:, chosen], fit.parameters)
+        return _added(place, fit.score[:, chosen], (clusters, fit.parameters))
+
+    def _sums(self, clusters: _Clusters) -> csr_array:
+        """Return U + i w of every cluster and estimate, (c, k): one sparse table of two numbers a cell."""
+        shape = len(clusters), self.estimates
+        if shape[0] * shape[1] <= TABLE_VALUES:
+            place = _places(clusters.code, self.estimate, self.estimates)
+            return csr_array(_added(place, self.error, shape) + 1j * _added(place, self.weight, shape))
+        rows = np.broadcast_to(clusters.code.astype(np.int32), self.estimate.shape)
+        places = (rows.ravel(), self.estimate.ravel().astype(np.int32))
+        return csr_array(coo_array(((self.error + 1j * self.weight).ravel(), places), shape=shape))
+
+
+class _Scale(NamedTuple):
+    """What U of each cluster and estimate, (c, k), and scores of each cluster, (c,), are multiplied by."""
+
+    own: csr_array
     overall: Floats
-    scores: csr_array | None
-    model: ModelPart | None
-
-    def scaled(self, own: csr_array, overall: Floats) -> "_ClusterSums":
-        """Return the sums with those of each cluster and estimate times ``own``, scores times ``overall``."""
-        scores = None if self.scores is None else csr_array(self.scores.multiply(overall[:, None]))
-        return _ClusterSums(
-            error=self.error.multiply(own).tocsr(),
-            weight=self.weight.multiply(own).tocsr(),
-            overall=self.overall,
-            scores=scores,
-            model=self.model,
-        )
-
-    def products(self) -> Floats:
-        """Return sum_c U_c^k U_c^l of any two estimates, (k, k)."""
-        own = _dense(self.error.T @ self.error)
-        if self.scores is None or self.model is None:
-            return own
-        into = self.model.adjustment.solved(_dense(self.model.gradient.T))
-        across = _dense(self.error.T @ self.scores) @ into
-        return np.asarray(own - across - across.T + into.T @ _dense(self.scores.T @ self.scores) @ into)
-
-    def squares(self) -> Floats:
-        """Return sum_c U_c^2 of each estimate, (k,)."""
-        own = _column_sums(self.error.power(2))
-        if self.scores is None or self.model is None:
-            return own
-        of_scores, turned = _dense(self.scores.T @ self.scores), self.error.T.tocsr()
-        for rows in _portions(*self.model.gradient.shape):
-            into = self.model.adjustment.solved(_dense(self.model.gradient[rows].T)).T
-            across = _dense(turned[rows] @ self.scores)
-            own[rows] += ((into @ of_scores - 2 * across) * into).sum(axis=1)
-        return own
-
-    def weight_products(self) -> Floats:
-        """Return sum_c w_c^k w_c^l of any two estimates, (k, k)."""
-        return _dense(self.weight.T @ self.weight)
-
-    def weight_squares(self) -> Floats:
-        """Return sum_c w_c^2 of each estimate, (k,)."""
-        return _column_sums(self.weight.power(2))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Sampled:
-    """Sums over clusters that are a sample, and how many of them k estimates rest on.
+class _Sample:
+    """Clusters that are a sample, and how much of one.
 
     Attributes
     ----------
-    sums, least : _ClusterSums
-        Scaled for the variance, and for its lower limit.
+    exact, jackknife : _Scale
+        1 / sqrt(r) and 1 / (1 - w) of the module.
     effective : (k,) ndarray of float
         How many clusters of equal weight would count as much.
     is_few : (k,) ndarray of bool
         Whether they are too few for an error.
     """
 
-    sums: _ClusterSums
-    least: _ClusterSums
+    exact: _Scale
+    jackknife: _Scale
     effective: Floats
     is_few: Bools
 
 
-def _effective(weight: csr_array) -> Floats:
-    """Return how many clusters of equal weight would count as much, (k,): (sum w)^2 / sum w^2."""
-    return _column_sums(weight) ** 2 / _column_sums(weight.power(2))
+def _exact(weight: Floats, squares: Any) -> Floats:
+    """Return 1 / sqrt(r), see the module; 0 of a cluster that is alone."""
+    return _inverse(np.sqrt(np.maximum(np.minimum(1 - weight, 1 - 2 * weight + squares), 0)))
 
 
-def _is_few(weight: csr_array) -> Bools:
-    """Say of which estimates the clusters are too few for an error, (k,)."""
-    counted = np.bincount(weight.indices[weight.data > NO_SHARE], minlength=weight.shape[1])
-    return np.asarray((counted < FEWEST) | (_effective(weight) < FEWEST_EFFECTIVE - NO_SHARE))
+def _jackknife(weight: Floats) -> Floats:
+    """Return 1 / (1 - w); 0 of a cluster that is alone."""
+    return _inverse(1 - weight)
 
 
-def _scarcer(df: Floats) -> Floats:
-    """Return the smaller degrees of freedom of any two estimates, (k, k)."""
-    return np.minimum(df[:, None], df)
+def _inverse(values: Floats) -> Floats:
+    return np.asarray(np.divide(1, values, out=np.zeros_like(values), where=values > NO_SHARE))
 
 
-def _portions(rows: int, columns: int) -> Iterator[slice]:
-    """Yield rows of a dense table of ``TABLE_VALUES`` at most."""
-    at_once = max(1, TABLE_VALUES // max(columns, 1))
-    for start in range(0, rows, at_once):
-        yield slice(start, start + at_once)
+def _mapped(pattern: csr_array, values: Floats) -> csr_array:
+    return csr_array((values, pattern.indices, pattern.indptr), shape=pattern.shape)
 
 
-def _table(row: Ints, column: Ints, value: Floats, shape: tuple[int, int]) -> csr_array:
-    """Return the sums of (m, n) values by row and column of a table, with (n,) rows and (m, n) columns."""
-    rows, columns = shape
-    if rows * columns <= TABLE_VALUES:
-        dense = np.zeros(rows * columns)
-        for each, values in zip(column, value, strict=True):
-            dense += np.bincount(row * columns + each, values, rows * columns)
-        return csr_array(dense.reshape(shape))
-    everywhere = np.broadcast_to(row, column.shape)
-    return csr_array(coo_array((value.ravel(), (everywhere.ravel(), column.ravel())), shape=shape))
-
-
-def _model_scores(cluster: Ints, adjustment: SideAdjustment) -> csr_array:
-    """Return the sums of the scores of each cluster, (c, p): of worths, and of side and log nu, which every judgment tells of."""
-    systems = int(adjustment.parameter[2, 0])
-    shape = int(cluster.max()) + 1, systems
-    worths = _table(cluster, adjustment.parameter[:2], adjustment.score[:2], shape)
-    of_all = [
-        np.bincount(cluster, score) for score in adjustment.score[2 : 2 + adjustment.parameters - systems]
-    ]
-    return csr_array(hstack([worths, np.stack(of_all, axis=1)]))
-
-
-def _exact_scale(weight: Any) -> Any:
-    """Return 1 / sqrt(r) of the module for sparse (c, k) or dense (c,) weights; 0 where there is nothing to vary."""
-    squares = _column_sums(weight.power(2)) if isinstance(weight, csr_array) else (weight**2).sum()
-    return _mapped(weight, squares, lambda w, sums: np.sqrt(np.minimum(1 - w, 1 - 2 * w + sums)))
-
-
-def _jackknife_scale(weight: Any) -> Any:
-    """Return 1 / (1 - w) for sparse (c, k) or dense (c,) weights; 0 where there is nothing to vary."""
-    return _mapped(weight, 0.0, lambda w, _: 1 - w)
-
-
-def _mapped(weight: Any, of_column: Any, left: Any) -> Any:
-    """Return 1 / left(weight, value of its column), 0 where that is 0."""
-    is_sparse = isinstance(weight, csr_array)
-    values = weight.data if is_sparse else weight
-    sums = of_column[weight.indices] if is_sparse and np.ndim(of_column) else of_column
-    with np.errstate(invalid="ignore"):
-        rest = left(values, sums)
-    scale = np.divide(1, rest, out=np.zeros_like(values), where=rest > NO_SHARE)
-    return csr_array((scale, weight.indices, weight.indptr), shape=weight.shape) if is_sparse else scale
-
-
-def _of_rows(scale: csr_array, row: Ints, pattern: csr_array) -> csr_array:
+def _of_rows(scale: csr_array, row: Ints, pattern: csr_array) -> Floats:
     """Return the values of ``scale`` in ``row`` of each row of ``pattern``, where the pattern has any."""
     rows = np.repeat(row, np.diff(pattern.indptr))
-    values = np.asarray(scale[rows, pattern.indices]).ravel() if len(rows) else np.zeros(0)
-    return csr_array((values, pattern.indices, pattern.indptr), shape=pattern.shape)
+    if scale.shape[0] * scale.shape[1] <= TABLE_VALUES:
+        return np.asarray(_dense(scale)[rows, pattern.indices])
+    return np.asarray(scale[rows, pattern.indices]).ravel()
+
+
+def _places(row: Ints, column: Ints, columns: int) -> Ints:
+    """Return the place of (m, n) cells in a table, with (n,) rows and (m, n) columns."""
+    return np.asarray(row * columns + column)
+
+
+def _added(place: Ints, value: Floats, shape: tuple[int, int]) -> Floats:
+    """Return a table with the sums of (m, n) values at their places."""
+    return np.bincount(place.ravel(), value.ravel(), shape[0] * shape[1]).reshape(shape)
 
 
 def _column_sums(table: csr_array) -> Floats:

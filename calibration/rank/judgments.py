@@ -11,6 +11,7 @@ Every topic weighs the same, and on a topic every opponent, however many judgmen
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -19,7 +20,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from calibration.inference.sides import SideAdjustment, without_side
-from calibration.rank.crossed import Influence, model_part
+from calibration.rank.crossed import Crossing, Influence, model_part
 from calibration.tables.preferences import (
     WORKERS_UNKNOWN,
     completed,
@@ -32,7 +33,7 @@ from metrics.arrays import Bools, Floats, Ints
 from metrics.errors import input_fault
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class JudgedSystems:
     """n judgments of one task; codes count from 0 without holes.
 
@@ -62,6 +63,11 @@ class JudgedSystems:
     topic: Ints
     worker: Ints | None
     has_drawn_sides: bool = True
+
+    @cached_property
+    def crossing(self) -> Crossing:
+        """Who judged what."""
+        return Crossing(self.topic, self.worker)
 
     @property
     def is_tie(self) -> Bools:
@@ -144,16 +150,19 @@ def tasks_judged(
 
 
 def _judgments(task: str, rows: pd.DataFrame, *, has_drawn_sides: bool) -> JudgedSystems:
+    """Return the judgments of a task, ordered by topic and worker: sums over both then read memory in order."""
     codes, systems = pd.factorize(pd.concat(systems_shown(rows)), sort=True)
-    choice = rows["choice"]
+    choice, topic = rows["choice"], pd.factorize(rows["topic"])[0]
+    worker = pd.factorize(rows["worker"])[0] if knows_workers(rows) else None
+    order = np.argsort(topic if worker is None else topic * len(rows) + worker, kind="stable")
     return JudgedSystems(
         task=task,
         systems=tuple(map(str, systems)),
-        left=codes[: len(rows)],
-        right=codes[len(rows) :],
-        for_left=np.select([choice == "left", choice == "right"], [1.0, 0.0], 0.5),
-        topic=pd.factorize(rows["topic"])[0],
-        worker=pd.factorize(rows["worker"])[0] if knows_workers(rows) else None,
+        left=codes[: len(rows)][order],
+        right=codes[len(rows) :][order],
+        for_left=np.select([choice == "left", choice == "right"], [1.0, 0.0], 0.5)[order],
+        topic=topic[order],
+        worker=None if worker is None else worker[order],
         has_drawn_sides=has_drawn_sides,
     )
 
@@ -293,8 +302,7 @@ def _shares(
             estimate=estimate,
             error=weight * (vote - value[estimate]),
             weight=weight,
-            topic=judged.topic,
-            worker=judged.worker,
+            crossing=judged.crossing,
             model=model,
         ),
     )
