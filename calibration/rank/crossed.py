@@ -387,7 +387,7 @@ class Influence:
         """Return the sums over clusters of U U and of w w of any two estimates, (k, k) each, for each scale."""
         k, into = self.estimates, self._into
         owns = [_dense(scale.own) for scale in scales]
-        sums = [(np.zeros((k, k)), np.zeros((k, k))) for _ in scales]
+        sums = np.zeros((len(scales), 2, k, k))
         for chosen, code, which in clusters.portions(k):
             shape, parent = (which.stop - which.start, k), clusters.parent[which]
             place = _places(code, self.estimate[:, chosen], k)
@@ -395,13 +395,12 @@ class Influence:
                 _added(place, values[:, chosen], shape) for values in (self.error, self.weight)
             )
             scores = None if into is None else self._scores(chosen, code, shape[0]) @ into
-            for (error_sums, weight_sums), scale, own in zip(sums, scales, owns, strict=True):
+            for number, (scale, own) in enumerate(zip(scales, owns, strict=True)):
                 weight, error = weights * own[parent], errors * own[parent]
                 if scores is not None:
                     error -= scores * scale.overall[parent, None]
-                error_sums += error.T @ error
-                weight_sums += weight.T @ weight
-        return sums
+                sums[number] += error.T @ error, weight.T @ weight
+        return [(error, weight) for error, weight in sums]
 
     def _squares(self, clusters: _Clusters, *scales: "_Scale") -> list[tuple[Floats, Floats]]:
         """Return the same of each estimate alone, (k,) each, from sparse tables."""
@@ -507,7 +506,8 @@ def _places(row: Ints, column: Ints, columns: int) -> Ints:
 
 def _added(place: Ints, value: Floats, shape: tuple[int, int]) -> Floats:
     """Return a table with the sums of (m, n) values at their places."""
-    return np.bincount(place.ravel(), value.ravel(), shape[0] * shape[1]).reshape(shape)
+    sums = np.bincount(place.ravel(), value.ravel(), shape[0] * shape[1])
+    return np.asarray(sums, dtype=np.float64).reshape(shape)
 
 
 def _column_sums(table: csr_array) -> Floats:
