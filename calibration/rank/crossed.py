@@ -28,7 +28,7 @@ level (Mogstad, Romano, Shaikh and Wilhelm 2024).
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,8 +47,8 @@ FEWEST, FEWEST_EFFECTIVE = 4, 3.0
 """Topics or people from which an error is known: so many, and effectively so many."""
 TABLE_VALUES = 3_000_000
 """Values of a dense table that is made at once."""
-GRID, NEAR = 9, 1.1
-"""Degrees of freedom at which the studentized range is computed, two where all are nearly alike; between them it is interpolated over 1 / df."""
+KNOTS = (2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 10, 12, 15, 20, 30, 60, 120, 1000)
+"""Degrees of freedom at which the studentized range is computed; between them it is interpolated over 1 / df, as in printed tables."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -92,9 +92,16 @@ def _range_quantile(level: float, estimates: int, df: Floats) -> Floats:
     known = df[~np.isnan(df)]
     if not known.size:
         return np.full_like(df, np.nan)
-    points = GRID if known.max() > NEAR * known.min() else 2
-    inverse = np.linspace(1 / known.max(), 1 / known.min(), points)
-    return np.asarray(np.interp(1 / df, inverse, studentized_range.ppf(level, estimates, 1 / inverse)))
+    first = max(0, int(np.searchsorted(KNOTS, known.min(), side="right")) - 1)
+    last = max(first, min(len(KNOTS) - 1, int(np.searchsorted(KNOTS, known.max()))))
+    knots = np.array(KNOTS[first : last + 1][::-1])
+    quantiles = [_range_quantile_at(level, estimates, float(knot)) for knot in knots]
+    return np.asarray(np.interp(1 / df, 1 / knots, quantiles))
+
+
+@lru_cache(maxsize=1000)
+def _range_quantile_at(level: float, estimates: int, df: float) -> float:
+    return float(studentized_range.ppf(level, estimates, df))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

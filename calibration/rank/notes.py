@@ -92,8 +92,9 @@ def _on_few(judged: JudgedSystems, rates: JudgedShares, met: Duels) -> Iterator[
         names = [judged.systems[place] for place in np.flatnonzero(few)]
         yield f"{limit}, have judged {listed(names, most=4)}: no interval, and no rank is closed by it"
     if few_duels.any():
-        count = f"{few_duels.sum():,} of {counted(len(few_duels), 'duel')}"
-        yield f"{count} rest{'s' * (few_duels.sum() == 1)} on {limit}: no interval and no p there"
+        number = int(few_duels.sum())
+        count = f"{number:,} of {counted(len(few_duels), 'duel')}"
+        yield f"{count} rest{'s' * (number == 1)} on {limit}: no interval and no p there"
     effective = rates.influence.effective_workers
     if judged.worker is None or effective.min() >= FEW_WORKERS:
         return
