@@ -32,6 +32,7 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.sparse import coo_array, csr_array
 from scipy.special import stdtr, stdtrit
 from scipy.stats import studentized_range
@@ -49,6 +50,7 @@ TABLE_VALUES = 3_000_000
 """Values of a dense table that is made at once."""
 KNOTS = (2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 10, 12, 15, 20, 30, 60, 120, 1000)
 """Degrees of freedom at which the studentized range is computed; between them it is interpolated over 1 / df, as in printed tables."""
+RANGE_PRECISION = 1e-4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -101,7 +103,17 @@ def _range_quantile(level: float, estimates: int, df: Floats) -> Floats:
 
 @lru_cache(maxsize=1000)
 def _range_quantile_at(level: float, estimates: int, df: float) -> float:
-    return float(studentized_range.ppf(level, estimates, df))
+    """Return the quantile, found between that of one difference and Bonferroni's of all: scipy's own search takes thrice the time."""
+    pairs = estimates * (estimates - 1) / 2
+    low, high = np.sqrt(2) * stdtrit(df, [(1 + level) / 2, 1 - (1 - level) / 2 / pairs])
+    if high - low < RANGE_PRECISION:
+        return float(high)
+    return brentq(
+        lambda value: studentized_range.cdf(value, estimates, df) - level,
+        low - RANGE_PRECISION,
+        high + RANGE_PRECISION,
+        xtol=RANGE_PRECISION,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 import numpy as np
+import pandas as pd
 from scipy.special import bdtr
 
 from calibration.inference.davidson import choice_probabilities
@@ -77,7 +78,7 @@ def notes_on(
         yield "where there is no interval, all topics are alike: too little data to say, not certainty"
     if adjustment is not None:
         yield from _on_sides(judged, adjustment)
-    yield from names_alike("system", judged.systems)
+    yield from _on_repeats(judged)
 
 
 def _on_few(judged: JudgedSystems, rates: JudgedShares, met: Duels) -> Iterator[str]:
@@ -90,7 +91,8 @@ def _on_few(judged: JudgedSystems, rates: JudgedShares, met: Duels) -> Iterator[
         limit = f"fewer than {_WORDS[FEWEST]} topics, or effectively than {_WORDS[int(FEWEST_EFFECTIVE)]}"
     if few.any():
         names = [judged.systems[place] for place in np.flatnonzero(few)]
-        yield f"{limit}, have judged {listed(names, most=4)}: no interval, and no rank is closed by it"
+        verb = "rests" if len(names) == 1 else "rest"
+        yield f"{listed(names, most=4)} {verb} on {limit}: no interval there, and the rank stays open"
     if few_duels.any():
         number = int(few_duels.sum())
         count = f"{number:,} of {counted(len(few_duels), 'duel')}"
@@ -105,6 +107,21 @@ def _on_few(judged: JudgedSystems, rates: JudgedShares, met: Duels) -> Iterator[
         f"{counted(people, 'person', 'people')} judged, {100 * largest:.0f} % of the judgments by one: {as_many}, so"
         " intervals are wide (few_workers)"
     )
+
+
+def _on_repeats(judged: JudgedSystems) -> Iterator[str]:
+    """Yield how many judgments repeat an earlier one of the same person, couple and topic."""
+    if judged.worker is None:
+        return
+    couples = len(judged.systems) ** 2
+    key = (judged.topic * (int(judged.worker.max()) + 1) + judged.worker) * couples + judged.couple
+    again = len(key) - len(pd.unique(key))
+    if again:
+        is_are = "is" if again == 1 else "are"
+        yield (
+            f"{counted(again, 'judgment')} {is_are} of a couple that the same person had judged on the same topic before, and no"
+            " validation repeat: each counts as a vote"
+        )
 
 
 def _on_sides(judged: JudgedSystems, adjustment: SideAdjustment) -> Iterator[str]:
@@ -149,19 +166,27 @@ def _on_uneven_sides(judged: JudgedSystems) -> Iterator[str]:
         yield f"{name} stood on the left in {100 * share:.0f} % of its {shown[least]:,} judgments (uneven_sides)"
 
 
-def notes_on_worths(worths: Worths | None, why_none: str) -> Iterator[str]:
+def notes_on_worths(worths: Worths | None, why_none: str, adjustment: SideAdjustment | None) -> Iterator[str]:
     """Yield why there are no worths, or why they have no side effect."""
     if worths is None:
         yield f"no worths: {why_none}"
     elif np.isnan(worths.side):
         yield "the side of a system cannot be told from its worth, so the worths have no side effect"
+    elif adjustment is not None and not adjustment.is_separable:
+        yield "the worths tell the side from the systems only if all systems lie on one scale"
 
 
-def names_alike(what: str, names: tuple[str, ...]) -> Iterator[str]:
-    """Yield the names that differ in case or in blanks around them only."""
-    same = defaultdict(list)
-    for name in names:
-        same[name.casefold().strip()].append(name)
-    alike = [" and ".join(map(repr, group)) for group in same.values() if len(group) > 1]
-    if alike:
-        yield f"{listed(alike, most=3)} differ in case only and are taken for {what}s of their own; if they are not, write them alike"
+def notes_on_names(preferences: pd.DataFrame) -> Iterator[str]:
+    """Yield the names of topics, workers and systems that differ in case or in blanks around them only."""
+    systems = pd.concat([preferences["system_left"].astype("str"), preferences["system_right"].astype("str")])
+    for what, column in (
+        ("topic", preferences["topic"]),
+        ("worker", preferences["worker"]),
+        ("system", systems),
+    ):
+        same = defaultdict(list)
+        for name in column.dropna().unique():
+            same[str(name).casefold().strip()].append(str(name))
+        alike = [" and ".join(map(repr, sorted(group))) for group in same.values() if len(group) > 1]
+        if alike:
+            yield f"the {what}s {listed(sorted(alike), most=3)} differ in case only, and each counts as a {what} of its own"

@@ -16,7 +16,7 @@ from calibration.rank.judgments import (
     tasks_judged,
     win_rates,
 )
-from calibration.rank.notes import notes_on, notes_on_worths, too_few
+from calibration.rank.notes import notes_on, notes_on_names, notes_on_worths, too_few
 from calibration.rank.worths import Worths, fit_worths, no_worths, unconnected
 from calibration.tables.study import StudyRecord
 from metrics.agreement.comparison import holm
@@ -79,6 +79,7 @@ def rank_systems(
             )
         judged = named
     connected, notes = _connected(judged, place)
+    notes += notes_on_names(tables["preferences"])
     ranked = {each.task: _ranked(each, level) for each in connected}
     return Ranking(
         ranking=pd.concat([each.ranking for each in ranked.values()], ignore_index=True),
@@ -142,7 +143,10 @@ def _ranked(judged: JudgedSystems, level: float) -> _RankedTask:
         "rank_high": rank_high,
     }
     best_first = np.argsort(-np.round(rates.value, 12), kind="stable")
-    notes = [*notes_on(judged, rates, errors, met, adjustment), *notes_on_worths(worths, why_none)]
+    notes = [
+        *notes_on(judged, rates, errors, met, adjustment),
+        *notes_on_worths(worths, why_none, adjustment),
+    ]
     return _RankedTask(
         ranking=pd.DataFrame(columns).iloc[best_first],
         duels=_duel_rows(judged, met, level, known=not few),

@@ -76,8 +76,10 @@ def rank(
         study=read_study(tables),
         place=f"{tables}/preferences.csv",
     )
+    below = [f"{task}: {sentence}" for task, sentence in ranking.too_few.items() if format_ == "table"]
     for note in ranking.notes:
-        click.echo(note, err=True)
+        if not note.startswith(tuple(below)):  # it stands below the table
+            click.echo(note, err=True)
     if folder is not None:
         context = click.get_current_context()
         command = ["prefcal", "rank", *typed_options(context, context.params)]
@@ -93,13 +95,18 @@ def rank(
 
 
 def _how_sure(ranking: "Ranking") -> str:
-    """Say what intervals and ranks promise, where there are any."""
-    if len(ranking.too_few) == ranking.ranking["task"].nunique():
-        return "No intervals, and all ranks open: see above."
-    return (
-        f"Intervals are over {ranking.samples}. At {100 * ranking.level:.4g} % the ranks of all systems of a task are right at once:"
-        " systems that cannot be told apart share a range."
-    )
+    """Say what intervals and ranks promise, or that people or topics are too few for any."""
+    tasks = len(ranking.ranking["task"].unique())
+    lines = [
+        f"{f'{task}: ' if tasks > 1 else ''}{sentence}. There are no intervals, and all ranks are left open."
+        for task, sentence in ranking.too_few.items()
+    ]
+    if len(ranking.too_few) < tasks:
+        lines.append(
+            f"Intervals are over {ranking.samples}. At {100 * ranking.level:.4g} % the ranks of all systems of a task are right at once:"
+            " systems that cannot be told apart share a range."
+        )
+    return "\n".join(lines)
 
 
 def ranking_texts(ranking: "Ranking") -> "Iterator[str]":
