@@ -537,7 +537,7 @@ def _dense(table: Any) -> Floats:
     return np.asarray(table.toarray(), dtype=np.float64)
 
 
-def certainly_above(estimate: Floats, reach: Floats) -> Bools:
+def above_at_once(estimate: Floats, reach: Floats) -> Bools:
     """Return the (S, S) relation: is the estimate of the row above that of the column, beyond the reach of its interval.
 
     Parameters

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from calibration.rank.crossed import Errors, Variances, certainly_above, rank_ranges
+from calibration.rank.crossed import Errors, Variances, above_at_once, rank_ranges
 from calibration.rank.folder import Ranking
 from calibration.rank.judgments import (
     Duels,
@@ -99,17 +99,26 @@ def _connected(judged: list[JudgedSystems], place: str) -> tuple[list[JudgedSyst
     InputError
         If no task is left.
     """
-    apart = {one.task: groups for one in judged if (groups := unconnected(one))}
-    problems = {
-        task: f"task {task}: no comparison connects the systems {groups}, so they have no common order"
-        for task, groups in apart.items()
-    }
-    cure = "collect judgments between the groups, or make a task of each"
-    if len(apart) == len(judged):
-        raise InputError([Fault(problem=problem, cure=cure, path=place) for problem in problems.values()])
-    return [one for one in judged if one.task not in apart], [
-        f"{problem}; it is left out" for problem in problems.values()
+    faults = {each.task: _apart(each, groups) for each in judged if (groups := unconnected(each))}
+    if len(faults) == len(judged):
+        raise InputError([Fault(problem=problem, cure=cure, path=place) for problem, cure in faults.values()])
+    return [each for each in judged if each.task not in faults], [
+        f"{problem}; it is left out" for problem, _ in faults.values()
     ]
+
+
+def _apart(judged: JudgedSystems, groups: str) -> tuple[str, str]:
+    """Return what is wrong with a task whose systems, or items of topics, no comparison connects, and its cure."""
+    topics = int(judged.topic.max()) + 1
+    places = np.concatenate([judged.left, judged.right]) * topics + np.tile(judged.topic, 2)
+    items = len(judged.systems)
+    if len(np.unique(places)) == items and topics > 1:  # each was judged on one topic alone
+        what = f"its {items:,} items belong to one of {topics:,} topics each, and items of different topics never meet"
+        return f"task {judged.task}: {what}, so they have no common order", "make a task of each topic"
+    return (
+        f"task {judged.task}: no comparison connects the systems {groups}, so they have no common order",
+        "collect judgments between the groups, or make a task of each",
+    )
 
 
 class _RankedTask(NamedTuple):
@@ -158,7 +167,7 @@ def _ranked(judged: JudgedSystems, level: float) -> _RankedTask:
 def ranks_left_open(value: Floats, variances: Variances, level: float) -> tuple[Ints, Ints]:
     """Return the best and the worst rank of each win rate that intervals of all differences at once allow."""
     reach = variances.of_differences().errors().simultaneous_reach(level, len(value))
-    return rank_ranges(certainly_above(value, reach))
+    return rank_ranges(above_at_once(value, reach))
 
 
 def _worths(judged: JudgedSystems) -> tuple[Worths | None, str]:

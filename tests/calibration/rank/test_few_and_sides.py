@@ -310,3 +310,14 @@ def test_on_real_judges_of_very_unequal_loads_no_interval_is_wider_than_sixteen_
     moved = (ranking["win_rate"] - ranking["win_rate_raw"]).abs()
     assert 1e-6 < moved.max() < 1e-3
     assert (ranking["rank_high"] - ranking["rank_low"] < len(ranking) - 1).any()
+
+
+def test_items_of_topics_are_not_called_systems():
+    """Passages or arguments: each belongs to one topic, and those of two topics never meet."""
+    frame = study(topics=2)
+    for column in ("system_left", "system_right"):
+        frame[column] = frame["topic"] + frame[column]
+
+    with pytest.raises(InputError, match="its 6 items belong to one of 2 topics each") as refused:
+        ranked(frame)
+    assert "system" not in str(refused.value)

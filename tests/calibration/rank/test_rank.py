@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import prefcal
-from calibration.rank.crossed import certainly_above, rank_ranges
+from calibration.rank.crossed import above_at_once, rank_ranges
 from calibration.rank.folder import DUEL_COLUMNS, RANKING_COLUMNS, read_ranking
 from calibration.rank.judgments import JudgedSystems, tasks_judged, win_rates
 from calibration.rank.ranking import rank_systems
@@ -142,7 +142,7 @@ def test_ranks_are_those_of_every_order_that_the_certain_differences_allow():
     rng = np.random.default_rng(5)
     for _ in range(20):
         value = rng.normal(size=5)
-        above = certainly_above(value, np.full((5, 5), 0.6))
+        above = above_at_once(value, np.full((5, 5), 0.6))
         orders = [
             order
             for order in itertools.permutations(range(5))
