@@ -138,8 +138,8 @@ def _on_sides(judged: JudgedSystems, adjustment: SideAdjustment) -> Iterator[str
     else:
         left = choice_probabilities(np.asarray(adjustment.side), np.asarray(-np.inf))[0]
         yield (
-            f"these tables do not say that sides were drawn by lot, so win rates, duels and ranks are without the effect of the side"
-            f" ({100 * left:.1f} % of the answers for a side are for the left one between equals); win_rate_raw is with it"
+            "these tables do not say that sides were drawn by lot, so win rates, duels and ranks are without the effect of the side (between"
+            f" equals, {100 * left:.1f} % of the answers for a side are for the left one); column win_rate_raw is with it"
         )
     yield from _on_uneven_sides(judged)
 

@@ -172,12 +172,16 @@ def test_fewer_than_four_topics_are_too_few():
 
 
 def test_ranks_rest_on_the_studentized_range_at_the_df_of_the_scarcer_cluster():
-    """Six people over twenty topics: five degrees of freedom, and with two systems just Student's t."""
+    """Six people over twenty topics: nearly five degrees of freedom, and with two systems just Student's t."""
     study = drawn(4, topics=20, people=6, n=1200)
-    variances = win_rates(study).influence.covariances()
-    errors = variances.of_differences().errors()
+    influence = win_rates(study).influence
+    errors = influence.covariances().of_differences().errors()
     first, second = 0, 1
-    df = min(variances.worker_df[first, second], variances.topic_df[first, second])
+    shares = [
+        np.bincount(study.worker[place], influence.weight[m, place])
+        for m, place in (np.nonzero(influence.estimate == k) for k in (first, second))
+    ]
+    df = min(1 / np.sqrt((share**3).sum()) - 1 for share in shares)
     reach = errors.simultaneous_reach(0.95, 4)[first, second]
 
     assert df == pytest.approx(5, abs=0.2)
