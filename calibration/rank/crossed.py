@@ -23,10 +23,10 @@ three, nothing is known.
 Ranks: a system is behind another at the level of the ranks where the interval of their difference lies on one side of 0. These intervals hold all
 at once, since their constant is the studentized range (Tukey 1953; Kramer 1956) at the degrees of freedom of the scarcer cluster
 
-    df = min over topics and people of 1 / sqrt(sum w^3) - 1
+    df = min over topics and people of (sum w^4)^(-1/3) - 1
 
 which is the number of clusters less 1 where all weigh the same. Where they do not it is smaller than 1 / sum w^2 - 1: the largest of many
-differences hangs on the largest cluster more than a single one does (measured, see docs/rank.md). Then every system's rank is at least 1 +
+differences hangs more than a single one does on how well variances are known, and that on sum w^4 (measured, see docs/rank.md). Then every system's rank is at least 1 +
 those before it, and at most all less those behind it, and all ranks are right at once with the same level (Mogstad, Romano, Shaikh and
 Wilhelm 2024).
 """
@@ -411,7 +411,7 @@ class Influence:
             ),
             jackknife=_Scale(own=_mapped(weight, _jackknife(weight.data)), overall=_jackknife(share)),
             effective=effective,
-            range_df=1 / np.sqrt(_column_sums(weight.power(3))) - 1,
+            range_df=_column_sums(weight.power(4)) ** (-1 / 3) - 1,
             is_few=(counted < FEWEST) | (effective < FEWEST_EFFECTIVE - NO_SHARE),
         )
 

@@ -181,7 +181,7 @@ def test_ranks_rest_on_the_studentized_range_at_the_df_of_the_scarcer_cluster():
         np.bincount(study.worker[place], influence.weight[m, place])
         for m, place in (np.nonzero(influence.estimate == k) for k in (first, second))
     ]
-    df = min(1 / np.sqrt((share**3).sum()) - 1 for share in shares)
+    df = min((share**4).sum() ** (-1 / 3) - 1 for share in shares)
     reach = errors.simultaneous_reach(0.95, 4)[first, second]
 
     assert df == pytest.approx(5, abs=0.2)
