@@ -203,14 +203,15 @@ def rank(
     level: float = LEVEL,
     exclude: bool = True,
     complete_only: bool = False,
-    seed: int = 1,
+    seed: int = 1,  # noqa: ARG001 - as in the other steps
 ) -> Ranking:
     """Say which systems people prefer: win rates, worths, the ranks left open, and duels.
 
     Parameters
     ----------
     tables : str, Path, or mapping of str to DataFrame
-        A folder, or plain frames: preferences, and workers where some are excluded.
+        A folder, or plain frames: preferences, and workers where some are excluded. In a folder whose study.json says that the study was
+        served, sides were drawn by lot; from all others the effect of the side is taken off.
     task : str, optional
         Only this task.
     level : float
@@ -220,7 +221,7 @@ def rank(
     complete_only : bool
         Count only workers who completed the study.
     seed : int
-        Decides the draws behind the ranks.
+        Changes nothing, since ranks need no random draw; accepted as in the other steps.
 
     Returns
     -------
@@ -258,7 +259,7 @@ def rank(
         level=level,
         exclude=exclude,
         complete_only=complete_only,
-        seed=seed,
+        study=None if folder is None else read_study(folder),
         place="preferences" if folder is None else str(Path(folder) / "preferences.csv"),
     )
 

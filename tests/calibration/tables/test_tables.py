@@ -10,11 +10,7 @@ from metrics.errors import InputError
 
 REQUIRED = {
     "workers": "worker",
-<<<<<<< HEAD
-    "preferences": "task topic pair system_left system_right choice",
-=======
-    "preferences": "worker task topic system_left system_right choice",
->>>>>>> logs
+    "preferences": "task topic system_left system_right choice",
     "intents": "topic intent",
     "intent_votes": "worker topic intent",
     "importance": "worker topic intent iunit rating",
