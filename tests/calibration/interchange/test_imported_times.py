@@ -228,7 +228,7 @@ def test_names_of_zones_mean_the_same_on_every_machine():
     assert read("2026-03-01 09:00 America/New_York", time_format="%Y-%m-%d %H:%M %Z")[0] == [
         pd.Timestamp("2026-03-01T14:00Z")
     ]
-    with pytest.raises(InputError, match="'localtime' is no time zone"):
+    with pytest.raises(InputError, match="'localtime' is not a time zone"):
         TimeRules(time_zone="localtime")
 
 

@@ -261,7 +261,7 @@ def test_a_zone_that_there_is_not_is_refused(run):
     ended = run("import-visits", VISITS, *VISITED, "--time-zone", "Berlin")
 
     assert ended.code == 2
-    assert "'Berlin' is no time zone; did you mean Europe/Berlin" in ended.err
+    assert "'Berlin' is not a time zone; did you mean Europe/Berlin" in ended.err
 
 
 def test_lengths_in_milliseconds_are_the_cause_that_is_said_where_visits_overlap(run):
