@@ -254,7 +254,7 @@ def test_an_offset_counts_whatever_name_stands_beside_it():
 )
 def test_a_zone_that_there_is_not_is_refused_with_the_one_that_may_be_meant(name, cure):
     """One sentence, whatever was given."""
-    with pytest.raises(InputError, match="is no time zone") as raised:
+    with pytest.raises(InputError, match="is not a time zone") as raised:
         TimeRules(time_zone=name)
 
     assert cure in str(raised.value)
