@@ -53,7 +53,7 @@ class _Range:
 
 
 _RANGES = {
-    ("preferences", "decision_seconds"): _Range(low=0.2, high=1000, what="a decision"),
+    ("preferences", "decision_seconds"): _Range(low=0.5, high=1000, what="a decision"),
     ("searches", "seconds"): _Range(low=0.5, high=10_000, what="a search"),
     ("workers", "mean_search_seconds"): _Range(low=0.5, high=10_000, what="a search"),
 }

@@ -77,6 +77,13 @@ def test_decisions_in_milliseconds_are_named(tmp_path):
     )
 
 
+def test_decisions_in_minutes_are_named(tmp_path):
+    """A third of a second, where people took 20."""
+    whole, _ = said(tmp_path, judged(0.35, 0.28, 0.5))
+
+    assert "are these minutes? Then a decision takes 21 seconds: multiply by 60" in whole[0]
+
+
 def test_a_few_decisions_of_hours_among_others_are_said_by_check_alone(tmp_path):
     """A page that was left open is no other unit, and no fit reads it."""
     whole, short = said(tmp_path, judged(12, 9, 50_400, "", 20))
