@@ -129,16 +129,16 @@ def _other_unit(
     if not (median < usual.low or median > usual.high):
         return None
     if median > usual.high:
-        unit, other, row = "milliseconds", median / 1000, known.idxmax()
+        unit, other, row, much = "milliseconds", median / 1000, known.idxmax(), "longer"
         cure = "divide by 1,000"
     else:
-        unit, other, row = "minutes", median * 60, known.idxmin()
+        unit, other, row, much = "minutes", median * 60, known.idxmin(), "shorter"
         cure = "multiply by 60"
     return Doubt(
         table=table,
         row=int(row),
-        problem=f"{name}: the median is {_length(median)} {usual.what}, which no people take",
-        cure=f"are these {unit}? Then {usual.what} takes {_length(other)}: {cure}",
+        problem=f"{name}: {usual.what} takes {_length(median)} (median), {much} than people need",
+        cure=f"are these {unit}? Then it takes {_length(other)}: {cure}",
     )
 
 
