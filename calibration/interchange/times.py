@@ -111,7 +111,7 @@ def named_zone(name: str) -> ZoneInfo:
     places = {zone.rpartition("/")[2].casefold(): zone for zone in sorted(known)}
     near = places.get(name.rpartition("/")[2].replace(" ", "_").casefold()) or nearest(name, known)
     cure = f"did you mean {near}" if near else "name it as IANA does, such as Europe/Berlin or UTC"
-    raise input_fault(f"{name!r} is no time zone", cure=cure)
+    raise input_fault(f"{name!r} is not a time zone", cure=cure)
 
 
 def is_unknown(cells: "pd.Series[str]") -> "pd.Series[bool]":

@@ -53,7 +53,7 @@ class _Range:
 
 
 _RANGES = {
-    ("preferences", "decision_seconds"): _Range(low=0.2, high=1000, what="a decision"),
+    ("preferences", "decision_seconds"): _Range(low=0.5, high=1000, what="a decision"),
     ("searches", "seconds"): _Range(low=0.5, high=10_000, what="a search"),
     ("workers", "mean_search_seconds"): _Range(low=0.5, high=10_000, what="a search"),
 }
@@ -129,16 +129,16 @@ def _other_unit(
     if not (median < usual.low or median > usual.high):
         return None
     if median > usual.high:
-        unit, other, row = "milliseconds", median / 1000, known.idxmax()
+        unit, other, row, much = "milliseconds", median / 1000, known.idxmax(), "longer"
         cure = "divide by 1,000"
     else:
-        unit, other, row = "minutes", median * 60, known.idxmin()
+        unit, other, row, much = "minutes", median * 60, known.idxmin(), "shorter"
         cure = "multiply by 60"
     return Doubt(
         table=table,
         row=int(row),
-        problem=f"{name}: the median is {_length(median)} {usual.what}, which no people take",
-        cure=f"are these {unit}? Then {usual.what} takes {_length(other)}: {cure}",
+        problem=f"{name}: {usual.what} takes {_length(median)} (median), {much} than people need",
+        cure=f"are these {unit}? Then it takes {_length(other)}: {cure}",
     )
 
 

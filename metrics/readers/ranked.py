@@ -441,7 +441,7 @@ def _unit_of(columns: FieldColumns, cut: dict[str, str | None], log: FaultLog) -
     if times:
         time_line, time = times[0]
         log.add(
-            f"{name!r} is no timestamp, and {time!r} on line {time_line} is one ({len(times):,} of {len(texts):,} are)",
+            f"{name!r} is not a timestamp, and {time!r} on line {time_line} is one ({len(times):,} of {len(texts):,} are)",
             line=line,
             cure=f"{_WRITE_TIMESTAMPS}; or, where windows have names, write names that are no dates, such as day-2001-09-11",
         )

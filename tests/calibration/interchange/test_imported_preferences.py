@@ -163,8 +163,8 @@ def test_milliseconds_for_seconds_are_a_warning_with_the_likely_cause(tmp_path):
 
     assert found.warnings == (
         (
-            "rt: the median is 79.4 minutes a decision, which no people take, such as on line 2; are these milliseconds? Then a "
-            "decision takes 4.8 seconds: divide by 1,000"
+            "rt: a decision takes 79.4 minutes (median), longer than people need, such as on line 2; are these milliseconds? Then it "
+            "takes 4.8 seconds: divide by 1,000"
         ),
     )
     assert named.warnings == (

@@ -228,7 +228,7 @@ def test_names_of_zones_mean_the_same_on_every_machine():
     assert read("2026-03-01 09:00 America/New_York", time_format="%Y-%m-%d %H:%M %Z")[0] == [
         pd.Timestamp("2026-03-01T14:00Z")
     ]
-    with pytest.raises(InputError, match="'localtime' is no time zone"):
+    with pytest.raises(InputError, match="'localtime' is not a time zone"):
         TimeRules(time_zone="localtime")
 
 
@@ -254,7 +254,7 @@ def test_an_offset_counts_whatever_name_stands_beside_it():
 )
 def test_a_zone_that_there_is_not_is_refused_with_the_one_that_may_be_meant(name, cure):
     """One sentence, whatever was given."""
-    with pytest.raises(InputError, match="is no time zone") as raised:
+    with pytest.raises(InputError, match="is not a time zone") as raised:
         TimeRules(time_zone=name)
 
     assert cure in str(raised.value)

@@ -44,8 +44,8 @@ def test_dwell_times_in_milliseconds_are_named_before_a_speed_is_fitted(tmp_path
     assert whole == short
     assert whole == [
         (
-            "reads.csv:2: dwell_seconds: the median is 4.83 minutes a word, which no people take; are these milliseconds? Then "
-            "a word takes 0.29 seconds: divide by 1,000"
+            "reads.csv:2: dwell_seconds: a word takes 4.83 minutes (median), longer than people need; are these milliseconds? Then "
+            "it takes 0.29 seconds: divide by 1,000"
         )
     ]
 
@@ -54,8 +54,10 @@ def test_dwell_times_in_minutes_are_named(tmp_path):
     """20 words in a tenth of a minute."""
     whole, _ = said(tmp_path, reads("w,q,p,i1,iunit,20,0.1", "w,q,p,i2,iunit,10,0.05"))
 
-    assert whole[0].startswith("reads.csv:2: dwell_seconds: the median is 0.005 seconds a word")
-    assert "are these minutes? Then a word takes 0.3 seconds: multiply by 60" in whole[0]
+    assert whole[0].startswith(
+        "reads.csv:2: dwell_seconds: a word takes 0.005 seconds (median), shorter than people need"
+    )
+    assert "are these minutes? Then it takes 0.3 seconds: multiply by 60" in whole[0]
 
 
 def test_texts_without_blanks_between_their_words_are_counted_by_their_characters(tmp_path):
@@ -73,8 +75,15 @@ def test_decisions_in_milliseconds_are_named(tmp_path):
 
     assert whole == short
     assert whole[0].startswith(
-        "preferences.csv:4: decision_seconds: the median is 88.7 minutes a decision, which no people take; are these milliseconds?"
+        "preferences.csv:4: decision_seconds: a decision takes 88.7 minutes (median), longer than people need; are these milliseconds?"
     )
+
+
+def test_decisions_in_minutes_are_named(tmp_path):
+    """A third of a second, where people took 20."""
+    whole, _ = said(tmp_path, judged(0.35, 0.28, 0.5))
+
+    assert "are these minutes? Then it takes 21 seconds: multiply by 60" in whole[0]
 
 
 def test_a_few_decisions_of_hours_among_others_are_said_by_check_alone(tmp_path):
@@ -107,8 +116,8 @@ def visits(*seconds):
 @pytest.mark.parametrize(
     ("seconds", "cause"),
     [
-        ((78_000, 90_000, 60_000, 75_000, 80_000), "are these milliseconds? Then a visit takes 78 seconds"),
-        ((1.3, 1.5, 1, 2, 0.9), "are these minutes? Then a visit takes 78 seconds"),
+        ((78_000, 90_000, 60_000, 75_000, 80_000), "are these milliseconds? Then it takes 78 seconds"),
+        ((1.3, 1.5, 1, 2, 0.9), "are these minutes? Then it takes 78 seconds"),
         ((78, 90, 60, 75, 80), None),
         ((1.3,), None),
     ],

@@ -116,7 +116,7 @@ def test_one_odd_value_among_timestamps_is_a_fault(tmp_path, other):
     """It turned a file of days into one of exact seconds, each a window of its own."""
     assert faults(tmp_path, windows=f"d1 2001-09-11\nd2 2001-09-11T10:00Z\nd3 {other}\n") == [
         (
-            f"windows.txt:3: '{other}' is no timestamp, and '2001-09-11' on line 1 is one (2 of 3 are); {WRITE_TIMESTAMPS}; or, where "
+            f"windows.txt:3: '{other}' is not a timestamp, and '2001-09-11' on line 1 is one (2 of 3 are); {WRITE_TIMESTAMPS}; or, where "
             "windows have names, write names that are no dates, such as day-2001-09-11"
         )
     ]

@@ -404,4 +404,4 @@ def test_dwell_times_of_another_unit_are_said_with_the_likely_cause(monkeypatch,
 
     warning = next(line for line in ended.err.splitlines() if "reads.csv" in line)
     assert warning.startswith("warning: ")
-    assert "a word, which no people take; are these milliseconds? Then a word takes 0." in warning
+    assert "(median), longer than people need; are these milliseconds? Then it takes 0." in warning

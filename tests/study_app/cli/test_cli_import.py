@@ -261,7 +261,7 @@ def test_a_zone_that_there_is_not_is_refused(run):
     ended = run("import-visits", VISITS, *VISITED, "--time-zone", "Berlin")
 
     assert ended.code == 2
-    assert "'Berlin' is no time zone; did you mean Europe/Berlin" in ended.err
+    assert "'Berlin' is not a time zone; did you mean Europe/Berlin" in ended.err
 
 
 def test_lengths_in_milliseconds_are_the_cause_that_is_said_where_visits_overlap(run):
@@ -275,8 +275,8 @@ def test_lengths_in_milliseconds_are_the_cause_that_is_said_where_visits_overlap
     assert ended.code == 1
     lines = ended.err.splitlines()
     assert lines[0].startswith(
-        "in.csv:1: len: the median is 21.7 hours a visit, which no people take, such as on line 5; are these milliseconds? Then a "
-        "visit takes 78 seconds"
+        "in.csv:1: len: a visit takes 21.7 hours (median), longer than people need, such as on line 5; are these milliseconds? Then it "
+        "takes 78 seconds"
     )
     assert "starts before an earlier one" in lines[1]
 
