@@ -157,6 +157,13 @@ def test_raw_is_moved_too(folder, amounts):
                 assert moved[column].equals(exact[column]), (name, column)
 
 
+def test_both_are_without_a_fault(folder):
+    """`prefcal check` says the same of both: visits stay within their follows."""
+    found = [run_once("check", folder / name) for name in ("moved", "exact")]
+    assert [one.code for one in found] == [0, 0]
+    assert found[0].err.replace("/moved/", "/exact/") == found[1].err
+
+
 def test_rows_do_not_stand_in_the_order_in_which_people_came(both):
     """The list of a platform has that order as well."""
     workers = both[0]["workers"]["worker"].tolist()
