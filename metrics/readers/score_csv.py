@@ -166,7 +166,7 @@ def _layout(
     if run is None and unnamed == "refuse":
         check_header(header, [RUN], log)
     check_header(header, [*measures], log)
-    topic = named[TOPIC] if run is not None or unnamed == "one" else None
+    topic = named[TOPIC]
     others = {run, topic}
     wide = [
         place
@@ -305,25 +305,32 @@ def _of_growing(
     runs: tuple[str, ...] = tuple(grown.runs)
     if layout.run is None and is_one:
         runs, run = ("",), np.zeros_like(run)
-    elif layout.run is None:
+    elif layout.run is None:  # each row is a system, but for means
+        kept = (
+            topic != grown.topics.get(ALL, -1)
+            if layout.topic is not None
+            else np.ones_like(topic, dtype=np.bool_)
+        )
+        line, metric, value = line[kept], metric[kept], value[:, kept]
+        run, topic = np.arange(line.size, dtype=np.int32), np.zeros(line.size, dtype=np.int32)
         runs = tuple(map(str, line.tolist()))
-        run = np.arange(line.size, dtype=np.int32)
     metrics = tuple(grown.metrics)
     if layout.metric is None:
         metrics = tuple(layout.header[place] for place in layout.values)
         wide = len(metrics)
         line, run, topic = (np.tile(column, wide) for column in (line, run, topic))
         metric = np.repeat(np.arange(wide, dtype=np.int32), value.shape[1])
+    has_topics = layout.topic is not None and (layout.run is not None or is_one)
     table = ScoreTable(
         runs=runs,
-        topics=(ALL,) if layout.topic is None else tuple(grown.topics),
+        topics=tuple(grown.topics) if has_topics else (ALL,),
         metrics=metrics,
         run=run,
         topic=topic,
         metric=metric,
         value=value.ravel(),
         line=line,
-        has_topics=layout.topic is not None,
+        has_topics=has_topics,
         is_wide=layout.metric is None,
         notes=layout.notes,
     )
