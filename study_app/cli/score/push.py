@@ -1,7 +1,7 @@
 """`prefcal score push`: measures of push notifications."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
@@ -127,7 +127,7 @@ def _measures(
     from metrics.push.score import CELLS, ELG, NCG, T11U, PushCell, SilencePrecision, SilenceRecall
     from metrics.registry import short_number
 
-    asked = "" if alpha in {None, DEFAULT_ALPHA} else f"(alpha={short_number(cast('float', alpha))})"
+    asked = "" if alpha in {None, DEFAULT_ALPHA} else f"(alpha={short_number(alpha)})"
     if alpha is None:
         alpha = DEFAULT_ALPHA if user is None or user.alpha is None else user.alpha
     measures: list[PushMeasure] = [
