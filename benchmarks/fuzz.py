@@ -250,6 +250,20 @@ def logs(folder: Path) -> Try:
     return of_files([folder / name for name in commands], read)
 
 
+def printed_scores(folder: Path) -> Try:
+    """Break what evaluation tools print, which `prefcal convert trec-to-scores` reads."""
+    texts = {
+        "trec.eval": "num_q                 \tall\t2\nmap                   \t1\t0.25\nmap                   \tall\t0.5\nrelstring\t1\t'1'\n",
+        "measures.txt": "1\tnDCG@10\t0.25\n2\tnDCG@10\t0.5\nall\tnDCG@10\t0.375\n",
+        "pyserini.txt": "Running command: ['java']\nResults:\nmap\t1\t0.5\nmap\tall\t0.5\n",
+        "tot.txt": "r1 nugget_coverage t1 0.5\nr2 nugget_coverage t1 0.25\n",
+        "gdeval.csv": "runid,topic,ndcg@10,err@10\nbase,1,0.5,0.2\nbase,2,0.1,0.05\nbase,amean,0.3,0.125\n",
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    return of_files([folder / name for name in texts], lambda path: typed("convert", "trec-to-scores", path))
+
+
 def user_models(folder: Path) -> Try:
     path = folder / "user-model.json"
     path.write_text(json.dumps(MODEL))
@@ -265,7 +279,11 @@ TARGETS = [
     Target("user models", 5_000, user_models),
     Target("duels", 30, duels),
     Target("score tables", 300, score_tables),
+<<<<<<< HEAD
     Target("logs of other tools", 100, logs),
+=======
+    Target("printed scores", 300, printed_scores),
+>>>>>>> scores
     Target("event batches, SQLite", 6_000, lambda folder: batches(Served(folder))),
     Target("event batches, PostgreSQL", 6_000, lambda folder: batches(Served(folder, on_postgres()))),
     Target("payment lists, SQLite", 300, lambda folder: lists(Served(folder))),

@@ -366,11 +366,11 @@ def read_trec_eval(
         If the file cannot be read or holds no score; for every line that has another number of columns, or a value that is no number,
         or repeats a metric and topic; if a run is named for a file of several.
     """
-    table = read_score_table(path, columns=columns)
+    table = read_score_table(path, columns=columns, unnamed="one")
     if not table.value.size:
         raise input_fault("no score", path=path, cure="write lines of metric, topic, value")
     frame = pd.DataFrame(table.scores(), columns=list(Score._fields))[list(COLUMNS)]
-    if table.form is None or RUN in table.form.columns:
+    if table.runs != ("",) and (table.form is None or RUN in table.form.columns):
         if run is not None and len(table.runs) > 1:
             problem = f"{run!r} is given as the name of a run, and the file has {len(table.runs)}"
             raise input_fault(problem, path=path, cure="leave out the name")

@@ -134,7 +134,7 @@ def push_model(model: UserModel | str | Path, collection: PushCollection, *, alp
     >>> model = prefcal.UserModel.model_validate({"parameters": {"push_alpha": {"estimate": 0.5}}})
     >>> scores = push_model(model, collection).score([run])
     >>> scores["metric"].unique().tolist()
-    ['T11U(alpha=0.5)']
+    ['T11U']
     """
     whole, path = given_model(model)
     wanted = (ALPHA, *PUSH_WEIGHTS) if alpha else PUSH_WEIGHTS

@@ -7,6 +7,7 @@ the square of the number of systems.
 
 import math
 from collections.abc import Callable
+from inspect import unwrap
 from types import MappingProxyType
 
 import numpy as np
@@ -54,7 +55,8 @@ def kendall_tau_b(x: ArrayLike, y: ArrayLike) -> float:
     if x.size > FEW_SYSTEMS:
         from scipy.stats import kendalltau  # noqa: PLC0415 - takes as long to load as thousands of small coefficients
 
-        return float(kendalltau(x, y, method="asymptotic").statistic)
+        # what scipy wraps around it, for axes and missing values, takes longer than the coefficient
+        return float(unwrap(kendalltau)(x, y, method="asymptotic").statistic)
     above_x, above_y = _strictly_above(x), _strictly_above(y)
     untied = float(above_x.sum()) * float(above_y.sum())
     if not untied:

@@ -216,12 +216,6 @@ class T11U(PushMeasure):
         if not 0 <= self.alpha <= 1:
             raise ValueError(f"alpha must be from 0 to 1, got {self.alpha!r}")
 
-    @property
-    def column(self) -> str:
-        """``T11U``, ``T11U(alpha=0.5)``."""
-        is_default = self.alpha == type(self).defaults()["alpha"]
-        return self.name if is_default else f"{self.name}(alpha={short_number(self.alpha)})"
-
     def topic_values(self, table: DayTable) -> Floats:
         """(topics,): the sum over the days of each topic."""
         pain = table.nonrelevant + (table.redundant if self.redundant == "pain" else 0.0)

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from metrics.results import ALL
 
 NAMES: Mapping[str, tuple[str, ...]] = {
     RUN: (RUN, "system", "runid", "run_id", "runtag", "run_tag", "sysid", "system_id"),
-    TOPIC: (TOPIC, "qid", "query", "query_id", "queryid", "topic_id", "topicid"),
+    TOPIC: (TOPIC, "qid", "query", "query_id", "queryid", "topic_id", "topicid", "query id", "topic id"),
     "metric": ("metric", "measure"),
     "value": ("value", "score"),
 }
@@ -45,6 +45,8 @@ BATCH = 10_000
 SEPARATOR = re.compile(r'"?sep=(.)"?\s*')
 """A first line that Excel writes."""
 BREAK = re.compile("\r\n|\r|\n")
+Unnamed: TypeAlias = Literal["refuse", "rows", "one"]
+"""What a table is whose columns name no systems: no table of scores, a system a row, or the scores of one system."""
 _Batch: TypeAlias = tuple[Ints, list[list[str]]]
 """Lines, from 1, and the rows that start on them."""
 
@@ -72,9 +74,7 @@ class _Growing:
     values: list[Floats] = field(default_factory=list)
 
 
-def read_score_csv(
-    data: bytes, measures: Sequence[str], log: FaultLog, *, rows_are_systems: bool
-) -> ScoreTable:
+def read_score_csv(data: bytes, measures: Sequence[str], log: FaultLog, *, unnamed: Unnamed) -> ScoreTable:
     """Read a table with a header, long or wide."""
     batches = _batches(data, log)
     nothing: _Batch = (np.zeros(0, dtype=np.int32), [[]])
@@ -88,12 +88,12 @@ def read_score_csv(
     if not rows:
         lines, rows = next(batches, (lines, rows))
     peeked = [row for row in rows if len(row) == len(header)]
-    layout = _layout(header, peeked, measures, log, rows_are_systems=rows_are_systems)
+    layout = _layout(header, peeked, measures, log, unnamed=unnamed)
     if not rows:
         log.add("there is no row below the header", line=1, cure="see whether this is the whole file")
         log.raise_if_any()
     grown = _grown(chain([(lines, rows)], batches), layout, log)
-    return _of_growing(grown, layout, measures, log)
+    return _of_growing(grown, layout, measures, log, is_one=unnamed == "one")
 
 
 def _batches(data: bytes, log: FaultLog) -> Iterator[_Batch]:
@@ -138,7 +138,7 @@ def _layout(
     measures: Sequence[str],
     log: FaultLog,
     *,
-    rows_are_systems: bool,
+    unnamed: Unnamed,
 ) -> _Layout:
     """Find out what each column holds: by its name, or by the values of its first rows."""
     named = {what: _place(header, names) for what, names in NAMES.items()}
@@ -149,10 +149,11 @@ def _layout(
     if run is None and texts:
         others = {named[TOPIC], named["metric"] if is_long else None}
         run = next((place for place in texts if place not in others and header[place] != USER), None)
-    if run is None and not rows_are_systems:
+    if run is None and unnamed != "rows":
         run = _place(header, SYSTEMS)
+    needed = LONG if unnamed != "one" else LONG[1:]
     if is_long:
-        lacking = [what for what in LONG if (run if what == RUN else named[what]) is None]
+        lacking = [what for what in needed if (run if what == RUN else named[what]) is None]
         check_header(header, [*lacking, *_twice(header, NAMES)], log)
         value = named["value"]
         return _Layout(
@@ -162,10 +163,11 @@ def _layout(
             metric=named["metric"],
             values=() if value is None else (value,),
         )
-    if run is None and not rows_are_systems:
+    if run is None and unnamed == "refuse":
         check_header(header, [RUN], log)
     check_header(header, [*measures], log)
-    others = {run, named[TOPIC] if run is not None else None}
+    topic = named[TOPIC]
+    others = {run, topic}
     wide = [
         place
         for place, name in enumerate(header)
@@ -182,7 +184,7 @@ def _layout(
     return _Layout(
         header=header,
         run=run,
-        topic=named[TOPIC] if run is not None else None,
+        topic=topic,
         values=tuple(values),
         notes=(says,) if left_out else (),
     )
@@ -291,34 +293,44 @@ def _numbers(cells: Sequence[str], what: str, lines: Ints, log: FaultLog) -> Flo
     return values
 
 
-def _of_growing(grown: _Growing, layout: _Layout, measures: Sequence[str], log: FaultLog) -> ScoreTable:
+def _of_growing(
+    grown: _Growing, layout: _Layout, measures: Sequence[str], log: FaultLog, *, is_one: bool
+) -> ScoreTable:
     """Put all batches into one table; a wide one gets a row for each of its measures."""
     empty = tuple(np.zeros(0, dtype=np.int32) for _ in range(4))
     line, run, topic, metric = (
         np.concatenate(columns) for columns in zip(*(grown.parts or [empty]), strict=True)
     )
     value = np.concatenate(grown.values or [np.zeros((max(len(layout.values), 1), 0))], axis=1)
-    if layout.run is None:
+    runs: tuple[str, ...] = tuple(grown.runs)
+    if layout.run is None and is_one:
+        runs, run = ("",), np.zeros_like(run)
+    elif layout.run is None:  # each row is a system, but for means
+        kept = (
+            topic != grown.topics.get(ALL, -1)
+            if layout.topic is not None
+            else np.ones_like(topic, dtype=np.bool_)
+        )
+        line, metric, value = line[kept], metric[kept], value[:, kept]
+        run, topic = np.arange(line.size, dtype=np.int32), np.zeros(line.size, dtype=np.int32)
         runs = tuple(map(str, line.tolist()))
-        run = np.arange(line.size, dtype=np.int32)
-    else:
-        runs = tuple(grown.runs)
     metrics = tuple(grown.metrics)
     if layout.metric is None:
         metrics = tuple(layout.header[place] for place in layout.values)
         wide = len(metrics)
         line, run, topic = (np.tile(column, wide) for column in (line, run, topic))
         metric = np.repeat(np.arange(wide, dtype=np.int32), value.shape[1])
+    has_topics = layout.topic is not None and (layout.run is not None or is_one)
     table = ScoreTable(
         runs=runs,
-        topics=(ALL,) if layout.topic is None else tuple(grown.topics),
+        topics=tuple(grown.topics) if has_topics else (ALL,),
         metrics=metrics,
         run=run,
         topic=topic,
         metric=metric,
         value=value.ravel(),
         line=line,
-        has_topics=layout.topic is not None,
+        has_topics=has_topics,
         is_wide=layout.metric is None,
         notes=layout.notes,
     )

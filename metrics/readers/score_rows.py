@@ -21,7 +21,7 @@ import numpy as np
 from metrics.arrays import Bools, Floats
 from metrics.errors import FaultLog
 from metrics.readers.lines import byte_lines, read_bytes
-from metrics.readers.score_csv import read_score_csv
+from metrics.readers.score_csv import Unnamed, read_score_csv
 from metrics.readers.score_lines import (
     PEEKED_LINES,
     RUN,
@@ -41,7 +41,7 @@ def read_score_table(
     path: str | Path,
     *,
     measures: Sequence[str] = (),
-    rows_are_systems: bool = False,
+    unnamed: Unnamed = "refuse",
     columns: Sequence[str] | None = None,
     log: FaultLog | None = None,
 ) -> ScoreTable:
@@ -53,8 +53,9 @@ def read_score_table(
         The file, plain or packed.
     measures : sequence of str
         Of a long table these metrics, of a wide one these columns; none: all. They must be there.
-    rows_are_systems : bool
-        Let each row of a wide table be a system of its own where no column names the systems.
+    unnamed : {'refuse', 'rows', 'one'}
+        What a table is in which no column names the systems: refused, or each row is a system, or all are the scores of one, whose name is
+        then empty.
     columns : sequence of str, optional
         What the fields of lines without a header are.
     log : FaultLog, optional
@@ -72,9 +73,7 @@ def read_score_table(
     _check_no_json(peeked, own)
     form = line_form(peeked, own, columns=columns, cure=f"{CONVERT} --columns {{columns}}")
     table = (
-        read_score_csv(data, measures, own, rows_are_systems=rows_are_systems)
-        if form is None
-        else _of_lines(data, form, own)
+        read_score_csv(data, measures, own, unnamed=unnamed) if form is None else _of_lines(data, form, own)
     )
     _check_once(table, own)
     own.faults.sort(key=lambda fault: fault.line or 0)
@@ -128,7 +127,7 @@ def read_measure_table(
         With every fault of the file.
     """
     log = FaultLog(path)
-    table = read_score_table(path, measures=measures, rows_are_systems=True, log=log)
+    table = read_score_table(path, measures=measures, unnamed="rows", log=log)
     check_has_runs(table, log)
     note_undefined(table, np.isnan(table.value), log)
     log.raise_if_any()

@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+import time
 
 import numpy as np
 import pandas as pd
@@ -90,6 +91,39 @@ def test_tau_b_is_scipys(pairs):
     x, y = zip(*pairs, strict=True)
 
     assert kendall_tau_b(x, y) == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("digits", [0, 1, 6])
+def test_tau_b_of_many_systems_is_scipys_too(digits):
+    """Past what every two systems are compared for; with ties, in another order, and undefined where all are equal."""
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=700).round(digits)
+    y = (x + rng.normal(size=700)).round(digits)
+    found = kendall_tau_b(x, y)
+    assert found == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12)
+    assert found == pytest.approx(kendall_tau_b(x[::-1], y[::-1]), abs=1e-12)
+    series = pd.Series(y, index=[f"s{n}" for n in range(700)])
+    assert kendall_tau_b(pd.Series(x, index=series.index), series[::-1]) == found
+    assert math.isnan(kendall_tau_b(x, np.zeros(700)))
+    with pytest.raises(ValueError, match="NaN"):
+        kendall_tau_b(x, np.full(700, np.nan))
+
+
+def test_tau_b_takes_no_longer_than_scipys():
+    """In processor time, the least of several rounds, with room for a busy machine."""
+    x, y = np.random.default_rng(1).normal(size=(2, 2_000))
+
+    def seconds(coefficient):
+        coefficient(x, y)
+        rounds = []
+        for _ in range(5):
+            start = time.process_time()
+            for _ in range(20):
+                coefficient(x, y)
+            rounds.append(time.process_time() - start)
+        return min(rounds)
+
+    assert seconds(kendall_tau_b) < 1.2 * seconds(stats.kendalltau)
 
 
 @given(coarse_scores)

@@ -90,6 +90,11 @@ OF_ONE_RUN = {
     "pyserini without its second line": "Running command: ['java', '-jar', 'jtreceval.jar']\n"
     + lines("{metric:<22}\t{topic}\t{value}", run="a"),
 }
+OF_ONE_RUN_IN_COLUMNS = {
+    "ir_measures as a frame": "query_id,measure,value\n" + lines("{topic},{metric},{value}", run="a"),
+    "a column per measure": "qid,map,ndcg_cut_10\n"
+    + "".join(f"{topic},{SCORES['a', topic, 'map']},{SCORES['a', topic, 'ndcg_cut_10']}\n" for topic in "12"),
+}
 ONLY_MEANS = {
     "ir_measures": "map\t0.375\nndcg_cut_10\t0.15\n",
     "trec_eval": "map                   \tall\t0.375\nndcg_cut_10           \tall\t0.15\n",
@@ -201,6 +206,16 @@ def test_what_is_printed_for_one_run_is_converted(file, tool):
         f"{name} is left out: its values are texts, and no scores" for name in ("relstring", "relstring_10")
     ]
     assert list(notes) == (wanted if "all_trec" in tool else [])
+
+
+@pytest.mark.parametrize("tool", OF_ONE_RUN_IN_COLUMNS)
+def test_a_table_of_one_run_is_converted_and_refused_where_runs_are_compared(file, tool):
+    """It lacks the column that says of which it is."""
+    path = file(OF_ONE_RUN_IN_COLUMNS[tool])
+    assert trec_to_scores_reads(path)[0] == {key: value for key, value in SCORES.items() if key[0] == "a"}
+    for reader in MANY:
+        with pytest.raises(InputError, match="there is no column 'run'"):
+            reader(path)
 
 
 @pytest.mark.parametrize("tool", ONLY_MEANS)

@@ -123,10 +123,10 @@ def test_every_fault_is_one_line_with_place_and_cure(correlate, tmp_path, text, 
 
 
 def test_where_no_column_names_the_systems_each_row_is_one(correlate, tmp_path):
-    """A column topic then says nothing, and is no score either."""
+    """A column topic then says nothing but which row is a mean, and is no score either."""
     path = tmp_path / "scores.csv"
     rows = [f"{topic},{elg},{msu}" for topic, elg, msu in zip("ABCD", ELG, MSU, strict=True)]
-    path.write_text("\n".join(["topic,elg,msu", *rows, ""]))
+    path.write_text("\n".join(["topic,elg,msu", *rows, "mean,9,-9", ""]))
 
     code, out, _ = correlate(path, "--x", "elg", "--y", "msu", "--format", "csv")
 

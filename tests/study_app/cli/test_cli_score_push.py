@@ -189,7 +189,7 @@ def test_days_of_another_year_are_warned_of(score, files):
 def test_the_model_gives_alpha_and_the_contingency_measure(score, files):
     """T11U under the fitted alpha; one more metric with the fitted weights, G_E = 1."""
     found = values(score("--model", files / "model.json", "--format", "csv"))
-    assert found["MB226", "T11U(alpha=0.5)"] == pytest.approx(0.5 * 0.8 - 0.5)
+    assert found["MB226", "T11U"] == pytest.approx(0.5 * 0.8 - 0.5)
     assert found["MB226", "Contingency"] == pytest.approx(0.8 - 0.5 * 1 - 0.25 * 1)
     assert found["MB227", "Contingency"] == pytest.approx(-2.0 * 1 + 0.0 * 1)
 
@@ -218,7 +218,7 @@ def test_an_explicit_alpha_wins_over_the_models(score, files):
 def test_draws_give_an_interval_to_what_the_model_moves(score, files):
     """T11U = alpha * 0.8 - (1 - alpha) runs from alpha's low to its high end; ELG does not move."""
     rows = table(score("--model", files / "model.json", "--draws", "2000", "--format", "csv"))
-    low, high = (float(rows["MB226", "T11U(alpha=0.5)"][end]) for end in ("low", "high"))
+    low, high = (float(rows["MB226", "T11U"][end]) for end in ("low", "high"))
     assert low == pytest.approx(0.4 * 0.8 - 0.6, abs=0.01)
     assert high == pytest.approx(0.6 * 0.8 - 0.4, abs=0.01)
     assert (rows["MB226", "ELG-1"]["low"], rows["MB226", "ELG-1"]["high"]) == ("0.2", "0.2")
