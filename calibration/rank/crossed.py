@@ -279,7 +279,7 @@ class _Clusters:
             yield chosen, code[first:last] - start, slice(start, stop)
 
 
-class Crossing:
+class CrossedClusters:
     """Which topic and which worker each of n judgments shares with others.
 
     Parameters
@@ -321,7 +321,7 @@ class Influence:
         To which estimates a judgment adds, from 0.
     error, weight : (m, n) ndarray of float
         u and w; for each estimate u adds up to 0 and w to 1.
-    crossing : Crossing
+    crossing : CrossedClusters
         Who judged what.
     model : ModelPart or None
         What a fitted model adds to the errors.
@@ -330,7 +330,7 @@ class Influence:
     estimate: Ints
     error: Floats
     weight: Floats
-    crossing: Crossing
+    crossing: CrossedClusters
     model: ModelPart | None = None
 
     @cached_property
@@ -391,20 +391,20 @@ class Influence:
         )
 
     @cached_property
-    def _topics(self) -> "_Sample":
+    def _topics(self) -> "_SampledClusters":
         return self._sample(self.crossing.topics)
 
     @cached_property
-    def _workers(self) -> "_Sample | None":
+    def _workers(self) -> "_SampledClusters | None":
         return None if self.crossing.workers is None else self._sample(self.crossing.workers)
 
-    def _sample(self, clusters: _Clusters) -> "_Sample":
+    def _sample(self, clusters: _Clusters) -> "_SampledClusters":
         weight = self._sums(clusters).imag
         squares = _column_sums(weight.power(2))
         effective = _column_sums(weight) ** 2 / squares
         counted = np.bincount(weight.indices[weight.data > NO_SHARE], minlength=self.estimates)
         share = clusters.share
-        return _Sample(
+        return _SampledClusters(
             exact=_Scale(
                 own=_mapped(weight, _exact(weight.data, squares[weight.indices])),
                 overall=_exact(share, (share**2).sum()),
@@ -486,7 +486,7 @@ class _Scale(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Sample:
+class _SampledClusters:
     """Clusters that are a sample, and how much of one.
 
     Attributes

@@ -20,7 +20,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from calibration.inference.sides import SideAdjustment, without_side
-from calibration.rank.crossed import Crossing, Influence, model_part
+from calibration.rank.crossed import CrossedClusters, Influence, model_part
 from calibration.tables.preferences import (
     WORKERS_UNKNOWN,
     completed,
@@ -65,9 +65,9 @@ class JudgedSystems:
     has_drawn_sides: bool = True
 
     @cached_property
-    def crossing(self) -> Crossing:
+    def crossing(self) -> CrossedClusters:
         """Who judged what."""
-        return Crossing(self.topic, self.worker)
+        return CrossedClusters(self.topic, self.worker)
 
     @property
     def is_tie(self) -> Bools:

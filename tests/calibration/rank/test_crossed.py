@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import studentized_range, t
 
-from calibration.rank.crossed import Crossing, Influence
+from calibration.rank.crossed import CrossedClusters, Influence
 from calibration.rank.judgments import JudgedSystems, duels, side_adjustment, win_rates
 from calibration.rank.ranking import ranks_left_open
 from calibration.rank.worths import fit_worths
@@ -235,7 +235,7 @@ def test_a_crossing_of_unsorted_judgments_is_that_of_sorted_ones():
         estimate=influence.estimate[:, order],
         error=influence.error[:, order],
         weight=influence.weight[:, order],
-        crossing=Crossing(study.topic[order], study.worker[order]),
+        crossing=CrossedClusters(study.topic[order], study.worker[order]),
     )
 
     np.testing.assert_allclose(
