@@ -279,11 +279,8 @@ TARGETS = [
     Target("user models", 5_000, user_models),
     Target("duels", 30, duels),
     Target("score tables", 300, score_tables),
-<<<<<<< HEAD
     Target("logs of other tools", 100, logs),
-=======
     Target("printed scores", 300, printed_scores),
->>>>>>> scores
     Target("event batches, SQLite", 6_000, lambda folder: batches(Served(folder))),
     Target("event batches, PostgreSQL", 6_000, lambda folder: batches(Served(folder, on_postgres()))),
     Target("payment lists, SQLite", 300, lambda folder: lists(Served(folder))),
