@@ -215,7 +215,7 @@ def _check_topics(scores: pd.DataFrame, tasks: list[JudgedTask], *, path: str) -
     """Raise where no topic of the scores was judged."""
     judged = sorted({topic for task in tasks for topic in task.topics.tolist()})
     scored = list(dict.fromkeys(scores["topic"].tolist()))
-    names = TopicNames(judged)
+    names = TopicNames(judged, STREAM_TOPICS, where=path)
     if any(names.find(topic) is not None for topic in scored):
         return
     cure = "name topics as the judgments do"
