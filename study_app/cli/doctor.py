@@ -29,6 +29,7 @@ from study_app.store.database import (
     FULL_BYTES,
     LOW_BYTES,
     Database,
+    cure_of_unknown,
     free_bytes,
     is_empty,
     known_versions,
@@ -230,19 +231,17 @@ def _nothing_loaded(database: Database) -> HealthCheck:
 
 def schema(version: str | None) -> HealthCheck:
     """Compare the version of a database's schema with those that this prefcal knows."""
-    known = known_versions()
-    if version == known[-1]:
+    newest, unknown = known_versions()[-1], cure_of_unknown(version)
+    if unknown is not None:
+        found = f"version {version}, of {unknown[0]} prefcal"
+        return HealthCheck(what="schema", state=FAULT, found=found, cure=unknown[1])
+    if version == newest:
         return HealthCheck(what="schema", state=OK, found=f"version {version}, up to date")
-    if version in known:
-        found = f"version {version}, not {known[-1]}"
-        return HealthCheck(
-            what="schema", state=WARNING, found=found, cure="prefcal db backup FILE, prefcal db upgrade"
-        )
     return HealthCheck(
         what="schema",
-        state=FAULT,
-        found=f"version {version}, of a newer prefcal",
-        cure="install that prefcal",
+        state=WARNING,
+        found=f"version {version}, not {newest}",
+        cure="prefcal db backup FILE, prefcal db upgrade",
     )
 
 

@@ -19,7 +19,7 @@ from study_app.store.database import (
     faults_named,
     is_empty,
     known_versions,
-    refuse_newer_database,
+    refuse_unknown_database,
     shown_address,
     stored_version,
 )
@@ -192,7 +192,7 @@ def check_database(database: Database) -> list[Fault]:
     InputError
         If it cannot be reached, or no study was loaded.
     PrefcalError
-        If it was written by a newer prefcal.
+        If it was written by a prefcal that this one cannot read.
     """
     address = shown_address(database.engine.url)
     if database.is_sqlite and Path(database.engine.url.database or "").exists():
@@ -201,7 +201,7 @@ def check_database(database: Database) -> list[Fault]:
             return [Fault(problem=problem, cure=RESTORE, path=address) for problem in torn]
     if is_empty(database):
         raise input_fault(f"no study is loaded in {address}", cure="name --database")
-    refuse_newer_database(database)
+    refuse_unknown_database(database)
     version, newest = stored_version(database), known_versions()[-1]
     if version != newest:
         return [Fault(problem=f"{address} is at version {version}, not {newest}", cure=UPGRADE)]

@@ -140,7 +140,7 @@ def migrate(database: Database) -> None:
     Raises
     ------
     PrefcalError
-        If the database was written by a newer version.
+        If the database was written by a version that this one cannot read.
     InputError
         If it cannot be reached or written, or is something else.
     """
@@ -149,11 +149,7 @@ def migrate(database: Database) -> None:
 
     with faults_named(database), schema_change(database) as connection:
         version = MigrationContext.configure(connection).get_current_revision()
-        if version not in {None, *known_versions()}:
-            raise PrefcalError(
-                f"{shown_address(database.engine.url)} was written by a newer prefcal (version {version}); "
-                "install that prefcal, or name another database"
-            )
+        refuse_unknown(version, shown_address(database.engine.url))
         if version != known_versions()[-1]:
             settings = migrations()
             settings.attributes["connection"] = connection
@@ -321,8 +317,24 @@ def stored_version(database: Database) -> str | None:
         return version
 
 
-def refuse_newer(version: str | None, place: str) -> None:
-    """Raise `PrefcalError` when a version is none that this prefcal knows.
+def cure_of_unknown(version: str | None) -> tuple[str, str] | None:
+    """Return whether an older or a newer prefcal wrote an unreadable version, and the cure.
+
+    None for a version that this prefcal can read or upgrade.
+    """
+    known = known_versions()
+    if version is None or version in known:
+        return None
+    if version < known[0]:
+        return (
+            "an older",
+            "upgrade it with the prefcal before this one (prefcal db upgrade), then open it with this one",
+        )
+    return "a newer", "install that prefcal, or name another"
+
+
+def refuse_unknown(version: str | None, place: str) -> None:
+    """Raise `PrefcalError` when a version is none that this prefcal can read or upgrade.
 
     Parameters
     ----------
@@ -331,15 +343,15 @@ def refuse_newer(version: str | None, place: str) -> None:
     place : str
         What has it: an address or a file, for the message.
     """
-    if version not in {None, *known_versions()}:
-        raise PrefcalError(
-            f"{place} was written by a newer prefcal (version {version}); install that prefcal, or name another"
-        )
+    unknown = cure_of_unknown(version)
+    if unknown is not None:
+        age, cure = unknown
+        raise PrefcalError(f"{place} was written by {age} prefcal (version {version}); {cure}")
 
 
-def refuse_newer_database(database: Database) -> None:
-    """Raise `PrefcalError` when a database was written by a newer prefcal."""
-    refuse_newer(stored_version(database), shown_address(database.engine.url))
+def refuse_unknown_database(database: Database) -> None:
+    """Raise `PrefcalError` when a database was written by a prefcal that this one cannot follow."""
+    refuse_unknown(stored_version(database), shown_address(database.engine.url))
 
 
 def drift(connection: Connection) -> list[str]:

@@ -32,7 +32,7 @@ from study_app.store.database import (
     is_empty,
     migrations,
     open_database,
-    refuse_newer,
+    refuse_unknown,
     schema_change,
     shown_address,
     stored_version,
@@ -86,8 +86,7 @@ def _fill(database: Database, version: str, rows: Rows) -> None:
         names = [table.name for table in tables.sorted_tables]
         for name, columns, values in rows(names):
             _insert(connection, tables, name, columns, values)
-        if "job" in names:
-            connection.exec_driver_sql(FORGET_RESULTS)
+        connection.exec_driver_sql(FORGET_RESULTS)
         if not database.is_sqlite:
             for name in names:
                 go_on_counting(connection, tables, name)
@@ -193,14 +192,14 @@ def restore(database: Database, file: Path, *, force: bool = False) -> str:
     InputError
         If the file is no intact backup (its seal is that of other bytes), the database has studies and ``force`` is off, or somebody uses it.
     PrefcalError
-        If the file or the database was written by a newer prefcal.
+        If the file or the database was written by a prefcal that this one cannot read.
     """
     kind = _kind_of_file(file)
     _check_seal(file)
     if not is_empty(database):
         _refuse_to_replace(database, shown_address(database.engine.url), force=force)
     with KINDS[kind].checked(file) as (version, content):
-        refuse_newer(version, str(file))
+        refuse_unknown(version, str(file))
         if kind == _kind_of(database):
             KINDS[kind].put_back(database, content)
         else:
@@ -242,7 +241,7 @@ def _sha256(file: Path, size: int) -> str:
 def _refuse_to_replace(database: Database, address: str, *, force: bool) -> None:
     """Raise unless the tables that are there are prefcal's, and hold no study or may be replaced."""
     version = stored_version(database)
-    refuse_newer(version, address)
+    refuse_unknown(version, address)
     if version is None:
         raise input_fault(
             f"the tables in {address} are not prefcal's", cure="name another database with --database"

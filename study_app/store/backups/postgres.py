@@ -29,9 +29,6 @@ OTHERS = (
     " AND backend_type = 'client backend'"  # the server's own vacuum gives way
 )
 PLAIN = ("--no-owner", "--no-privileges")
-
-FORGET_THERE = f"DO $$ BEGIN IF to_regclass('job') IS NOT NULL THEN {FORGET_RESULTS}; END IF; END $$"
-"""As `FORGET_RESULTS`; backups of before the console have no jobs."""
 COPY = re.compile(r"COPY \S+\.(\w+) \((.+)\) FROM stdin;\n")
 END_OF_COPY = "\\.\n"
 CLOSING_SECONDS, AGAIN_SECONDS = 1.0, 0.1
@@ -94,7 +91,7 @@ def put_back(database: Database, script: Path) -> None:
         f"--command={drop_tables()}",
         f"--file={script}",
         "--command=RESET search_path",  # a dump leaves none
-        f"--command={FORGET_THERE}",
+        f"--command={FORGET_RESULTS}",
         database=database,
     )
 

@@ -110,9 +110,8 @@ def put_back(database: Database, file: Path) -> None:
         with closing(_connected(file)) as old, closing(_connected(part)) as new:
             old.backup(new)
             new.execute("PRAGMA journal_mode = DELETE")
-            if new.execute("SELECT 1 FROM sqlite_master WHERE name = 'job'").fetchone():
-                new.execute(FORGET_RESULTS)
-                new.commit()
+            new.execute(FORGET_RESULTS)
+            new.commit()
         if target.exists():
             _close_off(target)
             _pass_on(target, part)

@@ -149,11 +149,14 @@ def test_an_old_sqlite_is_a_fault(monkeypatch):
     assert programs().state == FAULT
 
 
-def test_the_schema_is_todays_or_older_or_newer():
-    """Older ones can be mended here."""
-    assert schema(known_versions()[-1]).state == OK
-    assert "prefcal db upgrade" in schema(known_versions()[0]).cure
-    assert schema("9999").state == FAULT
+def test_the_schema_is_todays_or_older_or_newer(monkeypatch):
+    """Those that this prefcal can follow are mended here, others not."""
+    newest = known_versions()[-1]
+    assert schema(newest).state == OK
+    assert (schema("9999").state, schema("0003").state) == (FAULT, FAULT)
+    assert "the prefcal before this one" in schema("0003").cure
+    monkeypatch.setattr("study_app.cli.doctor.known_versions", lambda: (newest, "next"))
+    assert schema(newest).cure == "prefcal db backup FILE, prefcal db upgrade"
 
 
 @pytest.mark.parametrize(

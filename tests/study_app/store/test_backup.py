@@ -7,8 +7,6 @@ import threading
 from itertools import cycle
 
 import pytest
-from alembic import command
-from alembic.config import Config
 from sqlalchemy import delete, func, select, text
 
 from metrics.errors import InputError, PrefcalError
@@ -16,11 +14,9 @@ from study_app.store.backups.backup import back_up, restore
 from study_app.store.check import check_database
 from study_app.store.console_models import Act
 from study_app.store.database import (
-    MIGRATIONS,
     known_versions,
     migrate,
     open_database,
-    schema_change,
     transaction,
 )
 from study_app.store.file_turns import serving_lock
@@ -65,15 +61,6 @@ def open_one():
 def count(database, column):
     with transaction(database, write=False) as session:
         return session.scalar(select(func.count(column)))
-
-
-def downgrade(database):
-    """Take a database back to the first version of its tables."""
-    settings = Config()
-    settings.set_main_option("script_location", str(MIGRATIONS))
-    with schema_change(database) as connection:
-        settings.attributes["connection"] = connection
-        command.downgrade(settings, "0001")
 
 
 @pytest.mark.both_databases
@@ -163,19 +150,6 @@ def test_a_campaign_moves_to_the_other_kind_of_database(
     assert check_database(judged.database) == []
 
 
-@ON_SQLITE
-def test_an_older_campaign_moves_with_the_tables_it_has(judged, open_one, postgres_in, tmp_path):
-    """It is upgraded after that, as any older backup."""
-    downgrade(judged.database)
-    back_up(judged.database, tmp_path / "b")
-    target = open_one(postgres_in(tmp_path))
-
-    assert restore(target, tmp_path / "b") == "0001"
-    migrate(target)
-    assert check_database(target) == []
-    assert count(target, Worker.id) == 1
-
-
 def test_a_backup_is_never_overwritten_unasked_and_only_its_owner_reads_it(judged, tmp_path):
     """It holds platform ids and keys; an older one may be the last good one."""
     file = tmp_path / "b"
@@ -226,23 +200,6 @@ def test_tables_without_a_study_are_replaced_unasked_and_those_of_others_never(
         session.execute(text("DROP TABLE alembic_version"))
     with pytest.raises(InputError, match=r"the tables in .* are not prefcal's"):
         restore(target, tmp_path / "b", force=True)
-
-
-@ON_SQLITE
-def test_an_older_backup_is_restored_and_then_upgraded(judged, tmp_path, monkeypatch, capsys):
-    """The commands say from which version to which."""
-    old = tmp_path / "old.sqlite3"
-    downgrade(judged.database)
-    back_up(judged.database, tmp_path / "b")
-
-    restored = run_here(monkeypatch, capsys, "db", "restore", tmp_path / "b", "--database", old)
-    upgraded = run_here(monkeypatch, capsys, "db", "upgrade", "--database", old)
-    checked = run_here(monkeypatch, capsys, "db", "check", "--database", old)
-
-    assert f"restored {tmp_path / 'b'} to {old} (version 0001)\n" in restored.out
-    assert f"this prefcal works with version {NEWEST}: prefcal db upgrade\n" in restored.out
-    assert upgraded.out == f"{old}: upgraded from version 0001 to {NEWEST}\n"
-    assert checked.out == f"{old} is whole\n"
 
 
 @ON_SQLITE

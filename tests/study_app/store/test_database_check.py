@@ -190,14 +190,17 @@ def test_a_torn_file_is_found(judged, tmp_path):
 
 
 @ON_SQLITE
-def test_an_old_schema_is_told_to_be_upgraded_and_a_newer_one_refused(judged):
-    """Rules are looked at in today's tables only."""
-    by_hand(judged.url, "UPDATE alembic_version SET version_num = '0001'")
+def test_tables_of_other_versions_are_not_checked(judged, monkeypatch):
+    """Rules are looked at in today's tables only; the sentence says how to come there."""
+    for version, sentence in (("0001", "older prefcal"), ("9999", "newer prefcal")):
+        by_hand(judged.url, f"UPDATE alembic_version SET version_num = '{version}'")
+        with pytest.raises(PrefcalError, match=sentence):
+            check_database(judged.database)
+    by_hand(judged.url, f"UPDATE alembic_version SET version_num = '{NEWEST}'")
+    for module in ("check", "database"):
+        monkeypatch.setattr(f"study_app.store.{module}.known_versions", lambda: (NEWEST, "next"))
     (fault,) = check_database(judged.database)
-    assert f"is at version 0001, not {NEWEST}; bring the tables up to date: prefcal db upgrade" in str(fault)
-    by_hand(judged.url, "UPDATE alembic_version SET version_num = '9999'")
-    with pytest.raises(PrefcalError, match="newer prefcal"):
-        check_database(judged.database)
+    assert f"is at version {NEWEST}, not next; bring the tables up to date: prefcal db upgrade" in str(fault)
 
 
 def test_checking_nothing_is_a_fault_and_makes_no_file(tmp_path):

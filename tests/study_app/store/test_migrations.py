@@ -1,73 +1,93 @@
-"""Migrations with a study's data in the tables, up and down, on both databases."""
+"""Databases of earlier versions of the tables: opened, with all that is in them, by this one."""
+
+import gzip
+import os
+import re
+from pathlib import Path
 
 import pytest
-from alembic import command
-from alembic.config import Config
-from alembic.script import ScriptDirectory
-from sqlalchemy import MetaData, select
+from sqlalchemy import inspect
 
+from metrics.errors import PrefcalError
+from study_app.config import Config
+from study_app.store.backups.backup import back_up, restore
 from study_app.store.check import check_database
-from study_app.store.database import METADATA, MIGRATIONS, drift, schema_change, transaction
-from study_app.store.task_models import ConsentText
+from study_app.store.database import drift, known_versions, migrate, open_database, stored_version
+from study_app.store.tokens import seeded_tokens
+from study_app.web.app import create_app
+from tests.postgres_server import binaries
+from tests.study_app.conftest import Campaign
 
-pytestmark = pytest.mark.both_databases
-SETTINGS = Config()
-SETTINGS.set_main_option("script_location", str(MIGRATIONS))
-EARLIER = [script.revision for script in ScriptDirectory.from_config(SETTINGS).walk_revisions()][1:]
-
-
-def rows(database, names):
-    """Return every row of some tables, as the database has them, with the columns that there are now."""
-    there = MetaData()
-    with database.engine.connect() as connection:
-        there.reflect(connection, only=names)
-        return {
-            name: [row._asdict() for row in connection.execute(select(there.tables[name]).order_by("id"))]
-            for name in names
-        }
+CASTS = re.compile(r"::(character varying|text)(\[\])?|[()]")
+"""PostgreSQL writes the casts of a check constraint anew at each dump."""
+BACKUPS = Path(__file__).parent / "version_0009"
 
 
-def moved(database, direction, revision):
-    with schema_change(database) as connection:
-        SETTINGS.attributes["connection"] = connection
-        direction(SETTINGS, revision)
+@pytest.fixture(autouse=True)
+def postgres_programs(monkeypatch):
+    """The client programs of the server that the tests start."""
+    if (folder := binaries()) is not None:
+        monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
 
 
-def test_data_survive_the_way_to_every_earlier_version_and_back(campaign):
-    """Every table and column that a version has keeps what is in it, step by step, and the tables end as the models say."""
-    study = campaign()
-    study.judge_all(study.at_pairs()).send()
-    names = sorted(name for name in METADATA.tables if name != "setting")
-    before = later = rows(study.database, names)
+def schema(engine):
+    """Return all that a database says of its tables: columns in order, keys, constraints, indexes."""
+    asked = inspect(engine)
+    parts = ("unique_constraints", "check_constraints", "foreign_keys", "indexes")
+    return {
+        table: (
+            [str(column) for column in asked.get_columns(table)],
+            str(asked.get_pk_constraint(table)),
+            [
+                sorted(CASTS.sub("", str(found)) for found in getattr(asked, f"get_{part}")(table))
+                for part in parts
+            ],
+        )
+        for table in asked.get_table_names()
+    }
 
-    for number, revision in enumerate(EARLIER):
-        moved(study.database, command.downgrade, revision)
-        with study.database.engine.connect() as connection:
-            kept = {name for name in later if connection.dialect.has_table(connection, name)}
-        early = rows(study.database, sorted(kept))
-        moved(study.database, command.upgrade, (["head", *EARLIER])[number])
-        back = rows(study.database, sorted(kept))
-        assert {"judgment", "showing", "slot", "worker"} <= kept
-        for name in kept:
-            known = early[name][0].keys() if early[name] else ()
-            assert early[name] == [{column: row[column] for column in known} for row in later[name]], name
-            assert early[name] == [{column: row[column] for column in known} for row in back[name]], name
-        moved(study.database, command.downgrade, revision)
-        later = early
 
-    moved(study.database, command.upgrade, "head")
-    after = rows(study.database, sorted(kept))
-    assert {name: len(found) for name, found in after.items()} == {name: len(before[name]) for name in kept}
-    assert after["judgment"] == before["judgment"]
-    assert check_database(study.database) == []
-    with study.database.engine.connect() as connection:
+@pytest.mark.both_databases
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_database_of_version_0009_opens_unchanged_and_is_worked_on(kind, campaign, new_url, tmp_path):
+    """A backup of then becomes a database with the tables of a new one; whoever was at work goes on."""
+    file = tmp_path / "b"
+    file.write_bytes(gzip.decompress((BACKUPS / f"{kind}.backup.gz").read_bytes()))
+    (tmp_path / "then").mkdir()
+    then, new = Campaign(tmp_path / "then", new_url(tmp_path / "then")), campaign()
+    target = open_database(then.url)
+
+    assert restore(target, file) == "0009"
+    restored = schema(target.engine)
+    migrate(target)
+
+    assert restored == schema(target.engine) == schema(new.database.engine)
+    assert stored_version(target) == known_versions()[-1]
+    assert check_database(target) == []
+    target.engine.dispose()
+    then.clock.forward(1_000)
+    then.app = create_app(Config(database=then.url), now=then.clock, new_token=seeded_tokens(3))
+    assert (then.progress().arrived, then.progress().completed) == (2, 2)
+    then.judge_all(then.at_pairs("carla")).send()
+    assert (then.progress().arrived, then.progress().completed) == (3, 3)
+    assert check_database(then.database) == []
+    with then.database.engine.connect() as connection:
         assert drift(connection) == []
+    then.database.engine.dispose()
 
 
-def test_the_consent_text_of_an_older_study_is_kept_from_then_on(campaign):
-    """What somebody agreed to can be shown, also for a study loaded before texts were kept."""
-    study = campaign()
-    moved(study.database, command.downgrade, "0002")
-    moved(study.database, command.upgrade, "head")
-    with transaction(study.database, write=False) as session:
-        assert session.scalars(select(ConsentText.text)).all() == ["First paragraph.\n\nSecond paragraph."]
+@pytest.mark.both_databases
+def test_a_backup_of_an_earlier_version_is_refused_before_anything_is_written(campaign, new_url, tmp_path):
+    """The prefcal before this one can still upgrade it."""
+    made = campaign()
+    with made.database.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0008'")
+    back_up(made.database, tmp_path / "b")
+    (tmp_path / "new").mkdir()
+    target = open_database(new_url(tmp_path / "new"))
+    with pytest.raises(
+        PrefcalError, match=r"b was written by an older prefcal \(version 0008\); upgrade it with"
+    ):
+        restore(target, tmp_path / "b")
+    assert stored_version(target) is None
+    target.engine.dispose()

@@ -22,7 +22,7 @@ from study_app.services.console.access import note_act
 from study_app.services.researcher.studies import RESEARCHER_KEY, setting
 from study_app.store.backups.backup import back_up, restore
 from study_app.store.console_models import Job, ResultsLook
-from study_app.store.database import migrate, open_database, transaction
+from study_app.store.database import open_database, transaction
 from study_app.store.models import LoadedStudy, Worker
 from study_app.store.tokens import seeded_tokens
 from study_app.web.console.job_folders import NewJobFolder, job_folder, results_folder
@@ -269,18 +269,6 @@ def test_a_copy_of_the_file_beside_it_has_results_of_its_own(study, unstarted, s
     client.get(f"/r/small?key={installation_key(study)}")
     assert begun(client).status_code == 303
     assert folder_of(study, job).is_dir()
-
-
-def test_results_of_an_older_version_are_forgotten_with_its_paths(study, tmp_path):
-    """An upgraded database could be a rehearsal that an older version restored: nobody knows whose these folders are."""
-    theirs = tmp_path / "job-theirs"
-    theirs.mkdir()
-    done_job(study, str(theirs))
-    with transaction(study.database, write=True) as session:
-        session.connection().exec_driver_sql("UPDATE alembic_version SET version_num = '0007'")
-    migrate(study.database)
-    assert [job.folder for job in stored(study)] == [None]
-    assert theirs.is_dir()
 
 
 def open_files():
