@@ -14,6 +14,8 @@ from study_app.store.models import (
     Judgment,
     PageLoad,
     Pair,
+    PlatformEntry,
+    PlatformIdentity,
     Showing,
     Slot,
     StoredEvent,
@@ -22,7 +24,19 @@ from study_app.store.models import (
     Topic,
     Worker,
 )
-from study_app.store.task_models import Follow, StreamView, UsefulAnswer, UsefulQuestion
+from study_app.store.task_models import (
+    CodeShown,
+    Follow,
+    Introduction,
+    PlatformRecord,
+    Rating,
+    Reply,
+    Sheet,
+    StreamView,
+    UsefulAnswer,
+    UsefulQuestion,
+)
+from study_app.tasks.kinds import TRIES, kinds_with
 
 BY_HAND = "undo what was changed by hand, or restore a backup from before"
 REPORT = "keep the database and report this with the server's log"
@@ -39,7 +53,7 @@ class Rule:
     problem : str
         What is wrong with a row that breaks it.
     breaking : Select
-        Ids of the rows that break it, in order.
+        Ids of the rows that break it.
     cure : str
         What to do then.
     """
@@ -51,29 +65,24 @@ class Rule:
 
 
 END = func.coalesce(Worker.completed_at, Worker.stopped_at)
-_WORK = select(Worker.id).order_by(Worker.id)
+_WORK = select(Worker.id)
+_RATED = exists().where(Rating.sheet_id == Sheet.id)
 _ANSWERED = exists().where(Judgment.showing_id == Showing.id)
 _REPEATED, _REPEATED_SLOT = aliased(Showing), aliased(Slot)
 
 
-def _numbered(answer: type[Judgment | Ballot | UsefulAnswer], parent: str) -> Select[int]:
-    """Return the ids of what has revisions that are not 1, 2, 3 and so on."""
+def _misnumbered(answer: type[Judgment | Ballot | UsefulAnswer | Rating | Reply], parent: str) -> Select[int]:
+    """Select what has revisions that are not 1, 2, 3 and so on."""
     key = getattr(answer, parent)
-    return select(key).group_by(key).having(func.max(answer.revision) != func.count()).order_by(key)
+    return select(key).group_by(key).having(func.max(answer.revision) != func.count())
 
 
-def _after_end(answer: type[Judgment | Ballot]) -> Select[int]:
-    """Return the ids of answers that came after their worker's part had ended."""
-    slot = Showing.slot_id if answer is Judgment else Ballot.slot_id
-    query = select(answer.id)
-    if answer is Judgment:
-        query = query.join(Showing, Showing.id == Judgment.showing_id)
+def _after_end(answers: Select[int], answer: type[Judgment | Ballot | Rating | Reply]) -> Select[int]:
+    """Select answers that came after their worker's part had ended."""
     return (
-        query.join(Slot, Slot.id == slot)
-        .join(Assignment, Assignment.id == Slot.assignment_id)
+        answers.join(Assignment, Assignment.id == Slot.assignment_id)
         .join(Worker, Worker.id == Assignment.worker_id)
         .where(answer.decided_at > END)
-        .order_by(answer.id)
     )
 
 
@@ -84,7 +93,6 @@ _OTHERS_PAGE = (
     .join(Assignment, Assignment.id == Slot.assignment_id)
     .join(PageLoad, PageLoad.key == Judgment.page_key)
     .where(or_(PageLoad.worker_id != Assignment.worker_id, PageLoad.showing_id != Judgment.showing_id))
-    .order_by(Judgment.id)
 )
 _OTHER_SYSTEMS = (
     select(Showing.id)
@@ -95,7 +103,6 @@ _OTHER_SYSTEMS = (
             and_(Showing.left_system_id == Pair.system_b_id, Showing.right_system_id == Pair.system_a_id),
         )
     )
-    .order_by(Showing.id)
 )
 _SHOWN_EITHER_WAY = [
     (
@@ -169,8 +176,7 @@ RULES = (
         breaking=select(Assignment.id)
         .join(Worker, Worker.id == Assignment.worker_id)
         .join(Task, Task.id == Assignment.task_id)
-        .where(Worker.study_id != Task.study_id)
-        .order_by(Assignment.id),
+        .where(Worker.study_id != Task.study_id),
     ),
     Rule(
         table="slot",
@@ -178,15 +184,14 @@ RULES = (
         breaking=select(Slot.id)
         .join(Assignment, Assignment.id == Slot.assignment_id)
         .join(Topic, Topic.id == Slot.topic_id)
-        .where(Topic.task_id != Assignment.task_id)
-        .order_by(Slot.id),
+        .where(Topic.task_id != Assignment.task_id),
     ),
     Rule(
         table="slot",
         problem="done although a pair of it has no answer",
-        breaking=select(Slot.id)
-        .where(Slot.done_at.is_not(None), exists().where(Showing.slot_id == Slot.id, ~_ANSWERED))
-        .order_by(Slot.id),
+        breaking=select(Slot.id).where(
+            Slot.done_at.is_not(None), exists().where(Showing.slot_id == Slot.id, ~_ANSWERED)
+        ),
         cure=REPORT,
     ),
     Rule(
@@ -195,16 +200,13 @@ RULES = (
         breaking=select(Showing.id)
         .join(Slot, Slot.id == Showing.slot_id)
         .join(Pair, Pair.id == Showing.pair_id)
-        .where(Pair.topic_id != Slot.topic_id, Showing.repeats_id.is_(None))
-        .order_by(Showing.id),
+        .where(Pair.topic_id != Slot.topic_id, Showing.repeats_id.is_(None)),
     ),
     Rule(table="showing", problem="shows other systems than its pair has", breaking=_OTHER_SYSTEMS),
     Rule(
         table="pair",
         problem="says another number of showings than there are",
-        breaking=select(Pair.id)
-        .where(or_(*(side != there for side, there in _SHOWN_EITHER_WAY)))
-        .order_by(Pair.id),
+        breaking=select(Pair.id).where(or_(*(side != there for side, there in _SHOWN_EITHER_WAY))),
     ),
     Rule(
         table="showing",
@@ -218,8 +220,7 @@ RULES = (
                 _REPEATED.pair_id != Showing.pair_id,
                 _REPEATED_SLOT.assignment_id != Slot.assignment_id,
             )
-        )
-        .order_by(Showing.id),
+        ),
     ),
     Rule(
         table="judgment",
@@ -230,34 +231,34 @@ RULES = (
     Rule(
         table="judgment",
         problem="came after its worker's part had ended (was the clock set back?)",
-        breaking=_after_end(Judgment),
+        breaking=_after_end(select(Judgment.id).join(Judgment.showing).join(Showing.slot), Judgment),
         cure=REPORT,
     ),
     Rule(
         table="ballot",
         problem="came after its worker's part had ended (was the clock set back?)",
-        breaking=_after_end(Ballot),
+        breaking=_after_end(select(Ballot.id).join(Slot, Slot.id == Ballot.slot_id), Ballot),
         cure=REPORT,
     ),
     Rule(
         table="showing",
         problem="has answers whose revisions are not 1, 2, 3 and so on",
-        breaking=_numbered(Judgment, "showing_id"),
+        breaking=_misnumbered(Judgment, "showing_id"),
     ),
     Rule(
         table="slot",
         problem="has votes whose revisions are not 1, 2, 3 and so on",
-        breaking=_numbered(Ballot, "slot_id"),
+        breaking=_misnumbered(Ballot, "slot_id"),
     ),
     Rule(
         table="useful_question",
         problem="has answers whose revisions are not 1, 2, 3 and so on",
-        breaking=_numbered(UsefulAnswer, "question_id"),
+        breaking=_misnumbered(UsefulAnswer, "question_id"),
     ),
     Rule(
         table="page_load",
         problem="says that it has events which are not stored",
-        breaking=select(PageLoad.id).where(PageLoad.upto != _STORED_UPTO).order_by(PageLoad.id),
+        breaking=select(PageLoad.id).where(PageLoad.upto != _STORED_UPTO),
     ),
     Rule(
         table="follow",
@@ -266,19 +267,123 @@ RULES = (
         .join(Slot, Slot.id == Follow.slot_id)
         .join(Topic, Topic.id == Slot.topic_id)
         .join(System, System.id == Follow.system_id)
-        .where(System.task_id != Topic.task_id)
-        .order_by(Follow.id),
+        .where(System.task_id != Topic.task_id),
     ),
     Rule(
         table="useful_question",
         problem="asks about an update that no page showed",
-        breaking=select(UsefulQuestion.id)
-        .where(
+        breaking=select(UsefulQuestion.id).where(
             ~exists().where(
                 StreamView.follow_id == UsefulQuestion.follow_id,
                 UsefulQuestion.place.between(StreamView.first, StreamView.last),
             )
-        )
-        .order_by(UsefulQuestion.id),
+        ),
+    ),
+    Rule(
+        table="worker",
+        problem=f"have tries at a check that are not 1 to {TRIES}",
+        breaking=select(Introduction.worker_id)
+        .group_by(Introduction.worker_id, Introduction.task_id)
+        .having(
+            or_(func.max(Introduction.number) != func.count(), func.max(Introduction.number) > TRIES),
+        ),
+    ),
+    Rule(
+        table="worker",
+        problem="were stopped for a check that they did not fail",
+        breaking=select(Worker.id).where(
+            Worker.stopped_as == "failed_checks",
+            ~exists().where(Introduction.worker_id == Worker.id, Introduction.passed.is_(False)),
+        ),
+        cure=REPORT,
+    ),
+    Rule(
+        table="introduction",
+        problem="of a worker of one study to a task of another",
+        breaking=select(Introduction.id)
+        .join(Worker, Worker.id == Introduction.worker_id)
+        .join(Task, Task.id == Introduction.task_id)
+        .where(Worker.study_id != Task.study_id),
+    ),
+    Rule(
+        table="sheet",
+        problem="asks about another intent than its slot holds",
+        breaking=select(Sheet.id).join(Sheet.slot).where(Sheet.intent_id != Slot.unit),
+    ),
+    Rule(
+        table="sheet",
+        problem="has ratings whose revisions are not 1, 2, 3 and so on",
+        breaking=_misnumbered(Rating, "sheet_id"),
+    ),
+    Rule(
+        table="rating",
+        problem="came after its worker's part had ended (was the clock set back?)",
+        breaking=_after_end(select(Rating.id).join(Rating.sheet).join(Sheet.slot), Rating),
+        cure=REPORT,
+    ),
+    Rule(
+        table="slot",
+        problem="done although a page of iUnits has no ratings",
+        breaking=select(Slot.id).where(
+            Slot.done_at.is_not(None), exists().where(Sheet.slot_id == Slot.id, ~_RATED)
+        ),
+        cure=REPORT,
+    ),
+    Rule(
+        table="slot",
+        problem="has answers whose revisions are not 1, 2, 3 and so on",
+        breaking=_misnumbered(Reply, "slot_id"),
+    ),
+    Rule(
+        table="reply",
+        problem="came after its worker's part had ended (was the clock set back?)",
+        breaking=_after_end(select(Reply.id).join(Slot, Slot.id == Reply.slot_id), Reply),
+        cure=REPORT,
+    ),
+    Rule(
+        table="reply",
+        problem="of a task that asks no questions",
+        breaking=select(Reply.id)
+        .join(Slot, Slot.id == Reply.slot_id)
+        .join(Assignment, Assignment.id == Slot.assignment_id)
+        .join(Task, Task.id == Assignment.task_id)
+        .where(Task.kind.not_in(kinds_with("questions"))),
+    ),
+    Rule(
+        table="code_shown",
+        problem="was shown though it is not the code of how its worker's part ended",
+        breaking=select(CodeShown.id)
+        .join(Worker, Worker.id == CodeShown.worker_id)
+        .where(
+            CodeShown.kind != "visit",
+            or_(
+                END.is_(None),
+                CodeShown.kind != func.coalesce(Worker.stopped_as, "complete"),
+                CodeShown.code != Worker.completion_code,
+            ),
+        ),
+        cure=REPORT,
+    ),
+    Rule(
+        table="worker",
+        problem="were shown the code of their end for the first time twice",
+        breaking=select(CodeShown.worker_id)
+        .where(CodeShown.kind != "visit")
+        .group_by(CodeShown.worker_id)
+        .having(func.count() > 1),
+        cure=REPORT,
+    ),
+    Rule(
+        table="code_shown",
+        problem="is for an arrival of another worker",
+        breaking=select(CodeShown.id)
+        .join(PlatformEntry, PlatformEntry.id == CodeShown.entry_id)
+        .join(PlatformIdentity, PlatformIdentity.id == PlatformEntry.identity_id)
+        .where(PlatformIdentity.worker_id != CodeShown.worker_id),
+    ),
+    Rule(
+        table="platform_record",
+        problem="says that work was paid which was not handed in",
+        breaking=select(PlatformRecord.id).where(PlatformRecord.paid, ~PlatformRecord.confirmed),
     ),
 )

@@ -11,7 +11,6 @@ from metrics.errors import InputError, PrefcalError
 from study_app.store.backups.backup import back_up
 from study_app.store.check import check_database
 from study_app.store.database import known_versions, open_database, transaction
-from study_app.store.rules import RULES
 from tests.study_app.conftest import Campaign
 from tests.study_app.prefcal_command import run_here
 
@@ -131,11 +130,6 @@ def test_what_the_server_stored_is_whole(judged):
     """No false alarm."""
     judged.at_pairs("bob").send(choice="left")
     assert check_database(judged.database) == []
-
-
-def test_every_rule_is_broken_once_here():
-    """A new rule comes with its example."""
-    assert len(BREAKS) == len(RULES)
 
 
 @pytest.mark.parametrize("found", BREAKS)
