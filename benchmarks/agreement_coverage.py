@@ -27,7 +27,7 @@ from calibration.agree.judged_task import wide_tastes
 from metrics.agreement.agreement import QueryMean, Ties, agreement, pair_credit, simultaneous_band
 from metrics.agreement.comparison import compare, holm
 from metrics.agreement.people import Error, VotesByPerson, crossing
-from metrics.engine import Engine, open_engine
+from metrics.parallel import Engine, open_engine
 from tests.metrics.simulated_votes import JudgedMeasures, Votes, judged_measures, simulate
 
 Rng: TypeAlias = np.random.Generator

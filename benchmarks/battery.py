@@ -24,7 +24,7 @@ import pandas as pd
 from benchmarks import people_tables as people
 from benchmarks.people_regimes import FAMILIES, JUDGES, Regime, Tables
 from benchmarks.replications import engine_arguments, replicated
-from metrics.engine import Engine, open_engine
+from metrics.parallel import Engine, open_engine
 from study_app.cli import cli
 
 REJECTED = 0.05

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from benchmarks.replications import engine_arguments, replicated
 from metrics.agreement.agreement import TIES, pair_credit
 from metrics.agreement.ceiling import ceiling
-from metrics.engine import Engine, open_engine
+from metrics.parallel import Engine, open_engine
 
 Rng: TypeAlias = np.random.Generator
 Floats: TypeAlias = NDArray[np.float64]

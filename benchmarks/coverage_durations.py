@@ -32,8 +32,8 @@ from calibration.durations.simulate import Diary, personal_means, simulate_visit
 from calibration.inference.goodness import REJECTED
 from calibration.inference.results import GoodnessOfFit, NotIdentifiedError
 from calibration.inference.uncertainty import Interval
-from metrics.engine import Engine, open_engine
 from metrics.msu.score import Population
+from metrics.parallel import Engine, open_engine
 
 HOUR = 3600
 RESAMPLES = 200

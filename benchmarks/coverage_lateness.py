@@ -19,7 +19,7 @@ from calibration.inference.uncertainty import Interval
 from calibration.models.lateness.answers import LatenessCounts
 from calibration.models.lateness.fit import DECAY, P0, fit_lateness_counts
 from calibration.models.lateness.simulate import LatenessRaters, simulate_lateness_counts
-from metrics.engine import Engine, open_engine
+from metrics.parallel import Engine, open_engine
 
 
 class Regime(NamedTuple):

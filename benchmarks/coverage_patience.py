@@ -32,7 +32,7 @@ from calibration.patience.stops import fit_patience_from_stops
 from calibration.patience.stops_result import Habits, ListReaders, simulate_list_stops, simulate_stops
 from calibration.tables.preferences import pair_votes
 from metrics.arrays import Floats
-from metrics.engine import Engine, open_engine
+from metrics.parallel import Engine, open_engine
 from metrics.summaries.trailtext import Probabilities
 
 Found: TypeAlias = tuple[float, dict[str, Interval]]

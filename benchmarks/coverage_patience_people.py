@@ -25,7 +25,7 @@ from calibration.tables.files import checked
 from calibration.tables.preferences import judged_pairs, pair_votes
 from calibration.tables.tables import TABLES
 from metrics.arrays import Floats
-from metrics.engine import Engine, open_engine
+from metrics.parallel import Engine, open_engine
 
 DECAYS: Mapping[str, Callable[[Floats], Floats]] = {
     "linear": lambda share: np.maximum(0, 1 - share),

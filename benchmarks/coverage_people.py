@@ -25,7 +25,7 @@ from calibration.reading.fit import fit_reading_speed
 from calibration.tables.files import checked
 from calibration.tables.preferences import judged_pairs
 from calibration.tables.tables import TABLES
-from metrics.engine import Engine, open_engine
+from metrics.parallel import Engine, open_engine
 
 MU, SIGMA, TAU = 1.290, 0.558, 0.5
 HEAD = "| study | truth | covered | warned by name | other warnings | silent | median estimate |\n|---|---|---|---|---|---|---|"

@@ -22,7 +22,7 @@ from calibration.push.notes import unclustered
 from calibration.push.pain import NAME as ALPHA
 from calibration.push.pain import fit_alpha_to
 from calibration.push.simulate import TRUTH, PushJudges, simulate_push_judgments
-from metrics.engine import Engine, open_engine
+from metrics.parallel import Engine, open_engine
 
 NAMES = ("push_P_E", "push_S_E", "push_P_0", "push_S_0")
 

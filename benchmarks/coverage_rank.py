@@ -27,7 +27,7 @@ from benchmarks.replications import engine_arguments, replicated
 from calibration.rank.judgments import JudgedSystems, duels, side_adjustment, win_rates
 from calibration.rank.ranking import ranks_left_open
 from calibration.rank.worths import fit_worths, no_worths
-from metrics.engine import Engine, open_engine
+from metrics.parallel import Engine, open_engine
 
 try:
     import choix

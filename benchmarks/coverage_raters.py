@@ -25,7 +25,7 @@ from calibration.raters.consistency import fit_consistency
 from calibration.raters.importance import fit_importance
 from calibration.raters.preferences import fit_position_bias, fit_rater_agreement
 from calibration.raters.simulate import Assessors, Crowd, simulate_importance, simulate_judgments
-from metrics.engine import Engine, open_engine
+from metrics.parallel import Engine, open_engine
 
 RESAMPLES = 500
 LARGE = 1500

@@ -24,7 +24,7 @@ from calibration.reading.fit import NAMES, Method, fit_reading_speed
 from calibration.reading.law import Readers, simulate_reads
 from calibration.reading.medians import NAIVE
 from calibration.reading.result import ReadingSpeedFit
-from metrics.engine import Engine, open_engine
+from metrics.parallel import Engine, open_engine
 
 AT_ONCE = 50
 

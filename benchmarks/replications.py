@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from tqdm import tqdm
 
-from metrics.engine import Engine
+from metrics.parallel import Engine
 
 Result = TypeVar("Result")
 

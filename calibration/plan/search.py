@@ -11,8 +11,8 @@ from scipy.optimize import isotonic_regression
 from scipy.special import ndtr, ndtri, stdtrit
 
 from calibration.plan.simulation import POWER, Design, Outcome, PlanRow, Track, untracked
-from metrics.engine import Engine, open_engine
 from metrics.errors import input_fault
+from metrics.parallel import Engine, open_engine
 from metrics.results import Overview, Summarised
 
 LARGEST_FACTOR = 16
@@ -97,7 +97,7 @@ def plan_row(
     track : callable
         As `Track`.
     jobs, scheduler
-        Who simulates, see `metrics.engine.open_engine`. The row is the same.
+        Who simulates, see `metrics.parallel.open_engine`. The row is the same.
     """
     drawn = Studies(design=design, vary=vary, count=studies, seed=seed)
     with open_engine(jobs=jobs, scheduler=scheduler) as engine:

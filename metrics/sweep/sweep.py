@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from metrics.engine.engines import open_engine
 from metrics.errors import counted, input_fault, listed
 from metrics.events import EventCollection, UpdateRun
 from metrics.msu.measures import MSU
 from metrics.msu.score import Lengths, PreparedRuns
 from metrics.msu.trails import BLOCK_USERS, BLOCK_VISITS
+from metrics.parallel import open_engine
 from metrics.results import Score
 from metrics.sweep.parts import PopulationTotals, SweepFolder, SweepGrid, SweepWork, population_totals
 from metrics.sweep.result import MSUSweep
@@ -187,7 +187,7 @@ def sweep_msu(  # noqa: PLR0913 - one argument an option of the command
     scores : DataFrame or iterable of Score, optional
         Run, topic, metric, value: further measures that MSU is held against, besides ELG and LC.
     jobs, scheduler
-        Who computes, see `metrics.engine.open_engine`. The result is the same.
+        Who computes, see `metrics.parallel.open_engine`. The result is the same.
     watch : callable
         As `Watch`.
 

@@ -178,7 +178,7 @@ def test_a_chance_never_falls_with_the_size():
 
 def test_a_plan_is_the_same_whoever_draws_its_studies(monkeypatch):
     """Each study has its own seed: a process that begins in the middle draws what one alone would have drawn, width and power."""
-    monkeypatch.setattr("metrics.engine.engines.ALONE_SECONDS", 0.001)
+    monkeypatch.setattr("metrics.parallel.ALONE_SECONDS", 0.001)
     wish = Wish(power=0.6)
     alone, two = (plan(SquareRoot(), "number", wish, studies=40, jobs=jobs).frame() for jobs in (1, 2))
 

@@ -12,8 +12,8 @@ from threading import Thread
 
 import pytest
 
-from metrics.engine import Engine, open_engine
 from metrics.errors import PrefcalError
+from metrics.parallel import Engine, open_engine
 
 
 def die(_shared: int, _item: int) -> None:
@@ -27,7 +27,7 @@ def who(_shared: object, _item: int) -> int:
 @pytest.fixture
 def _at_once(monkeypatch):
     """Other processes are started for the first piece."""
-    monkeypatch.setattr("metrics.engine.engines.ALONE_SECONDS", 0.0)
+    monkeypatch.setattr("metrics.parallel.ALONE_SECONDS", 0.0)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -63,7 +63,7 @@ def test_a_process_that_dies_is_one_line():
 
 def test_a_scheduler_that_does_not_answer_is_one_line(monkeypatch):
     """The port is one at which nobody listens."""
-    monkeypatch.setattr("metrics.engine.cluster.SECONDS", 0.3)
+    monkeypatch.setattr("metrics.dask_cluster.SECONDS", 0.3)
     with socket.socket() as nobody:
         nobody.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{nobody.getsockname()[1]}"
@@ -99,7 +99,7 @@ def someone_who_greets(greeting: bytes):
 )
 def test_somebody_else_who_answers_is_one_line(greeting, monkeypatch, capfd):
     """Dask's client would wait for ever, or take the first bytes for a length that no memory holds."""
-    monkeypatch.setattr("metrics.engine.cluster.SECONDS", 0.5)
+    monkeypatch.setattr("metrics.dask_cluster.SECONDS", 0.5)
     with someone_who_greets(greeting) as address:
         says = rf"what answers at {address} is no Dask scheduler; name the address"
         with pytest.raises(PrefcalError, match=says):
@@ -109,7 +109,7 @@ def test_somebody_else_who_answers_is_one_line(greeting, monkeypatch, capfd):
 
 def test_a_web_server_is_no_scheduler(monkeypatch):
     """As that of Dask's own dashboard, which waits for a line that never comes."""
-    monkeypatch.setattr("metrics.engine.cluster.SECONDS", 0.5)
+    monkeypatch.setattr("metrics.dask_cluster.SECONDS", 0.5)
     with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
         Thread(target=server.handle_request, daemon=True).start()
         with pytest.raises(PrefcalError, match=r"is no Dask scheduler; .*not that of its dashboard"):
@@ -129,7 +129,7 @@ def test_a_worker_is_no_scheduler():
 
 def test_an_address_that_is_none_is_one_line_and_nothing_after_it():
     """In a process of its own: at its end Dask's client would wait for 20 s, and write a traceback."""
-    asked = "from metrics.engine import open_engine\nopen_engine(scheduler='foo://x:1').__enter__()"
+    asked = "from metrics.parallel import open_engine\nopen_engine(scheduler='foo://x:1').__enter__()"
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=False)
     assert done.stderr.splitlines()[-1] == (
         "metrics.errors.PrefcalError: no Dask scheduler answers at foo://x:1: start one (dask scheduler), or name the address that it prints"

@@ -7,11 +7,11 @@ What a piece returns must depend on its arguments alone: then the results are th
 workers there are, and a piece whose worker died can be done again elsewhere.
 """
 
+import math
 import signal
 import sys
 import threading
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -34,8 +34,13 @@ ALONE_SECONDS = 4.0
 """So much processor time the first pieces get here: what is over by then needs no other processes, which take seconds to start."""
 
 
-class Engine(ABC):
-    """Who does the work.
+class Engine:
+    """Processes on this machine, started when the work turns out to be long.
+
+    Parameters
+    ----------
+    jobs : int
+        How many; 1 is this process alone.
 
     Attributes
     ----------
@@ -43,9 +48,12 @@ class Engine(ABC):
         How many pieces are done at a time.
     """
 
-    workers: int = 1
+    def __init__(self, jobs: int) -> None:
+        self.workers = jobs
+        self._alone = ALONE_SECONDS if jobs > 1 else math.inf
+        self._pool: ProcessPoolExecutor | None = None
+        self._given: tuple[object, object] | None = None
 
-    @abstractmethod
     def results(
         self, work: Work[Shared, Item, Result], shared: Shared, items: Iterable[Item]
     ) -> Iterator[tuple[Item, Result]]:
@@ -70,31 +78,6 @@ class Engine(ABC):
         PrefcalError
             If the workers are lost. What was yielded before is whole.
         """
-
-
-class _HereEngine(Engine):
-    """The process that asks, alone."""
-
-    def results(
-        self, work: Work[Shared, Item, Result], shared: Shared, items: Iterable[Item]
-    ) -> Iterator[tuple[Item, Result]]:
-        """Do one piece after the other."""
-        return ((item, work(shared, item)) for item in items)
-
-
-class _ProcessEngine(Engine):
-    """Several processes on this machine, started when the work turns out to be long."""
-
-    def __init__(self, jobs: int) -> None:
-        self.workers = jobs
-        self._alone = ALONE_SECONDS
-        self._pool: ProcessPoolExecutor | None = None
-        self._given: tuple[object, object] | None = None
-
-    def results(
-        self, work: Work[Shared, Item, Result], shared: Shared, items: Iterable[Item]
-    ) -> Iterator[tuple[Item, Result]]:
-        """Do as many pieces at a time as there are processes."""
         ahead = iter(items)
         while self._alone > 0 and (first := list(islice(ahead, 1))):
             begun = time.process_time()
@@ -127,14 +110,13 @@ class _ProcessEngine(Engine):
             self._pool.shutdown(cancel_futures=True)
 
 
-class _ClusterEngine(Engine):
+class _DaskEngine(Engine):
     """The workers of a Dask cluster."""
 
     def __init__(self, client: Any, address: str) -> None:
-        self._client = client
-        self._address = address
+        super().__init__(max(1, sum(client.nthreads().values())))
+        self._client, self._address = client, address
         self._sent: tuple[object, Any] | None = None
-        self.workers = max(1, sum(client.nthreads().values()))
 
     def results(
         self, work: Work[Shared, Item, Result], shared: Shared, items: Iterable[Item]
@@ -179,13 +161,13 @@ def open_engine(*, jobs: int = 1, scheduler: str | None = None) -> Iterator[Engi
         If the cluster cannot be used.
     """
     if scheduler is None:
-        with closing(_ProcessEngine(jobs)) as engine:
-            yield engine if jobs > 1 else _HereEngine()
+        with closing(Engine(jobs)) as engine:
+            yield engine
         return
-    from metrics.engine.cluster import connected  # noqa: PLC0415 - only a cluster needs it
+    from metrics.dask_cluster import connected  # noqa: PLC0415 - only a cluster needs it
 
     with connected(scheduler) as client:
-        yield _ClusterEngine(client, scheduler)
+        yield _DaskEngine(client, scheduler)
 
 
 def _in_flight(
