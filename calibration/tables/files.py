@@ -223,8 +223,14 @@ def checked_tables(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame
     return found
 
 
-def write_tables(tables: Mapping[str, pd.DataFrame], folder: str | Path) -> None:
-    """Check ``tables`` and write each as CSV and Parquet into ``folder``; each file appears whole or not at all.
+PARQUET_ROWS = 100_000
+"""From so many rows on a table stands beside its CSV as Parquet too, which is read faster."""
+
+
+def write_tables(tables: Mapping[str, pd.DataFrame], folder: str | Path, *, parquet: bool = False) -> None:
+    """Check ``tables`` and write each as CSV into ``folder``; each file appears whole or not at all.
+
+    A table of `PARQUET_ROWS` rows or more is written as Parquet too.
 
     Parameters
     ----------
@@ -232,6 +238,8 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: str | Path) -> None
         Table name -> rows.
     folder : str or Path
         Made where it does not exist.
+    parquet : bool
+        Write every table as Parquet too.
 
     Raises
     ------
@@ -247,7 +255,7 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: str | Path) -> None
     >>> folder = mkdtemp()
     >>> write_tables({"intent_votes": votes}, folder)
     >>> sorted(path.name for path in Path(folder).iterdir())
-    ['intent_votes.csv', 'intent_votes.parquet']
+    ['intent_votes.csv']
     """
     folder = Path(folder)
     frames = checked_tables(tables)
@@ -255,9 +263,12 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: str | Path) -> None
     for name, checked_frame in frames.items():
         frame = _without_unknown(checked_frame, TABLES[name])
         write_whole(folder / f"{name}.csv", csv_text(frame))
-        buffer = io.BytesIO()
-        frame.to_parquet(buffer, index=False)
-        write_whole(folder / f"{name}.parquet", buffer.getvalue())
+        if parquet or len(frame) >= PARQUET_ROWS:
+            buffer = io.BytesIO()
+            frame.to_parquet(buffer, index=False)
+            write_whole(folder / f"{name}.parquet", buffer.getvalue())
+        else:
+            (folder / f"{name}.parquet").unlink(missing_ok=True)  # of the table that stood here before
 
 
 def _without_unknown(frame: pd.DataFrame, table: Table) -> pd.DataFrame:

@@ -148,7 +148,7 @@ COMMANDS = {
     ),
     "db": ("study_app.cli:db_group", "Upgrade, back up, restore, check or rekey the database."),
     "doctor": ("study_app.cli.doctor:doctor", "Say whether this installation is fit for a study."),
-    "export": ("study_app.cli.tables.folder:export", "Write a study's tables as CSV and Parquet."),
+    "export": ("study_app.cli.tables.folder:export", "Write a study's tables as CSV or Parquet."),
     "import": (
         "study_app.cli.tables.imports:import_preferences",
         "Turn preferences from another tool into tables.",

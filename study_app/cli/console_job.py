@@ -80,7 +80,7 @@ def _export(database: Database, study: int) -> None:
     with transaction(database, write=False) as session:
         loaded = session.get_one(LoadedStudy, study)
         complete = complete_workers(session, plans, plans.of(session, study, loaded.version), now=now)
-        export_study(session, loaded, TABLES, now=now, complete=complete)
+        export_study(session, loaded, TABLES, now=now, parquet=True, complete=complete)
 
 
 def _run(*words: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
-from calibration.tables.files import write_tables
+from calibration.tables.files import PARQUET_ROWS, write_tables
 from calibration.tables.study import (
     STUDY_FILE,
     Clock,
@@ -287,6 +287,7 @@ def export_study(
     *,
     now: datetime,
     raw: bool = False,
+    parquet: bool = False,
     exact_times: bool = False,
     complete: Mapping[int, datetime] | None = None,
 ) -> ExportSummary:
@@ -304,6 +305,8 @@ def export_study(
         The end of the study as far as these tables know, while somebody is at work; see `study_time.ended_at`.
     raw : bool
         Write the folder ``raw`` too.
+    parquet : bool
+        Write every table as Parquet too, not only those of `PARQUET_ROWS` rows or more.
     complete : mapping of int to datetime, optional
         Worker (row) -> when the data were complete, of all with complete data; by default of those who pressed the last button.
     exact_times : bool
@@ -315,7 +318,7 @@ def export_study(
         If ``folder`` holds anything that no export wrote, or cannot be written.
     """
     with fresh_folder(Path(folder), is_ours=_is_ours) as new:
-        return _write(
+        summary = _write(
             session,
             study,
             new,
@@ -325,6 +328,10 @@ def export_study(
             exact_times=exact_times,
             complete=complete,
         )
+        for name, rows in summary.rows.items():
+            if rows < PARQUET_ROWS and not parquet:
+                (new / f"{name}.parquet").unlink()
+        return summary
 
 
 def _is_ours(name: str) -> bool:
@@ -361,7 +368,7 @@ def _write(
     moved = None if exact_times else moved_times(session, study.id)
     if moved is not None:
         tables = {name: moved.move(frame, TABLES[name]) for name, frame in tables.items()}
-    write_tables(tables, folder)
+    write_tables(tables, folder, parquet=True)
     rows = {name: len(frame) for name, frame in tables.items()}
     end = ended_at(session, study, now=now)
     missing = missing_logs(session, study.id)

@@ -28,13 +28,18 @@ MOST_DAMAGE = 5
 @click.option("--study", metavar="NAME", help="Which study; not needed when only one is loaded.")
 @click.option("--raw", is_flag=True, help="Add DIR/raw: every event, every revision, what is missing.")
 @click.option(
+    "--parquet", is_flag=True, help="Write every table as Parquet too, also those below 100,000 rows."
+)
+@click.option(
     "--exact-times",
     is_flag=True,
     help="Leave all times as they are: whoever has the platform's list can tell who is who by them.",
 )
 @database_option
-def export(folder: Path, study: str | None, database: str | None, *, raw: bool, exact_times: bool) -> None:
-    """Write the tables of a study into DIR, as CSV and Parquet, with study.json.
+def export(
+    folder: Path, study: str | None, database: str | None, *, raw: bool, parquet: bool, exact_times: bool
+) -> None:
+    """Write the tables of a study into DIR, as CSV (large ones as Parquet too), with study.json.
 
     DIR appears complete or not at all. An earlier export there is replaced; a folder that holds anything else is
     not touched. Tables have every vote, so an export counts as a look at results: study.json of each later export tells of it.
@@ -63,7 +68,14 @@ def export(folder: Path, study: str | None, database: str | None, *, raw: bool, 
             plans = Plans()
             complete = complete_workers(session, plans, plans.of(session, chosen.id, chosen.version), now=now)
             summary = export_study(
-                session, chosen, folder, now=now, raw=raw, exact_times=exact_times, complete=complete
+                session,
+                chosen,
+                folder,
+                now=now,
+                raw=raw,
+                parquet=parquet,
+                exact_times=exact_times,
+                complete=complete,
             )
             name = chosen.name
         with transaction(store, write=True) as session:

@@ -69,7 +69,7 @@ def test_what_is_written_is_read_back_the_same_from_either_format(name, folder):
     @settings(max_examples=settings.default.max_examples // 2)
     @given(frames(TABLES[name]))
     def check(frame):
-        write_tables({name: frame}, folder)
+        write_tables({name: frame}, folder, parquet=True)
         from_csv = read_table(folder / f"{name}.csv", TABLES[name])
         from_parquet = read_table(folder / f"{name}.parquet", TABLES[name])
         pd.testing.assert_frame_equal(from_csv, from_parquet, check_exact=True)
@@ -80,6 +80,16 @@ def test_what_is_written_is_read_back_the_same_from_either_format(name, folder):
         assert shown == meant
 
     check()
+
+
+def test_parquet_stands_beside_large_tables_only(tmp_path, monkeypatch):
+    """What a larger table left is taken away: it would be another table of the same name."""
+    monkeypatch.setattr("calibration.tables.files.PARQUET_ROWS", 2)
+    row = {"worker": "w", "question": "why", "value": "a"}
+    write_tables({"answers": pd.DataFrame([row, row | {"question": "how"}])}, tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["answers.csv", "answers.parquet"]
+    write_tables({"answers": pd.DataFrame([row])}, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["answers.csv"]
 
 
 def test_every_kind_of_line_break_in_an_answer_survives(tmp_path):

@@ -22,7 +22,9 @@ SEARCHES = "worker,topic,seconds\n"
 
 def test_csv_is_read_where_both_formats_exist(tmp_path):
     """People correct the CSV by hand; the Parquet beside it is then out of date."""
-    write_tables({"searches": pd.DataFrame([{"worker": "old", "topic": "q", "seconds": 1.0}])}, tmp_path)
+    write_tables(
+        {"searches": pd.DataFrame([{"worker": "old", "topic": "q", "seconds": 1.0}])}, tmp_path, parquet=True
+    )
     (tmp_path / "searches.csv").write_text(SEARCHES + "new,q,1\n")
 
     assert read_tables(tmp_path)["searches"]["worker"].to_list() == ["new"]

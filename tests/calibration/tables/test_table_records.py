@@ -28,7 +28,6 @@ FORGET = 'take "searches" out of "tables" in study.json'
 def folder(tmp_path):
     """A table of three rows as an export leaves it; a cell of the last row has a line break in it."""
     write_tables({"searches": SEARCHES}, tmp_path)
-    (tmp_path / "searches.parquet").unlink()
     write_study(StudyRecord(study="s", tables=table_records(tmp_path, {"searches": 3})), tmp_path)
     return tmp_path
 

@@ -40,7 +40,7 @@ def votes(topics=4, each=3):
 @pytest.mark.parametrize("compact", [(), ("preferences",)])
 def test_a_table_without_workers_is_read_and_written_without_them(tmp_path, compact):
     """No empty column appears on the way, which would look as if somebody had forgotten to fill it in."""
-    write_tables({"preferences": votes()}, tmp_path)
+    write_tables({"preferences": votes()}, tmp_path, parquet=True)
     read = read_tables(tmp_path, compact=compact)["preferences"]
 
     assert "worker" not in (tmp_path / "preferences.csv").read_text().splitlines()[0].split(",")

@@ -285,8 +285,6 @@ def test_visits_outside_the_follows_that_are_there_are_named(run, monkeypatch, c
     """The follows were written in another zone, or a year later; check makes it a fault where it is most of them."""
     follows = "worker,topic,started_at,ended_at\np,a,2027-03-01T00:00:00Z,2027-03-08T00:00:00Z\n"
     assert run("import-visits", VISITS, *VISITED).code == 0
-    for table in ("tables/follows.csv", "tables/follows.parquet"):
-        Path(table).unlink()
     Path("tables/follows.csv").write_text(follows)
     ended = run("import-visits", VISITS, *VISITED, "--no-follows")
     checked = run_here(monkeypatch, capsys, "check", "tables")

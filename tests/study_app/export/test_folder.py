@@ -135,7 +135,7 @@ def test_a_table_in_pieces_equals_the_table_as_a_whole(tmp_path):
     with TableStream(tmp_path, table) as stream:
         for piece in (searches(1.5, 2.5), searches(), searches(3)):
             stream.append(piece)
-    write_tables({"searches": searches(1.5, 2.5, 3)}, tmp_path / "whole")
+    write_tables({"searches": searches(1.5, 2.5, 3)}, tmp_path / "whole", parquet=True)
 
     assert stream.rows == 3
     assert (tmp_path / "searches.csv").read_bytes() == (tmp_path / "whole" / "searches.csv").read_bytes()

@@ -26,7 +26,7 @@ def lived_in(stored):
 
 def test_csv_and_parquet_say_the_same(lived_in, tmp_path):
     """Whoever prefers one or the other gets the same values in the same types."""
-    summary = export_study(lived_in.session, lived_in.study, tmp_path / "tables", now=LATER)
+    summary = export_study(lived_in.session, lived_in.study, tmp_path / "tables", now=LATER, parquet=True)
 
     assert summary.rows == {
         "workers": 1,
@@ -44,6 +44,16 @@ def test_csv_and_parquet_say_the_same(lived_in, tmp_path):
             for suffix in ("csv", "parquet")
         )
         assert csv.equals(parquet), name
+
+
+def test_only_large_tables_are_parquet_unless_all_are_asked_for(lived_in, tmp_path, monkeypatch):
+    """Of the raw ones too."""
+    monkeypatch.setattr("study_app.export.study_export.PARQUET_ROWS", 10)
+    summary = export_study(lived_in.session, lived_in.study, tmp_path / "tables", now=LATER, raw=True)
+
+    written = {path.stem for path in (tmp_path / "tables").rglob("*.parquet")}
+    assert written == {name for name, rows in summary.rows.items() if rows >= 10} == {"positions"}
+    assert (tmp_path / "tables" / "raw" / "events.csv").is_file()
 
 
 def test_nothing_that_identifies_leaves_the_database(lived_in, tmp_path):
