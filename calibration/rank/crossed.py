@@ -38,7 +38,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import coo_array, csc_array, csr_array
 from scipy.special import stdtr, stdtrit
 from scipy.stats import studentized_range
 
@@ -212,12 +212,16 @@ class ModelPart:
     ----------
     adjustment : SideAdjustment
         The model, with what each judgment tells of its p parameters.
-    gradient : (k, p) ndarray of float
+    gradient : (k, p) sparse array of float
         Slopes of each estimate's adjustment along the parameters; it is subtracted from the votes.
     """
 
     adjustment: SideAdjustment
-    gradient: Floats
+    gradient: csr_array
+
+    def into(self) -> Floats:
+        """Return H^-1 gradient', (p, k): where the scores of the model lead."""
+        return self.adjustment.solved(_dense(self.gradient).T)
 
 
 def model_part(adjustment: SideAdjustment, estimate: Ints, weight: Floats) -> ModelPart:
@@ -233,11 +237,17 @@ def model_part(adjustment: SideAdjustment, estimate: Ints, weight: Floats) -> Mo
         Part of its vote for the left system; negative where it adds the vote for the right one.
     """
     shape = int(estimate.max()) + 1, adjustment.parameters
-    gradient = np.zeros(shape)
+    gradient = csr_array(shape)
     for own, part in zip(estimate, weight, strict=True):
-        place = _places(own, adjustment.parameter, shape[1])
-        gradient += _added(place, part * adjustment.slope, shape)
-    return ModelPart(adjustment=adjustment, gradient=gradient)
+        slopes = part * adjustment.slope
+        if shape[0] * shape[1] <= TABLE_VALUES:
+            gradient = gradient + csr_array(
+                _added(_places(own, adjustment.parameter, shape[1]), slopes, shape)
+            )
+        else:
+            places = (np.broadcast_to(own, slopes.shape).ravel(), adjustment.parameter.ravel())
+            gradient = gradient + csr_array(coo_array((slopes.ravel(), places), shape=shape))
+    return ModelPart(adjustment=adjustment, gradient=csr_array(gradient))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -417,7 +427,7 @@ class Influence:
 
     def _products(self, clusters: _Clusters, *scales: "_Scale") -> list[tuple[Floats, Floats]]:
         """Return the sums over clusters of U U and of w w of any two estimates, (k, k) each, for each scale."""
-        k, into = self.estimates, self._into
+        k, into = self.estimates, None if self.model is None else self.model.into()
         owns = [_dense(scale.own) for scale in scales]
         sums = np.zeros((len(scales), 2, k, k))
         for chosen, code, which in clusters.portions(k):
@@ -441,23 +451,33 @@ class Influence:
 
     def _scaled_squares(self, clusters: _Clusters, sums: csr_array, scale: "_Scale") -> tuple[Floats, Floats]:
         scaled = _mapped(sums, sums.data * _of_rows(scale.own, clusters.parent, sums))
-        error, into = scaled.real, self._into
-        errors, weights = _column_sums(error.power(2)), _column_sums(scaled.imag.power(2))
-        if into is not None:
-            p = len(into)
-            of_scores, across = np.zeros((p, p)), np.zeros((self.estimates, p))
-            for chosen, code, which in clusters.portions(p):
-                overall = scale.overall[clusters.parent[which], None]
-                scores = self._scores(chosen, code, len(overall)) * overall
-                of_scores += scores.T @ scores
-                across += error[which].T @ scores
-            errors += (((of_scores @ into).T - 2 * across) * into.T).sum(axis=1)
+        error = scaled.real.tocsc()
+        errors, weights = _column_sums(error.power(2).tocsr()), _column_sums(scaled.imag.power(2))
+        if self.model is not None:
+            errors += self._through_model(self.model, clusters, scale, error)
         return errors, weights
 
-    @cached_property
-    def _into(self) -> Floats | None:
-        """H^-1 gradient', (p, k): where the scores of the model lead."""
-        return None if self.model is None else self.model.adjustment.solved(self.model.gradient.T)
+    def _through_model(
+        self, model: ModelPart, clusters: _Clusters, scale: "_Scale", error: csc_array
+    ) -> Floats:
+        """Return what scores of the model add to the squares of the scaled errors: g' S'S g - 2 g' S'U, S the scores times H^-1."""
+        p = model.adjustment.parameters
+        inverse = model.adjustment.solved(np.eye(p))
+        of_scores, added = np.zeros((p, p)), np.zeros(self.estimates)
+        at_once = max(1, TABLE_VALUES // p)
+        for judgments, code, which in clusters.portions(p):
+            overall = scale.overall[clusters.parent[which], None]
+            scores = self._scores(judgments, code, len(overall)) * overall @ inverse
+            of_scores += scores.T @ scores
+            for start in range(0, self.estimates, at_once):
+                chosen = slice(start, start + at_once)
+                across = error[:, chosen][which].T @ scores
+                added[chosen] -= 2 * _row_sums(model.gradient[chosen].multiply(across))
+        for start in range(0, self.estimates, at_once):
+            chosen = slice(start, start + at_once)
+            gradient = model.gradient[chosen]
+            added[chosen] += _row_sums(gradient.multiply(gradient @ of_scores))
+        return added
 
     def _scores(self, chosen: slice | Ints, code: Ints, clusters: int) -> Floats:
         """Return the sums of the model's scores over clusters of chosen judgments, (c, p)."""
@@ -547,6 +567,10 @@ def _added(place: Ints, value: Floats, shape: tuple[int, int]) -> Floats:
 
 def _column_sums(table: csr_array) -> Floats:
     return np.asarray(np.bincount(table.indices, table.data, table.shape[1]), dtype=np.float64)
+
+
+def _row_sums(table: Any) -> Floats:
+    return np.asarray(table.sum(axis=1), dtype=np.float64).ravel()
 
 
 def _dense(table: Any) -> Floats:

@@ -36,7 +36,7 @@ def by_loops(influence, k, topic, worker, adjustment):
     np.add.at(weight, place, influence.weight[m, place])
     through_model = np.zeros(len(topic))
     if adjustment is not None:
-        moved = adjustment.solved(influence.model.gradient[k])
+        moved = adjustment.solved(influence.model.gradient[[k]].toarray().ravel())
         for parameter, score in zip(adjustment.parameter, adjustment.score, strict=True):
             through_model -= score * moved[parameter]
 
