@@ -23,7 +23,7 @@ import pandas as pd
 
 from calibration.interchange.preferences import couples
 from calibration.tables.files import checked
-from calibration.tables.preferences import left_out
+from calibration.tables.preferences import WORKERS_UNKNOWN, knows_workers, left_out
 from calibration.tables.tables import TABLES
 from metrics.errors import Fault, FaultLog, InputError, input_fault, listed
 from metrics.readers.columns import read_csv_columns
@@ -160,6 +160,10 @@ def preference_lines(
         raise ValueError("lines do not say of which task they are: give the judgments of one")
     out = left_out(workers, exclude=exclude).index
     rows = preferences[preferences["validation_of"].isna() & ~preferences["worker"].isin(out)]
+    if not winner_first and not knows_workers(rows):
+        raise input_fault(
+            WORKERS_UNKNOWN, cure="write lines without workers: give --winner-first, which leaves out ties"
+        )
     _check_line_names(rows)
     cells = rows[["topic", "system_left", "system_right", "worker"]].assign(choice=rows["choice"].map(WORDS))
     if winner_first:
@@ -167,7 +171,7 @@ def preference_lines(
         swapped = (cells["choice"] == "b").to_numpy()
         sides = cells[["system_left", "system_right"]].to_numpy()
         cells[["system_left", "system_right"]] = np.where(swapped[:, None], sides[:, ::-1], sides)
-        cells = cells.drop(columns="choice")
+        cells = cells.drop(columns=["choice"] if knows_workers(rows) else ["choice", "worker"])
     return "".join("\t".join(row) + "\n" for row in cells.itertuples(index=False, name=None))
 
 
@@ -175,7 +179,7 @@ def _check_line_names(rows: pd.DataFrame) -> None:
     faults = [
         Fault(problem=f"{column} {name!r} cannot stand in a line", cure="rename it")
         for column in ("topic", "system_left", "system_right", "worker")
-        for name in rows[column].unique()
+        for name in rows[column].dropna().unique()
         if set(name) & set("\t\n\r") or (column == "topic" and name.startswith("#"))
     ]
     if faults:

@@ -29,8 +29,10 @@ class PreferenceColumns:
 
     Attributes
     ----------
-    topic, worker, left, right, choice : str
-        The query; who judged; the systems shown on the left (or first) and on the right; the answer.
+    topic, left, right, choice : str
+        The query; the systems shown on the left (or first) and on the right; the answer.
+    worker : str or None
+        Who judged; None: that is not known.
     pair, judgment : str or None
         Ids of the unordered couple and of the row; made up where there are none.
     shown_at, decided_at : str or None
@@ -40,10 +42,10 @@ class PreferenceColumns:
     """
 
     topic: str
-    worker: str
     left: str
     right: str
     choice: str
+    worker: str | None = None
     pair: str | None = None
     judgment: str | None = None
     shown_at: str | None = None
@@ -92,7 +94,7 @@ class Imported:
     unanswered : int
         Rows that hold no answer and are no judgments.
     spans : DataFrame or None
-        worker, start, end of every row that has both times, answered or not: work is work.
+        worker, start, end of every row that has both times, answered or not: work is work. A worker is missing where nobody knows who judged.
     notes : tuple of str
         How times that are numbers were read.
     warnings : tuple of str
@@ -160,12 +162,13 @@ def read_foreign_preferences(
 
 
 def _check_names(rows: pd.DataFrame, columns: PreferenceColumns, found: CsvColumns, log: FaultLog) -> None:
-    for name in ("topic", "worker", "left", "right"):
+    for name in (name for name in ("topic", "worker", "left", "right") if name in rows):
+        unknown = ", or leave --worker out if nobody knows who judged" if name == "worker" else ""
         for row in np.flatnonzero(rows[name] == ""):
             log.add(
                 f"{columns.named[name]} is empty",
                 line=found.lines[row],
-                cure="fill it in, or remove the row",
+                cure=f"fill it in, or remove the row{unknown}",
             )
     for row in np.flatnonzero((rows["left"] == rows["right"]) & (rows["left"] != "")):
         log.add(
@@ -197,6 +200,8 @@ def _choices(
 
 def _judged_again(answered: pd.DataFrame, found: CsvColumns) -> list[str]:
     """Return the warnings of rows that are votes once more: the same but for an id, and other ones of a pair that the worker had judged."""
+    if "worker" not in answered:
+        return []
     told = answered.drop(columns="judgment", errors="ignore")
     systems = np.sort(told[["left", "right"]].to_numpy(dtype=np.str_), axis=1)
     judged = told[["worker", "topic"]].assign(first=systems[:, 0], second=systems[:, 1])
@@ -246,7 +251,7 @@ def _table(rows: pd.DataFrame, rules: ImportRules, path: str | Path) -> pd.DataF
     frame = pd.DataFrame(
         {
             "judgment": rows.get("judgment", numbered),
-            "worker": rows["worker"],
+            "worker": rows["worker"] if "worker" in rows else None,
             "task": rules.task,
             "topic": rows["topic"],
             "pair": rows["pair"] if "pair" in rows else list(couples(rows)),
@@ -280,5 +285,7 @@ def couples(rows: pd.DataFrame) -> Iterator[str]:
 def _spans(rows: pd.DataFrame) -> pd.DataFrame | None:
     if not {"shown_at", "decided_at"} <= set(rows):
         return None
-    spans = rows[["worker", "shown_at", "decided_at"]].set_axis(["worker", "start", "end"], axis="columns")
-    return spans.dropna().reset_index(drop=True)
+    spans = rows.reindex(columns=["worker", "shown_at", "decided_at"]).set_axis(
+        ["worker", "start", "end"], axis="columns"
+    )
+    return spans.dropna(subset=["start", "end"]).reset_index(drop=True)

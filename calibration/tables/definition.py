@@ -63,6 +63,8 @@ class Column:
         The column must be there. Its cells must be filled too unless ``blank`` is set.
     blank : bool
         A required column whose cells may be empty.
+    all_or_none : bool
+        A column that may be missing, but whose cells are filled in all rows or in none.
     choices : tuple of str
         The only values allowed; empty when any is.
     low, high : float or None
@@ -74,6 +76,7 @@ class Column:
     doc: str
     required: bool = False
     blank: bool = False
+    all_or_none: bool = False
     choices: tuple[str, ...] = ()
     low: float | None = None
     high: float | None = None
@@ -229,7 +232,7 @@ def sound_names(cells: "pd.Series[Any]", column: Column) -> "pd.Series[Any] | No
     texts = cells.cat.categories.astype("str")
     blank = np.asarray((texts == "") | texts.str.isspace(), dtype=bool)
     names = texts[~blank]
-    if blank.any() and column.required and not column.blank:
+    if blank.any() and (column.all_or_none or (column.required and not column.blank)):
         return None
     if column.choices and not names.isin(column.choices).all():
         return None

@@ -233,11 +233,20 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: str | Path) -> None
     folder = Path(folder)
     frames = checked_tables(tables)
     folder.mkdir(parents=True, exist_ok=True)
-    for name, frame in frames.items():
+    for name, checked_frame in frames.items():
+        frame = _without_unknown(checked_frame, TABLES[name])
         write_whole(folder / f"{name}.csv", csv_text(frame))
         buffer = io.BytesIO()
         frame.to_parquet(buffer, index=False)
         write_whole(folder / f"{name}.parquet", buffer.getvalue())
+
+
+def _without_unknown(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
+    """Leave out the columns that are filled in all rows or in none, where it is none."""
+    unknown = [
+        column.name for column in table.columns if column.all_or_none and frame[column.name].isna().all()
+    ]
+    return frame if frame.empty else frame.drop(columns=unknown)
 
 
 def csv_text(frame: pd.DataFrame) -> str:
@@ -310,6 +319,15 @@ def _check_header(raw: pd.DataFrame, table: Table, log: FaultLog) -> None:
             line=1,
             cure=_missing_cure(missing, names, table),
         )
+    others = [name for name in names if name not in table.column_names]
+    for column in table.columns:
+        near = meant(column.name, others, cutoff=_LIKELY) if column.all_or_none else None
+        if near and column.name not in names:
+            log.add(
+                f"column {column.name!r} is missing, and column {near!r} looks like it",
+                line=1,
+                cure=f"rename it to {column.name!r}, or give it another name if it says something else",
+            )
 
 
 def _missing_cure(missing: list[str], names: list[str], table: Table) -> str:
@@ -348,6 +366,13 @@ def _converted(
     if column.required and not column.blank:
         for row in np.flatnonzero(blank):
             log.add(f"{column.name} is empty", line=lines[row], cure="fill it in, or remove the row")
+    if column.all_or_none and not blank.all():
+        for row in np.flatnonzero(blank):
+            log.add(
+                f"{column.name} is empty here, and filled in on other rows",
+                line=lines[row],
+                cure=f"fill it in, remove the row, or leave the whole column out if nobody knows any {column.name}",
+            )
     _check_values(values, column, ~blank & ~bad, log, lines)
     return values.astype(DTYPES[column.kind])
 

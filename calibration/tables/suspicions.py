@@ -11,6 +11,7 @@ import pandas as pd
 
 from calibration.tables.definition import Table
 from calibration.tables.files import lines_of, raw_rows, table_paths
+from calibration.tables.preferences import knows_workers
 from calibration.tables.raw_files import Ignored, ignored_columns, ignored_files
 from calibration.tables.study import changes, is_unended, last_line, recorded_tables
 from calibration.tables.tables import TABLES
@@ -95,6 +96,8 @@ def _judged_twice(path: Path, preferences: pd.DataFrame) -> Iterator[Fault]:
     """Yield the warning of workers who judged one pair twice, which is no repeat of `validation_of`: each is a vote."""
     judged = preferences.drop_duplicates()
     judged = judged[judged["validation_of"].isna()]
+    if not knows_workers(judged):
+        return
     who = ["worker", "task", "topic", "pair"]
     again = judged.index[judged.duplicated(who)]
     if again.empty:

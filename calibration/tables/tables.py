@@ -125,7 +125,12 @@ _TABLES = (
         ),
         columns=(
             _text("judgment", "Id of the judgment."),
-            _worker(),
+            Column(
+                name="worker",
+                kind=Kind.TEXT,
+                doc="Pseudonym of the worker, the same in every table of a study. Without this column who judged is not known.",
+                all_or_none=True,
+            ),
             _task(required=True),
             _topic(),
             _text(

@@ -97,7 +97,11 @@ def _answers() -> tuple[str, ...]:
 @click.command("import")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--topic", metavar="COLUMN", required=True, help="The column with the query or topic.")
-@click.option("--worker", metavar="COLUMN", required=True, help="The column that says who judged.")
+@click.option(
+    "--worker",
+    metavar="COLUMN",
+    help="The column that says who judged. Without it who judged is not known: intervals are then over topics.",
+)
 @click.option(
     "--left", metavar="COLUMN", required=True, help="The column with the system shown on the left, or first."
 )
@@ -161,6 +165,8 @@ def import_preferences(
 
     if visit_gap is not None and not (columns["shown_at"] and columns["decided_at"]):
         raise click.UsageError("--visit-gap needs --shown-at and --decided-at")
+    if visit_gap is not None and not columns["worker"]:
+        raise click.UsageError("--visit-gap needs --worker: visits are of people")
     _check_free(folder, task)
     named = PreferenceColumns(**columns, decision_seconds=seconds)  # type: ignore[arg-type]
     rules = ImportRules(

@@ -55,7 +55,7 @@ def test_every_row_that_cannot_be_read_is_named_with_its_line(tmp_path):
     assert said[1:4] == [
         "4: A and B are both 'x'; name the two systems that were compared",
         "5: q is empty; fill it in, or remove the row",
-        "6: who is empty; fill it in, or remove the row",
+        "6: who is empty; fill it in, or remove the row, or leave --worker out if nobody knows who judged",
     ]
     assert said[4].startswith("6: best: what 'B' means")
 

@@ -10,7 +10,7 @@ from metrics.errors import InputError
 
 REQUIRED = {
     "workers": "worker",
-    "preferences": "worker task topic pair system_left system_right choice",
+    "preferences": "task topic pair system_left system_right choice",
     "intents": "topic intent",
     "intent_votes": "worker topic intent",
     "importance": "worker topic intent iunit rating",
