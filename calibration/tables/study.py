@@ -165,6 +165,14 @@ class StudyRecord(_StudyPart):
     tables: dict[str, TableRecord] = {}
     results_opened: tuple[ResultsOpened, ...] = ()
 
+    def drew_sides(self, task: str) -> bool:
+        """Say whether the sides of a task's pairs were drawn by lot: in a study that prefcal served, and whose export this is.
+
+        A study that was served has the hash of its study file (``study_sha256``) and a record of the task; tables that were imported
+        or written by hand have neither.
+        """
+        return self.study_sha256 is not None and task in self.tasks
+
     @property
     def looks(self) -> str | None:
         """The sentence that tells of looks at results, None where there was none."""
