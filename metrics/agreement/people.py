@@ -1,17 +1,21 @@
 """How far an agreement may be off when the same people judge several queries: queries and people are both samples.
 
 A judgment i adds u_i to the error of an estimate (its influence), and has a part w_i in it. Let U_c and w_c be their sums over
-a cluster c, and Q the effective number of queries, 1 / sum w_q^2. Then
+a cluster c, and Q and W the effective numbers of queries and of people, 1 / sum w_c^2. Then
 
     V = V_query + max(0, P) Q / (Q - 1)
     V_query = sum_q U_q^2 / (1 - w_q)
-    P = sum_w (U_w^2 - sum_q U_wq^2 + k_w V_query) / (1 - 2 w_w + sum w_w^2),  k_w = w_w^2 - sum_q w_wq^2
+    P = sum_w (U_w^2 - sum_q U_wq^2 + k_w V_query) / r_w,  k_w = w_w^2 - sum_q w_wq^2,  r_w = 1 - 2 w_w + sum w_w^2
 
 over queries q, workers w and the cells wq that share both. It is the two-way clustered variance V_query + V_worker - V_both of
 Cameron, Gelbach and Miller (2011), with what the mean over few clusters takes off put back, as Bell and McCaffrey (2002) do in one
 way: P is what people's answers to different queries have in common, and with everybody judging everything V is the variance
-of a two-way analysis of variance, without bias. Student's t has Satterthwaite's degrees of freedom. Where every person
-judges one query, V is V_query.
+of a two-way analysis of variance, without bias. Student's t has Satterthwaite's degrees of freedom
+
+    df = V^2 / (V_query^2 / (Q - 1) + V_worker^2 / (W - 1)),  V_worker = sum_w U_w^2 / r_w
+
+whatever the sign of P, so that all intervals of a table are over queries and people alike. Where every person judges one query, or nobody
+knows who judged, V is V_query. With few queries or people (`is_few`) nothing is known about others.
 
 A majority is no mean over votes, and leaving out a person turns odd numbers of votes into even ones. So what a single vote adds to
 the agreement of majorities is what is lost with another of the pair's votes in its place (`VotesByPerson.influence`): its projection
@@ -65,6 +69,19 @@ class Error(NamedTuple):
 
 
 UNKNOWN = Error(math.nan, math.nan)
+FEWEST_CLUSTERS, FEWEST_EFFECTIVE = 4, 3.0
+"""Queries, or people, from which something is known about others: their number, and their effective number."""
+
+
+def effective_number(share: Floats) -> float:
+    """Return how many clusters of equal weight would count as much: (sum w)^2 / sum w^2; 0 without any weight."""
+    squares = float((share**2).sum())
+    return float(share.sum()) ** 2 / squares if squares else 0.0
+
+
+def is_few(share: Floats) -> bool:
+    """Say whether clusters with these parts in an estimate are too few, or too unequal, to tell anything about others."""
+    return int((share > 0).sum()) < FEWEST_CLUSTERS or effective_number(share) < FEWEST_EFFECTIVE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -77,12 +94,15 @@ class Crossing:
         Codes from 0 without holes.
     worker_of_cell : (cells,) ndarray of int
         The worker of each cell.
+    knows_workers : bool
+        Whether it is known who judged; else every judgment has a worker of its own.
     """
 
     query: Ints
     worker: Ints
     cell: Ints
     worker_of_cell: Ints
+    knows_workers: bool = True
 
     @property
     def queries(self) -> int:
@@ -91,13 +111,13 @@ class Crossing:
 
     @property
     def workers(self) -> int:
-        """How many people judged them."""
-        return int(self.worker.max()) + 1
+        """How many people judged them; 0 where that is not known."""
+        return int(self.worker.max()) + 1 if self.knows_workers else 0
 
     @property
     def queries_each(self) -> float:
-        """How many queries a person judged, on average."""
-        return len(self.worker_of_cell) / self.workers
+        """How many queries a person judged, on average; NaN where that is not known."""
+        return len(self.worker_of_cell) / self.workers if self.knows_workers else math.nan
 
     @property
     def most_queries_each(self) -> int:
@@ -107,7 +127,7 @@ class Crossing:
     @property
     def is_crossed(self) -> bool:
         """Whether anybody judged more than one query."""
-        return len(self.worker_of_cell) > self.workers
+        return self.knows_workers and len(self.worker_of_cell) > self.workers
 
     def error(self, influence: Floats, weight: Floats) -> Error:
         """Return how far an estimate may be off, see the module.
@@ -122,18 +142,19 @@ class Crossing:
         Returns
         -------
         Error
-            Unknown where less than two queries count or nothing varies. Of a single worker over queries alone.
+            Unknown where queries, or people who judged several, are few (`is_few`), or nothing varies.
         """
-        by_query, query_df = _over_queries(influence, weight, self.query)
+        share_of_query, share = _sums(self.query, weight), _sums(self.worker, weight)
+        if is_few(share_of_query) or (self.is_crossed and is_few(share)):
+            return UNKNOWN
+        by_query = float((_sums(self.query, influence) ** 2 / (1 - share_of_query)).sum())
+        query_df = effective_number(share_of_query) - 1
         if not by_query > NOTHING:
             return UNKNOWN
-        share = _sums(self.worker, weight)
-        if not self.is_crossed or (share > 0).sum() < 2:
+        if not self.is_crossed:
             return Error(math.sqrt(by_query), query_df)
         by_worker, people = self._over_people(influence, weight, by_query)
-        if people <= 0:
-            return Error(math.sqrt(by_query), query_df)
-        variance, worker_df = by_query + people * (1 + 1 / query_df), _effective(share**2) - 1
+        variance, worker_df = by_query + max(0.0, people) * (1 + 1 / query_df), effective_number(share) - 1
         df = variance**2 / (by_query**2 / query_df + by_worker**2 / worker_df)
         return Error(math.sqrt(variance), max(df, min(query_df, worker_df)))
 
@@ -147,30 +168,20 @@ class Crossing:
         return float((whole**2 / left).sum()), float(((across + taken_off) / left).sum())
 
 
-def crossing(query: ArrayLike, worker: ArrayLike) -> Crossing:
-    """Return who judged what, from the codes of n judgments (from 0 without holes)."""
-    query, worker = np.asarray(query, dtype=np.intp), np.asarray(worker, dtype=np.intp)
+def crossing(query: ArrayLike, worker: ArrayLike | None) -> Crossing:
+    """Return who judged what, from the codes of n judgments (from 0 without holes); without workers nobody knows who judged."""
+    query = np.asarray(query, dtype=np.intp)
+    if worker is None:
+        each = np.arange(len(query))
+        return Crossing(query=query, worker=each, cell=each, worker_of_cell=each, knows_workers=False)
+    worker = np.asarray(worker, dtype=np.intp)
     workers = int(worker.max()) + 1
     cells, cell = np.unique(query * workers + worker, return_inverse=True)
     return Crossing(query=query, worker=worker, cell=cell, worker_of_cell=cells % workers)
 
 
-def _over_queries(influence: Floats, weight: Floats, query: Ints) -> tuple[float, float]:
-    """Return V_query = sum_q U_q^2 / (1 - w_q), w_q the weight of a query, and its degrees of freedom; NaN for a single one."""
-    share = _sums(query, weight)
-    if (share > 0).sum() < 2:
-        return math.nan, math.nan
-    sums = np.bincount(query, influence)
-    return float((sums**2 / (1 - share)).sum()), _effective(share) - 1
-
-
 def _sums(cluster: Ints, values: Floats) -> Floats:
     return np.asarray(np.bincount(cluster, values), dtype=np.float64)
-
-
-def _effective(share: Floats) -> float:
-    """Return how many clusters of equal weight would count as much: (sum w)^2 / sum w^2."""
-    return float(share.sum() ** 2 / (share**2).sum())
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -50,12 +50,16 @@ def test_where_nobody_judges_twice_and_queries_have_equal_pairs_it_is_the_query_
 
 
 def test_queries_of_very_different_size_count_as_fewer():
-    """One query of 21 pairs beside seven of one pair each is hardly more than one query."""
-    pair = np.arange(28)
-    query = np.concatenate([np.zeros(21, dtype=int), np.arange(1, 8)])
-    votes = VotesByPerson(pair=pair, for_a=np.tile([1.0, 0.0], 14), crossing=crossing(query, pair))
+    """One query of 10 pairs beside 18 of one pair each is as much as six queries; one of 21 beside seven is hardly more than one."""
 
-    assert votes.error(np.ones(28), "against").df == pytest.approx(28**2 / (21**2 + 7) - 1)
+    def error_of(first, others):
+        pair = np.arange(first + others)
+        query = np.concatenate([np.zeros(first, dtype=int), np.arange(1, others + 1)])
+        votes = VotesByPerson(pair=pair, for_a=np.tile([1.0, 0.0], 14), crossing=crossing(query, pair))
+        return votes.error(np.ones(28), "against")
+
+    assert error_of(10, 18).df == pytest.approx(28**2 / (10**2 + 18) - 1)
+    assert np.isnan(error_of(21, 7).standard_error)
 
 
 def test_the_vote_of_a_person_moves_a_majority_as_much_as_leaving_that_vote_aside_says():
