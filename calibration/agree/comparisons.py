@@ -6,6 +6,10 @@ pairs, the votes follow Davidson's model (1970; `calibration.inference.davidson`
 
     b_A x_A + b_B x_B.
 
+Where sides were not drawn by lot, the log odds have a side effect too, b_S for system_a on the left and -b_S on the right, and the
+agreements that are compared are those without it: what the side adds to every vote (`calibration.inference.sides`) times what a vote
+for system_a adds to the credit of its pair (`VotesByPerson.gain`) is taken off.
+
 The difference b_A - b_B says which of them explains more when both are known; where it is 0 both explain as much. Its
 error is over queries and people at once (`metrics.agreement.people`), from each judgment's score at the maximum.
 """
@@ -21,10 +25,10 @@ from calibration.agree.judged_task import JudgedTask, testable
 from calibration.agree.measures.variants import Fit, Role, Variant
 from calibration.agree.result import By, NamedAt, Standing, Wanted
 from calibration.push.likelihood import ChoiceModel, maximise, without_maximum
-from metrics.agreement.agreement import Ties, agreement
+from metrics.agreement.agreement import QueryMean, Ties, agreement, mean_by_query, pair_credit
 from metrics.agreement.comparison import Comparison, compare, holm
 from metrics.agreement.people import UNKNOWN, Error, VotesByPerson
-from metrics.arrays import Floats, Ints
+from metrics.arrays import Bools, Floats, Ints
 
 MOST_ALIKE = 1 - 1e-9
 """Squared correlation above which two measures are one and the same for the model."""
@@ -40,7 +44,9 @@ class SlopeDifference(NamedTuple):
 NOTHING_TOLD = SlopeDifference(math.nan, UNKNOWN)
 
 
-def slope_difference(votes: VotesByPerson, first: Floats, second: Floats) -> SlopeDifference:
+def slope_difference(
+    votes: VotesByPerson, first: Floats, second: Floats, *, is_swapped: Bools | None = None
+) -> SlopeDifference:
     """Return how much more one measure explains than another.
 
     Parameters
@@ -49,6 +55,8 @@ def slope_difference(votes: VotesByPerson, first: Floats, second: Floats) -> Slo
         On p pairs.
     first, second : (p,) ndarray of float
         Score differences of the pairs under both measures.
+    is_swapped : (n,) ndarray of bool, optional
+        Whether system_a stood on the right, for a model with a side effect.
 
     Returns
     -------
@@ -58,12 +66,17 @@ def slope_difference(votes: VotesByPerson, first: Floats, second: Floats) -> Slo
     """
     differences = np.stack([first, second], axis=1)
     size = np.sqrt((differences**2).mean(axis=0))
-    cast = votes.cast.ravel()
+    kinds, cell = differences, votes.cell
+    if is_swapped is not None:
+        side = np.repeat([1.0, -1.0], len(first))[:, None]
+        kinds, size = np.hstack([np.tile(differences, (2, 1)), side]), np.append(size, 1.0)
+        cell = cell + len(first) * (cell // len(first) + is_swapped)
+    cast = np.bincount(cell, minlength=3 * len(kinds))
     there = cast > 0
-    vote = np.repeat([-1.0, 0.0, 1.0], len(first))[there]
+    vote = np.repeat([-1.0, 0.0, 1.0], len(kinds))[there]
     if not size.all() or not vote.any() or _alike(differences):
         return NOTHING_TOLD
-    design, times = np.tile(differences / size, (3, 1))[there], cast[there].astype(np.float64)
+    design, times = np.tile(kinds / size, (3, 1))[there], cast[there].astype(np.float64)
     maximum = maximise(design, vote, "davidson", times=times)
     if without_maximum(maximum, design):
         return NOTHING_TOLD
@@ -73,7 +86,7 @@ def slope_difference(votes: VotesByPerson, first: Floats, second: Floats) -> Slo
     contrast[:2] = 1.0, -1.0
     way = np.asarray(np.linalg.solve(maximum.information, contrast), dtype=np.float64)
     part = (information @ way) @ way / (contrast @ way)
-    row = (np.cumsum(there) - 1)[votes.cell]
+    row = (np.cumsum(there) - 1)[cell]
     stretched = _stretched((information @ way)[row], maximum.information, way, votes.crossing.query)
     error = votes.crossing.error((scores @ way)[row] * stretched, part[row])
     return SlopeDifference(float(maximum.weights[0] - maximum.weights[1]), error)
@@ -209,7 +222,10 @@ def _rows_by(
     rng: np.random.Generator,
 ) -> list[Row]:
     if by is By.VOTES:
-        numbers = [_of_slopes(votes, differences[one.measure], differences[one.against]) for one in made]
+        swapped = task.is_swapped if task.side is not None and task.side.is_separable else None
+        numbers = [
+            _of_slopes(votes, differences[one.measure], differences[one.against], swapped) for one in made
+        ]
     else:
         numbers = [_numbers(one) for one in _agreements_compared(by, task, votes, made, differences, rng)]
     if not testable(votes.crossing):
@@ -237,10 +253,9 @@ def _agreements_compared(
     rng: np.random.Generator,
 ) -> list[Comparison]:
     ties, weight = TIES_OF[by], votes.weight
-    mean = {
-        name: agreement(one, task.share, task.topics, ties=ties).mean for name, one in differences.items()
-    }
-    influence = {name: votes.influence(one, ties) for name, one in differences.items()}
+    found = {name: _without_side(task, votes, one, ties) for name, one in differences.items()}
+    mean = {name: mean for name, (mean, _) in found.items()}
+    influence = {name: influence for name, (_, influence) in found.items()}
     return [
         compare(
             mean[couple.measure],
@@ -253,9 +268,27 @@ def _agreements_compared(
     ]
 
 
-def _of_slopes(votes: VotesByPerson, first: Floats, second: Floats) -> Row:
+def _without_side(
+    task: JudgedTask, votes: VotesByPerson, difference: Floats, ties: Ties
+) -> tuple[QueryMean, Floats]:
+    """Return the agreement of a measure and the influence of every judgment, without the effect of the side where that has to be taken off."""
+    influence = votes.influence(difference, ties)
+    side = task.side
+    if side is None or not side.is_separable:
+        return agreement(difference, task.share, task.topics, ties=ties).mean, influence
+    towards_left = np.where(task.is_swapped, -1, 1) * votes.gain(difference, ties)
+    added = np.bincount(votes.pair, towards_left * side.excess)
+    credit = pair_credit(difference, task.share, ties=ties)
+    own = (added.mean() - added)[votes.pair] * votes.weight
+    return (
+        mean_by_query(credit - added, task.topics),
+        influence + own + side.influence(towards_left / len(added)),
+    )
+
+
+def _of_slopes(votes: VotesByPerson, first: Floats, second: Floats, is_swapped: Bools | None) -> Row:
     """Return what the model of the votes says, in log odds a standard difference."""
-    found = slope_difference(votes, first, second)
+    found = slope_difference(votes, first, second, is_swapped=is_swapped)
     reach = found.error.reach()
     return {
         "difference": found.difference,

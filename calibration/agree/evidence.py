@@ -4,7 +4,7 @@ Scores from any tool, to be compared with preferences: a long CSV with run, topi
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -16,7 +16,7 @@ from calibration.agree.measures.variants import Sweep, Variant
 from calibration.agree.result import OPTIONS, Arguments
 from calibration.tables.sources import TaskSources
 from calibration.user_model.model import UserModel
-from metrics.errors import FaultLog, input_fault, listed
+from metrics.errors import FaultLog, counted, input_fault, listed
 from metrics.readers.columns import CsvColumns, read_csv_columns
 from metrics.readers.lines import number, system_name
 from metrics.results import ALL
@@ -162,10 +162,28 @@ def with_system_names(scores: pd.DataFrame, tasks: list[JudgedTask]) -> pd.DataF
     return scores.assign(run=scores["run"].replace(kept))
 
 
-def check_runs(scores: pd.DataFrame, tasks: list[JudgedTask], *, path: str) -> None:
-    """Raise `InputError` with both lists unless the systems judged and the runs scored are the same."""
-    judged = {system for task in tasks for system in task.systems}
-    raise_unless_same(judged, set(scores["run"]), what="a score", path=path)
+def check_runs(scores: pd.DataFrame, tasks: list[JudgedTask], *, path: str) -> list[str]:
+    """Return a note on the runs that nobody judged.
+
+    Raises
+    ------
+    InputError
+        If a system that was judged has no score at all.
+    """
+    judged, scored = {system for task in tasks for system in task.systems}, set(scores["run"])
+    if judged - scored:
+        folded = {name.casefold(): name for name in sorted(scored)}
+        near = [f"{folded[name.casefold()]} for {name}" for name in sorted(judged - scored) if name.casefold() in folded]
+        raise input_fault(
+            f"judged without a score: {listed(sorted(judged - scored), most=20)}",
+            path=path,
+            cure="give a score of every system on every topic on which it was judged"
+            + (f"; names differ in case: {listed(near)}" if near else ""),
+        )
+    unjudged = sorted(scored - judged)
+    if not unjudged:
+        return []
+    return [f"{path}: scores of {counted(len(unjudged), 'system')} that nobody judged are left out ({listed(unjudged)})"]
 
 
 def raise_unless_same(judged: set[str], present: set[str], *, what: str, path: str) -> None:
@@ -210,6 +228,8 @@ class Evidence:
         Of the users that MSU simulates.
     place, scores_place : str
         How messages call the preferences, and the scores.
+    drew_sides : collection of str
+        Tasks whose sides were drawn by lot, as study.json tells it.
     looks : str or None
         That somebody looked at results while the study ran, as study.json tells it.
     arguments : Arguments
@@ -225,6 +245,7 @@ class Evidence:
     seed: int = 1
     place: str = "preferences"
     scores_place: str = "scores"
+    drew_sides: Collection[str] = ()
     looks: str | None = None
     arguments: Arguments = OPTIONS
 

@@ -1,6 +1,6 @@
 """The preferences of one task, ready to be compared with scores, and what to know of them before: who judged what, what is few."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,11 +11,19 @@ from numpy.typing import NDArray
 from calibration.agree.measures.variants import Fit, Variant
 from calibration.agree.result import FEWEST_PAIRS, FEWEST_QUERIES
 from calibration.inference.results import info, warning
-from calibration.tables.preferences import VOTES, completed, judged_pairs, left_out, votes_by_pair
+from calibration.inference.sides import SideAdjustment, without_side
+from calibration.tables.preferences import (
+    VOTES,
+    completed,
+    judged_pairs,
+    knows_workers,
+    left_out,
+    votes_by_pair,
+)
 from calibration.user_model.model import Diagnostic
-from metrics.agreement.ceiling import Ceiling, ceiling
+from metrics.agreement.ceiling import Ceiling, ceiling, one_vote_each
 from metrics.agreement.people import Crossing, VotesByPerson, crossing, spread_of_tastes
-from metrics.arrays import Floats
+from metrics.arrays import Bools, Floats
 from metrics.errors import counted, listed
 
 DEFAULT_LANGUAGE = "en"
@@ -36,12 +44,15 @@ class JudgedTask:
     pairs : DataFrame
         One row per pair: topic, pair, system_a, system_b, votes_a, votes_b, equally_good, equally_bad, votes,
         vote_share (of system_a, an equal vote counting half) and mean_decision_seconds.
+    drew_sides : bool
+        Whether the sides were drawn by lot, as in a study that prefcal served; else comparisons are made without the effect of the side.
     """
 
     task: str
     language: str
     judgments: pd.DataFrame
     pairs: pd.DataFrame
+    drew_sides: bool = False
 
     @property
     def share(self) -> Floats:
@@ -62,23 +73,56 @@ class JudgedTask:
     def votes(self) -> VotesByPerson:
         """The votes with who gave them. Judgments and pairs stand in the same order, so that a couple's place is its number."""
         vote, names = pd.factorize(self.judgments["vote"])
-        query, worker = (pd.factorize(self.judgments[name], sort=True)[0] for name in ("topic", "worker"))
+        query = pd.factorize(self.judgments["topic"], sort=True)[0]
+        worker = pd.factorize(self.judgments["worker"], sort=True)[0] if self.knows_workers else None
         return VotesByPerson(
             pair=np.repeat(np.arange(len(self.pairs)), self.pairs["votes"]),
             for_a=np.array([WORTH[name] for name in names])[vote],
             crossing=crossing(query, worker),
         )
 
+    @property
+    def knows_workers(self) -> bool:
+        """Whether it is known who judged."""
+        return knows_workers(self.judgments)
+
+    @cached_property
+    def panel_share(self) -> Floats:
+        """(p,) vote share of system_a by people, whose votes on one pair count as one; NaN for a pair that fewer than two judged."""
+        votes, for_a, pair = self.votes, self.votes.for_a, self.votes.pair
+        if self.knows_workers:
+            kept, for_a = one_vote_each(for_a, pair, votes.crossing.worker)
+            pair = pair[kept]
+        people = np.bincount(pair, minlength=len(self.pairs))
+        share = np.bincount(pair, for_a, minlength=len(self.pairs)) / people
+        return np.asarray(np.where(people > 1, share, np.nan), dtype=np.float64)
+
+    @cached_property
+    def side(self) -> SideAdjustment | None:
+        """The effect of the side on every vote, where sides were not drawn by lot; None where they were."""
+        if self.drew_sides:
+            return None
+        first, second = (self.judgments[name].astype("str") for name in ("system_a", "system_b"))
+        codes = pd.factorize(pd.concat([first, second]))[0].reshape(2, -1)
+        left, right = np.where(self.is_swapped, codes[::-1], codes)
+        return without_side(left, right, np.where(self.is_swapped, 1 - self.votes.for_a, self.votes.for_a))
+
+    @property
+    def is_swapped(self) -> Bools:
+        """(n,) whether system_a stood on the right."""
+        return self.judgments["is_swapped"].to_numpy(bool)
+
     def ceiling(self) -> Ceiling:
         """Return how well these people agree with each other."""
         votes = self.votes
         crossed = votes.crossing
-        return ceiling(votes.for_a, votes.pair, crossed.query, worker=crossed.worker)
+        worker = crossed.worker if self.knows_workers else None
+        return ceiling(votes.for_a, votes.pair, crossed.query, worker=worker)
 
     @property
     def no_ceiling(self) -> str:
         """Say why these votes tell no ceiling; nothing where they tell one."""
-        twice = self.pairs[self.pairs["votes"] > 1]
+        twice = self.pairs[~np.isnan(self.panel_share)]
         return why_no_ceiling(
             decided=int((self.share != 0.5).sum()), voted_twice=len(twice), queries=twice["topic"].nunique()
         )
@@ -92,13 +136,13 @@ def why_no_ceiling(*, decided: int, voted_twice: int, queries: int) -> str:
     decided : int
         Pairs with a majority.
     voted_twice : int
-        Pairs with two votes or more: others have no halves.
+        Pairs with the votes of two people or more: others have no halves.
     queries : int
-        Queries of the pairs with two votes or more.
+        Queries of these pairs.
     """
     for number, fewest, what in (
         (decided, FEWEST_PAIRS, "pairs with a majority"),
-        (voted_twice, FEWEST_PAIRS, "pairs with two votes or more"),
+        (voted_twice, FEWEST_PAIRS, "pairs with the votes of two people or more"),
         (queries, FEWEST_QUERIES, "queries with such pairs"),
     ):
         if number < fewest:
@@ -107,7 +151,11 @@ def why_no_ceiling(*, decided: int, voted_twice: int, queries: int) -> str:
 
 
 def judged_tasks(
-    tables: Mapping[str, pd.DataFrame], *, exclude: bool = True, complete_only: bool = False
+    tables: Mapping[str, pd.DataFrame],
+    *,
+    exclude: bool = True,
+    complete_only: bool = False,
+    drew_sides: Collection[str] = (),
 ) -> list[JudgedTask]:
     """Return every task that has a preference that counts, in alphabetical order.
 
@@ -119,6 +167,8 @@ def judged_tasks(
         Leave out excluded workers. Withdrawn workers and validation repeats never count.
     complete_only : bool
         Leave out workers who did not complete the study too.
+    drew_sides : collection of str
+        Tasks whose sides were drawn by lot (`calibration.tables.study.StudyRecord.drew_sides`).
     """
     preferences, workers = tables["preferences"], tables.get("workers")
     if complete_only:
@@ -132,9 +182,28 @@ def judged_tasks(
             language=languages[task],
             judgments=judged[judged["task"] == task].reset_index(drop=True),
             pairs=_with_shares(of_task, judged[judged["task"] == task]),
+            drew_sides=str(task) in drew_sides,
         )
         for task, of_task in pairs.groupby("task")
     ]
+
+
+def names_in_two_cases(tasks: Iterable[JudgedTask]) -> list[str]:
+    """Return a note on names of topics, systems and workers that differ in case only: they count as different ones."""
+    notes = []
+    for task in tasks:
+        for what, names in (
+            ("topics", set(task.pairs["topic"])),
+            ("systems", set(task.systems)),
+            ("workers", set(task.judgments["worker"].dropna().unique())),
+        ):
+            by_fold: dict[str, list[str]] = {}
+            for name in sorted(names):
+                by_fold.setdefault(name.casefold(), []).append(name)
+            alike = [" and ".join(group) for group in by_fold.values() if len(group) > 1]
+            if alike:
+                notes.append(f"{task.task}: {what} {listed(alike)} differ in case only, and count as different ones")
+    return notes
 
 
 def has_exclusions(tables: Mapping[str, pd.DataFrame]) -> bool:

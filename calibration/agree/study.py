@@ -29,6 +29,7 @@ from calibration.agree.judged_task import (
     diagnostics,
     has_exclusions,
     judged_tasks,
+    names_in_two_cases,
     same_people,
     wide_tastes,
 )
@@ -206,9 +207,10 @@ def agree(
         raise input_fault(
             "no preference counts", path=evidence.place, cure="see which workers are excluded or incomplete"
         )
+    notes = names_in_two_cases(tasks)
     if evidence.scores is not None:
         evidence = replace(evidence, scores=with_system_names(evidence.scores, tasks))
-        check_runs(evidence.scores, tasks, path=evidence.scores_place)
+        notes += check_runs(evidence.scores, tasks, path=evidence.scores_place)
     with_excluded = has_exclusions(evidence.tables)
     everybody = _tasks(evidence, exclude=False, complete_only=complete_only) if with_excluded else tasks
     asked = {task.task: _asked(task.task, evidence, wanted) for task in everybody}
@@ -217,11 +219,12 @@ def agree(
     }
     every = [_Scored(task=task, measured=scorers[task.task].measured(task)) for task in tasks]
     scored = [one for one in every if one.measured.variants]
-    notes = [note for one in every for note in one.measured.notes]
+    missing = [note for one in every for note in one.measured.notes]
+    notes += missing
     if not scored:
         words = evidence.arguments
         raise input_fault(
-            f"nothing scores the systems that were judged ({'; '.join(notes)})",
+            f"nothing scores the systems that were judged ({'; '.join(missing)})",
             cure=f"{words.files}, add table positions or push_cells (prefcal features), or give {words.scores}; "
             f"{words.rank} says without any which system people prefer",
         )
@@ -258,7 +261,9 @@ def _tasks(evidence: Evidence, *, exclude: bool, complete_only: bool) -> list[Ju
             f" (only {listed(evidence.tables) or 'nothing'})",
             cure="only tasks of pairs have agreement; what visits and votes tell, prefcal fit takes",
         )
-    return judged_tasks(evidence.tables, exclude=exclude, complete_only=complete_only)
+    return judged_tasks(
+        evidence.tables, exclude=exclude, complete_only=complete_only, drew_sides=evidence.drew_sides
+    )
 
 
 def _known(scored: _Scored, evidence: Evidence, differences: Mapping[str, Floats]) -> tuple[Diagnostic, ...]:

@@ -273,6 +273,16 @@ class VotesByPerson:
         ]
         return np.asarray(np.stack(lost) * votes / np.maximum(votes - 1, 1))
 
+    def gain(self, difference: Floats, ties: Ties) -> Floats:
+        """Return what the credit of a judgment's pair gains where the judgment is for system_a and not for system_b, all others as they are, (n,)."""
+        votes, total = self.votes, self.cast[1] + 2 * self.cast[2]
+
+        def worth(moved: int) -> Floats:
+            share = np.clip(total + moved, 0, 2 * votes) / (2 * votes)
+            return pair_credit(difference, share, ties=ties)
+
+        return np.stack([worth(2 - vote) - worth(-vote) for vote in range(3)]).ravel()[self.cell]
+
     def error(self, difference: Floats, ties: Ties) -> Error:
         """Return how far the agreement of one measure may be off; parameters as in `influence`."""
         weight = self.weight

@@ -152,8 +152,7 @@ def test_no_interval_over_queries_alone_stands_beside_one_over_both():
     rng = np.random.default_rng(7)
     errors = [unequal_study(rng, taste=0.0)[1] for _ in range(60)]
 
-    reach = [error.reach() for error in errors]
-    assert max(reach) < 2.5 * min(reach)
+    assert all(error.df < 45 for error in errors)  # over 60 queries alone there are 59
 
 
 def test_tastes_that_differ_widely_are_said():
