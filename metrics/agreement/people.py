@@ -3,19 +3,21 @@
 A judgment i adds u_i to the error of an estimate (its influence), and has a part w_i in it. Let U_c and w_c be their sums over
 a cluster c, and Q and W the effective numbers of queries and of people, 1 / sum w_c^2. Then
 
-    V = V_query + max(0, P) Q / (Q - 1)
-    V_query = sum_q U_q^2 / (1 - w_q)
-    P = sum_w (U_w^2 - sum_q U_wq^2 + k_w V_query) / r_w,  k_w = w_w^2 - sum_q w_wq^2,  r_w = 1 - 2 w_w + sum w_w^2
+    V = max(V_query + max(0, P) Q / (Q - 1), V_least)
+    V_query = sum_q U_q^2 / r_q,   r_c = min(1 - w_c, 1 - 2 w_c + sum w_c^2)
+    P = sum_w (U_w^2 - sum_q U_wq^2 + k_w V_query) / (1 - w_w)^2,   k_w = w_w^2 - sum_q w_wq^2
+    V_least = sum_w U_w^2 / r_w
 
 over queries q, workers w and the cells wq that share both. It is the two-way clustered variance V_query + V_worker - V_both of
-Cameron, Gelbach and Miller (2011), with what the mean over few clusters takes off put back, as Bell and McCaffrey (2002) do in one
-way: P is what people's answers to different queries have in common, and with everybody judging everything V is the variance
-of a two-way analysis of variance, without bias. Student's t has Satterthwaite's degrees of freedom
+Cameron, Gelbach and Miller (2011), never below that of either cluster, with what the mean over few clusters takes off put back: exactly for
+queries of equal weight, and by the jackknife for people (CR3 of MacKinnon and White 1985), whose loads may be very unequal. P is what
+people's answers to different queries have in common. Student's t has Satterthwaite's degrees of freedom
 
-    df = V^2 / (V_query^2 / (Q - 1) + V_worker^2 / (W - 1)),  V_worker = sum_w U_w^2 / r_w
+    df = V^2 / (V_query^2 / (Q - 1) + V_worker^2 / (W - 1)),   V_worker = sum_w U_w^2 / (1 - w_w)^2
 
-whatever the sign of P, so that all intervals of a table are over queries and people alike. Where every person judges one query, or nobody
-knows who judged, V is V_query. With few queries or people (`is_few`) nothing is known about others.
+whatever the sign of P, so that all intervals of a table are over queries and people alike; at least those of the scarcer of both. Where
+every person judges one query, or nobody knows who judged, V is V_query. With few queries or people (`is_few`) nothing is known about others.
+The same formulas, for many estimates at once, are in `calibration.rank.crossed`.
 
 A majority is no mean over votes, and leaving out a person turns odd numbers of votes into even ones. So what a single vote adds to
 the agreement of majorities is what is lost with another of the pair's votes in its place (`VotesByPerson.influence`): its projection
@@ -147,14 +149,15 @@ class Crossing:
         share_of_query, share = _sums(self.query, weight), _sums(self.worker, weight)
         if is_few(share_of_query) or (self.is_crossed and is_few(share)):
             return UNKNOWN
-        by_query = float((_sums(self.query, influence) ** 2 / (1 - share_of_query)).sum())
+        by_query = _alone(_sums(self.query, influence), share_of_query)
         query_df = effective_number(share_of_query) - 1
         if not by_query > NOTHING:
             return UNKNOWN
         if not self.is_crossed:
             return Error(math.sqrt(by_query), query_df)
         by_worker, people = self._over_people(influence, weight, by_query)
-        variance, worker_df = by_query + max(0.0, people) * (1 + 1 / query_df), effective_number(share) - 1
+        least, worker_df = _alone(_sums(self.worker, influence), share), effective_number(share) - 1
+        variance = max(by_query + max(0.0, people) * (1 + 1 / query_df), least)
         df = variance**2 / (by_query**2 / query_df + by_worker**2 / worker_df)
         return Error(math.sqrt(variance), max(df, min(query_df, worker_df)))
 
@@ -162,7 +165,7 @@ class Crossing:
         """Return V_worker and P: what people's answers to different queries have in common."""
         share, of_cell = _sums(self.worker, weight), _sums(self.cell, weight)
         whole, cells = _sums(self.worker, influence), _sums(self.cell, influence)
-        left = 1 - 2 * share + (share**2).sum()  # of a person's own variance once the mean is taken off
+        left = (1 - share) ** 2
         across = whole**2 - _sums(self.worker_of_cell, cells**2)
         taken_off = (share**2 - _sums(self.worker_of_cell, of_cell**2)) * by_query
         return float((whole**2 / left).sum()), float(((across + taken_off) / left).sum())
@@ -178,6 +181,11 @@ def crossing(query: ArrayLike, worker: ArrayLike | None) -> Crossing:
     workers = int(worker.max()) + 1
     cells, cell = np.unique(query * workers + worker, return_inverse=True)
     return Crossing(query=query, worker=worker, cell=cell, worker_of_cell=cells % workers)
+
+
+def _alone(sums: Floats, share: Floats) -> float:
+    """Return the variance over clusters of one kind alone, from their sums of influence and their parts in the estimate."""
+    return float((sums**2 / np.minimum(1 - share, 1 - 2 * share + (share**2).sum())).sum())
 
 
 def _sums(cluster: Ints, values: Floats) -> Floats:
