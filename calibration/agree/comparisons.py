@@ -14,6 +14,7 @@ The difference b_A - b_B says which of them explains more when both are known; w
 error is over queries and people at once (`metrics.agreement.people`), from each judgment's score at the maximum.
 """
 
+import itertools
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -128,11 +129,14 @@ COLUMNS = (
     "p_holm",
     "named",
     "by",
+    "ties",
 )
 
 
-TIES_OF: dict[By, Ties] = {By.MAJORITY: "against", By.WEIGHTED: "weighted"}
-"""The convention by which agreements are compared."""
+NO_NUMBERS: Row = dict.fromkeys(
+    ("difference", "low", "high", "minimum_detectable", "p_t", "p_sign_flip"), math.nan
+)
+"""Of two measures that cannot differ."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,28 +153,40 @@ class Couple:
 def couples(wanted: Wanted, variants: Sequence[Variant], *, constant: Collection[str] = ()) -> list[Couple]:
     """Return the comparisons to be made, the primary one first.
 
-    Every measure that is not fitted in sample is compared once with what its standing asks for: the family with its
-    first measure, all others with the main measure. With a primary comparison all others are exploratory. One that was
-    named at analysis is a member of the family: it may have been chosen by looking.
+    Where nothing is named, every two measures that are not fitted in sample are compared, all in one family but those whose judgments
+    were made for another kind of collection. Else a named family is
+    compared with its first measure, and all others with the measure asked about, outside the family: the first of the primary comparison,
+    or that of the family. With a primary comparison all others are exploratory. One that was named at analysis is a member of
+    the family: it may have been chosen by looking.
 
     Parameters
     ----------
     wanted : Wanted
         By the measures' full names.
     variants : sequence of Variant
-        The main measure first.
+        The default one first.
     constant : collection of str
         Measures that score the systems of every pair alike. They agree with nobody, whatever people prefer, and are
         compared by name only; no vote decides which these are, so leaving them out chooses nothing after looking.
     """
-    main = variants[0].measure
     fair = [one.measure for one in variants if one.fit is not Fit.IN_SAMPLE and one.measure not in constant]
     native = [
         one.measure
         for one in variants
         if one.measure in fair and not one.converted and one.role is not Role.NAMED
     ]
+    if not wanted.names:
+        converted = {one.measure for one in variants if one.converted}
+        every = list(itertools.combinations(fair, 2))
+        return [
+            Couple(standing=standing, measure=measure, against=against, in_family=is_member, named=NamedAt.NOWHERE)
+            for is_member, standing in ((True, Standing.FAMILY), (False, Standing.EXPLORATORY))
+            for against, measure in every
+            if is_member == (not converted & {against, measure})
+        ]
+    main = wanted.primary[0] if wanted.primary else variants[0].measure
     family, reference = _family(wanted, native, main)
+    main = main if wanted.primary else reference
     standing = Standing.FAMILY if wanted.primary is None else Standing.EXPLORATORY
     where = NamedAt.ANALYSIS if wanted.at_analysis else NamedAt.STUDY_FILE
     of_family = where if wanted.compare else NamedAt.NOWHERE
@@ -190,12 +206,14 @@ def comparison_rows(
     made: Sequence[Couple],
     differences: Mapping[str, Floats],
     rng: np.random.Generator,
+    leading: Ties = "against",
 ) -> list[Row]:
-    """Make the comparisons: by majorities under the paper's convention, then by all votes, then by a model of the votes.
+    """Make the comparisons: by majorities under the leading convention, then by all votes, then by a model of the votes.
 
     Holm's correction is over the family, in each of the three ways by itself; a primary comparison of the study file needs none,
     and others outside the family get none. One without variation between queries has no p and counts in the family all the same:
-    which these are was seen in the data. With too few people or queries nothing has a p (`calibration.agree.judged_task`).
+    which these are was seen in the data. With too few people or queries nothing has a p (`calibration.agree.judged_task`). Two measures that
+    put the systems of every pair in the same order have no numbers: they agree with people alike, whatever people prefer.
 
     Parameters
     ----------
@@ -207,10 +225,13 @@ def comparison_rows(
         Measure -> score differences of the pairs.
     rng : Generator
         Source of the sign flips.
+    leading : str
+        The convention for ties of majorities.
     """
     votes = task.votes
     used = {name: differences[name] for couple in made for name in (couple.measure, couple.against)}
-    return [row for by in By for row in _rows_by(by, task, votes, made, used, rng)]
+    ties_of: dict[By, Ties] = {By.MAJORITY: leading, By.WEIGHTED: "weighted"}
+    return [row | {"ties": ties_of.get(by, "")} for by in By for row in _rows_by(by, task, votes, made, used, rng, ties_of)]
 
 
 def _rows_by(
@@ -220,6 +241,7 @@ def _rows_by(
     made: Sequence[Couple],
     differences: Mapping[str, Floats],
     rng: np.random.Generator,
+    ties_of: Mapping[By, Ties],
 ) -> list[Row]:
     if by is By.VOTES:
         swapped = task.is_swapped if task.side is not None and task.side.is_separable else None
@@ -227,8 +249,13 @@ def _rows_by(
             _of_slopes(votes, differences[one.measure], differences[one.against], swapped) for one in made
         ]
     else:
-        numbers = [_numbers(one) for one in _agreements_compared(by, task, votes, made, differences, rng)]
-    if not testable(votes.crossing):
+        numbers = [
+            _numbers(one) | (NO_NUMBERS if in_same_order(differences[couple.measure], differences[couple.against]) else {})
+            for couple, one in zip(
+                made, _agreements_compared(ties_of[by], task, votes, made, differences, rng), strict=True
+            )
+        ]
+    if not testable(votes):
         numbers = [row | {"p_t": math.nan, "p_sign_flip": math.nan} for row in numbers]
     adjusted = _adjusted(made, np.array([row["p_t"] for row in numbers]))
     return [
@@ -244,15 +271,20 @@ def _rows_by(
     ]
 
 
+def in_same_order(first: Floats, second: Floats) -> bool:
+    """Say whether two measures put the systems of every pair in the same order, from their score differences."""
+    return bool(np.array_equal(np.sign(first), np.sign(second)))
+
+
 def _agreements_compared(
-    by: By,
+    ties: Ties,
     task: JudgedTask,
     votes: VotesByPerson,
     made: Sequence[Couple],
     differences: Mapping[str, Floats],
     rng: np.random.Generator,
 ) -> list[Comparison]:
-    ties, weight = TIES_OF[by], votes.weight
+    weight = votes.weight
     found = {name: _without_side(task, votes, one, ties) for name, one in differences.items()}
     mean = {name: mean for name, (mean, _) in found.items()}
     influence = {name: influence for name, (_, influence) in found.items()}
@@ -316,7 +348,7 @@ def _adjusted(made: Sequence[Couple], p: Floats) -> Floats:
 def _family(wanted: Wanted, native: Sequence[str], main: str) -> tuple[Sequence[str], str]:
     """Return the measures of the family and what they are compared with; converted ones are in it only by name."""
     if not wanted.compare:
-        return native, main
+        return [name for name in native if name != main], main
     return (wanted.compare, main) if len(wanted.compare) == 1 else (wanted.compare[1:], wanted.compare[0])
 
 

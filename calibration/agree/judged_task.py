@@ -12,6 +12,7 @@ from calibration.agree.measures.variants import Fit, Variant
 from calibration.agree.result import FEWEST_PAIRS, FEWEST_QUERIES
 from calibration.inference.results import info, warning
 from calibration.inference.sides import SideAdjustment, without_side
+from calibration.raters.preferences import notes_on_sides
 from calibration.tables.preferences import (
     VOTES,
     completed,
@@ -22,7 +23,15 @@ from calibration.tables.preferences import (
 )
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.ceiling import Ceiling, ceiling, one_vote_each
-from metrics.agreement.people import Crossing, VotesByPerson, crossing, spread_of_tastes
+from metrics.agreement.people import (
+    FEWEST_CLUSTERS,
+    Crossing,
+    VotesByPerson,
+    crossing,
+    effective_number,
+    is_few,
+    spread_of_tastes,
+)
 from metrics.arrays import Bools, Floats
 from metrics.errors import counted, listed
 
@@ -230,52 +239,88 @@ def _most_frequent(languages: "pd.Series[str]") -> str:
     return str(found.iloc[0]) if len(found) else DEFAULT_LANGUAGE
 
 
-FEWEST_WORKERS = 4
-"""People from which a difference of measures is tested."""
 FEWEST_TOPICS = 5
-"""Queries, likewise."""
+"""Queries from which a difference of measures is tested; people, and queries for intervals, see `metrics.agreement.people.is_few`."""
+NOTABLE_LEAN = 0.1
+"""Side effect in log odds from which it is said what it is, where sides were even."""
 WIDE_TASTES = 0.3
 """Spread of tastes above which the p of majorities is too small: it is exceeded by one crowd in twenty whose p still holds."""
 JUDGED, EVERYBODY = "preferences", "workers"
 """The tables that no parameter is fitted to as other data."""
 
 
-def testable(crossing: Crossing) -> bool:
+def testable(votes: VotesByPerson) -> bool:
     """Say whether there are people and queries enough for a p value that holds."""
-    return crossing.workers >= FEWEST_WORKERS and crossing.queries >= FEWEST_TOPICS
+    crossed = votes.crossing
+    few_people = crossed.is_crossed and is_few(np.bincount(crossed.worker, votes.weight))
+    return not few_people and crossed.queries >= FEWEST_TOPICS
 
 
-def diagnostics(crossing: Crossing) -> tuple[Diagnostic, ...]:
-    """Return what the people and queries of a task make of its intervals and tests."""
-    return tuple(_diagnostics(crossing))
+def diagnostics(task: JudgedTask) -> tuple[Diagnostic, ...]:
+    """Return what the people, queries and sides of a task make of its intervals and tests."""
+    return tuple(_diagnostics(task))
 
 
-def _diagnostics(crossing: Crossing) -> Iterator[Diagnostic]:
-    if crossing.is_crossed and crossing.workers > 1:
+def _diagnostics(task: JudgedTask) -> Iterator[Diagnostic]:
+    votes, crossed = task.votes, task.votes.crossing
+    share, share_of_query = (np.bincount(each, votes.weight) for each in (crossed.worker, crossed.query))
+    if not crossed.knows_workers:
+        yield info("workers_not_known", f"Who judged is not known: intervals and p are over {crossed.queries} queries.")
+    elif crossed.is_crossed and is_few(share):
+        yield warning("few_workers", _few("worker", share) + ": there are no intervals and no p. Four or more are needed.")
+    elif crossed.is_crossed:
         yield info(
             "crossed_workers",
-            f"The same people judge several queries ({crossing.queries_each:.1f} a worker on average,"
-            f" {crossing.most_queries_each} at most), so intervals and p are over queries and people at once, and measures are"
+            f"The same people judge several queries ({crossed.queries_each:.1f} a worker on average,"
+            f" {crossed.most_queries_each} at most), so intervals and p are over queries and people at once, and measures are"
             " not exchanged within queries.",
         )
-    if crossing.workers == 1:
-        yield warning(
-            "few_workers",
-            "1 worker judged: intervals are over queries alone and say nothing of other people, and there is no p; let"
-            f" {FEWEST_WORKERS} or more judge.",
-        )
-    elif crossing.workers < FEWEST_WORKERS:
-        yield warning(
-            "few_workers",
-            f"{counted(crossing.workers, 'worker')} judged, too few to tell how much people differ: there is no p, and"
-            f" intervals are less reliable than they say; let {FEWEST_WORKERS} or more judge.",
-        )
-    if crossing.queries < FEWEST_TOPICS:
+    if is_few(share_of_query):
+        yield warning("few_topics", _few("query", share_of_query) + ": there are no intervals and no p. Five or more are needed.")
+    elif crossed.queries < FEWEST_TOPICS:
         yield warning(
             "few_topics",
-            f"{counted(crossing.queries, 'query was', 'queries were')} judged, too few to tell how much queries differ: there is no p, and"
-            f" intervals are less reliable than they say; let {FEWEST_TOPICS} or more be judged.",
+            f"{counted(crossed.queries, 'query', 'queries')} were judged, too few to test a difference: there is no p. Five or more are needed.",
         )
+    yield from _on_sides(task)
+
+
+def _few(what: str, share: Floats) -> str:
+    """Say that there are few clusters, or that few of them make up nearly all of an estimate."""
+    number = counted(len(share), what, "queries" if what == "query" else None)
+    verb = "judged" if what == "worker" else "was judged" if len(share) == 1 else "were judged"
+    if len(share) < FEWEST_CLUSTERS:
+        return f"{number} {verb}, too few to tell how much others differ"
+    return (
+        f"{number} {verb}, and one of them makes up {share.max():.0%} of the numbers, as if there were {effective_number(share):.1f}:"
+        " too few to tell how much others differ"
+    )
+
+
+def _on_sides(task: JudgedTask) -> Iterator[Diagnostic]:
+    """Say where sides may not have been drawn by lot, and what comparisons make of it: one sentence."""
+    side = task.side
+    if side is None:
+        return
+    uneven = next(notes_on_sides(task.judgments), None)
+    if not side.is_separable:
+        if uneven is None:
+            return
+        yield warning("side_not_separable", f"{uneven.sentence} Comparisons are made with the votes as they are.")
+        return
+    lean = f"the left side gains {side.side:+.2f} in log odds; comparisons are made without that effect."
+    if uneven is not None:
+        yield warning(uneven.name, f"{uneven.sentence} By the votes {lean}")
+    elif abs(side.side) >= max(NOTABLE_LEAN, 2 * _error_of_side(side)):
+        yield info("side_effect", f"No study file says that sides were drawn by lot. By the votes {lean}")
+
+
+def _error_of_side(side: SideAdjustment) -> float:
+    """Return the standard error of a side effect as if all votes were independent: enough to see what chance makes of few votes."""
+    towards = np.zeros(side.parameters)
+    place = int(side.parameter[2][0])
+    towards[place] = 1.0
+    return float(np.sqrt(side.solved(towards)[place]))
 
 
 def wide_tastes(votes: VotesByPerson, differences: Mapping[str, Floats]) -> Iterator[Diagnostic]:

@@ -12,6 +12,7 @@ import pandas as pd
 from pydantic import JsonValue
 
 from calibration.user_model.model import Diagnostic
+from metrics.agreement.agreement import Ties
 from metrics.errors import counted
 from metrics.results import Overview, Summarised
 
@@ -19,8 +20,12 @@ FEWEST_PAIRS = 10
 """Pairs with a majority from which an agreement is a finding; as many with two votes or more make a ceiling."""
 FEWEST_QUERIES = 2
 """Queries, likewise."""
+MOST_TIED = 0.3
+"""Share of a measure's pairs with equal scores beyond which a tie counts half in what leads: else its agreement is that of its ties."""
 FARTHEST = 1.0
 """No two agreements are farther apart."""
+MOST_SHARED = 0.1
+"""Share of names that stand in several topics below which they name items of a topic and no systems."""
 Row: TypeAlias = "pd.Series[object]"
 """A row of agreement.csv."""
 
@@ -207,11 +212,12 @@ class AgreementTables(Summarised):
         return applied.set_index(["task", "measure", "ties"])[["agreement", "low", "high", "fit", "pairs"]]
 
     def overview(self) -> Overview:
-        """Return the agreement of every measure where ties count against it, the ceilings, and what is missing and why."""
-        shown = self.frame().xs("against", level="ties").reset_index()
-        ceilings = self.agreement.query("exclusions == 'applied' and ties == 'against'").drop_duplicates(
-            "task"
-        )
+        """Return the agreement of every measure by the leading convention for ties, the ceilings, and what is missing and why."""
+        applied = self.agreement.query("exclusions == 'applied'")
+        leads = {task: leading_ties(rows) for task, rows in applied.groupby("task")}
+        leading = applied[applied["ties"] == applied["task"].map(leads)]
+        shown = leading[["task", "measure", "agreement", "low", "high", "fit", "pairs"]]
+        ceilings = leading.drop_duplicates("task")
         limits = [_ceilings_in_words(one) for one in ceilings.to_dict("records")]
         known = [one.sentence for of_task in self.diagnostics.values() for one in of_task]
         return Overview(shown, ".3f", [*limits, *self.notes, *dict.fromkeys(known)])
@@ -240,7 +246,8 @@ def _ceilings_in_words(row: Mapping[Hashable, Any]) -> str:
         for whose, name in (("a second panel", "ceiling"), ("a perfect measure", "perfect"))
     )
     ties = f"{row['vote_ties']} of {counted(row['pairs'], 'pair')} tied in the votes"
-    return f"{row['task']}: ceilings: {', '.join(of)}; {ties}."
+    there = f"of {row['pairs_there']:,} of {counted(row['pairs'], 'pair')}"
+    return f"{row['task']}: ceilings {there}: {', '.join(of)}; {ties}."
 
 
 def decided(row: Row) -> int:
@@ -251,6 +258,38 @@ def decided(row: Row) -> int:
 def tells(row: Row) -> bool:
     """Say whether there are pairs and queries enough for a finding."""
     return decided(row) >= FEWEST_PAIRS and int(row["queries"]) >= FEWEST_QUERIES
+
+
+def often_tied(rows: pd.DataFrame) -> dict[str, float]:
+    """Return the measures whose scores tie on many pairs but not on all, with the share of pairs.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Rows of agreement.csv, of one task and treatment of exclusions.
+    """
+    of_measure = rows.drop_duplicates("measure").set_index("measure")
+    share = of_measure["metric_ties"] / of_measure["pairs"]
+    return {str(name): float(value) for name, value in share.items() if MOST_TIED < value < 1}
+
+
+def leading_ties(rows: pd.DataFrame) -> Ties:
+    """Return the convention that leads: `half` where a measure's scores are often tied (`often_tied`), else that of the paper."""
+    return "half" if often_tied(rows) else "against"
+
+
+def judged_things(pairs: pd.DataFrame) -> tuple[str, str]:
+    """Return what pairs are of, singular and plural: systems, or items where names hardly ever stand in two topics.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        With topic, system_a, system_b.
+    """
+    places = pd.concat([pairs[["topic", side]].set_axis(["topic", "name"], axis=1) for side in ("system_a", "system_b")])
+    topics = places.drop_duplicates().groupby("name").size()
+    is_item = places["topic"].nunique() > 1 and (topics > 1).mean() < MOST_SHARED
+    return ("item", "items") if is_item else ("system", "systems")
 
 
 def nothing_detectable(detectable: float) -> str:

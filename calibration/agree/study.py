@@ -5,7 +5,7 @@ scores with the preferences, `calibration.agree.comparisons` the measures with e
 in docs/agreement.md.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -14,13 +14,14 @@ import numpy as np
 import pandas as pd
 
 from calibration.agree.comparisons import COLUMNS as COMPARISON_COLUMNS
-from calibration.agree.comparisons import comparison_rows, couples
+from calibration.agree.comparisons import Couple, comparison_rows, couples, in_same_order
 from calibration.agree.evidence import (
     Evidence,
     FixedScorer,
     Measured,
     Scorer,
     check_runs,
+    judged_summaries,
     scores_of_task,
     with_system_names,
 )
@@ -36,7 +37,7 @@ from calibration.agree.judged_task import (
 from calibration.agree.measures.kinds import KINDS
 from calibration.agree.measures.names import measure_called, printed_name, resolved, resolved_for_all
 from calibration.agree.measures.variants import Fit, Role, Variant
-from calibration.agree.result import AgreementTables, Wanted, wanted_by_study
+from calibration.agree.result import AgreementTables, Wanted, judged_things, leading_ties, wanted_by_study
 from calibration.agree.task_agreement import (
     COLUMNS,
     CURVE_COLUMNS,
@@ -52,10 +53,13 @@ from calibration.agree.task_agreement import (
 from calibration.raters.consistency import note_on_clickers, random_clickers
 from calibration.tables.study import STUDY_FILE
 from calibration.user_model.model import Diagnostic
+from metrics.agreement.agreement import precision
 from metrics.arrays import Floats
 from metrics.errors import input_fault, listed
 from metrics.registry import Measure
 
+FINE_ENOUGH, LARGE_SCORE = 1e-3, 1e6
+"""Share of the spread of scores that may be lost without a word, and scores below which nothing is."""
 SCORES_MARK = "from scores"
 """Stands behind the name of a measure from elsewhere that is called like one of ours."""
 
@@ -274,7 +278,7 @@ def _known(scored: _Scored, evidence: Evidence, differences: Mapping[str, Floats
     fitted_to = evidence.tables if evidence.model is not None and evidence.same_tables else {}
     clickers = random_clickers(scored.task.judgments)
     return (
-        *diagnostics(crossing),
+        *diagnostics(scored.task),
         *([note_on_clickers(clickers[1])] if clickers else []),
         *wide_tastes(votes, differences),
         *same_people(scored.measured.variants, judges, crossing, fitted_to),
@@ -334,17 +338,42 @@ def _result(scored: _Scored, wanted: Wanted, evidence: Evidence, rng: np.random.
     texts = shown_texts(task, evidence.sources.get(task.task))
     return _Result(
         agreement=found.rows,
-        comparisons=comparison_rows(task, made, found.differences, rng),
+        comparisons=comparison_rows(task, made, found.differences, rng, leading_ties(pd.DataFrame(found.rows))),
         curve=[row for sweep in measured.sweeps for row in sweep_rows(task, sweep, rng=rng)],
         pairs=pair_rows(task, found.differences),
         disagreements=disagreement_rows(task, looked_at, found.differences[looked_at], texts),
         notes=[
-            f"{task.task}: {measure} scores the systems of every pair alike, so nothing can be said of it"
-            + ("" if measure == measured.variants[0].measure else "; it is compared by name only")
-            for measure in constant
+            *(
+                f"{task.task}: {measure} scores the {judged_things(task.pairs)[1]} of every pair alike, so nothing can be said of it"
+                for measure in constant
+            ),
+            *_same_orders(task, made, found.differences),
+            *_lost_precision(task, measured.variants),
         ],
         known=_known(scored, evidence, found.differences),
     )
+
+
+def _same_orders(task: JudgedTask, made: Sequence[Couple], differences: Mapping[str, Floats]) -> Iterator[str]:
+    """Yield a sentence for every two measures that cannot differ."""
+    for one in made:
+        if in_same_order(differences[one.measure], differences[one.against]):
+            yield (
+                f"{task.task}: {one.measure} and {one.against} put the {judged_things(task.pairs)[1]} of every pair in the same order, so they"
+                " agree with people alike, whatever people prefer, and are not compared by agreement"
+            )
+
+
+def _lost_precision(task: JudgedTask, variants: Sequence[Variant]) -> Iterator[str]:
+    """Yield a sentence for every measure whose scores are so large that numbers in a computer hardly tell them apart."""
+    for variant in variants:
+        scores = variant.scores.reindex(judged_summaries(task)).fillna(0.0)
+        largest, spread = float(scores.abs().max()), float(scores.max() - scores.min())
+        if precision(largest) > FINE_ENOUGH * spread and largest >= LARGE_SCORE:
+            yield (
+                f"{task.task}: {variant.measure} has scores about {largest:.0e} that differ by {spread:.2g} at most; differences below"
+                f" {precision(largest):.0e} are lost and count as ties: subtract from all scores what they have in common"
+            )
 
 
 def _with_everybody(everybody: Sequence[JudgedTask], scorers: Mapping[str, TaskScorer]) -> list[Row]:

@@ -95,7 +95,7 @@ def task_agreement(task: JudgedTask, variants: Sequence[Variant], *, exclusions:
         ceiling=task.ceiling(),
         no_ceiling=task.no_ceiling,
         exclusions=exclusions,
-        warnings=" ".join(one.name for one in diagnostics(votes.crossing) if one.severity == "warning"),
+        warnings=" ".join(one.name for one in diagnostics(task) if one.severity == "warning"),
     )
     rows = [
         row

@@ -44,11 +44,29 @@ def test_with_too_few_people_or_queries_there_is_no_p():
 
 
 def test_of_a_single_person_nothing_is_said_of_others():
-    """The interval is over queries alone, and says so."""
+    """No interval over queries alone takes the place of one over people."""
     result = found(workers=1)
 
     assert names(result) == ["few_workers"]
-    assert "over queries alone and say nothing of other people" in result.warnings[0]
+    assert "1 worker judged, too few to tell how much others differ: there are no intervals" in result.warnings[0]
+    assert result.agreement[["low", "high"]].isna().all(axis=None)
+    assert result.comparisons[["low", "high", "p_t"]].isna().all(axis=None)
+
+
+def test_where_nobody_knows_who_judged_intervals_are_over_queries_and_nothing_speaks_of_workers():
+    """A crowd without ids is neither one person nor one person a vote."""
+    tables = study(topics=8, workers=6)
+    unknown = tables | {"preferences": tables["preferences"].assign(worker=None)}
+    result = agree(Evidence(tables=unknown))
+
+    assert names(result)[0] == "workers_not_known"
+    assert result.agreement["low"].notna().any()
+    assert result.agreement[["workers", "queries_per_worker"]].isna().all(axis=None)
+    said = [one.sentence for one in result.diagnostics[TASK]]
+    assert not any("worker" in sentence for sentence in said)
+    own = tables["preferences"].assign(worker=[f"w{row}" for row in range(len(tables["preferences"]))])
+    invented = agree(Evidence(tables=tables | {"preferences": own})).agreement
+    assert np.allclose(invented["low"], result.agreement["low"], equal_nan=True)
 
 
 def test_who_clicks_at_random_is_said():
