@@ -3,7 +3,7 @@
 `calibration.agree.study` makes it from a folder of tables; docs/agreement.md lists the columns.
 """
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, TypeAlias
@@ -290,6 +290,37 @@ def judged_things(pairs: pd.DataFrame) -> tuple[str, str]:
     topics = places.drop_duplicates().groupby("name").size()
     is_item = places["topic"].nunique() > 1 and (topics > 1).mean() < MOST_SHARED
     return ("item", "items") if is_item else ("system", "systems")
+
+
+def beyond_perfect(rows: pd.DataFrame, ties: Ties) -> Iterator[str]:
+    """Yield what a measure that agrees more often than a perfect one is estimated to owes that to; nothing without any.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Rows of agreement.csv, of one task, with exclusions applied.
+    ties : str
+        The convention.
+    """
+    leading = rows[(rows["ties"] == ties) & (rows["fit"] != "in_sample")]
+    above = leading[leading["agreement_there"] > leading["perfect"]]
+    if above.empty:
+        return
+    best = above.loc[above["agreement_there"].idxmax()]
+    who = f"{best['measure']} does" if len(above) == 1 else f"{len(above)} measures do, {best['measure']} most often"
+    there = f"{100 * best['agreement_there']:.1f} %"
+    votes = best["judgments"] / best["pairs"]
+    if best["agreement_there"] > best["perfect_high"]:
+        cause = (
+            "which is beyond the interval of that estimate. A measure can only do so that knows these very votes, or where some people"
+            " judge many pairs and it follows them: see what its scores were made from"
+        )
+    else:
+        cause = (
+            f"which is within the interval of that estimate: with {votes:.1f} votes a pair nobody can tell how often the side that most people"
+            " prefer has them"
+        )
+    yield f"{who} so in {there} there, {cause}."
 
 
 def nothing_detectable(detectable: float) -> str:

@@ -359,7 +359,7 @@ def _same_orders(task: JudgedTask, made: Sequence[Couple], differences: Mapping[
     for one in made:
         if in_same_order(differences[one.measure], differences[one.against]):
             yield (
-                f"{task.task}: {one.measure} and {one.against} put the {judged_things(task.pairs)[1]} of every pair in the same order, so they"
+                f"{task.task}: {one.against} and {one.measure} put the {judged_things(task.pairs)[1]} of every pair in the same order, so they"
                 " agree with people alike, whatever people prefer, and are not compared by agreement"
             )
 

@@ -317,7 +317,7 @@ def notes_on_sides(judged: pd.DataFrame) -> Iterator[Diagnostic]:
     if len(several) and several["mean"].isin([0, 1]).all():
         yield warning(
             "sides_not_drawn",
-            f"Each of {len(several)} pairs was shown the same way round every time: a lean to a side cannot be told from "
+            f"Each of {len(several):,} pairs was shown the same way round every time: a lean to a side cannot be told from "
             "a liking for what stood there.",
         )
     elif 2 * bdtr(min(a_left.sum(), (1 - a_left).sum()), len(a_left), 0.5) < UNEVEN:

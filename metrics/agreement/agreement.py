@@ -242,7 +242,7 @@ TIES: MappingProxyType[Ties, str] = MappingProxyType(
         "weighted": "the mean share of votes for the metric's choice; no majority is taken",
     }
 )
-RELATIVE_TIE, OF_LARGEST, ROUNDING = 1e-12, 1e-9, 1e-14
+RELATIVE_TIE, OF_LARGEST, ROUNDING = 1e-12, 1e-9, 4e-15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -392,7 +392,7 @@ def score_difference(first: ArrayLike, second: ArrayLike) -> Floats:
 
 
 def precision(size: ArrayLike) -> Floats:
-    """Return how far two scores of a size may be apart by rounding alone: 45 times the spacing of such numbers."""
+    """Return how far two scores of a size may be apart by rounding alone: 18 times the spacing of such numbers."""
     return np.asarray(ROUNDING * np.asarray(size, dtype=np.float64))
 
 

@@ -322,7 +322,8 @@ def spread_of_tastes(votes: VotesByPerson, differences: ArrayLike) -> float:
 
     Let x be a measure's score difference of a pair over its root mean square, and y = 1, 0 or -1 a vote. A person's slope is
     b = sum x y / sum x^2, its error that of sums over the person's queries. The spread is the square root of the variance of
-    slopes over people less the mean of their squared errors, on average over measures.
+    slopes over people less the mean of their squared errors, both weighted by sum x^2, so that people who judged little do not decide
+    it; on average over measures.
 
     Parameters
     ----------
@@ -352,4 +353,6 @@ def _variance_of_slopes(votes: VotesByPerson, difference: Floats) -> float:
     slope = np.divide(_sums(crossed.worker, x * lead), size, out=np.zeros_like(size), where=told)
     residual = _sums(crossed.cell, x * (lead - slope[crossed.worker] * x))
     error = _sums(of_worker, residual**2)[told] / size[told] ** 2 * queries[told] / (queries[told] - 1)
-    return float(slope[told].var(ddof=1) - error.mean())
+    part = size[told] / size[told].sum()
+    apart = (slope[told] - part @ slope[told]) ** 2
+    return float(part @ apart / (1 - part @ part) - part @ error)
