@@ -21,11 +21,6 @@ from metrics.agreement.agreement import TIES, Ties
 from metrics.errors import counted
 from study_app.cli.output import table_text
 
-HEADS = {
-    "primary": "Primary comparison",
-    "family": "Comparisons",
-    "exploratory": "Exploratory comparisons",
-}
 PLACES = {"study_file": "in the study file", "analysis": "at analysis", "nowhere": ""}
 """Column ``named`` of comparisons.csv -> where that is."""
 WAYS = {
@@ -216,6 +211,8 @@ class _TaskText:
         rest = [ties for ties in TIES if ties not in {self.ties, *self._others}]
         yield f"{', '.join(rest)}, votes: agreement.csv, comparisons.csv." if rest else "By votes: comparisons.csv."
         yield from self.known
+        if self.leading["low"].isna().any() and not first["warnings"]:
+            yield "no interval: all queries are alike; that is too little to say, not certainty."
         if first["no_ceiling_interval"]:
             yield f"The ceilings have no interval: {first['no_ceiling_interval']}."
         if self._drawn:
@@ -278,7 +275,7 @@ class _TaskText:
                     if way == By.MAJORITY
                     else []
                 ),
-                *([f"{HEADS[row['standing']].lower()} {PLACES[row['named']]}".strip()] if self._names_places else []),
+                *([f"{row['standing']} {PLACES[row['named']]}".strip()] if self._names_places else []),
             ]
 
 
