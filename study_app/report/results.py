@@ -344,16 +344,16 @@ def finding(result: TaskResult) -> str:
     row = result.row(result.asked)
     if not tells(row):
         return (
-            f"Too few to say how well {result.asked} agrees with the preferences:"
+            f"Too few to say how well {result.named or _only(result)} agrees with the preferences:"
             f" {counted(decided(row), 'decided pair')}, {result.topics_counted}"
         )
     agreement = f"{percent(row['agreement'])} of the pairs ({percent_interval(row['low'], row['high'])})"
     sentence = f"{result.asked} agrees with the preferences on {agreement}"
-    if result.named is None and len(result.fair_measures) > 1 and result.worst != result.asked:
-        lowest = result.row(result.worst)
-        sentence = (
-            f"Of {len(result.fair_measures)} measures {result.asked} agrees most often, on {agreement}, and {result.worst} least often, on"
-            f" {percent(lowest['agreement'])}"
+    lowest = result.row(result.worst)
+    if result.named is None and lowest["agreement"] < row["agreement"]:
+        return (
+            f"Of {len(result.fair_measures)} measures {result.asked} agrees most often with the preferences, on {percent(row['agreement'])} of"
+            f" the pairs, and {result.worst} least often, on {percent(lowest['agreement'])}"
         )
     if math.isnan(row["ceiling"]) or math.isnan(row["low"]):
         return sentence
@@ -367,6 +367,10 @@ def finding(result: TaskResult) -> str:
         word = "fewer" if row["high"] < row["ceiling_low"] else "more"
         return f"{sentence}, {word} than {panel}"
     return f"{sentence}; {panel} ({percent_interval(row['ceiling_low'], row['ceiling_high'])})"
+
+
+def _only(result: TaskResult) -> str:
+    return result.main if len(result.measures) == 1 else "any measure"
 
 
 def ranked_alike(one: str, other: str, tau: float, interval: tuple[float, float], systems: int) -> str:

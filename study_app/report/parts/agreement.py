@@ -110,7 +110,7 @@ def summary(result: TaskResult, *, simulated: bool) -> Iterator[str]:
     yield from _named_sentences(result)
     if result.fitted is not None:
         yield _fitted_sentence(result, result.fitted)
-    if len(result.fair_measures) > 1 and tells(row) and result.named is not None:
+    if len(result.fair_measures) > 1 and tells(row):
         yield _best_sentence(result)
 
 
