@@ -292,7 +292,9 @@ def _agreements_compared(
         compare(
             mean[couple.measure],
             mean[couple.against],
-            error=votes.crossing.error(influence[couple.measure] - influence[couple.against], weight),
+            error=votes.crossing.error(
+                influence[couple.measure] - influence[couple.against], weight, linear=ties == "weighted"
+            ),
             exchange=not votes.crossing.is_crossed,
             rng=rng,
         )

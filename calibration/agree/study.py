@@ -333,7 +333,7 @@ def _result(scored: _Scored, wanted: Wanted, evidence: Evidence, rng: np.random.
     task, measured = scored.task, scored.measured
     found = task_agreement(task, measured.variants, exclusions="applied")
     constant = constant_measures(found.differences)
-    looked_at = wanted.primary[0] if wanted.primary else measured.variants[0].measure
+    looked_at = wanted.primary[0] if wanted.primary else _highest(found.rows)
     made = couples(wanted, measured.variants, constant=constant)
     texts = shown_texts(task, evidence.sources.get(task.task))
     return _Result(
@@ -352,6 +352,15 @@ def _result(scored: _Scored, wanted: Wanted, evidence: Evidence, rng: np.random.
         ],
         known=_known(scored, evidence, found.differences),
     )
+
+
+def _highest(rows: Sequence[Row]) -> str:
+    """Return the measure of highest agreement by the leading convention, those fitted in sample left out where there are others."""
+    frame = pd.DataFrame(rows)
+    leading = frame[frame["ties"] == leading_ties(frame)]
+    fair = leading[leading["fit"] != Fit.IN_SAMPLE]
+    among = (fair if len(fair) else leading).fillna({"agreement": -1.0})
+    return str(among.loc[among["agreement"].idxmax(), "measure"])
 
 
 def _same_orders(task: JudgedTask, made: Sequence[Couple], differences: Mapping[str, Floats]) -> Iterator[str]:

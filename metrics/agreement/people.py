@@ -131,7 +131,7 @@ class Crossing:
         """Whether anybody judged more than one query."""
         return self.knows_workers and len(self.worker_of_cell) > self.workers
 
-    def error(self, influence: Floats, weight: Floats) -> Error:
+    def error(self, influence: Floats, weight: Floats, *, linear: bool = True) -> Error:
         """Return how far an estimate may be off, see the module.
 
         Parameters
@@ -140,6 +140,9 @@ class Crossing:
             What each judgment adds to its error; adds up to 0.
         weight : (n,) ndarray of float
             Part of each judgment in the estimate, adding up to 1.
+        linear : bool
+            Whether the estimate is a mean of votes. Of an agreement of majorities the influence of a single vote has more noise than
+            the vote (`VotesByPerson.influence`), n / (n - 1) times of n votes, and V_least would be too large.
 
         Returns
         -------
@@ -157,7 +160,7 @@ class Crossing:
             return Error(math.sqrt(by_query), query_df)
         by_worker, people = self._over_people(influence, weight, by_query)
         least, worker_df = _alone(_sums(self.worker, influence), share), effective_number(share) - 1
-        variance = max(by_query + max(0.0, people) * (1 + 1 / query_df), least)
+        variance = max(by_query + max(0.0, people) * (1 + 1 / query_df), least if linear else 0.0)
         df = variance**2 / (by_query**2 / query_df + by_worker**2 / worker_df)
         return Error(math.sqrt(variance), max(df, min(query_df, worker_df)))
 
@@ -297,7 +300,7 @@ class VotesByPerson:
         if ties == "drop":
             weight = weight * ((difference != 0) & (self.share != 0.5))[self.pair]
             weight = weight / weight.sum() if weight.any() else weight
-        return self.crossing.error(self.influence(difference, ties), weight)
+        return self.crossing.error(self.influence(difference, ties), weight, linear=ties == "weighted")
 
     def interval(self, difference: Floats, ties: Ties, level: float = 0.95) -> tuple[float, float]:
         """Return the interval of the agreement of one measure, cut at 0 and 1; NaN where nothing is known about it.
