@@ -272,7 +272,7 @@ class Measured:
     Attributes
     ----------
     variants : tuple of Variant
-        The main one first.
+        The default one first.
     sweeps : tuple of Sweep
         The same measures over a parameter.
     notes : tuple of str

@@ -82,7 +82,7 @@ class Wanted:
         The measure, and what it is compared with.
     compare : tuple of str
         The measures of the family; the first is what the others are compared with, a single one is compared with the
-        task's main measure. Empty: every measure neither fitted in sample nor converted, against the main one.
+        first measure of the table. Empty, and no primary comparison: every two measures.
     at_analysis : bool
         They were named when the answers were there, and not in the study file.
     """
@@ -161,7 +161,7 @@ class AgreementTables(Summarised):
     pairs : DataFrame
         One row per pair: votes, and the score difference under every measure.
     disagreements : DataFrame
-        One row per pair on which the main measure and the votes disagree most, with texts.
+        One row per pair on which the measure asked about and the votes disagree most, with texts.
     wanted : mapping of str to Wanted
         By task, which comparisons were named.
     notes : tuple of str

@@ -46,14 +46,20 @@ from calibration.agree.task_agreement import (
     constant_measures,
     disagreement_rows,
     pair_rows,
+    score_differences,
     shown_texts,
     sweep_rows,
     task_agreement,
 )
-from calibration.raters.consistency import note_on_clickers, random_clickers
+from calibration.raters.consistency import (
+    note_on_camp,
+    note_on_clickers,
+    opposed_people,
+    random_clickers,
+)
 from calibration.tables.study import STUDY_FILE
 from calibration.user_model.model import Diagnostic
-from metrics.agreement.agreement import precision
+from metrics.agreement.agreement import agreement, precision
 from metrics.arrays import Floats
 from metrics.errors import input_fault, listed
 from metrics.registry import Measure
@@ -277,11 +283,43 @@ def _known(scored: _Scored, evidence: Evidence, differences: Mapping[str, Floats
     judges = set(scored.task.judgments["worker"].unique())
     fitted_to = evidence.tables if evidence.model is not None and evidence.same_tables else {}
     clickers = random_clickers(scored.task.judgments)
+    alone = [] if clickers is None else list(clickers[0][clickers[1].is_one])
+    opposed = opposed_people(scored.task.judgments, map(str, alone)) if alone else {}
     return (
         *diagnostics(scored.task),
-        *([note_on_clickers(clickers[1])] if clickers else []),
+        *([note_on_clickers(clickers[1])] if clickers and len(opposed) < len(alone) / 2 else []),
+        *([note_on_camp(opposed, votes.crossing.workers, _without_people(scored, opposed))] if opposed else []),
         *wide_tastes(votes, differences),
         *same_people(scored.measured.variants, judges, crossing, fitted_to),
+    )
+
+
+def _without_people(scored: _Scored, people: Collection[str]) -> str:
+    """Say what the first measures agree without some people, the votes that most of a pair's other people have deciding."""
+    (task,) = judged_tasks({"preferences": _as_rows(scored.task, without=people)}) or (None,)
+    if task is None:
+        return ""
+    said = []
+    for variant in scored.measured.variants[:3]:
+        both = [agreement(score_differences(one, variant.scores.to_frame())[:, 0], one.share, one.topics, ties="half").value for one in (task, scored.task)]
+        said.append(f"{variant.measure} {both[0]:.1%} for {both[1]:.1%}")
+    return f"Without them, agreement with a tie as half: {', '.join(said)}."
+
+
+def _as_rows(task: JudgedTask, *, without: Collection[str]) -> pd.DataFrame:
+    """Return the judgments of a task without some people as rows of table preferences, system_a on the left."""
+    kept = task.judgments[~task.judgments["worker"].astype("str").isin(without)]
+    sides = {"votes_a": "left", "votes_b": "right"}
+    return pd.DataFrame(
+        {
+            **{name: kept[name].astype("str") for name in ("worker", "task", "topic", "pair")},
+            "system_left": kept["system_a"].astype("str"),
+            "system_right": kept["system_b"].astype("str"),
+            "choice": kept["vote"].astype("str").replace(sides),
+            "decision_seconds": kept["decision_seconds"],
+            "language": task.language,
+            "validation_of": None,
+        }
     )
 
 

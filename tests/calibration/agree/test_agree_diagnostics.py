@@ -111,3 +111,18 @@ def test_measures_that_were_fitted_to_the_same_people_are_named():
     assert sentences[0].startswith("M@preferences: fitted to the other queries, which the same people judged")
     assert "M@stops: fitted to other data of the same study; 2 of the 8 workers who judged" in sentences[1]
     assert "same_people" not in [one.name for one in of_others if "M@stops" in one.sentence]
+
+
+def test_a_camp_is_called_a_camp_and_nobody_is_advised_to_leave_anybody_out():
+    """Four of twelve always prefer the other one: no carelessness, and the agreement without them stands beside."""
+    tables = study(topics=8, workers=12)
+    votes = tables["preferences"]
+    some = votes["worker"].isin(sorted(votes["worker"].unique())[:4])
+    turned = votes["choice"].map({"left": "right", "right": "left"}).fillna(votes["choice"])
+    said = agree(Evidence(tables=tables | {"preferences": votes.assign(choice=votes["choice"].where(~some, turned))}))
+
+    (camp,) = (one for one in said.diagnostics[TASK] if one.name == "two_camps")
+    assert "of 12 people prefer the opposite of the others" in camp.sentence
+    assert "Without them, agreement with a tie as half: M@1500 " in camp.sentence
+    assert "careless_workers" not in names(said)
+    assert not any("exclude" in one.sentence for one in said.diagnostics[TASK])
