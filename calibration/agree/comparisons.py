@@ -292,9 +292,7 @@ def _agreements_compared(
         compare(
             mean[couple.measure],
             mean[couple.against],
-            error=votes.crossing.error(
-                influence[couple.measure] - influence[couple.against], weight, linear=ties == "weighted"
-            ),
+            error=votes.crossing.error(influence[couple.measure] - influence[couple.against], weight),
             exchange=not votes.crossing.is_crossed,
             rng=rng,
         )

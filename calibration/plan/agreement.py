@@ -240,7 +240,7 @@ class DifferenceDesign:
         people, ties = votes.by_person(), study.ties
         one, other = (np.nanmean(pair_credit(each, people.share, ties=ties)) for each in (first, second))
         influence = people.influence(first, ties) - people.influence(second, ties)
-        error = people.crossing.error(influence, people.weight, linear=ties == "weighted")
+        error = people.crossing.error(influence, people.weight)
         tell_from = 0.0 if testable(people) else None
         return _outcome(float(one - other), error, (-1.0, 1.0), tell_from)
 

@@ -20,7 +20,7 @@ every person judges one query, or nobody knows who judged, V is V_query. With fe
 The same formulas, for many estimates at once, are in `calibration.rank.crossed`.
 
 A majority is no mean over votes, and leaving out a person turns odd numbers of votes into even ones. So what a single vote adds to
-the agreement of majorities is what is lost with another of the pair's votes in its place (`VotesByPerson.influence`): its projection
+the agreement of majorities is what is lost with any of the pair's votes in its place (`VotesByPerson.influence`): its projection
 (Hajek 1968), which another draw from the same people estimates (Efron and Stein 1981).
 """
 
@@ -131,7 +131,7 @@ class Crossing:
         """Whether anybody judged more than one query."""
         return self.knows_workers and len(self.worker_of_cell) > self.workers
 
-    def error(self, influence: Floats, weight: Floats, *, linear: bool = True) -> Error:
+    def error(self, influence: Floats, weight: Floats) -> Error:
         """Return how far an estimate may be off, see the module.
 
         Parameters
@@ -140,9 +140,6 @@ class Crossing:
             What each judgment adds to its error; adds up to 0.
         weight : (n,) ndarray of float
             Part of each judgment in the estimate, adding up to 1.
-        linear : bool
-            Whether the estimate is a mean of votes. Of an agreement of majorities the influence of a single vote has more noise than
-            the vote (`VotesByPerson.influence`), n / (n - 1) times of n votes, and V_least would be too large.
 
         Returns
         -------
@@ -160,7 +157,7 @@ class Crossing:
             return Error(math.sqrt(by_query), query_df)
         by_worker, people = self._over_people(influence, weight, by_query)
         least, worker_df = _alone(_sums(self.worker, influence), share), effective_number(share) - 1
-        variance = max(by_query + max(0.0, people) * (1 + 1 / query_df), least if linear else 0.0)
+        variance = max(by_query + max(0.0, people) * (1 + 1 / query_df), least)
         df = variance**2 / (by_query**2 / query_df + by_worker**2 / worker_df)
         return Error(math.sqrt(variance), max(df, min(query_df, worker_df)))
 
@@ -246,8 +243,9 @@ class VotesByPerson:
 
         u = (c - agreement + h - mean of h) / n / pairs that count
 
-        with c the credit of the judgment's pair, n its votes and the mean over them. h = n (c - c*), c* the credit with one of the other
-        votes in the place of this one, on average over these; where no majority is taken h = sign(D) v, D the score difference and v
+        with c the credit of the judgment's pair, n its votes and the mean over them. h = n (c - c*) sqrt(n / (n - 1)), c* the credit with one of the pair's
+        votes, itself among them, in the place of this one, on average over these: of a mean of votes it would be the vote less their mean, with the variance of
+        a draw from the people; where no majority is taken h = sign(D) v, D the score difference and v
         the vote.
 
         Parameters
@@ -282,7 +280,7 @@ class VotesByPerson:
             sum(cast[other] * (worths[2] - worths[2 + other - vote]) for other in range(3))
             for vote in range(3)
         ]
-        return np.asarray(np.stack(lost) * votes / np.maximum(votes - 1, 1))
+        return np.asarray(np.stack(lost) * np.sqrt(votes / np.maximum(votes - 1, 1)))
 
     def gain(self, difference: Floats, ties: Ties) -> Floats:
         """Return what the credit of a judgment's pair gains where the judgment is for system_a and not for system_b, all others as they are, (n,)."""
@@ -300,7 +298,7 @@ class VotesByPerson:
         if ties == "drop":
             weight = weight * ((difference != 0) & (self.share != 0.5))[self.pair]
             weight = weight / weight.sum() if weight.any() else weight
-        return self.crossing.error(self.influence(difference, ties), weight, linear=ties == "weighted")
+        return self.crossing.error(self.influence(difference, ties), weight)
 
     def interval(self, difference: Floats, ties: Ties, level: float = 0.95) -> tuple[float, float]:
         """Return the interval of the agreement of one measure, cut at 0 and 1; NaN where nothing is known about it.
