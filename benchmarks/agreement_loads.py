@@ -70,12 +70,18 @@ def study_of(loads: Loads, rng: Rng) -> tuple[VotesByPerson, Floats]:
     """Draw the votes of a study, and a measure's score differences."""
     pairs = loads.queries * loads.pairs
     share = 1 / np.arange(1, loads.people + 1) ** loads.exponent
-    chances = np.log(share) + rng.gumbel(size=(pairs, loads.people))  # the largest: a draw without replacement
+    chances = np.log(share) + rng.gumbel(
+        size=(pairs, loads.people)
+    )  # the largest: a draw without replacement
     worker = np.argsort(-chances, axis=1)[:, : loads.votes].ravel()
     pair = np.repeat(np.arange(pairs), loads.votes)
     query = pair // loads.pairs
     difference = 1.4 * rng.normal(size=pairs)
-    slope = 0.5 + 0.3 * rng.normal(size=loads.queries)[query] + loads.taste * rng.normal(size=loads.people)[worker]
+    slope = (
+        0.5
+        + 0.3 * rng.normal(size=loads.queries)[query]
+        + loads.taste * rng.normal(size=loads.people)[worker]
+    )
     log_odds = slope * difference[pair] + 0.6 * rng.normal(size=pairs)[pair]
     codes = np.unique(worker, return_inverse=True)[1]
     votes = VotesByPerson(pair=pair, for_a=votes_of(log_odds, rng), crossing=crossing(query, codes))
@@ -102,7 +108,9 @@ def print_loads(engine: Engine, studies: int) -> None:
         for place, ties in enumerate(TIES):
             value, reach, df = found[:, place].T
             covers = np.mean(np.abs(value - value.mean()) <= reach)
-            parts.append(f"{ties}: {covers:.3f}, {np.nanmedian(reach) / (1.96 * value.std(ddof=1)):.2f}, {np.nanmedian(df):.1f}")
+            parts.append(
+                f"{ties}: {covers:.3f}, {np.nanmedian(reach) / (1.96 * value.std(ddof=1)):.2f}, {np.nanmedian(df):.1f}"
+            )
         print(f"{name:32s} | {' | '.join(parts)}", flush=True)
 
 
@@ -133,7 +141,9 @@ def sided_study(votes: int, lean: float, always: bool, rng: Rng) -> tuple[pd.Dat
                 vote = float(votes_of(np.array(log_odds if a_left else -log_odds) + lean, rng))
                 choice = {1.0: "left", 0.0: "right"}.get(vote, "equally_good")
                 left, right = (a, b) if a_left else (b, a)
-                rows.append((f"w{worker}", "t", f"q{query:02d}", f"{query}-{a}-{b}", f"s{left}", f"s{right}", choice))
+                rows.append(
+                    (f"w{worker}", "t", f"q{query:02d}", f"{query}-{a}-{b}", f"s{left}", f"s{right}", choice)
+                )
     columns = ["worker", "task", "topic", "pair", "system_left", "system_right", "choice"]
     return pd.DataFrame(rows, columns=columns), np.concatenate(differences)
 
@@ -154,7 +164,10 @@ def one_sided_study(settings: tuple[int, float, bool], number: int) -> list[bool
 
 def print_sides(engine: Engine, studies: int) -> None:
     """Print how often equal measures are told apart at 5 %."""
-    print("regime | votes as they are: majority, weighted, votes | as agree compares: majority, weighted, votes", flush=True)
+    print(
+        "regime | votes as they are: majority, weighted, votes | as agree compares: majority, weighted, votes",
+        flush=True,
+    )
     for name, settings in SIDES.items():
         rejected = np.mean(replicated(engine, partial(one_sided_study, settings), studies), axis=0)
         raw, made = (" ".join(f"{share:.3f}" for share in part) for part in np.split(rejected, 2))

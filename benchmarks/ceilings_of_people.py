@@ -35,14 +35,21 @@ def predicted_and_found(task: JudgedTask, rng: np.random.Generator) -> NDArray[n
     first, second = place < size, (place >= size) & (place < 2 * size)
     made = ceiling(vote[first], pair[first], query[first], worker=worker[first])
     shares = [
-        np.bincount(pair[half], vote[half], pair.max() + 1) / np.maximum(np.bincount(pair[half], minlength=pair.max() + 1), 1)
+        np.bincount(pair[half], vote[half], pair.max() + 1)
+        / np.maximum(np.bincount(pair[half], minlength=pair.max() + 1), 1)
         for half in (first, second)
     ]
     there = np.bincount(pair[first], minlength=pair.max() + 1) > 1
-    by_chance = np.where(shares[1][there] == 0.5, rng.choice([-1.0, 1.0], int(there.sum())), shares[1][there] - 0.5)
+    by_chance = np.where(
+        shares[1][there] == 0.5, rng.choice([-1.0, 1.0], int(there.sum())), shares[1][there] - 0.5
+    )
     return np.array(
         [
-            [made.panel(ties), *made.panel_interval(ties), float(np.nanmean(pair_credit(by_chance, shares[0][there], ties=ties)))]
+            [
+                made.panel(ties),
+                *made.panel_interval(ties),
+                float(np.nanmean(pair_credit(by_chance, shares[0][there], ties=ties))),
+            ]
             for ties in TIES
         ]
     )
@@ -53,7 +60,9 @@ def main() -> None:
     parser.add_argument("tables", nargs="+", metavar="TABLES")
     parser.add_argument("--splits", type=int, default=20)
     options = parser.parse_args()
-    print("| crowd | ties | predicted | the other panel | difference | within the interval |\n|---|---|---|---|---|---|")
+    print(
+        "| crowd | ties | predicted | the other panel | difference | within the interval |\n|---|---|---|---|---|---|"
+    )
     for folder in options.tables:
         for task in judged_tasks(read_tables(folder)):
             rng = np.random.default_rng(SEED)

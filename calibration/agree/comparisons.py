@@ -179,7 +179,13 @@ def couples(wanted: Wanted, variants: Sequence[Variant], *, constant: Collection
         converted = {one.measure for one in variants if one.converted}
         every = list(itertools.combinations(fair, 2))
         return [
-            Couple(standing=standing, measure=measure, against=against, in_family=is_member, named=NamedAt.NOWHERE)
+            Couple(
+                standing=standing,
+                measure=measure,
+                against=against,
+                in_family=is_member,
+                named=NamedAt.NOWHERE,
+            )
             for is_member, standing in ((True, Standing.FAMILY), (False, Standing.EXPLORATORY))
             for against, measure in every
             if is_member == (not converted & {against, measure})
@@ -231,7 +237,11 @@ def comparison_rows(
     votes = task.votes
     used = {name: differences[name] for couple in made for name in (couple.measure, couple.against)}
     ties_of: dict[By, Ties] = {By.MAJORITY: leading, By.WEIGHTED: "weighted"}
-    return [row | {"ties": ties_of.get(by, "")} for by in By for row in _rows_by(by, task, votes, made, used, rng, ties_of)]
+    return [
+        row | {"ties": ties_of.get(by, "")}
+        for by in By
+        for row in _rows_by(by, task, votes, made, used, rng, ties_of)
+    ]
 
 
 def _rows_by(
@@ -250,7 +260,8 @@ def _rows_by(
         ]
     else:
         numbers = [
-            _numbers(one) | (NO_NUMBERS if in_same_order(differences[couple.measure], differences[couple.against]) else {})
+            _numbers(one)
+            | (NO_NUMBERS if in_same_order(differences[couple.measure], differences[couple.against]) else {})
             for couple, one in zip(
                 made, _agreements_compared(ties_of[by], task, votes, made, differences, rng), strict=True
             )

@@ -173,7 +173,11 @@ def check_runs(scores: pd.DataFrame, tasks: list[JudgedTask], *, path: str) -> l
     judged, scored = {system for task in tasks for system in task.systems}, set(scores["run"])
     if judged - scored:
         folded = {name.casefold(): name for name in sorted(scored)}
-        near = [f"{folded[name.casefold()]} for {name}" for name in sorted(judged - scored) if name.casefold() in folded]
+        near = [
+            f"{folded[name.casefold()]} for {name}"
+            for name in sorted(judged - scored)
+            if name.casefold() in folded
+        ]
         raise input_fault(
             f"judged without a score: {listed(sorted(judged - scored), most=20)}",
             path=path,
@@ -183,7 +187,9 @@ def check_runs(scores: pd.DataFrame, tasks: list[JudgedTask], *, path: str) -> l
     unjudged = sorted(scored - judged)
     if not unjudged:
         return []
-    return [f"{path}: scores of {counted(len(unjudged), 'system')} that nobody judged are left out ({listed(unjudged)})"]
+    return [
+        f"{path}: scores of {counted(len(unjudged), 'system')} that nobody judged are left out ({listed(unjudged)})"
+    ]
 
 
 def raise_unless_same(judged: set[str], present: set[str], *, what: str, path: str) -> None:

@@ -211,7 +211,9 @@ def names_in_two_cases(tasks: Iterable[JudgedTask]) -> list[str]:
                 by_fold.setdefault(name.casefold(), []).append(name)
             alike = [" and ".join(group) for group in by_fold.values() if len(group) > 1]
             if alike:
-                notes.append(f"{task.task}: {what} {listed(alike)} differ in case only, and count as different ones")
+                notes.append(
+                    f"{task.task}: {what} {listed(alike)} differ in case only, and count as different ones"
+                )
     return notes
 
 
@@ -265,9 +267,15 @@ def _diagnostics(task: JudgedTask) -> Iterator[Diagnostic]:
     votes, crossed = task.votes, task.votes.crossing
     share, share_of_query = (np.bincount(each, votes.weight) for each in (crossed.worker, crossed.query))
     if not crossed.knows_workers:
-        yield info("workers_not_known", f"Who judged is not known: intervals and p are over {crossed.queries} queries.")
+        yield info(
+            "workers_not_known",
+            f"Who judged is not known: intervals and p are over {crossed.queries} queries.",
+        )
     elif crossed.is_crossed and is_few(share):
-        yield warning("few_workers", _few("worker", share) + ": there are no intervals and no p. Four or more are needed.")
+        yield warning(
+            "few_workers",
+            _few("worker", share) + ": there are no intervals and no p. Four or more are needed.",
+        )
     elif crossed.is_crossed:
         yield info(
             "crossed_workers",
@@ -276,7 +284,10 @@ def _diagnostics(task: JudgedTask) -> Iterator[Diagnostic]:
             " not exchanged within queries.",
         )
     if is_few(share_of_query):
-        yield warning("few_topics", _few("query", share_of_query) + ": there are no intervals and no p. Five or more are needed.")
+        yield warning(
+            "few_topics",
+            _few("query", share_of_query) + ": there are no intervals and no p. Five or more are needed.",
+        )
     elif crossed.queries < FEWEST_TOPICS:
         yield warning(
             "few_topics",
@@ -306,7 +317,9 @@ def _on_sides(task: JudgedTask) -> Iterator[Diagnostic]:
     if not side.is_separable:
         if uneven is None:
             return
-        yield warning("side_not_separable", f"{uneven.sentence} Comparisons are made with the votes as they are.")
+        yield warning(
+            "side_not_separable", f"{uneven.sentence} Comparisons are made with the votes as they are."
+        )
         return
     lean = f"the left side gains {side.side:+.2f} in log odds; comparisons are made without that effect."
     if uneven is not None:

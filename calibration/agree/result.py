@@ -286,9 +286,11 @@ def judged_things(pairs: pd.DataFrame) -> tuple[str, str]:
     pairs : DataFrame
         With topic, system_a, system_b.
     """
-    places = pd.concat([pairs[["topic", side]].set_axis(["topic", "name"], axis=1) for side in ("system_a", "system_b")])
+    places = pd.concat(
+        [pairs[["topic", side]].set_axis(["topic", "name"], axis=1) for side in ("system_a", "system_b")]
+    )
     topics = places.drop_duplicates().groupby("name").size()
-    is_item = places["topic"].nunique() > 1 and (topics > 1).mean() < MOST_SHARED
+    is_item = len(set(places["topic"])) > 1 and (topics > 1).mean() < MOST_SHARED
     return ("item", "items") if is_item else ("system", "systems")
 
 
@@ -307,7 +309,11 @@ def beyond_perfect(rows: pd.DataFrame, ties: Ties) -> Iterator[str]:
     if above.empty:
         return
     best = above.loc[above["agreement_there"].idxmax()]
-    who = f"{best['measure']} does" if len(above) == 1 else f"{len(above)} measures do, {best['measure']} most often"
+    who = (
+        f"{best['measure']} does"
+        if len(above) == 1
+        else f"{len(above)} measures do, {best['measure']} most often"
+    )
     there = f"{100 * best['agreement_there']:.1f} %"
     votes = best["judgments"] / best["pairs"]
     if best["agreement_there"] > best["perfect_high"]:

@@ -288,7 +288,11 @@ def _known(scored: _Scored, evidence: Evidence, differences: Mapping[str, Floats
     return (
         *diagnostics(scored.task),
         *([note_on_clickers(clickers[1])] if clickers and len(opposed) < len(alone) / 2 else []),
-        *([note_on_camp(opposed, votes.crossing.workers, _without_people(scored, opposed))] if opposed else []),
+        *(
+            [note_on_camp(opposed, votes.crossing.workers, _without_people(scored, opposed))]
+            if opposed
+            else []
+        ),
         *wide_tastes(votes, differences),
         *same_people(scored.measured.variants, judges, crossing, fitted_to),
     )
@@ -301,7 +305,12 @@ def _without_people(scored: _Scored, people: Collection[str]) -> str:
         return ""
     said = []
     for variant in scored.measured.variants[:3]:
-        both = [agreement(score_differences(one, variant.scores.to_frame())[:, 0], one.share, one.topics, ties="half").value for one in (task, scored.task)]
+        both = [
+            agreement(
+                score_differences(one, variant.scores.to_frame())[:, 0], one.share, one.topics, ties="half"
+            ).value
+            for one in (task, scored.task)
+        ]
         said.append(f"{variant.measure} {both[0]:.1%} for {both[1]:.1%}")
     return f"Without them, agreement with a tie as half: {', '.join(said)}."
 
@@ -376,7 +385,9 @@ def _result(scored: _Scored, wanted: Wanted, evidence: Evidence, rng: np.random.
     texts = shown_texts(task, evidence.sources.get(task.task))
     return _Result(
         agreement=found.rows,
-        comparisons=comparison_rows(task, made, found.differences, rng, leading_ties(pd.DataFrame(found.rows))),
+        comparisons=comparison_rows(
+            task, made, found.differences, rng, leading_ties(pd.DataFrame(found.rows))
+        ),
         curve=[row for sweep in measured.sweeps for row in sweep_rows(task, sweep, rng=rng)],
         pairs=pair_rows(task, found.differences),
         disagreements=disagreement_rows(task, looked_at, found.differences[looked_at], texts),
@@ -401,7 +412,9 @@ def _highest(rows: Sequence[Row]) -> str:
     return str(among.loc[among["agreement"].idxmax(), "measure"])
 
 
-def _same_orders(task: JudgedTask, made: Sequence[Couple], differences: Mapping[str, Floats]) -> Iterator[str]:
+def _same_orders(
+    task: JudgedTask, made: Sequence[Couple], differences: Mapping[str, Floats]
+) -> Iterator[str]:
     """Yield a sentence for every two measures that cannot differ."""
     for one in made:
         if in_same_order(differences[one.measure], differences[one.against]):

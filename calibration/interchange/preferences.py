@@ -251,7 +251,7 @@ def _table(rows: pd.DataFrame, rules: ImportRules, path: str | Path) -> pd.DataF
     frame = pd.DataFrame(
         {
             "judgment": rows.get("judgment", numbered),
-            "worker": rows["worker"] if "worker" in rows else None,
+            "worker": rows.get("worker"),
             "task": rules.task,
             "topic": rows["topic"],
             "pair": rows["pair"] if "pair" in rows else list(couples(rows)),

@@ -228,7 +228,9 @@ def _ways(votes: Floats, pair: Ints, query: Ints, worker: Ints | None = None) ->
     """Return the group with which each judgment is left out, in each way: by query, and by person and both where they cross."""
     queries = int(query.max(initial=-1)) + 1
     people = 0 if worker is None else int(worker.max(initial=-1)) + 1
-    cells, cell = (query, query) if worker is None else np.unique(query * people + worker, return_inverse=True)
+    cells, cell = (
+        (query, query) if worker is None else np.unique(query * people + worker, return_inverse=True)
+    )
     is_crossed = worker is not None and cells.size > people
     if not is_crossed and queries <= MOST_GROUPS:
         return [query.astype(np.int8)]

@@ -301,8 +301,10 @@ def _how_to_read(result: TaskResult, signs: str) -> str:
     singular, plural = result.things
     if len(result.pairs) > MOST_SIGNS:
         return COUNTED.format(plural=plural)
-    return signs.replace("pair of systems", f"pair of {plural}").replace("two systems", f"two {plural}").replace(
-        "same system", f"same {singular}"
+    return (
+        signs.replace("pair of systems", f"pair of {plural}")
+        .replace("two systems", f"two {plural}")
+        .replace("same system", f"same {singular}")
     )
 
 

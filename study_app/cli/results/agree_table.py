@@ -77,7 +77,12 @@ class _TaskText:
     """The lines of one task, and what they have in common."""
 
     def __init__(
-        self, task: str, rows: pd.DataFrame, comparisons: pd.DataFrame, known: list[str], things: tuple[str, str]
+        self,
+        task: str,
+        rows: pd.DataFrame,
+        comparisons: pd.DataFrame,
+        known: list[str],
+        things: tuple[str, str],
     ) -> None:
         self.task, self.comparisons, self.known, self.things = task, comparisons, known, things
         self.applied = rows[rows["exclusions"] == "applied"]
@@ -127,7 +132,10 @@ class _TaskText:
         if first["no_ceiling"]:
             yield f"How often people agree with each other cannot be told: {first['no_ceiling']}."
             return
-        there, which = "", "two people or more judged" if not math.isnan(first["workers"]) else "have two votes or more"
+        there, which = (
+            "",
+            "two people or more judged" if not math.isnan(first["workers"]) else "have two votes or more",
+        )
         if self._has_there:
             there = f", of the {first['pairs_there']:,} of {pairs} that {which}"
         yield (
@@ -164,7 +172,9 @@ class _TaskText:
         return [
             ties
             for ties in TIES
-            if ties != self.ties and ties in values and ((values[ties] - values[self.ties]).abs() > NOTABLE).any()
+            if ties != self.ties
+            and ties in values
+            and ((values[ties] - values[self.ties]).abs() > NOTABLE).any()
         ]
 
     def _measure_rows(self) -> Iterator[list[str]]:
@@ -209,7 +219,11 @@ class _TaskText:
         else:
             yield f"A tie counts against a measure, as in the paper; {votes}."
         rest = [ties for ties in TIES if ties not in {self.ties, *self._others}]
-        yield f"{', '.join(rest)}, votes: agreement.csv, comparisons.csv." if rest else "By votes: comparisons.csv."
+        yield (
+            f"{', '.join(rest)}, votes: agreement.csv, comparisons.csv."
+            if rest
+            else "By votes: comparisons.csv."
+        )
         yield from self.known
         if self.leading["low"].isna().any() and not first["warnings"]:
             yield "no interval: all queries are alike; that is too little to say, not certainty."
@@ -271,7 +285,11 @@ class _TaskText:
                 p_value(row["p_t"]),
                 p_value(row["p_holm"]),
                 *(
-                    [NONE if math.isnan(detectable) or nothing_detectable(detectable) else f"{scale * detectable:.{digits}f}"]
+                    [
+                        NONE
+                        if math.isnan(detectable) or nothing_detectable(detectable)
+                        else f"{scale * detectable:.{digits}f}"
+                    ]
                     if way == By.MAJORITY
                     else []
                 ),
@@ -281,7 +299,7 @@ class _TaskText:
 
 def _share(row: Any, name: str = "agreement") -> str:
     """Print a share with its interval."""
-    low, high = (("low", "high") if name == "agreement" else (f"{name}_low", f"{name}_high"))
+    low, high = ("low", "high") if name == "agreement" else (f"{name}_low", f"{name}_high")
     return f"{percent(row[name])} ({percent_range(row[low], row[high])})"
 
 

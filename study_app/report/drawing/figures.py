@@ -118,7 +118,9 @@ def agreement_rows(look: ReportLook, *, marks: Sequence[Mark], ceiling: float, p
             zorder=3,
         )
         if not np.isnan(mark.there):
-            axes.plot([mark.there], [row], "|", color=look["ink"], markersize=9, markeredgewidth=1.6, zorder=4)
+            axes.plot(
+                [mark.there], [row], "|", color=look["ink"], markersize=9, markeredgewidth=1.6, zorder=4
+            )
     axes.axvline(0.5, color=look["muted"], linewidth=0.9, linestyle=(0, (4, 3)))
     axes.set_yticks(range(len(marks)), [shortened(mark.label) for mark in marks])
     axes.set_ylim(len(marks) - 0.5, -0.5)
@@ -128,7 +130,9 @@ def agreement_rows(look: ReportLook, *, marks: Sequence[Mark], ceiling: float, p
     return drawing
 
 
-def scatter(look: ReportLook, *, difference: Floats, share: Floats, measure: str, thing: str = "system") -> Drawing:
+def scatter(
+    look: ReportLook, *, difference: Floats, share: Floats, measure: str, thing: str = "system"
+) -> Drawing:
     """Draw vote share against score difference, one sign a pair; the quadrants of agreement are shaded.
 
     Circles agree, triangles disagree, crosses are tied in score or votes (Fig. 3 of two-layered-summaries.txt). Of more than `MOST_SIGNS`

@@ -88,7 +88,10 @@ def summary(result: TaskResult, *, simulated: bool) -> Iterator[str]:
     row = result.row(result.asked)
     seconds = row["mean_decision_seconds"]
     decided = "" if np.isnan(seconds) else f" A decision took {seconds:.1f} seconds on average."
-    judgments, pairs = counted(row["judgments"], "judgment"), f"{counted(row['pairs'], 'pair')} of {result.things[1]}"
+    judgments, pairs = (
+        counted(row["judgments"], "judgment"),
+        f"{counted(row['pairs'], 'pair')} of {result.things[1]}",
+    )
     known = not np.isnan(row["workers"])
     yield (
         f"{counted(int(row['workers']), crowd)} compared {pairs} over {result.topics_counted} in {judgments}.{decided}"
@@ -96,7 +99,8 @@ def summary(result: TaskResult, *, simulated: bool) -> Iterator[str]:
         else f"{judgments} compared {pairs} over {result.topics_counted}; who judged is not known.{decided}"
     )
     against, half, drop, weighted = (
-        percent(result.row(result.asked, ties)["agreement"]) for ties in ("against", "half", "drop", "weighted")
+        percent(result.row(result.asked, ties)["agreement"])
+        for ties in ("against", "half", "drop", "weighted")
     )
     over = "queries and people" if known else "queries"
     yield (

@@ -48,7 +48,10 @@ def test_of_a_single_person_nothing_is_said_of_others():
     result = found(workers=1)
 
     assert names(result) == ["few_workers"]
-    assert "1 worker judged, too few to tell how much others differ: there are no intervals" in result.warnings[0]
+    assert (
+        "1 worker judged, too few to tell how much others differ: there are no intervals"
+        in result.warnings[0]
+    )
     assert result.agreement[["low", "high"]].isna().all(axis=None)
     assert result.comparisons[["low", "high", "p_t"]].isna().all(axis=None)
 
@@ -119,7 +122,9 @@ def test_a_camp_is_called_a_camp_and_nobody_is_advised_to_leave_anybody_out():
     votes = tables["preferences"]
     some = votes["worker"].isin(sorted(votes["worker"].unique())[:4])
     turned = votes["choice"].map({"left": "right", "right": "left"}).fillna(votes["choice"])
-    said = agree(Evidence(tables=tables | {"preferences": votes.assign(choice=votes["choice"].where(~some, turned))}))
+    said = agree(
+        Evidence(tables=tables | {"preferences": votes.assign(choice=votes["choice"].where(~some, turned))})
+    )
 
     (camp,) = (one for one in said.diagnostics[TASK] if one.name == "two_camps")
     assert "of 12 people prefer the opposite of the others" in camp.sentence

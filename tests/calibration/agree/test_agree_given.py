@@ -69,7 +69,9 @@ def test_systems_judged_without_a_score_are_named(tables):
         [{"run": run, "topic": "q0", "metric": "mine", "value": 1.0} for run in ("alpha", "Beta")]
     )
 
-    with pytest.raises(InputError, match=r"judged without a score: beta, delta, gamma; .* in case: Beta for beta"):
+    with pytest.raises(
+        InputError, match=r"judged without a score: beta, delta, gamma; .* in case: Beta for beta"
+    ):
         measured(tables, scores=scores)
 
 

@@ -46,7 +46,9 @@ def test_what_all_scores_have_in_common_makes_no_ties(offset):
 
 def test_differences_that_a_computer_loses_are_said_by_name():
     """1e16 + .1 is 1e16: such scores are no finding."""
-    notes = agreed(plain=worth, lost=lambda *where: 1e16 + worth(*where), near=lambda *where: 1e14 + worth(*where)).notes
+    notes = agreed(
+        plain=worth, lost=lambda *where: 1e16 + worth(*where), near=lambda *where: 1e14 + worth(*where)
+    ).notes
 
     assert not any("plain has scores" in note for note in notes)
     assert any("lost scores the systems of every pair alike" in note for note in notes)
@@ -64,11 +66,17 @@ def test_scores_equal_but_for_rounding_are_tied_whatever_their_size():
 
 def test_two_measures_in_the_same_order_get_a_sentence_and_no_number():
     """Their agreement is the same whatever people prefer; 0.0 looked like a finding."""
-    found = agreed(one=worth, twice=lambda *where: 2 * worth(*where), other=lambda place, topic: (place * 7 + topic) % 3)
+    found = agreed(
+        one=worth, twice=lambda *where: 2 * worth(*where), other=lambda place, topic: (place * 7 + topic) % 3
+    )
 
-    rows = found.comparisons[(found.comparisons["measure"] == "twice") & (found.comparisons["against"] == "one")]
+    rows = found.comparisons[
+        (found.comparisons["measure"] == "twice") & (found.comparisons["against"] == "one")
+    ]
     assert rows[["difference", "low", "high", "p_t", "p_holm"]].isna().all(axis=None)
-    assert any("one and twice put the systems of every pair in the same order" in note for note in found.notes)
+    assert any(
+        "one and twice put the systems of every pair in the same order" in note for note in found.notes
+    )
     assert found.comparisons[found.comparisons["measure"] == "other"]["difference"].notna().any()
 
 
@@ -84,7 +92,9 @@ def test_where_scores_often_tie_a_tie_counts_half_in_what_leads():
 
 def test_items_of_a_topic_are_not_called_systems():
     """Passages and arguments stand in one topic only."""
-    pairs = pd.DataFrame({"topic": ["t1", "t1", "t2"], "system_a": ["p1", "p2", "p7"], "system_b": ["p2", "p3", "p8"]})
+    pairs = pd.DataFrame(
+        {"topic": ["t1", "t1", "t2"], "system_a": ["p1", "p2", "p7"], "system_b": ["p2", "p3", "p8"]}
+    )
     assert judged_things(pairs) == ("item", "items")
     assert judged_things(pairs.assign(system_a="A", system_b="B")) == ("system", "systems")
     assert judged_things(pairs[pairs["topic"] == "t1"]) == ("system", "systems")

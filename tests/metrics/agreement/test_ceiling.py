@@ -280,13 +280,20 @@ def test_names_of_queries_and_people_and_the_order_of_rows_move_no_ceiling(peopl
     rng = np.random.default_rng(3)
     query = np.repeat(np.arange(60), 8)
     pair = np.arange(480) // 4
-    worker = np.arange(480) if people is None else np.concatenate([rng.permutation(people)[:4] for _ in range(120)])
+    worker = (
+        np.arange(480)
+        if people is None
+        else np.concatenate([rng.permutation(people)[:4] for _ in range(120)])
+    )
     votes = rng.choice([0.0, 0.5, 1.0], 480, p=[0.2, 0.2, 0.6])
     first = ceiling(votes, pair, query, worker=worker)
     for _ in range(3):
         order = rng.permutation(480)
         again = ceiling(
-            votes[order], renamed(pair, rng)[order], renamed(query, rng)[order], worker=renamed(worker, rng)[order]
+            votes[order],
+            renamed(pair, rng)[order],
+            renamed(query, rng)[order],
+            worker=renamed(worker, rng)[order],
         )
         for ties in TIES:
             assert again.panel(ties) == pytest.approx(first.panel(ties), abs=1e-12)
@@ -319,7 +326,9 @@ def test_a_pair_that_one_person_judged_twice_has_no_second_panel():
 def test_a_persons_votes_on_a_pair_count_once_for_what_most_of_them_say():
     """As many one way as the other is a tie."""
     votes = np.array([1.0, 0.0, 1.0, 1.0, 0.0, 0.5, 0.5, 0.0])
-    kept, merged = one_vote_each(votes, np.array([0, 0, 0, 0, 1, 1, 2, 2]), np.array([5, 5, 5, 6, 7, 8, 9, 9]))
+    kept, merged = one_vote_each(
+        votes, np.array([0, 0, 0, 0, 1, 1, 2, 2]), np.array([5, 5, 5, 6, 7, 8, 9, 9])
+    )
 
     assert kept.tolist() == [0, 3, 4, 5, 6]
     assert merged.tolist() == [1.0, 1.0, 0.0, 0.5, 0.0]

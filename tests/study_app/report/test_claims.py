@@ -88,9 +88,13 @@ def test_a_measure_above_the_perfect_one_is_said_why():
 
     assert said(agreement_there=0.92) == []
     (within,) = said(agreement_there=0.95)
-    assert within.startswith("M does so in 95.0 % there, which is within the interval of that estimate: with 5.0 votes a pair")
+    assert within.startswith(
+        "M does so in 95.0 % there, which is within the interval of that estimate: with 5.0 votes a pair"
+    )
     (beyond,) = said(agreement_there=0.98)
-    assert "beyond the interval of that estimate. A measure can only do so that knows these very votes" in beyond
+    assert (
+        "beyond the interval of that estimate. A measure can only do so that knows these very votes" in beyond
+    )
     assert "chance" not in within + beyond
 
 

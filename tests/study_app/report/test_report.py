@@ -61,7 +61,9 @@ def test_the_page_needs_nothing_from_anywhere(html, page):
 
 def test_the_headline_is_the_main_finding(made, page):
     """The number of agreement.csv, in a sentence."""
-    rows = pd.read_csv(made / "agreement.csv").query("ties == 'against' and fit != 'in_sample' and exclusions == 'applied'")
+    rows = pd.read_csv(made / "agreement.csv").query(
+        "ties == 'against' and fit != 'in_sample' and exclusions == 'applied'"
+    )
     low, high = rows["agreement"].min(), rows["agreement"].max()
 
     said = page.h1.get_text()
