@@ -32,7 +32,7 @@ from metrics.agreement.people import (
     is_few,
     spread_of_tastes,
 )
-from metrics.arrays import Bools, Floats
+from metrics.arrays import Bools, Floats, Ints
 from metrics.errors import counted, listed
 
 DEFAULT_LANGUAGE = "en"
@@ -119,7 +119,7 @@ class JudgedTask:
     @property
     def is_swapped(self) -> Bools:
         """(n,) whether system_a stood on the right."""
-        return self.judgments["is_swapped"].to_numpy(bool)
+        return np.asarray(self.judgments["is_swapped"], dtype=np.bool_)
 
     def ceiling(self) -> Ceiling:
         """Return how well these people agree with each other."""
@@ -254,8 +254,13 @@ JUDGED, EVERYBODY = "preferences", "workers"
 def testable(votes: VotesByPerson) -> bool:
     """Say whether there are people and queries enough for a p value that holds."""
     crossed = votes.crossing
-    few_people = crossed.is_crossed and is_few(np.bincount(crossed.worker, votes.weight))
+    few_people = crossed.is_crossed and is_few(_parts(crossed.worker, votes))
     return not few_people and crossed.queries >= FEWEST_TOPICS
+
+
+def _parts(cluster: Ints, votes: VotesByPerson) -> Floats:
+    """Return the part of each cluster in a mean over pairs."""
+    return np.asarray(np.bincount(cluster, votes.weight), dtype=np.float64)
 
 
 def diagnostics(task: JudgedTask) -> tuple[Diagnostic, ...]:
@@ -265,7 +270,7 @@ def diagnostics(task: JudgedTask) -> tuple[Diagnostic, ...]:
 
 def _diagnostics(task: JudgedTask) -> Iterator[Diagnostic]:
     votes, crossed = task.votes, task.votes.crossing
-    share, share_of_query = (np.bincount(each, votes.weight) for each in (crossed.worker, crossed.query))
+    share, share_of_query = (_parts(each, votes) for each in (crossed.worker, crossed.query))
     if not crossed.knows_workers:
         yield info(
             "workers_not_known",

@@ -333,7 +333,8 @@ def opposed_people(judged: pd.DataFrame, people: Iterable[str]) -> dict[str, flo
     told = named.isin(people) & (lead != 0)
     together = pd.Series((sign * lead > 0)[told], index=named[told]).groupby(level=0).agg(["mean", "size"])
     least = np.minimum(OPPOSED, 0.5 - 1 / np.sqrt(together["size"]))
-    return together["mean"][together["mean"] < least].to_dict()
+    opposed = together["mean"][together["mean"] < least]
+    return {str(worker): float(share) for worker, share in opposed.items()}
 
 
 def note_on_camp(opposed: Mapping[str, float], judges: int, others: str) -> Diagnostic:

@@ -174,17 +174,21 @@ def ceiling(
     columns = (pair, query, *whose)
     if not all(votes.shape == np.shape(column) for column in columns):
         raise ValueError("votes, pair, query and worker must be vectors of one length")
-    pair, query, *whose = (_codes(column) for column in columns)
+    return _of_codes(votes, *(_codes(column) for column in columns))
+
+
+def _of_codes(votes: Floats, pair: Ints, query: Ints, *whose: Ints) -> Ceiling:
+    """Return the ceiling of votes whose pair, query and, if known, worker are codes."""
     if whose:
         kept, votes = one_vote_each(votes, pair, whose[0])
-        pair, query, *whose = (column[kept] for column in (pair, query, *whose))
+        pair, query, *whose = (column[kept] for column in (pair, query, *whose))  # type: ignore[assignment]
     if not (counted := (np.bincount(pair) > 1)[pair]).all():
-        votes, pair, query, *whose = (column[counted] for column in (votes, pair, query, *whose))
-        pair, query, *whose = (_codes(column) for column in (pair, query, *whose))
+        votes = votes[counted]
+        pair, query, *whose = (_codes(column[counted]) for column in (pair, query, *whose))  # type: ignore[assignment]
     ways = _ways(votes, pair, query, *whose)
     sizes = [np.bincount(way) for way in ways]
     cell = 3 * pair + _kind(votes)
-    del columns, votes, pair, query, whose  # what follows needs much memory, and none of them
+    del votes, pair, query, whose  # what follows needs much memory, and none of them
     return _ceiling(_samples(_left_out(cell, ways)), sizes)
 
 
