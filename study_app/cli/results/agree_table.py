@@ -99,7 +99,7 @@ class _TaskText:
         yield ""
         yield from self._answer()
         yield ""
-        yield table_text(self._columns(), self._measure_rows()).rstrip("\n")
+        yield table_text(self._columns(), list(self._measure_rows())).rstrip("\n")
         yield from self._notes()
         yield from self._comparison_lines()
 
@@ -258,7 +258,7 @@ class _TaskText:
             yield ""
             yield f"{WAYS[By(str(way))]}{_correction(of_way) if way == By.MAJORITY else ''}:"
             yield ""
-            yield table_text(self._comparison_columns(way), self._compared(of_way, way)).rstrip("\n")
+            yield table_text(self._comparison_columns(way), list(self._compared(of_way, way))).rstrip("\n")
         yield from dict.fromkeys(filter(None, map(nothing_detectable, by_majority["minimum_detectable"])))
         if self._names_places:
             yield "named at analysis: with an option, when the answers were there; not planned in the study file."
