@@ -11,6 +11,8 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from alembic import command
+from alembic.config import Config
 from sqlalchemy import delete, select
 from sqlalchemy.exc import OperationalError
 
@@ -22,14 +24,14 @@ from study_app.services.console.access import note_act
 from study_app.services.researcher.studies import RESEARCHER_KEY, setting
 from study_app.store.backups.backup import back_up, restore
 from study_app.store.console_models import Job, ResultsLook
-from study_app.store.database import migrate, open_database, transaction
+from study_app.store.database import MIGRATIONS, migrate, open_database, schema_change, transaction
 from study_app.store.models import LoadedStudy, Worker
 from study_app.store.tokens import seeded_tokens
 from study_app.web.console.job_folders import NewJobFolder, job_folder, results_folder
 from study_app.web.serving import NAME
 from tests.study_app.services.test_races import Servers
 from tests.study_app.small_study import pairs_task
-from tests.study_app.web.console.console_client import acts, text_of, token, watcher
+from tests.study_app.web.console.console_client import acts, sign_in, text_of, token, watcher
 
 
 @pytest.fixture
@@ -247,7 +249,7 @@ def test_a_rehearsal_of_a_restore_leaves_the_results_of_the_running_study(
     rehearsal.engine.dispose()
     app = served_beside(create_app(Config(database=there), now=study.clock, new_token=seeded_tokens(3)))
     client = app.test_client()
-    client.get(f"/r/small?key={installation_key(study)}")
+    sign_in(client, "small", installation_key(study))
     assert client.get(f"/r/small/data/report/{job.id}").status_code == 404
     for _ in range(5):
         assert begun(client).status_code == 303
@@ -266,7 +268,7 @@ def test_a_copy_of_the_file_beside_it_has_results_of_its_own(study, unstarted, s
     copy = f"sqlite:///{file.with_name('copy.sqlite3')}"
     app = served_beside(create_app(Config(database=copy), now=study.clock))
     client = app.test_client()
-    client.get(f"/r/small?key={installation_key(study)}")
+    sign_in(client, "small", installation_key(study))
     assert begun(client).status_code == 303
     assert folder_of(study, job).is_dir()
 
@@ -276,8 +278,11 @@ def test_results_of_an_older_version_are_forgotten_with_its_paths(study, tmp_pat
     theirs = tmp_path / "job-theirs"
     theirs.mkdir()
     done_job(study, str(theirs))
-    with transaction(study.database, write=True) as session:
-        session.connection().exec_driver_sql("UPDATE alembic_version SET version_num = '0007'")
+    settings = Config()
+    settings.set_main_option("script_location", str(MIGRATIONS))
+    with schema_change(study.database) as connection:
+        settings.attributes["connection"] = connection
+        command.downgrade(settings, "0007")
     migrate(study.database)
     assert [job.folder for job in stored(study)] == [None]
     assert theirs.is_dir()
@@ -390,7 +395,7 @@ def served_beside(request):
 def signed_in(study, servers):
     clients = [app.test_client() for app in servers.apps]
     for client in clients:
-        client.get(f"/r/small?key={installation_key(study)}")
+        sign_in(client, "small", installation_key(study))
     return clients
 
 
