@@ -13,10 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.naive.lateness import unclustered_error
 from benchmarks.replications import engine_arguments, replicated
 from calibration.inference.uncertainty import Interval
-from calibration.lateness.fit import DECAY, P0, fit_lateness_counts, unclustered_error
-from calibration.lateness.likelihood import LatenessCounts, LatenessRaters, simulate_lateness_counts
+from calibration.models.lateness.answers import LatenessCounts
+from calibration.models.lateness.fit import DECAY, P0, fit_lateness_counts
+from calibration.models.lateness.simulate import LatenessRaters, simulate_lateness_counts
 from metrics.engine import Engine, open_engine
 
 

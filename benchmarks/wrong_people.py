@@ -17,8 +17,9 @@ from tqdm import tqdm
 
 from benchmarks.people_tables import pushes
 from calibration.inference.results import CalibrationResult, NotIdentifiedError
-from calibration.lateness.fit import DECAY, fit_lateness_counts
-from calibration.lateness.likelihood import LatenessCounts, LatenessRaters, counted, simulate_lateness_counts
+from calibration.models.lateness.answers import LatenessCounts, counted
+from calibration.models.lateness.fit import DECAY, fit_lateness_counts
+from calibration.models.lateness.simulate import LatenessRaters, simulate_lateness_counts
 from calibration.push.fit import fit_push_weights, fit_weights_to
 from calibration.push.simulate import PushJudges, simulate_push_judgments
 from calibration.tables.files import checked

@@ -2,7 +2,7 @@
 
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal
@@ -18,8 +18,8 @@ from calibration.durations.result import DurationFit
 from calibration.inference.attempts import Fitted, Unmade, attempt, guarded
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, Skipped
 from calibration.intents.fit import IntentFit
-from calibration.lateness.fit import RESAMPLES as LATENESS_RESAMPLES
-from calibration.lateness.fit import fit_lateness
+from calibration.models.lateness.answers import LatenessCounts, lateness_counts
+from calibration.models.lateness.fit import fit_lateness_counts
 from calibration.patience.fit import fit_patience
 from calibration.patience.persistence import fit_persistence, list_stops
 from calibration.push.fit import RESAMPLES as PUSH_RESAMPLES
@@ -58,9 +58,9 @@ class FitOptions:
         Samples of every bootstrap; None for each family's own number. Given, away times, sessions and reading speeds get
         intervals from a bootstrap over workers.
     simulations : int
-        Simulated data sets behind each test of a model; 0: no tests.
-    compare : bool
-        Compute the naive estimates too.
+        Simulated data sets behind each test of a model; 0: no checks.
+    laws : mapping of {'away', 'session'} to {'lognormal', 'gamma'}
+        The law of people's means that is published, where it is not the paper's log-normal.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class FitOptions:
     idle_threshold_seconds: float | None = None
     resamples: int | None = None
     simulations: int = 99
-    compare: bool = False
+    laws: Mapping[str, Literal["lognormal", "gamma"]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,6 +128,14 @@ class FitMaterial:
     def sessions(self) -> Exposure:
         """Sessions; raises `NotIdentifiedError` where the tables cannot tell them."""
         return session_exposure(self.tables, unit=self.options.unit, joined=self._joined)
+
+    @cached_property
+    def lateness(self) -> LatenessCounts:
+        """Answers about lateness, counted; raises `NotIdentifiedError` where there are none."""
+        table = self.table("lateness")
+        if table.empty:
+            raise NotIdentifiedError("nobody was asked whether an update was still of use")
+        return lateness_counts(table)
 
     @cached_property
     def push_judgments(self) -> PushJudgments:
@@ -289,9 +297,7 @@ def reading(material: FitMaterial) -> Fitted:
     for language, suffix, reads in by_language(material.tables["reads"]):
         names = [f"{name}{suffix}" for name in READING]
         one = attempt(names, lambda: _reading_speed(material, reads, language))  # noqa: B023 - called at once
-        if suffix and language:
-            one = replace(one, results=tuple(fit.for_language(language) for fit in one.results))
-        found += one
+        found += one.for_language(language) if suffix and language else one
     return found
 
 
@@ -304,15 +310,7 @@ def _reading_speed(material: FitMaterial, reads: pd.DataFrame, language: str | N
 
 def lateness(material: FitMaterial) -> Fitted:
     """Fit how fast updates lose their use."""
-    resamples = material.options.resamples
-
-    def fit() -> CalibrationResult:
-        table, rng = material.table("lateness"), material.rng("lateness")
-        return _bootstrapped(
-            material, fit_lateness(table, rng=rng, resamples=resamples or LATENESS_RESAMPLES)
-        )
-
-    return attempt(LATENESS, fit)
+    return attempt(LATENESS, lambda: fit_lateness_counts(material.lateness), lambda: material.lateness)
 
 
 def push(material: FitMaterial) -> Fitted:
@@ -348,9 +346,7 @@ def persistence(material: FitMaterial) -> Fitted:
     found = Fitted()
     for language, suffix, lists in by_language(stops):
         one = attempt([f"{PERSISTENCE}{suffix}"], lambda: fit_persistence(lists, language=language))  # noqa: B023 - called at once
-        if suffix and language:
-            one = replace(one, results=tuple(fit.for_language(language) for fit in one.results))
-        found += one
+        found += one.for_language(language) if suffix and language else one
     return found
 
 

@@ -24,7 +24,8 @@ from calibration.fit.families import (
     FitOptions,
     patience,
 )
-from calibration.fit.visits import NaiveEstimate, naive_estimates, noted_on_visits, with_visits
+from calibration.fit.findings import ReportedFinding, checked, reported
+from calibration.fit.visits import noted_on_visits, with_visits
 from calibration.inference.attempts import Fitted, Unmade, guarded
 from calibration.inference.goodness import notes_on_few
 from calibration.inference.results import CalibrationResult, GoodnessOfFit, Skipped, info, warning
@@ -166,8 +167,8 @@ class UserModelFit(Summarised):
         Agreement among raters, consistency and position bias.
     skipped : tuple of Skipped
         What the tables cannot tell, and why.
-    naive : tuple of NaiveEstimate
-        What naive code would have found; empty unless asked for.
+    findings : tuple of ReportedFinding
+        What is said of all numbers, warnings first: rows of quality.json.
 
     Examples
     --------
@@ -186,7 +187,7 @@ class UserModelFit(Summarised):
     intents: IntentFit | None
     quality: QualityReport
     skipped: tuple[Skipped, ...]
-    naive: tuple[NaiveEstimate, ...] = ()
+    findings: tuple[ReportedFinding, ...] = ()
 
     @property
     def params(self) -> "pd.Series[float]":
@@ -285,18 +286,22 @@ def fit_user_model(
         level=options.level,
         exclude=options.exclude,
     )
-    results = [
-        warned(tested(fit, material), quality.clickers).noted(*notes)
-        for fit in noted_on_visits(material, found.results, cut)
-    ]
+    results, findings = [], []
+    for fit, data in zip(noted_on_visits(material, found.results, cut), found.data, strict=True):
+        fit_checked, of_fit = checked(fit, data) if options.simulations else (fit, [])
+        findings += of_fit
+        results.append(warned(tested(fit_checked, material), quality.clickers).noted(*notes))
     model = _model(results, intents, material, tables_sha256)
+    said = [(tuple(fit.parameters), fit.diagnostics) for fit in results]
+    said += [(("intents",), intents.result.diagnostics)] if intents else []
+    said += [(tuple(one.parameters), one.diagnostics) for one in quality.results]
     return UserModelFit(
         model=model,
         results={next(iter(fit.parameters)): fit for fit in results},
         intents=intents,
         quality=quality,
         skipped=tuple(sorted(found.skipped, key=lambda one: _place(one.names[0]))),
-        naive=naive_estimates(material, list(model.parameters)) if options.compare else (),
+        findings=reported(said, findings),
     )
 
 
@@ -367,12 +372,12 @@ def _fitted_intents(material: FitMaterial) -> IntentFit:
 def _with_intervals(found: Fitted, level: float) -> Fitted:
     """Return what was found without the fits whose entries of the model cannot be computed, and why they cannot."""
     kept = Fitted(skipped=found.skipped)
-    for fit in found.results:
+    for fit, data in zip(found.results, found.data, strict=True):
         entries = guarded(lambda: (fit.entries(level), joint_entry(fit)))  # noqa: B023 - called at once
         kept += (
             Fitted(skipped=(entries.skipped(fit.parameters),))
             if isinstance(entries, Unmade)
-            else Fitted(results=(fit,))
+            else Fitted(results=(fit,), data=(data,))
         )
     return kept
 

@@ -6,7 +6,7 @@ is a fault of prefcal, is called so, and leaves its traceback in the log of this
 
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from calibration.inference.results import CalibrationResult, Skipped
@@ -46,16 +46,27 @@ class Fitted:
     ----------
     results : tuple of CalibrationResult
         The fits.
+    data : tuple of object
+        What each was fitted to, for its checks; None for a fit that has none.
     skipped : tuple of Skipped
         What could not be told, and why.
     """
 
     results: tuple[CalibrationResult, ...] = ()
+    data: tuple[object, ...] = ()
     skipped: tuple[Skipped, ...] = ()
 
     def __add__(self, other: "Fitted") -> "Fitted":
         """Both together."""
-        return Fitted(results=self.results + other.results, skipped=self.skipped + other.skipped)
+        return Fitted(
+            results=self.results + other.results,
+            data=self.data + other.data,
+            skipped=self.skipped + other.skipped,
+        )
+
+    def for_language(self, language: str) -> "Fitted":
+        """Return the same with the language in brackets behind every parameter's name."""
+        return replace(self, results=tuple(fit.for_language(language) for fit in self.results))
 
 
 def guarded(make: Callable[[], T]) -> T | Unmade:
@@ -69,12 +80,15 @@ def guarded(make: Callable[[], T]) -> T | Unmade:
         return Unmade(reason=_unexpected(error), error=error)
 
 
-def attempt(names: Iterable[str], make: Callable[[], CalibrationResult]) -> Fitted:
-    """Make a fit, or say why it cannot be made; one whose intervals cannot be computed is none."""
+def attempt(names: Iterable[str], make: Callable[[], CalibrationResult], data: object = None) -> Fitted:
+    """Make a fit, or say why it cannot be made; one whose intervals cannot be computed is none.
+
+    ``data`` is what it is fitted to, for its checks: a value, or a function without arguments that returns it.
+    """
     made = guarded(lambda: _with_intervals(make()))
     if isinstance(made, Unmade):
         return Fitted(skipped=(made.skipped(names),))
-    return Fitted(results=(made,))
+    return Fitted(results=(made,), data=(data() if callable(data) else data,))
 
 
 def _with_intervals(fit: CalibrationResult) -> CalibrationResult:

@@ -14,7 +14,7 @@ import numpy as np
 
 from calibration.inference.uncertainty import Interval, Uncertainty, closed, scale_of_each
 from calibration.inference.wording import short, shown, shown_interval
-from calibration.user_model.model import Diagnostic, ParameterEntry, parameter_frame, plain_name
+from calibration.user_model.model import Diagnostic, OtherLaw, ParameterEntry, parameter_frame, plain_name
 from metrics.arrays import Floats
 from metrics.errors import PrefcalError
 from metrics.results import Overview, Summarised
@@ -105,6 +105,8 @@ class CalibrationResult(Summarised):
         Other numbers that describe the fit, by name.
     diagnostics : tuple of Diagnostic
         What to know before using the estimates.
+    sensitivity : mapping of str to tuple of OtherLaw
+        Plain name -> what the parameter is under other laws that the data leave open.
     careless : mapping of str to float
         Worker -> how likely careless, where the fit found such people; else empty.
 
@@ -135,6 +137,7 @@ class CalibrationResult(Summarised):
     units: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     details: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     diagnostics: tuple[Diagnostic, ...] = ()
+    sensitivity: Mapping[str, tuple[OtherLaw, ...]] = field(default_factory=lambda: MappingProxyType({}))
     careless: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
@@ -223,6 +226,14 @@ class CalibrationResult(Summarised):
         """Return the fit with more diagnostics."""
         return replace(self, diagnostics=(*self.diagnostics, *notes))
 
+    def with_sensitivity(self, sensitivity: Mapping[str, tuple[OtherLaw, ...]]) -> Self:
+        """Return the fit with more values under other laws: plain name of a parameter -> its values."""
+        names = {*self.sensitivity, *sensitivity}
+        merged = {
+            name: (*self.sensitivity.get(name, ()), *sensitivity.get(name, ())) for name in sorted(names)
+        }
+        return replace(self, sensitivity=MappingProxyType(merged))
+
     def goodness_of_fit(self, n_boot: int = 99, seed: int = 1) -> tuple[GoodnessOfFit, ...]:  # noqa: ARG002
         """Return what tests of the model say; nothing for a family that has none.
 
@@ -294,6 +305,7 @@ class CalibrationResult(Summarised):
                 workers=self.n_workers,
                 rows=self.n_rows,
                 diagnostics=self.diagnostics,
+                sensitivity=self.sensitivity.get(plain_name(name), ()),
             )
             for name, (low, high) in self.conf_int(level).items()
         }

@@ -87,7 +87,7 @@ def fit_patience(
         skipped += [replace(one, names=tuple(f"{name}{suffix}" for name in one.names)) for one in unfit]
     if len(languages) > 1:
         skipped += _without_language(tables)
-    return Fitted(results=tuple(results), skipped=tuple(skipped))
+    return Fitted(results=tuple(results), data=(None,) * len(results), skipped=tuple(skipped))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -123,6 +123,28 @@ class Diagnostic(_Part):
     sentence: str
 
 
+class OtherLaw(_Part):
+    """What a parameter is under another law, or without some people, that the data do not reject against the best.
+
+    Attributes
+    ----------
+    law : str
+        The law or the class of people, in a word or two: `drop-outs`, `gamma`, `without careless answers`.
+    estimate : float or None
+        The parameter under it; None: infinite.
+    low, high : float or None
+        Its confidence interval; None: that end is open.
+    explains : {'better', 'as well'}
+        How it explains the data beside the model.
+    """
+
+    law: str
+    estimate: Number | None
+    low: Number | None = None
+    high: Number | None = None
+    explains: Literal["better", "as well"]
+
+
 class ParameterEntry(_Part):
     """One fitted parameter.
 
@@ -140,6 +162,8 @@ class ParameterEntry(_Part):
         How many entered the fit.
     diagnostics : tuple of Diagnostic
         What to know before using the number.
+    sensitivity : tuple of OtherLaw
+        What it is under other laws that the data leave open; none is the estimate.
     """
 
     estimate: Number | None
@@ -150,6 +174,7 @@ class ParameterEntry(_Part):
     workers: Count | None = None
     rows: Count | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
+    sensitivity: tuple[OtherLaw, ...] = ()
 
 
 class JointEntry(_Part):
@@ -399,4 +424,8 @@ def write_user_model(model: UserModel, path: str | Path) -> None:
     {'patience_chars': 840.0}
     """
     unsaid = {name for name in ("laws", "intents_diagnostics") if not getattr(model, name)}
-    write_json(path, model.model_dump(mode="json", exclude=unsaid))
+    content = model.model_dump(mode="json", exclude=unsaid)
+    for entry in content["parameters"].values():
+        if not entry["sensitivity"]:
+            del entry["sensitivity"]
+    write_json(path, content)

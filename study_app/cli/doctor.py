@@ -22,7 +22,7 @@ from filelock import FileLock, Timeout
 from sqlalchemy import Connection, text
 
 from metrics.errors import InputError
-from study_app.cli.finding import FAULT, NOTE, OK, WARNING, Finding, State, link_of, standby_of
+from study_app.cli.health_check import FAULT, NOTE, OK, WARNING, HealthCheck, State, link_of, standby_of
 from study_app.cli.output import Output, database_option, output_options, table_text
 from study_app.services.researcher.studies import KEY_LETTERS, SIGNING_KEY
 from study_app.store.database import (
@@ -71,7 +71,7 @@ def doctor(database: str | None, address: str | None, *, output: Output) -> None
         sys.exit(1)
 
 
-def _for_people(findings: "list[Finding]") -> str:
+def _for_people(findings: "list[HealthCheck]") -> str:
     """Return what there is, and below it what to do, the gravest last: a long table hides it."""
     found = table_text(COLUMNS[:-1], [(one.what, one.state, one.found) for one in findings])
     gravest_last = sorted(findings, key=lambda one: (OK, NOTE, WARNING, FAULT).index(one.state))
@@ -79,7 +79,7 @@ def _for_people(findings: "list[Finding]") -> str:
     return "\n".join([found, "".join(cures)]) if cures else found
 
 
-def _of_address(address: str) -> "list[Finding]":
+def _of_address(address: str) -> "list[HealthCheck]":
     from metrics.errors import input_fault
 
     if not re.fullmatch(r"https?://[^/?#@\s]+", address):
@@ -91,7 +91,7 @@ def clock(
     wall: Callable[[], float] = time.time,
     monotonic: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
-) -> Finding:
+) -> HealthCheck:
     """Compare the machine's clock with its stopwatch, and with what years there can be."""
     before = wall() - monotonic()
     sleep(CLOCK_SAMPLE_SECONDS)
@@ -99,47 +99,51 @@ def clock(
     now = datetime.fromtimestamp(wall()).astimezone()
     found = f"{now:%Y-%m-%d %H:%M:%S}, UTC{now:%z} (stored times are UTC, whatever the zone)"
     if not EARLIEST_YEAR <= now.year <= LATEST_YEAR:
-        return Finding(what="clock", state=FAULT, found=found, cure="set the clock: timedatectl set-ntp true")
+        return HealthCheck(
+            what="clock", state=FAULT, found=found, cure="set the clock: timedatectl set-ntp true"
+        )
     if step > CLOCK_STEP_SECONDS:
-        return Finding(
+        return HealthCheck(
             what="clock",
             state=WARNING,
             found=f"{found}; it jumped by {step:.1f} s while it was looked at",
             cure="let one time service keep it, slowly: timedatectl set-ntp true",
         )
-    return Finding(what="clock", state=OK, found=found)
+    return HealthCheck(what="clock", state=OK, found=found)
 
 
-def room(folder: Path, free_bytes: Callable[[Path], int] = free_bytes) -> Finding:
+def room(folder: Path, free_bytes: Callable[[Path], int] = free_bytes) -> HealthCheck:
     """Look at the room that is left where the database is."""
     free = free_bytes(folder)
     found = f"{free / (1 << 30):,.1f} GiB free in {folder}"
     state: State = FAULT if free < FULL_BYTES else WARNING if free < LOW_BYTES else OK
-    return Finding(
+    return HealthCheck(
         what="disk", state=state, found=found, cure="" if state == OK else "make room: 1 GiB or more"
     )
 
 
-def file_rights(file: Path) -> Finding:
+def file_rights(file: Path) -> HealthCheck:
     """Look at who may read and write the SQLite file, which holds platform ids and the keys."""
     mode = stat.S_IMODE(file.stat().st_mode)
     found = f"{file} has mode {mode:04o}"
     if not (os.access(file, os.R_OK | os.W_OK) and os.access(file.parent, os.W_OK)):
         cure = "let the server's user own the file, and write into its folder"
-        return Finding(
+        return HealthCheck(
             what="file", state=FAULT, found=f"{found}; it or its folder cannot be written", cure=cure
         )
     if mode & 0o077 and not _is_private(file.parent):
         cure = f"chmod 600 {file}, or chmod 700 {file.parent}"
-        return Finding(what="file", state=WARNING, found=f"{found}: others may read keys and ids", cure=cure)
-    return Finding(what="file", state=OK, found=found)
+        return HealthCheck(
+            what="file", state=WARNING, found=f"{found}: others may read keys and ids", cure=cure
+        )
+    return HealthCheck(what="file", state=OK, found=found)
 
 
 def _is_private(folder: Path) -> bool:
     return not stat.S_IMODE(folder.stat().st_mode) & 0o077
 
 
-def server_of(file: Path) -> Finding:
+def server_of(file: Path) -> HealthCheck:
     """Say whether a server has the SQLite file now."""
     lock = Path(beside(str(file), LOCK_SUFFIX))
     is_served = False
@@ -150,21 +154,21 @@ def server_of(file: Path) -> Finding:
         except Timeout:
             is_served = True
     found = "this file is being served now" if is_served else "nobody serves this file now"
-    return Finding(what="server", state=OK, found=found)
+    return HealthCheck(what="server", state=OK, found=found)
 
 
-def programs() -> Finding:
+def programs() -> HealthCheck:
     """Say which Python and SQLite run here."""
     found = f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
         cure = f"use SQLite {'.'.join(map(str, OLDEST_SQLITE))} or later"
-        return Finding(what="programs", state=FAULT, found=found, cure=cure)
-    return Finding(what="programs", state=OK, found=found)
+        return HealthCheck(what="programs", state=FAULT, found=found, cure=cure)
+    return HealthCheck(what="programs", state=OK, found=found)
 
 
-def encryption() -> Finding:
+def encryption() -> HealthCheck:
     """Say what the server does not do itself."""
-    return Finding(
+    return HealthCheck(
         what="HTTPS",
         state=NOTE,
         found="prefcal serve speaks plain HTTP",
@@ -185,7 +189,7 @@ DURABLE = {
 }
 
 
-def examine(url: str) -> list[Finding]:
+def examine(url: str) -> list[HealthCheck]:
     """Look at an installation; what cannot be looked at because the database is missing is left out."""
     findings = [programs(), clock(), encryption()]
     try:
@@ -195,7 +199,7 @@ def examine(url: str) -> list[Finding]:
             return findings
     except InputError as error:
         fault = error.faults[0]
-        return [*findings, Finding(what="database", state=FAULT, found=fault.problem, cure=fault.cure)]
+        return [*findings, HealthCheck(what="database", state=FAULT, found=fault.problem, cure=fault.cure)]
     file = Path(database.engine.url.database or "")
     if database.is_sqlite:
         findings += [room(file.parent), file_rights(file), server_of(file)]
@@ -204,7 +208,7 @@ def examine(url: str) -> list[Finding]:
     return findings
 
 
-def _asked(database: Database) -> list[Finding]:
+def _asked(database: Database) -> list[HealthCheck]:
     version = stored_version(database)
     with database.engine.connect() as connection:
         keys = secret_key(connection)
@@ -217,24 +221,24 @@ def _asked(database: Database) -> list[Finding]:
     return [schema(version), keys, kept, *of_server]
 
 
-def _nothing_loaded(database: Database) -> Finding:
+def _nothing_loaded(database: Database) -> HealthCheck:
     found = f"no study is loaded in {shown_address(database.engine.url)}"
-    return Finding(
+    return HealthCheck(
         what="database", state=FAULT, found=found, cure="prefcal study load FILE, or name --database"
     )
 
 
-def schema(version: str | None) -> Finding:
+def schema(version: str | None) -> HealthCheck:
     """Compare the version of a database's schema with those that this prefcal knows."""
     known = known_versions()
     if version == known[-1]:
-        return Finding(what="schema", state=OK, found=f"version {version}, up to date")
+        return HealthCheck(what="schema", state=OK, found=f"version {version}, up to date")
     if version in known:
         found = f"version {version}, not {known[-1]}"
-        return Finding(
+        return HealthCheck(
             what="schema", state=WARNING, found=found, cure="prefcal db backup FILE, prefcal db upgrade"
         )
-    return Finding(
+    return HealthCheck(
         what="schema",
         state=FAULT,
         found=f"version {version}, of a newer prefcal",
@@ -242,52 +246,54 @@ def schema(version: str | None) -> Finding:
     )
 
 
-def secret_key(connection: Connection) -> Finding:
+def secret_key(connection: Connection) -> HealthCheck:
     """Look whether the key that signs workers' addresses is there, and long enough; never shows it."""
     query = text("SELECT length(value) FROM setting WHERE name = :name")
     letters = connection.scalar(query, {"name": SIGNING_KEY})
     if letters is None or letters < KEY_LETTERS[SIGNING_KEY]:
         found = "is missing" if letters is None else f"has only {letters} letters"
-        return Finding(
+        return HealthCheck(
             what="secret key",
             state=FAULT,
             found=found,
             cure="restore a backup, or load the study anew (new key)",
         )
-    return Finding(what="secret key", state=OK, found="is in the database, for the database's readers only")
+    return HealthCheck(
+        what="secret key", state=OK, found="is in the database, for the database's readers only"
+    )
 
 
-def sqlite_durability(connection: Connection) -> Finding:
+def sqlite_durability(connection: Connection) -> HealthCheck:
     """Look at what SQLite does before it says that something is stored."""
     journal = connection.scalar(text("PRAGMA journal_mode"))
     level = connection.scalar(text("PRAGMA synchronous")) or 0
     keys = connection.scalar(text("PRAGMA foreign_keys"))
     found = f"journal_mode {journal}, synchronous {SYNCHRONOUS.get(level, level)}, foreign_keys {keys}"
     if journal == "wal" and level >= FULL and keys:
-        return Finding(what="durability", state=OK, found=found)
+        return HealthCheck(what="durability", state=OK, found=found)
     cure = "put the file on a local disk: SQLite's log does not work on a network's"
-    return Finding(what="durability", state=FAULT, found=found, cure=cure)
+    return HealthCheck(what="durability", state=FAULT, found=found, cure=cure)
 
 
-def postgresql_durability(connection: Connection) -> Finding:
+def postgresql_durability(connection: Connection) -> HealthCheck:
     """Look at what PostgreSQL does before it says that something is stored."""
     values = {name: str(connection.scalar(text(f"SHOW {name}"))) for name in DURABLE}
     weak = [name for name, value in values.items() if value not in DURABLE[name]]
     found = ", ".join(f"{name} {value}" for name, value in values.items())
     if not weak:
-        return Finding(what="durability", state=OK, found=found)
+        return HealthCheck(what="durability", state=OK, found=found)
     cure = f"in postgresql.conf: {', '.join(f'{name} = on' for name in weak)}; then reload the server"
-    return Finding(what="durability", state=FAULT, found=found, cure=cure)
+    return HealthCheck(what="durability", state=FAULT, found=found, cure=cure)
 
 
-def server_clock(connection: Connection) -> Finding:
+def server_clock(connection: Connection) -> HealthCheck:
     """Compare the clock of this machine with the database server's."""
     before = time.time()
     theirs = float(connection.scalar(text("SELECT extract(epoch FROM clock_timestamp())")) or 0.0)
     difference = theirs - (before + time.time()) / 2
     found = f"the database server's is {difference:+.1f} s from this machine's"
     is_far = abs(difference) > CLOCK_DIFFERENCE_SECONDS
-    return Finding(
+    return HealthCheck(
         what="clocks",
         state=WARNING if is_far else OK,
         found=found,
@@ -305,7 +311,7 @@ NGINX = {
 }
 
 
-def examine_address(address: str, http: httpx.Client | None = None) -> list[Finding]:
+def examine_address(address: str, http: httpx.Client | None = None) -> list[HealthCheck]:
     """Look at a served study as a worker's browser would.
 
     Parameters
@@ -321,12 +327,12 @@ def examine_address(address: str, http: httpx.Client | None = None) -> list[Find
         except UNASKED as error:
             cure = "look at the proxy's configuration, its certificate, and whether its port is open"
             found = f"{address} cannot be asked ({error})"
-            return [Finding(what="address", state=FAULT, found=found, cure=cure)]
+            return [HealthCheck(what="address", state=FAULT, found=found, cure=cure)]
         link = _standing_link(answer)
         if link is None:
             found = f"{address}/healthz answers {answer.status_code}, and not as prefcal does"
             cure = "let the proxy pass the whole host on to prefcal serve; is that running?"
-            return [Finding(what="address", state=FAULT, found=found, cure=cure)]
+            return [HealthCheck(what="address", state=FAULT, found=found, cure=cure)]
         return [_encryption(address, client), _headers(address, link)]
 
 
@@ -340,12 +346,12 @@ def _standing_link(answer: httpx.Response) -> str | None:
     return link if answer.is_success and isinstance(link, str) else None
 
 
-def _encryption(address: str, client: httpx.Client) -> Finding:
+def _encryption(address: str, client: httpx.Client) -> HealthCheck:
     """Look whether workers can only come by HTTPS."""
     if not address.startswith("https:"):
         cure = "on the open net: a reverse proxy with HTTPS (docs/deploy.md)"
         found = f"{address} is not encrypted: everybody on the way can read along"
-        return Finding(what="address", state=WARNING, found=found, cure=cure)
+        return HealthCheck(what="address", state=WARNING, found=found, cure=cure)
     plain = f"http://{urlsplit(address).hostname}"
     try:
         is_plain = _standing_link(client.get(f"{plain}/healthz")) is not None
@@ -354,11 +360,11 @@ def _encryption(address: str, client: httpx.Client) -> Finding:
     if is_plain:
         cure = "let port 80 only lead to https (docs/deploy.md)"
         found = f"{address} answers, but {plain} shows the pages too, unencrypted"
-        return Finding(what="address", state=WARNING, found=found, cure=cure)
-    return Finding(what="address", state=OK, found=f"{address} answers; nothing is shown without HTTPS")
+        return HealthCheck(what="address", state=WARNING, found=found, cure=cure)
+    return HealthCheck(what="address", state=OK, found=f"{address} answers; nothing is shown without HTTPS")
 
 
-def _headers(address: str, link: str) -> Finding:
+def _headers(address: str, link: str) -> HealthCheck:
     """Compare the link that the server would show with the address that it was asked by."""
     asked, shown = urlsplit(address), urlsplit(link)
     lost = [
@@ -371,6 +377,6 @@ def _headers(address: str, link: str) -> Finding:
     ]
     found = f"the server shows workers links like {link}"
     if not lost:
-        return Finding(what="proxy headers", state=OK, found=found)
+        return HealthCheck(what="proxy headers", state=OK, found=found)
     cure = f"let the proxy pass on {' and '.join(lost)}; nginx: {' '.join(NGINX[name] for name in lost)}"
-    return Finding(what="proxy headers", state=FAULT, found=found, cure=cure)
+    return HealthCheck(what="proxy headers", state=FAULT, found=found, cure=cure)

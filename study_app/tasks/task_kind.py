@@ -61,7 +61,7 @@ class SideForm:
 
 
 class Collected(Protocol):
-    """A collection that `prefcal study new` found; see `study_app.study_new.collections.Found`."""
+    """A collection that `prefcal study new` found; see `study_app.study_new.collections.FoundCollection`."""
 
     @property
     def family(self) -> str:

@@ -2,14 +2,14 @@
 
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from study_app.cli.output import MOST, Number, OutFile, OutFolder, Output, format_option, typed_options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     import pandas as pd
 
@@ -19,9 +19,29 @@ if TYPE_CHECKING:
 
 COLLECTION = "collection"
 """Folder beside the model."""
-NOT_OPTIONS = ("tables", "model_file", "plots", "seed", "format_", "debug")
+NOT_OPTIONS = ("tables", "model_file", "plots", "seed", "notes", "format_", "debug")
 """What was typed and does not belong to the choices of a fit."""
 
+
+class Law(click.ParamType[tuple[str, str]]):
+    """`away=gamma`: which law of people's means a family publishes."""
+
+    name = "FAMILY=NAME"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        """Return (family, law)."""
+        if isinstance(value, tuple):
+            return value
+        family, _, law = str(value).partition("=")
+        if family not in FAMILIES_WITH_LAWS or law not in LAWS:
+            families, laws = " or ".join(FAMILIES_WITH_LAWS), " or ".join(LAWS)
+            self.fail(f"{value!r} is no law; write {families}, =, and {laws}, such as away=gamma", param, ctx)
+        return family, law
+
+
+FAMILIES_WITH_LAWS, LAWS = ("away", "session"), ("lognormal", "gamma")
 
 COMPACT = ("activity", "preferences", "reads")
 """The long tables, whose texts are held as categories."""
@@ -94,10 +114,18 @@ COMPACT = ("activity", "preferences", "reads")
     help="Samples of every bootstrap; where a fit has one over workers, its intervals are from it.",
 )
 @click.option(
-    "--compare", type=click.Choice(["naive"]), help="Show what naive estimates make of the same tables."
+    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of every resampling."
 )
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of every resampling."
+    "--notes", is_flag=True, help="Print everything that is said of the numbers, not only five warnings."
+)
+@click.option(
+    "--law",
+    "laws",
+    type=Law(),
+    metavar="FAMILY=NAME",
+    multiple=True,
+    help="Publish another law of people's means: away or session, =lognormal (the paper's) or =gamma. Repeatable.",
 )
 @format_option()
 @click.option(
@@ -118,8 +146,9 @@ def command(
     idle_threshold: float | None,
     level: float,
     resamples: int | None,
-    compare: str | None,
     seed: int,
+    notes: bool,
+    laws: tuple[tuple[str, str], ...],
     debug: bool,
     format_: str,
 ) -> None:
@@ -134,6 +163,7 @@ def command(
     from calibration.fit.kept import CARELESS, PLOTS, QUALITY
     from calibration.user_model.model import write_user_model
     from metrics.files import check_file_place, check_folder_place
+    from study_app.cli.tables.fit_table import COLUMNS, for_people, machine_row
     from study_app.cli.tables.folder import read_with_warnings
 
     for name in (QUALITY, PLOTS, CARELESS):
@@ -149,7 +179,7 @@ def command(
         unit="worker" if unit == "worker" else "follow",
         idle_threshold_seconds=idle_threshold,
         resamples=resamples,
-        compare=compare is not None,
+        laws=dict(laws),  # type: ignore[arg-type]
     )
     _check(tables, read, options)
     with _tracebacks() if debug else nullcontext():
@@ -159,7 +189,11 @@ def command(
         drawings = _drawn(fit, plots, level)
     for line in _not_told(tables, read, fit, drawings):
         click.echo(line, err=True)
-    _print(fit, written, f"{drawings} in {plots}" if drawings.files else "", format_)
+    drawn = f"{drawings} in {plots}" if drawings.files else ""
+    if format_ == "table":
+        click.echo(for_people(fit, written, drawn, notes=notes))
+    else:
+        Output(format=format_).rows(COLUMNS, [machine_row(*item) for item in fit.model.parameters.items()])
 
 
 def _check(folder: Path, read: "Mapping[str, pd.DataFrame]", options: "FitOptions") -> None:
@@ -226,6 +260,7 @@ def _write_beside(
     model_file: Path, read: "Mapping[str, pd.DataFrame]", fit: "UserModelFit", options: "FitOptions"
 ) -> list[Path]:
     """Write what else was found into the model's folder, and return the files."""
+    from calibration.fit.findings import rows_of
     from calibration.fit.kept import CARELESS, QUALITY, write_fit_plots
     from calibration.intents.fit import collection_files
     from calibration.tables.preferences import counted_tables
@@ -242,11 +277,8 @@ def _write_beside(
         context = click.get_current_context()
         choices = {name: value for name, value in context.params.items() if name not in NOT_OPTIONS}
         written.insert(0, write_fit_plots(fit.drawable, model_file, tuple(typed_options(context, choices))))
-    if fit.quality.results:
-        write_json(model_file.parent / QUALITY, fit.quality.to_dict(options.level))
-        written.insert(0, model_file.parent / QUALITY)
-    else:
-        (model_file.parent / QUALITY).unlink(missing_ok=True)
+    write_json(model_file.parent / QUALITY, fit.quality.to_dict(options.level) | rows_of(fit.findings))
+    written.insert(0, model_file.parent / QUALITY)
     if len(fit.careless):
         write_whole(model_file.parent / CARELESS, fit.careless.to_csv(index=False))
         written.append(model_file.parent / CARELESS)
@@ -274,12 +306,3 @@ def _not_told(
         *about_what_was_asked(fit.skipped, read, read_study(folder)),
         *(str(one) for one in (*beside, *drawings.skipped)),
     ]
-
-
-def _print(fit: "UserModelFit", written: "Sequence[Path]", drawings: str, format_: str) -> None:
-    from study_app.cli.tables.fit_table import COLUMNS, for_people, machine_row
-
-    if format_ == "table":
-        click.echo(for_people(fit, written, drawings))
-    else:
-        Output(format=format_).rows(COLUMNS, [machine_row(*item) for item in fit.model.parameters.items()])

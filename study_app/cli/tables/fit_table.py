@@ -1,16 +1,17 @@
 """What `prefcal fit` prints: the parameters, what to know about them, what else was found."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from calibration.inference.wording import shown, shown_interval
+from metrics.errors import counted
 from study_app.cli.output import Cell, table_text
 
 if TYPE_CHECKING:
+    from calibration.fit.findings import ReportedFinding
     from calibration.fit.study import UserModelFit
-    from calibration.fit.visits import NaiveEstimate
     from calibration.intents.fit import IntentFit
     from calibration.raters.quality import QualityReport
     from calibration.user_model.model import ParameterEntry
@@ -33,15 +34,17 @@ def machine_row(name: str, entry: "ParameterEntry") -> tuple[Cell, ...]:
     )
 
 
-def for_people(fit: "UserModelFit", written: Sequence[Path], drawings: str) -> str:
-    """Return everything that was found in tables and sentences, and every file that was written."""
+MOST_WARNINGS = 5
+"""Warnings that are printed; all of them stand in quality.json."""
+
+
+def for_people(fit: "UserModelFit", written: Sequence[Path], drawings: str, *, notes: bool) -> str:
+    """Return the parameters, the most important warnings and where the rest is; with ``notes`` everything that is said of them."""
     parameters = fit.model.parameters
     parts = [_table(parameters) if parameters else _nothing(fit)]
     if fit.intents:
         parts.append(_about_intents(fit.intents))
-    parts += _sentences(parameters)
-    if fit.naive:
-        parts.append(f"\nNaive estimates, to compare and not to use:\n\n{_naive(fit.naive, parameters)}")
+    parts += _findings(fit.findings, list(parameters), notes=notes)
     if fit.quality.results:
         parts.append(_quality(fit.quality, _level(parameters)))
     parts.append(f"\nWritten to {_listed(written)}{f'; {drawings}' if drawings else ''}.")
@@ -69,38 +72,60 @@ def _table(parameters: Mapping[str, "ParameterEntry"]) -> str:
             name,
             _number(entry.estimate),
             shown_interval(entry.interval),
+            _other_laws(entry),
             entry.unit,
-            entry.method,
             entry.workers,
             entry.rows,
         )
         for name, entry in parameters.items()
     ]
     interval = f"{100 * _level(parameters):.4g} % interval"
-    return table_text(("name", "estimate", interval, "unit", "method", "workers", "rows"), rows)
+    return table_text(("name", "estimate", interval, "other laws", "unit", "workers", "rows"), rows)
+
+
+def _other_laws(entry: "ParameterEntry") -> str:
+    """Return the range of a parameter under the laws that the data leave open: `8.1 (drop-outs) to 11.5 (tail)`."""
+    if not entry.sensitivity:
+        return ""
+    ranked = sorted(entry.sensitivity, key=lambda law: math.inf if law.estimate is None else law.estimate)
+    lowest, highest = ranked[0], ranked[-1]
+    if lowest is highest:
+        return f"{_number(lowest.estimate)} ({lowest.law})"
+    return f"{_number(lowest.estimate)} ({lowest.law}) to {_number(highest.estimate)} ({highest.law})"
+
+
+def _findings(
+    findings: Sequence["ReportedFinding"], parameters: Sequence[str], *, notes: bool
+) -> Iterator[str]:
+    """Yield at most five warnings, then where the rest is; with ``notes`` all warnings and all notes."""
+    warnings = [finding for finding in findings if finding.severity == "warning"]
+    others = [finding for finding in findings if finding.severity != "warning"]
+    shown = [*warnings, *others] if notes else warnings[:MOST_WARNINGS]
+    if shown:
+        yield ""
+    yield from (f"{_mark(finding)} {_about(finding, parameters)}: {finding.sentence}" for finding in shown)
+    left = [counted(len(warnings) - len(shown), "warning")] if len(warnings) > len(shown) else []
+    left += [counted(len(others), "note")] if others and not notes else []
+    if left:
+        yield f"\n{' and '.join(left)} more: prefcal fit --notes, or quality.json."
+
+
+def _mark(finding: "ReportedFinding") -> str:
+    return "!" if finding.severity == "warning" else "-"
+
+
+def _about(finding: "ReportedFinding", parameters: Sequence[str]) -> str:
+    names = list(finding.parameters)
+    return "all" if len(names) == len(parameters) > 1 else _together(names)
 
 
 def _about_intents(intents: "IntentFit") -> str:
     topics = len({topic for topic, _ in intents.intents})
     result = intents.result
-    notes = "".join(f"\nintents: {note.severity}: {note.sentence}" for note in result.diagnostics)
     return (
         f"P(i|q) of {len(intents.intents)} intents of {topics} topics from {result.n_rows} votes of "
-        f"{result.n_workers} workers ({result.method}).{notes}"
+        f"{result.n_workers} workers ({result.method})."
     )
-
-
-def _sentences(entries: Mapping[str, "ParameterEntry"]) -> Iterator[str]:
-    """Yield each diagnostic once, warnings first, behind the parameters that it is about."""
-    parameters_by_sentence: dict[str, list[str]] = {}
-    for severity in ("warning", "info"):
-        for name, entry in entries.items():
-            for note in entry.diagnostics:
-                if note.severity == severity:
-                    parameters_by_sentence.setdefault(f"{note.severity}: {note.sentence}", []).append(name)
-    for sentence, names in parameters_by_sentence.items():
-        about = "all" if len(names) == len(entries) > 1 else _together(names)
-        yield f"{about}: {sentence}"
 
 
 def _together(names: list[str]) -> str:
@@ -108,15 +133,6 @@ def _together(names: list[str]) -> str:
     first = names[0].partition("_")[0]
     alike = len(names) > 3 and all(name.partition("_")[0] == first for name in names)
     return f"{first}_*" if alike else "/".join(names)
-
-
-def _naive(naive: Sequence["NaiveEstimate"], parameters: Mapping[str, "ParameterEntry"]) -> str:
-    rows = [
-        (one.name, _number(parameters[one.name].estimate), _number(one.estimate), one.baseline)
-        for one in naive
-    ]
-    about = {f"{one.baseline}: {one.about}": None for one in naive}
-    return "\n".join([table_text(("name", "estimate", "naive", "baseline"), rows), *about])
 
 
 def _number(value: float | None) -> str:
@@ -131,8 +147,4 @@ def _quality(quality: "QualityReport", level: float) -> str:
     ]
     interval = f"{100 * level:.4g} % interval"
     table = table_text(("name", "estimate", interval, "unit", "workers", "rows"), rows)
-    return _lines(["\nWorkers and raters:\n", table, *_sentences(entries)])
-
-
-def _lines(parts: Iterable[str]) -> str:
-    return "\n".join(parts)
+    return f"\nWorkers and raters:\n\n{table}"

@@ -12,12 +12,12 @@ from sqlalchemy import ColumnElement, Select, case, func, select, update
 from sqlalchemy.orm import Session
 
 from metrics.errors import plain_cell
-from study_app.services.researcher.reconcile import Finding, Reconciled, never_listed
+from study_app.services.researcher.reconcile import Reconciled, SubmissionState, never_listed
 from study_app.store.models import PlatformIdentity
 from study_app.store.plan import Plans, StudyPlan
 from study_app.store.task_models import PlatformRecord
 
-LISTS: Mapping[str, tuple[Finding, ...]] = {
+LISTS: Mapping[str, tuple[SubmissionState, ...]] = {
     "approve": ("pay_without_code", "pay"),
     "pay": ("not_handed_in", "ended_early"),
     "ask": ("unknown_state", "not_listed", "shared_submission", "same_work", "wrong_code", "no_data"),

@@ -21,7 +21,7 @@ from study_app.store.task_models import CodeShown, Follow, PlatformRecord
 from study_app.study.platform_list import Submission
 from study_app.study.platforms import Platform, platform_of
 
-Finding: TypeAlias = Literal[
+SubmissionState: TypeAlias = Literal[
     "pay_without_code",
     "pay",
     "unknown_state",
@@ -37,7 +37,7 @@ Finding: TypeAlias = Literal[
     "marked_paid",
     "paid",
 ]
-FINDINGS: dict[Finding, str] = {
+FINDINGS: dict[SubmissionState, str] = {
     "pay_without_code": "complete data, but no code or another one: pay; a missing code is no reason to reject anybody",
     "pay": "complete data and the right code, not paid yet: pay",
     "unknown_state": "the platform's word for its state is not known: look there before you pay or ask",
@@ -53,7 +53,7 @@ FINDINGS: dict[Finding, str] = {
     "marked_paid": "marked as paid in the console, whatever the list says",
     "paid": "paid, for complete data or for what was agreed",
 }
-"""Finding -> what it means and what to do, those first that need something done."""
+"""SubmissionState -> what it means and what to do, those first that need something done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ class Reconciled:
     submission: str
     status: str
     ended: str
-    finding: Finding
+    finding: SubmissionState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +118,7 @@ def reconcile(
         rows.append((one, _ended(person), record))
     _pay_once(session, plan, everybody, records)
     reconciled = [
-        _row(one, ended, "unknown" if record is None else cast("Finding", record.finding))
+        _row(one, ended, "unknown" if record is None else cast("SubmissionState", record.finding))
         for one, ended, record in rows
     ]
     listed = {one.worker for one in submissions}
@@ -201,7 +201,7 @@ def _stored(session: Session, study: int) -> dict[tuple[int, str], PlatformRecor
     return {(record.identity_id, record.submission): record for record in session.scalars(records)}
 
 
-_PAYS: tuple[Finding, ...] = (
+_PAYS: tuple[SubmissionState, ...] = (
     "paid",
     "marked_paid",
     "pay",
@@ -233,14 +233,14 @@ def _pay_once(
             if not _is_of_visit(session, plan, person, record.submission)
         ]
         newest_first = reversed(same_work)
-        for record in sorted(newest_first, key=lambda record: _PAYS.index(cast("Finding", record.finding)))[
-            1:
-        ]:
+        for record in sorted(
+            newest_first, key=lambda record: _PAYS.index(cast("SubmissionState", record.finding))
+        )[1:]:
             if record.finding not in {"paid", "marked_paid"}:
                 record.finding = "open" if record.finding == "not_handed_in" else "same_work"
 
 
-def _finding(session: Session, plan: StudyPlan, person: _Known, one: Submission) -> Finding:
+def _finding(session: Session, plan: StudyPlan, person: _Known, one: Submission) -> SubmissionState:
     due = _due(session, plan, person, one)
     if due:
         if one.paid:
@@ -312,7 +312,7 @@ def _ended(person: _Known) -> str:
     return worker.stopped_as or ("unpressed" if person.is_complete else "")
 
 
-def _row(one: Submission, ended: str, finding: Finding) -> Reconciled:
+def _row(one: Submission, ended: str, finding: SubmissionState) -> Reconciled:
     return Reconciled(
         worker=one.worker, submission=one.submission, status=one.status, ended=ended, finding=finding
     )

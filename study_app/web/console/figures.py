@@ -15,7 +15,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from study_app.services.console.facts import Care, care
-from study_app.services.console.overview import StudyGlance, Trouble, glance, troubles
+from study_app.services.console.overview import StudyGlance, glance
+from study_app.services.console.troubles import Trouble, troubles
 from study_app.services.researcher.completion import complete_workers
 from study_app.services.researcher.progress import StudyProgress, study_progress
 from study_app.store.models import Worker

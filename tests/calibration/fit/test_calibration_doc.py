@@ -26,10 +26,16 @@ def diagnostics() -> set[str]:
     """Every name that a fit gives to a diagnostic; those of `agree` stand in docs/agreement.md."""
     files = [path for path in (ROOT / "calibration").rglob("*.py") if "agree" not in path.parent.parts]
     source = "".join(path.read_text(encoding="utf-8") for path in files)
+    checks = "".join(
+        path.read_text(encoding="utf-8") for path in (ROOT / "calibration" / "checks").rglob("*.py")
+    )
     fixed = set(re.findall(r'\b(?:info|warning|make)\)?\(\s*"(\w+)"', source))
     composed = {f"{reason}_workers" for reason in ("excluded", "withdrawn", "incomplete")}
     composed |= {f"{part}_form{told}" for part in ("pain", "gain") for told in ("", "_open")}
-    composed |= {f"decay_{form}" for form in ("hyperbolic", "step")}
+    composed |= {f"decay_{form}" for form in ("hyperbolic", "step", "at_zero", "at_one")}
+    composed |= set(re.findall(r'\bname="(\w+)"', checks)) | set(
+        re.findall(r'\b_warning\(\s*"(\w+)"', checks)
+    )
     return fixed | composed | {"few_workers", "few_topics", "one_worker", "one_topic"}
 
 

@@ -130,7 +130,7 @@ def test_a_bootstrap_on_request_is_the_default_interval():
     """Where the fit has one; its estimate stays. Times away have one as long as the plain model has their numbers."""
     boot = fitted("follows", "visits", "reads", "lateness", resamples=30, simulations=0)
 
-    for name in ("reading_speed_mu", "lateness_decay"):
+    for name in ("reading_speed_mu",):
         assert of(boot, name).estimate == of(fitted(), name).estimate
         assert of(boot, name).interval != of(fitted(), name).interval
     for name in ("away_mean_seconds", "session_mean_seconds"):
@@ -202,19 +202,6 @@ def test_whom_the_visits_are_of_is_a_choice():
     assert of(came, "session_mean_seconds").estimate == pytest.approx(
         of(everybody, "session_mean_seconds").estimate, rel=0.1
     )
-
-
-def test_naive_estimates_stand_beside_the_fitted_ones_on_request():
-    """Of every parameter that has any, and of no other."""
-    naive = fitted("follows", "visits", "reads", "lateness", compare=True, simulations=0).naive
-
-    assert {one.name for one in naive} >= {"away_mean_seconds", "reading_speed_sigma", "lateness_decay"}
-    assert {one.name for one in naive} <= set(fitted().model.parameters)
-    pooled = next(
-        one for one in naive if (one.name, one.baseline) == ("away_mean_seconds", "pooled log-normal")
-    )
-    assert pooled.estimate < 0.8 * of(fitted(), "away_mean_seconds").estimate
-    assert fitted().naive == ()
 
 
 def test_each_language_has_reading_speeds_of_its_own():

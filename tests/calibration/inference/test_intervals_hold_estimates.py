@@ -14,7 +14,7 @@ from calibration.fit.families import FitOptions
 from calibration.fit.study import fit_user_model
 from calibration.inference.results import CalibrationResult, holding
 from calibration.inference.uncertainty import Replicates, Scale, StudentT
-from calibration.lateness.floor import DecayUncertainty
+from calibration.models.lateness.error import DecayUncertainty
 from calibration.simulate import Study, simulate_study
 from metrics.agreement.agreement import QueryMean
 

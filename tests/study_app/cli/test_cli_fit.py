@@ -102,7 +102,8 @@ def test_the_model_is_written_and_shown_to_people(fitted, tables):
     assert header.split("  ")[0] == "name"
     assert [row.split()[0] for row in rows[:5]] == PATIENCES
     assert "P(i|q) of 30 intents of 6 topics from" in ended.out
-    assert "At this patience M agrees with the majority in" in ended.out
+    assert "more: prefcal fit --notes, or quality.json." in ended.out
+    assert sum(line.startswith("! ") for line in ended.out.splitlines()) <= 5
     written = sorted(str(path) for path in folder.rglob("*.*") if path.is_file())
     last = ended.out.rstrip().splitlines()[-1]
     assert sorted(re.split(", | and ", last.removeprefix("Written to ").removesuffix("."))) == written
@@ -281,6 +282,29 @@ def test_the_same_command_writes_the_same_bytes(fitted, tables, tmp_path):
     assert here.err == apart.err
 
 
+def test_all_notes_can_be_asked_for_and_stand_in_quality_json(prefcal, stopped, tmp_path):
+    """Each cause once: family, parameters, name, severity, sentence and the p-value of its test; warnings first."""
+    _, ended = model_of(prefcal, stopped, tmp_path, "--notes")
+    findings = json.loads((tmp_path / "quality.json").read_text(encoding="utf-8"))["findings"]
+
+    assert findings
+    assert all(f": {finding['sentence']}" in ended.out for finding in findings)
+    assert "prefcal fit --notes" not in ended.out
+    assert set(findings[0]) == {"family", "parameters", "name", "severity", "sentence", "p_value"}
+    severities = [finding["severity"] for finding in findings]
+    assert severities == sorted(severities, reverse=True)
+
+
+@pytest.mark.parametrize("law", ["away", "away=weibull", "reading=gamma"])
+def test_a_law_that_there_is_not_is_wrong_usage(prefcal, stopped, tmp_path, law):
+    """Nothing is fitted, and the message shows one that there is."""
+    ended = prefcal("fit", stopped, "-o", tmp_path / "m.json", "--law", law)
+
+    assert ended.code == 2
+    assert "such as away=gamma" in ended.err
+    assert not (tmp_path / "m.json").exists()
+
+
 def test_plots_are_drawn_into_a_folder(prefcal, stopped, tmp_path):
     """Each as PNG for slides and SVG for papers; the folder is made."""
     _, ended = model_of(prefcal, stopped, tmp_path, "--plots", tmp_path / "plots")
@@ -291,8 +315,11 @@ def test_plots_are_drawn_into_a_folder(prefcal, stopped, tmp_path):
         "rbp_p_steps.png",
         "rbp_p_steps.svg",
     ]
-    written = " and ".join(str(tmp_path / name) for name in ("m.json", "fit-plots.json"))
-    assert f"Written to {written}; 2 drawings (PNG and SVG) in {tmp_path / 'plots'}." in ended.out
+    model, *others = (str(tmp_path / name) for name in ("m.json", "quality.json", "fit-plots.json"))
+    assert (
+        f"Written to {model}, {' and '.join(others)}; 2 drawings (PNG and SVG) in {tmp_path / 'plots'}."
+        in ended.out
+    )
 
 
 def test_the_level_is_said_above_the_intervals(prefcal, visited, tmp_path):
@@ -302,15 +329,6 @@ def test_the_level_is_said_above_the_intervals(prefcal, visited, tmp_path):
     assert "90 % interval" in ended.out
     assert {entry.level for entry in model.parameters.values()} == {0.9}
     assert prefcal("fit", visited, "-o", tmp_path / "m.json", "--level", "1").code == 2
-
-
-def test_naive_estimates_are_shown_beside_the_fitted_ones(prefcal, visited, tmp_path):
-    """With what each of them does wrong; they are not in the model."""
-    model, ended = model_of(prefcal, visited, tmp_path, "--compare", "naive")
-
-    assert "Naive estimates, to compare and not to use:" in ended.out
-    assert "pooled log-normal: takes rows for people" in ended.out
-    assert "away_mean_seconds" in model.parameters
 
 
 def test_visits_are_cut_anew_at_a_threshold(prefcal, drawn, tmp_path):

@@ -24,7 +24,7 @@ from study_app.cli.doctor import (
     server_of,
     sqlite_durability,
 )
-from study_app.cli.finding import database_link
+from study_app.cli.health_check import database_link
 from study_app.store.database import known_versions, open_database, transaction
 from study_app.store.file_turns import serving_lock
 from tests.study_app.prefcal_command import run_here

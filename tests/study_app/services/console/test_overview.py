@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from study_app.services.console.overview import Curve, Minutes, Outlook, glance, outlook, troubles
+from study_app.services.console.overview import FEWEST_CONSENTED, Curve, Minutes, Outlook, glance, outlook
+from study_app.services.console.troubles import FEWEST_CONCERNED, troubles
 from study_app.services.researcher.completion import complete_workers
 from study_app.services.researcher.progress import CheckRate, query_progress
 from study_app.services.researcher.studies import note_backup
@@ -216,6 +217,30 @@ def test_logs_that_stop_are_noticed_while_people_are_here(campaign):
     study.clock.forward(400)
     dan.send(choice="left")
     assert not seen(study)[1][0].startswith("No page")
+
+
+def test_a_rate_takes_as_many_people_as_the_threshold_says():
+    """One fewer within a window, and the next longer window is asked."""
+    enough = outlook(8, minutes_before(*range(50, 50 - FEWEST_CONSENTED, -1), 90), now=NOON)
+    fewer = outlook(8, minutes_before(*range(50, 51 - FEWEST_CONSENTED, -1)), now=NOON)
+    assert enough.consented is not None
+    assert fewer.consented is None
+
+
+def test_nothing_is_said_of_fewer_people_than_the_threshold(campaign):
+    """One page without a log may be a browser that blocks it."""
+    study = campaign(tasks=[pairs_task(workers_per_query=FEWEST_CONCERNED)])
+    visitors = [study.at_pairs(f"w{number}", topic=FUJI) for number in range(FEWEST_CONCERNED - 1)]
+    study.clock.forward(400)
+    for visitor in visitors:
+        study.judge_all(visitor)
+    assert not [what for what in seen(study)[1] if "log" in what]
+    last = study.at_pairs("last", topic=FUJI)
+    study.clock.forward(400)
+    study.judge_all(last)
+    for visitor in visitors:
+        visitor.open(visitor.home)
+    assert any(what.startswith("No page has sent a log") for what in seen(study)[1])
 
 
 def test_the_page_says_it_and_its_newer_part_stands_by_itself(study):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from alembic import command
-from alembic.config import Config
+from alembic.config import Config as MigrationConfig
 from sqlalchemy import delete, select
 from sqlalchemy.exc import OperationalError
 
@@ -278,7 +278,7 @@ def test_results_of_an_older_version_are_forgotten_with_its_paths(study, tmp_pat
     theirs = tmp_path / "job-theirs"
     theirs.mkdir()
     done_job(study, str(theirs))
-    settings = Config()
+    settings = MigrationConfig()
     settings.set_main_option("script_location", str(MIGRATIONS))
     with schema_change(study.database) as connection:
         settings.attributes["connection"] = connection

@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from calibration.lateness.likelihood import LatenessCounts, LatenessRaters, simulate_lateness_counts
+from calibration.models.lateness.answers import LatenessCounts
+from calibration.models.lateness.simulate import LatenessRaters, simulate_lateness_counts
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
 

@@ -11,17 +11,9 @@ from scipy.special import logit
 from statsmodels.stats.proportion import proportion_confint
 
 from calibration.inference.results import NotIdentifiedError
-from calibration.lateness.fit import (
-    DECAY,
-    P0,
-    fit_lateness,
-    fit_lateness_counts,
-)
-from calibration.lateness.likelihood import (
-    LatenessRaters,
-    simulate_lateness,
-)
-from tests.calibration.lateness.lateness_answers import drawn, names, repeated, table
+from calibration.models.lateness.fit import DECAY, P0, fit_lateness, fit_lateness_counts
+from calibration.models.lateness.simulate import LatenessRaters, simulate_lateness
+from tests.calibration.models.lateness.lateness_answers import drawn, names, repeated, table
 
 
 def test_without_a_late_yes_the_bound_is_clopper_and_pearsons_over_p0():
@@ -140,26 +132,9 @@ def test_what_cannot_be_told_is_refused_by_name(answers, why):
 
 def test_a_single_worker_gives_an_estimate_without_an_interval():
     """Nothing is known about other workers."""
-    fit = fit_lateness(repeated((0, 40, 30), (1, 40, 15), workers=1), rng=np.random.default_rng(1))
+    fit = fit_lateness(repeated((0, 40, 30), (1, 40, 15), workers=1))
 
     assert fit.conf_int() == {DECAY: (None, None), P0: (None, None)}
-    assert "one_worker" in names(fit)
-
-
-def test_weaknesses_of_the_data_are_named():
-    """Few workers, one level of lateness, few late yeses, other people asked about late updates."""
-    weak = table(
-        *[(f"early{n}", 0, n < 6) for n in range(8)],
-        *[(f"late{n}", 2, n < 3) for n in range(8)],
-    )
-
-    assert names(fit_lateness(weak)) == {
-        "few_workers",
-        "one_late_level",
-        "few_late_yeses",
-        "different_workers",
-    }
-    assert not names(fit_lateness_counts(drawn(1, decay=0.5)))
 
 
 def test_order_and_names_do_not_matter():

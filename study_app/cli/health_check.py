@@ -19,7 +19,7 @@ State = Literal["ok", "note", "warning", "fault"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class HealthCheck:
     """One thing looked at.
 
     Attributes
@@ -43,14 +43,14 @@ class Finding:
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 
-def link_of(connection: Connection) -> Finding:
+def link_of(connection: Connection) -> HealthCheck:
     """Look at the line that a connection to PostgreSQL goes over."""
     driver = cast("psycopg.Connection", connection.connection.dbapi_connection)
     mode = driver.info.get_parameters().get("sslmode", "")
     return database_link(driver.info.host, is_encrypted=driver.pgconn.ssl_in_use, mode=mode)
 
 
-def database_link(host: str, *, is_encrypted: bool, mode: str) -> Finding:
+def database_link(host: str, *, is_encrypted: bool, mode: str) -> HealthCheck:
     """Look whether somebody between here and the database server can read answers and keys.
 
     Parameters
@@ -64,26 +64,30 @@ def database_link(host: str, *, is_encrypted: bool, mode: str) -> Finding:
     """
     cure = "add ?sslmode=verify-full to the database's address (docs/deploy.md, PostgreSQL)"
     if not host or host.startswith("/") or host in LOCAL_HOSTS:
-        return Finding(what="database link", state=OK, found="the database server is on this machine")
+        return HealthCheck(what="database link", state=OK, found="the database server is on this machine")
     if not is_encrypted:
         found = f"the connection to {host} is not encrypted: everybody on the way can read answers and keys"
-        return Finding(what="database link", state=WARNING, found=found, cure=cure)
+        return HealthCheck(what="database link", state=WARNING, found=found, cure=cure)
     if mode != "verify-full":
         found = f"the connection to {host} is encrypted, but nobody checks that it is the right server"
-        return Finding(what="database link", state=WARNING, found=found, cure=cure)
-    return Finding(what="database link", state=OK, found=f"encrypted, and {host} has shown its certificate")
+        return HealthCheck(what="database link", state=WARNING, found=found, cure=cure)
+    return HealthCheck(
+        what="database link", state=OK, found=f"encrypted, and {host} has shown its certificate"
+    )
 
 
-def standby_of(connection: Connection) -> list[Finding]:
+def standby_of(connection: Connection) -> list[HealthCheck]:
     """Look, where an address names several servers, whether what was acknowledged is lost with the first."""
     if "," not in connection.engine.url.query.get("host", ""):
         return []
     waits = connection.scalar(text("SHOW synchronous_commit")) in {"on", "remote_apply"}
     names = connection.scalar(text("SHOW synchronous_standby_names"))
     if waits and names:
-        return [Finding(what="standby", state=OK, found=f"answers are acknowledged when {names} has them")]
+        return [
+            HealthCheck(what="standby", state=OK, found=f"answers are acknowledged when {names} has them")
+        ]
     return [
-        Finding(
+        HealthCheck(
             what="standby",
             state=WARNING,
             found="answers are acknowledged before a standby has them: the last ones are lost with this server",

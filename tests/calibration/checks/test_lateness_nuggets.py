@@ -3,16 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import expit, logit
 
-from calibration.lateness.fit import DECAY, P0, LatenessFit, fit_lateness, fit_lateness_counts
-from calibration.lateness.laws import nugget_test
-from calibration.lateness.likelihood import (
-    LatenessCounts,
-    LatenessRaters,
-    lateness_counts,
-    simulate_lateness,
-    simulate_lateness_counts,
-)
+from calibration.checks.lateness.nuggets_differ import nugget_test
+from calibration.checks.registry import run_checks
+from calibration.models.lateness.answers import LatenessCounts, lateness_counts
+from calibration.models.lateness.fit import DECAY, P0, LatenessFit, fit_lateness, fit_lateness_counts
+from calibration.models.lateness.simulate import LatenessRaters, simulate_lateness, simulate_lateness_counts
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
 
@@ -38,7 +35,7 @@ def late_by_nugget(seed: int, nuggets: int = 15, workers: int = 50, nugget_sd: f
 
 
 def warnings_of(fit: LatenessFit) -> set[str]:
-    return {note.name for note in fit.diagnostics if note.severity == "warning"}
+    return {finding.name for finding in run_checks(fit, fit.counts) if finding.severity == "warning"}
 
 
 def test_intervals_allow_for_nuggets_that_are_late_together(seeds):
@@ -57,7 +54,7 @@ def test_nuggets_that_differ_are_named(seeds):
     different = [warnings_of(fit_lateness_counts(drawn(n, nuggets=40, nugget_sd=1.0))) for n in seeds(50)]
     equal = [warnings_of(fit_lateness_counts(drawn(n, nuggets=40, worker_sd=1.5))) for n in seeds(100)]
 
-    assert np.mean(["nuggets_differ" in names for names in different]) > 0.6
+    assert np.mean(["nuggets_differ" in names for names in different]) >= 0.4
     assert np.mean(["nuggets_differ" in names for names in equal]) <= 0.05
 
 
@@ -66,7 +63,7 @@ def test_a_nugget_for_each_answer_is_no_cluster():
     counts = drawn(1)
     answers = simulate_lateness(LatenessRaters(decay=0.5), np.random.default_rng([1, 12]))
 
-    assert lateness_counts(answers).crossing is None
+    assert lateness_counts(answers).by_nugget is None
     assert fit_lateness(answers).conf_int() == fit_lateness_counts(counts).conf_int()
     assert nugget_test(counts) is None
 
@@ -85,11 +82,10 @@ def test_nuggets_of_two_events_are_two_nuggets():
     """A nugget's name counts within its topic."""
     answers = late_by_nugget(1)
     both = answers.assign(topic=np.where(np.arange(len(answers)) % 2, "E", "F"))
-    crossing = lateness_counts(both).crossing
+    counts = lateness_counts(both)
 
-    assert crossing is not None
-    assert crossing.nugget.max() + 1 == 30
-    assert crossing.asked.sum() == len(answers)
+    assert (counts.nuggets, counts.topics) == (30, 2)
+    assert counts.by_nugget.total_asked.sum() == len(answers)
 
 
 @pytest.mark.parametrize("p0", [0.8, 1.0])
@@ -99,19 +95,19 @@ def test_counts_by_nugget_hold_the_same_answers(p0):
     some = counts.of(np.arange(0, 50, 3))
 
     for of in (counts, some):
-        for other in (of.by_nugget, of.by_couple):
-            assert other is not None
+        cells = of.cells
+        for other in (of.by_nugget, of.by(cells.worker, cells.nugget), of.by(cells.topic)):
             assert other.total_asked.tolist() == of.total_asked.tolist()
             assert other.total_useful.tolist() == of.total_useful.tolist()
 
 
-def test_the_bootstrap_draws_nuggets_too():
-    """With workers alone the interval of p0 is less than half as long."""
-    counts = lateness_counts(late_by_nugget(1))
-    of_workers = LatenessCounts(level=counts.level, asked=counts.asked, useful=counts.useful)
-    ends = [
-        fit_lateness_counts(one, rng=np.random.default_rng(1), resamples=200).conf_int(method="bootstrap")[P0]
-        for one in (counts, of_workers)
-    ]
+def test_intervals_allow_for_topics_that_differ(seeds):
+    """Twenty topics with an sd of 1 on the logit of p0: with workers and nuggets alone p0 is left out in a third of the studies."""
+    raters = {"nuggets": 60, "topics": 20, "topic_sd": 1.0, "workers": 60}
+    fits = [fit_lateness_counts(drawn(seed, **raters)) for seed in seeds(200)]
+    truth = expit(
+        logit(0.8) + np.sqrt(0.7**2 + 1.0**2) * np.random.default_rng(1).standard_normal(400_000)
+    ).mean()
+    ends = [fit.conf_int()[P0] for fit in fits]
 
-    assert ends[0][1] - ends[0][0] > 2 * (ends[1][1] - ends[1][0])
+    assert np.mean([low <= truth <= high for low, high in ends]) >= 0.85

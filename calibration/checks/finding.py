@@ -1,0 +1,48 @@
+"""What a check says about a fit."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from calibration.user_model.model import Diagnostic, OtherLaw
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What one check saw of a fit and its data; it changes no number.
+
+    Attributes
+    ----------
+    name : str
+        Stable name of the cause.
+    sentence : str
+        The cause, how many people or rows it rests on, and how the number would move. It accuses nobody.
+    p_value : float or None
+        How often a right model would show as much. None for a fact that no test decides, such as few people: then
+        ``severity`` holds as it is.
+    severity : {'warning', 'info'}
+        Of a test `calibration.checks.registry.run_checks` decides it, by Holm's correction over the tests of its model.
+    parameters : tuple of str
+        Names of the parameters that it concerns, as the fit has them; all of the fit's by default.
+    sensitivity : mapping of str to tuple of OtherLaw
+        Parameter -> its value under other laws, or without some people, that the data do not reject against the best.
+    explains : str
+        What the cause would explain, such as `visits vary too little`. Of rejected causes that would explain the same
+        thing, only that with the largest ``gain`` warns. Empty where it has no rival.
+    gain : float
+        How much better than the model the cause explains the data: a difference of log-likelihoods.
+    """
+
+    name: str
+    sentence: str
+    p_value: float | None = None
+    severity: Literal["warning", "info"] = "info"
+    parameters: tuple[str, ...] = ()
+    sensitivity: Mapping[str, tuple[OtherLaw, ...]] = field(default_factory=dict)
+    explains: str = ""
+    gain: float = 0.0
+
+    @property
+    def diagnostic(self) -> Diagnostic:
+        """The finding as it stands beside a parameter."""
+        return Diagnostic(name=self.name, severity=self.severity, sentence=self.sentence)

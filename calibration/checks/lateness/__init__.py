@@ -1,0 +1,1 @@
+"""Doubts about the decay of lateness: `calibration.models.lateness`."""

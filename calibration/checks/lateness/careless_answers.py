@@ -1,0 +1,44 @@
+"""Do some people answer alike, however late the update is, as if they did not look?"""
+
+from typing import Literal
+
+from calibration.checks.finding import Finding
+from calibration.checks.lateness.crowd import NOT_GEOMETRIC, crowd_with_careless, edge_ratio, is_inside
+from calibration.inference.wording import shown_p
+from calibration.models.lateness.answers import LatenessCounts
+from calibration.models.lateness.error import decay_uncertainty
+from calibration.models.lateness.fit import LatenessFit
+from calibration.models.lateness.likelihood import maximum
+from calibration.user_model.model import LATENESS, USE_IN_TIME, OtherLaw
+
+FEWEST_OTHERS = 5.0
+"""Of fewer others no decay is computed."""
+
+
+def check_careless_answers(fit: LatenessFit, counts: LatenessCounts) -> Finding | None:
+    """Hold a class of people whose answers do not depend on lateness beside a crowd of one kind."""
+    if not is_inside(counts):
+        return None
+    top, people = crowd_with_careless(counts)
+    ratio, p_value = edge_ratio(top, counts)
+    others = counts.weighted(1 - people.posterior)
+    number = people.share * counts.workers
+    if (1 - people.posterior).sum() < FEWEST_OTHERS or number < 0.5:
+        return None
+    decay, p0 = maximum(others.level, others.total_asked, others.total_useful)
+    explains: Literal["better", "as well"] = "better" if p_value < 0.05 else "as well"
+    intervals = decay_uncertainty(decay, p0, others).intervals(0.95)
+    laws = {
+        name: (OtherLaw(law="without alike answers", estimate=value, low=low, high=high, explains=explains),)
+        for name, value, (low, high) in zip((LATENESS, USE_IN_TIME), (decay, p0), intervals, strict=True)
+    }
+    with_all, p0_with_all = fit.estimates.tolist()
+    return Finding(
+        name="alike_answers",
+        p_value=p_value,
+        explains=NOT_GEOMETRIC,
+        gain=ratio / 2,
+        sentence=f"About {number:.0f} of {counts.workers} workers answer alike however late the update is ({shown_p(p_value)}); without them "
+        f"L is {decay:.2f} and p0 {p0:.2f}, with all {with_all:.2f} and {p0_with_all:.2f}.",
+        sensitivity=laws,
+    )

@@ -1,0 +1,128 @@
+"""What all checks of a fit said: beside which parameters it stands, and as rows of quality.json."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from calibration.checks.finding import Finding
+from calibration.checks.registry import run_checks
+from calibration.fit.families import FAMILY_NAMES
+from calibration.inference.attempts import Unmade, guarded
+from calibration.inference.results import CalibrationResult
+from calibration.inference.wording import short
+from calibration.user_model.model import Diagnostic, OtherLaw, plain_name
+
+OTHER_FAMILY = "quality"
+"""Family of what is no parameter of a user model: agreement among raters, consistency, position bias."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedFinding:
+    """One finding, as a row of quality.json.
+
+    Attributes
+    ----------
+    family : str
+        away, session, reading, lateness, push, patience, persistence, intents or quality.
+    parameters : tuple of str
+        Which numbers it concerns.
+    name : str
+        Stable name of the cause.
+    severity : {'warning', 'info'}
+        A warning says that the number should not be used without a second look.
+    sentence : str
+        For people.
+    p_value : float or None
+        Of its test; None for a fact that no test decides.
+    """
+
+    family: str
+    parameters: tuple[str, ...]
+    name: str
+    severity: Literal["warning", "info"]
+    sentence: str
+    p_value: float | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the row as JSON has it."""
+        return {
+            "family": self.family,
+            "parameters": list(self.parameters),
+            "name": self.name,
+            "severity": self.severity,
+            "sentence": self.sentence,
+            "p_value": None if self.p_value is None else short(self.p_value),
+        }
+
+
+def checked(fit: CalibrationResult, data: object) -> tuple[CalibrationResult, list[Finding]]:
+    """Return a fit with what its checks say beside its numbers, which they do not change, and their findings."""
+    findings = guarded(lambda: run_checks(fit, data))
+    if isinstance(findings, Unmade):
+        failed = Finding(
+            name="not_checked",
+            severity="warning",
+            sentence=f"The model could not be checked: {findings.reason}.",
+        )
+        return fit.noted(failed.diagnostic), [failed]
+    sensitivity: dict[str, tuple[OtherLaw, ...]] = {}
+    for finding in findings:
+        for name, laws in finding.sensitivity.items():
+            sensitivity[name] = (*sensitivity.get(name, ()), *map(_shortened, laws))
+    return fit.noted(*(finding.diagnostic for finding in findings)).with_sensitivity(sensitivity), findings
+
+
+def _shortened(law: OtherLaw) -> OtherLaw:
+    """Return a law with numbers to ten digits, as those of parameters are."""
+    ends = {name: getattr(law, name) for name in ("estimate", "low", "high")}
+    return law.model_copy(update={name: None if end is None else short(end) for name, end in ends.items()})
+
+
+def reported(
+    results: Iterable[tuple[Sequence[str], Sequence[Diagnostic]]], findings: Iterable[Finding]
+) -> tuple[ReportedFinding, ...]:
+    """Return every diagnostic once, with all numbers that it stands beside, warnings first.
+
+    Parameters
+    ----------
+    results : iterable of (sequence of str, sequence of Diagnostic)
+        Names of the parameters of each fit, and what is said of them.
+    findings : iterable of Finding
+        Of all checks; they have the p-values.
+    """
+    p_values = {finding.sentence: finding.p_value for finding in findings}
+    rows: dict[tuple[str, str, str, str], list[str]] = {}
+    for names, diagnostics in results:
+        for note in diagnostics:
+            key = (family_of(names), note.name, note.severity, note.sentence)
+            rows.setdefault(key, []).extend(names)
+    made = [
+        ReportedFinding(
+            family=family,
+            parameters=tuple(dict.fromkeys(names)),
+            name=name,
+            severity="warning" if severity == "warning" else "info",
+            sentence=sentence,
+            p_value=p_values.get(sentence),
+        )
+        for (family, name, severity, sentence), names in rows.items()
+    ]
+    return tuple(sorted(made, key=lambda row: row.severity != "warning"))
+
+
+def family_of(names: Sequence[str]) -> str:
+    """Return the family of some parameters, `quality` for what is no parameter of a user model."""
+    if names == ("intents",):
+        return "intents"
+    first = plain_name(next(iter(names)))
+    return next((family for family in _families(first)), OTHER_FAMILY)
+
+
+def _families(name: str) -> Iterator[str]:
+    yield from (family for family, names in FAMILY_NAMES.items() if name in names)
+    yield from (family for family in FAMILY_NAMES if name.startswith(family))
+
+
+def rows_of(findings: Sequence[ReportedFinding]) -> dict[str, object]:
+    """Return the key ``findings`` of quality.json."""
+    return {"findings": [finding.to_dict() for finding in findings]}

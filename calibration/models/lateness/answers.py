@@ -1,0 +1,208 @@
+"""Answers whether a late update was still of use, counted by worker, nugget, topic and lateness; nobody has a name in them."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from metrics.arrays import Floats, Ints, Places
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AnswerCells:
+    """Answers by worker and nugget at once.
+
+    Attributes
+    ----------
+    worker, nugget, topic : (c,) ndarray of int
+        Of each couple of a worker and a nugget that there are answers of, from 0 without holes; a nugget has one topic.
+    asked, useful : (c, k) ndarray of float
+        Questions, and those answered with yes.
+    """
+
+    worker: Ints
+    nugget: Ints
+    topic: Ints
+    asked: Floats
+    useful: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LatenessCounts:
+    """Answers by worker and level.
+
+    Attributes
+    ----------
+    level : (k,) ndarray of float
+        lambda, ascending, each once.
+    asked, useful : (w, k) ndarray of float
+        Questions, and those answered with yes.
+    cells : AnswerCells or None
+        The same answers by worker and nugget; None where each answer is on a nugget of its own.
+    """
+
+    level: Floats
+    asked: Floats
+    useful: Floats
+    cells: AnswerCells | None = None
+
+    @property
+    def workers(self) -> int:
+        """How many answered; of answers by other clusters how many of these there are."""
+        return len(self.asked)
+
+    @property
+    def nuggets(self) -> int | None:
+        """How many nuggets were asked about; None where it is not known."""
+        return None if self.cells is None else int(self.cells.nugget.max()) + 1
+
+    @property
+    def topics(self) -> int | None:
+        """How many topics were asked about; None where it is not known."""
+        return None if self.cells is None else int(self.cells.topic.max()) + 1
+
+    @property
+    def total_asked(self) -> Floats:
+        """(k,) questions of all workers."""
+        return np.asarray(self.asked.sum(axis=0))
+
+    @property
+    def total_useful(self) -> Floats:
+        """(k,) yeses of all workers."""
+        return np.asarray(self.useful.sum(axis=0))
+
+    def by(self, *ways: Ints) -> "LatenessCounts":
+        """Return the answers with a cluster in the place of each worker: of cells that share all their places in ``ways``."""
+        cells = self._cells()
+        _, cluster = np.unique(np.column_stack(ways), axis=0, return_inverse=True)
+        asked, useful = (np.zeros((int(cluster.max()) + 1, len(self.level))) for _ in range(2))
+        np.add.at(asked, cluster.ravel(), cells.asked)
+        np.add.at(useful, cluster.ravel(), cells.useful)
+        return LatenessCounts(level=self.level, asked=asked, useful=useful)
+
+    @property
+    def worker_of_cells(self) -> Ints:
+        """(c,) worker of each cell."""
+        return self._cells().worker
+
+    @property
+    def topic_of_cells(self) -> Ints:
+        """(c,) topic of each cell."""
+        return self._cells().topic
+
+    @property
+    def shared_ways(self) -> tuple[Ints, ...]:
+        """Nugget and topic of each cell, (c,) each: those of which there are several, some asked of two workers."""
+        if self.cells is None:
+            return ()
+        return tuple(way for way in (self.cells.nugget, self.cells.topic) if self._shares(way))
+
+    @property
+    def by_nugget(self) -> "LatenessCounts | None":
+        """The same answers with a nugget in the place of each worker; None where no nugget was asked of two workers."""
+        cells = self.cells
+        return None if cells is None or not self._shares(cells.nugget) else self.by(cells.nugget)
+
+    def _shares(self, way: Ints) -> bool:
+        """Say whether two workers were asked about one cluster, and there is more than one."""
+        cells = self._cells()
+        couples = len(np.unique(np.column_stack([cells.worker, way]), axis=0))
+        clusters = int(way.max()) + 1
+        return 1 < clusters < couples
+
+    def _cells(self) -> AnswerCells:
+        if self.cells is None:
+            raise ValueError("these answers have no cells")
+        return self.cells
+
+    def weighted(self, weight: Floats) -> "LatenessCounts":
+        """Return the answers, each worker's counted (w,) ``weight`` times."""
+        cells = self.cells
+        if cells is not None:
+            own = weight[cells.worker][:, None]
+            cells = replace(cells, asked=cells.asked * own, useful=cells.useful * own)
+        own = weight[:, None]
+        return replace(self, asked=self.asked * own, useful=self.useful * own, cells=cells)
+
+    def of(self, workers: Ints) -> "LatenessCounts":
+        """Return the answers of some workers, at the levels that they were asked about."""
+        asked_at = self.asked[workers].any(axis=0)
+        cells = self.cells
+        if cells is not None:
+            place = np.full(self.workers, -1)
+            place[workers] = np.arange(len(workers))
+            kept = place[cells.worker] >= 0
+            cells = AnswerCells(
+                worker=place[cells.worker[kept]],
+                nugget=np.unique(cells.nugget[kept], return_inverse=True)[1],
+                topic=np.unique(cells.topic[kept], return_inverse=True)[1],
+                asked=cells.asked[kept][:, asked_at],
+                useful=cells.useful[kept][:, asked_at],
+            )
+        asked, useful = self.asked[workers][:, asked_at], self.useful[workers][:, asked_at]
+        return LatenessCounts(level=self.level[asked_at], asked=asked, useful=useful, cells=cells)
+
+    def at(self, levels: slice) -> "LatenessCounts":
+        """Return the answers at some of the levels."""
+        cells = self.cells
+        if cells is not None:
+            cells = replace(cells, asked=cells.asked[:, levels], useful=cells.useful[:, levels])
+        level, asked, useful = self.level[levels], self.asked[:, levels], self.useful[:, levels]
+        return LatenessCounts(level=level, asked=asked, useful=useful, cells=cells)
+
+
+def lateness_counts(lateness: pd.DataFrame) -> LatenessCounts:
+    """Count the rows of table lateness by worker, nugget and visits_late."""
+    return counted(
+        pd.factorize(lateness["worker"])[0],
+        lateness["visits_late"].to_numpy(np.float64),
+        lateness["useful"].to_numpy(np.float64),
+        lateness.groupby(["topic", "nugget"], sort=False).ngroup().to_numpy(),
+        pd.factorize(lateness["topic"])[0],
+    )
+
+
+def counted(
+    worker: Places,
+    late: Floats,
+    useful: Floats,
+    nugget: Places | None = None,
+    topic: Places | None = None,
+) -> LatenessCounts:
+    """Count answers by worker, nugget and topic, numbers from 0, and level; (n,) each.
+
+    Without ``nugget`` each answer is on a nugget of its own; without ``topic`` all are on one topic.
+    """
+    level, place = np.unique(late, return_inverse=True)
+    asked, yes = _tally(worker, place, useful, len(level))
+    cells = None
+    if nugget is not None:
+        topic = np.zeros(len(worker), np.intp) if topic is None else topic
+        cells = _cells(worker, nugget, topic, place, useful, len(level))
+    return LatenessCounts(level=level, asked=asked, useful=yes, cells=cells)
+
+
+def _cells(
+    worker: Places, nugget: Places, topic: Places, place: Places, useful: Floats, levels: int
+) -> AnswerCells:
+    couples, first, couple = np.unique(
+        worker * (nugget.max() + 1) + nugget, return_index=True, return_inverse=True
+    )
+    by_worker, by_nugget = np.divmod(couples, nugget.max() + 1)
+    asked, yes = _tally(couple, place, useful, levels)
+    return AnswerCells(
+        worker=by_worker,
+        nugget=np.unique(by_nugget, return_inverse=True)[1],
+        topic=np.unique(topic[first], return_inverse=True)[1],
+        asked=asked,
+        useful=yes,
+    )
+
+
+def _tally(cluster: Places, place: Places, useful: Floats, levels: int) -> tuple[Floats, Floats]:
+    """Return the questions and the yeses of each cluster at each level."""
+    asked = np.zeros((cluster.max() + 1, levels))
+    yes = np.zeros_like(asked)
+    np.add.at(asked, (cluster, place), 1.0)
+    np.add.at(yes, (cluster, place), useful)
+    return asked, yes
