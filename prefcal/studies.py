@@ -185,6 +185,7 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
         seed=seed,
         place="preferences" if folder is None else str(Path(folder) / "preferences.csv"),
         scores_place="scores" if scores is None or isinstance(scores, pd.DataFrame) else str(scores),
+        drew_sides=[task for task in judged if study and study.drew_sides(task)],
         looks=study.looks if study else None,
         arguments=KEYWORDS,
     )

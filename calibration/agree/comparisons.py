@@ -6,10 +6,15 @@ pairs, the votes follow Davidson's model (1970; `calibration.inference.davidson`
 
     b_A x_A + b_B x_B.
 
+Where sides were not drawn by lot, the log odds have a side effect too, b_S for system_a on the left and -b_S on the right, and the
+agreements that are compared are those without it: what the side adds to every vote (`calibration.inference.sides`) times what a vote
+for system_a adds to the credit of its pair (`VotesByPerson.gain`) is taken off.
+
 The difference b_A - b_B says which of them explains more when both are known; where it is 0 both explain as much. Its
 error is over queries and people at once (`metrics.agreement.people`), from each judgment's score at the maximum.
 """
 
+import itertools
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,10 +26,10 @@ from calibration.agree.judged_task import JudgedTask, testable
 from calibration.agree.measures.variants import Fit, Role, Variant
 from calibration.agree.result import By, NamedAt, Standing, Wanted
 from calibration.push.likelihood import ChoiceModel, maximise, without_maximum
-from metrics.agreement.agreement import Ties, agreement
+from metrics.agreement.agreement import QueryMean, Ties, agreement, mean_by_query, pair_credit
 from metrics.agreement.comparison import Comparison, compare, holm
 from metrics.agreement.people import UNKNOWN, Error, VotesByPerson
-from metrics.arrays import Floats, Ints
+from metrics.arrays import Bools, Floats, Ints
 
 MOST_ALIKE = 1 - 1e-9
 """Squared correlation above which two measures are one and the same for the model."""
@@ -40,7 +45,9 @@ class SlopeDifference(NamedTuple):
 NOTHING_TOLD = SlopeDifference(math.nan, UNKNOWN)
 
 
-def slope_difference(votes: VotesByPerson, first: Floats, second: Floats) -> SlopeDifference:
+def slope_difference(
+    votes: VotesByPerson, first: Floats, second: Floats, *, is_swapped: Bools | None = None
+) -> SlopeDifference:
     """Return how much more one measure explains than another.
 
     Parameters
@@ -49,6 +56,8 @@ def slope_difference(votes: VotesByPerson, first: Floats, second: Floats) -> Slo
         On p pairs.
     first, second : (p,) ndarray of float
         Score differences of the pairs under both measures.
+    is_swapped : (n,) ndarray of bool, optional
+        Whether system_a stood on the right, for a model with a side effect.
 
     Returns
     -------
@@ -58,12 +67,17 @@ def slope_difference(votes: VotesByPerson, first: Floats, second: Floats) -> Slo
     """
     differences = np.stack([first, second], axis=1)
     size = np.sqrt((differences**2).mean(axis=0))
-    cast = votes.cast.ravel()
+    kinds, cell = differences, votes.cell
+    if is_swapped is not None:
+        side = np.repeat([1.0, -1.0], len(first))[:, None]
+        kinds, size = np.hstack([np.tile(differences, (2, 1)), side]), np.append(size, 1.0)
+        cell = cell + len(first) * (cell // len(first) + is_swapped)
+    cast = np.bincount(cell, minlength=3 * len(kinds))
     there = cast > 0
-    vote = np.repeat([-1.0, 0.0, 1.0], len(first))[there]
+    vote = np.repeat([-1.0, 0.0, 1.0], len(kinds))[there]
     if not size.all() or not vote.any() or _alike(differences):
         return NOTHING_TOLD
-    design, times = np.tile(differences / size, (3, 1))[there], cast[there].astype(np.float64)
+    design, times = np.tile(kinds / size, (3, 1))[there], cast[there].astype(np.float64)
     maximum = maximise(design, vote, "davidson", times=times)
     if without_maximum(maximum, design):
         return NOTHING_TOLD
@@ -73,7 +87,7 @@ def slope_difference(votes: VotesByPerson, first: Floats, second: Floats) -> Slo
     contrast[:2] = 1.0, -1.0
     way = np.asarray(np.linalg.solve(maximum.information, contrast), dtype=np.float64)
     part = (information @ way) @ way / (contrast @ way)
-    row = (np.cumsum(there) - 1)[votes.cell]
+    row = (np.cumsum(there) - 1)[cell]
     stretched = _stretched((information @ way)[row], maximum.information, way, votes.crossing.query)
     error = votes.crossing.error((scores @ way)[row] * stretched, part[row])
     return SlopeDifference(float(maximum.weights[0] - maximum.weights[1]), error)
@@ -115,11 +129,14 @@ COLUMNS = (
     "p_holm",
     "named",
     "by",
+    "ties",
 )
 
 
-TIES_OF: dict[By, Ties] = {By.MAJORITY: "against", By.WEIGHTED: "weighted"}
-"""The convention by which agreements are compared."""
+NO_NUMBERS: Row = dict.fromkeys(
+    ("difference", "low", "high", "minimum_detectable", "p_t", "p_sign_flip"), math.nan
+)
+"""Of two measures that cannot differ."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,28 +153,46 @@ class Couple:
 def couples(wanted: Wanted, variants: Sequence[Variant], *, constant: Collection[str] = ()) -> list[Couple]:
     """Return the comparisons to be made, the primary one first.
 
-    Every measure that is not fitted in sample is compared once with what its standing asks for: the family with its
-    first measure, all others with the main measure. With a primary comparison all others are exploratory. One that was
-    named at analysis is a member of the family: it may have been chosen by looking.
+    Where nothing is named, every two measures that are not fitted in sample are compared, all in one family but those whose judgments
+    were made for another kind of collection. Else a named family is
+    compared with its first measure, and all others with the measure asked about, outside the family: the first of the primary comparison,
+    or that of the family. With a primary comparison all others are exploratory. One that was named at analysis is a member of
+    the family: it may have been chosen by looking.
 
     Parameters
     ----------
     wanted : Wanted
         By the measures' full names.
     variants : sequence of Variant
-        The main measure first.
+        The default one first.
     constant : collection of str
         Measures that score the systems of every pair alike. They agree with nobody, whatever people prefer, and are
         compared by name only; no vote decides which these are, so leaving them out chooses nothing after looking.
     """
-    main = variants[0].measure
     fair = [one.measure for one in variants if one.fit is not Fit.IN_SAMPLE and one.measure not in constant]
     native = [
         one.measure
         for one in variants
         if one.measure in fair and not one.converted and one.role is not Role.NAMED
     ]
+    if not wanted.names:
+        converted = {one.measure for one in variants if one.converted}
+        every = list(itertools.combinations(fair, 2))
+        return [
+            Couple(
+                standing=standing,
+                measure=measure,
+                against=against,
+                in_family=is_member,
+                named=NamedAt.NOWHERE,
+            )
+            for is_member, standing in ((True, Standing.FAMILY), (False, Standing.EXPLORATORY))
+            for against, measure in every
+            if is_member == (not converted & {against, measure})
+        ]
+    main = wanted.primary[0] if wanted.primary else variants[0].measure
     family, reference = _family(wanted, native, main)
+    main = main if wanted.primary else reference
     standing = Standing.FAMILY if wanted.primary is None else Standing.EXPLORATORY
     where = NamedAt.ANALYSIS if wanted.at_analysis else NamedAt.STUDY_FILE
     of_family = where if wanted.compare else NamedAt.NOWHERE
@@ -177,12 +212,14 @@ def comparison_rows(
     made: Sequence[Couple],
     differences: Mapping[str, Floats],
     rng: np.random.Generator,
+    leading: Ties = "against",
 ) -> list[Row]:
-    """Make the comparisons: by majorities under the paper's convention, then by all votes, then by a model of the votes.
+    """Make the comparisons: by majorities under the leading convention, then by all votes, then by a model of the votes.
 
     Holm's correction is over the family, in each of the three ways by itself; a primary comparison of the study file needs none,
     and others outside the family get none. One without variation between queries has no p and counts in the family all the same:
-    which these are was seen in the data. With too few people or queries nothing has a p (`calibration.agree.judged_task`).
+    which these are was seen in the data. With too few people or queries nothing has a p (`calibration.agree.judged_task`). Two measures that
+    put the systems of every pair in the same order have no numbers: they agree with people alike, whatever people prefer.
 
     Parameters
     ----------
@@ -194,10 +231,17 @@ def comparison_rows(
         Measure -> score differences of the pairs.
     rng : Generator
         Source of the sign flips.
+    leading : str
+        The convention for ties of majorities.
     """
     votes = task.votes
     used = {name: differences[name] for couple in made for name in (couple.measure, couple.against)}
-    return [row for by in By for row in _rows_by(by, task, votes, made, used, rng)]
+    ties_of: dict[By, Ties] = {By.MAJORITY: leading, By.WEIGHTED: "weighted"}
+    return [
+        row | {"ties": ties_of.get(by, "")}
+        for by in By
+        for row in _rows_by(by, task, votes, made, used, rng, ties_of)
+    ]
 
 
 def _rows_by(
@@ -207,12 +251,22 @@ def _rows_by(
     made: Sequence[Couple],
     differences: Mapping[str, Floats],
     rng: np.random.Generator,
+    ties_of: Mapping[By, Ties],
 ) -> list[Row]:
     if by is By.VOTES:
-        numbers = [_of_slopes(votes, differences[one.measure], differences[one.against]) for one in made]
+        swapped = task.is_swapped if task.side is not None and task.side.is_separable else None
+        numbers = [
+            _of_slopes(votes, differences[one.measure], differences[one.against], swapped) for one in made
+        ]
     else:
-        numbers = [_numbers(one) for one in _agreements_compared(by, task, votes, made, differences, rng)]
-    if not testable(votes.crossing):
+        numbers = [
+            _numbers(one)
+            | (NO_NUMBERS if in_same_order(differences[couple.measure], differences[couple.against]) else {})
+            for couple, one in zip(
+                made, _agreements_compared(ties_of[by], task, votes, made, differences, rng), strict=True
+            )
+        ]
+    if not testable(votes):
         numbers = [row | {"p_t": math.nan, "p_sign_flip": math.nan} for row in numbers]
     adjusted = _adjusted(made, np.array([row["p_t"] for row in numbers]))
     return [
@@ -228,19 +282,23 @@ def _rows_by(
     ]
 
 
+def in_same_order(first: Floats, second: Floats) -> bool:
+    """Say whether two measures put the systems of every pair in the same order, from their score differences."""
+    return bool(np.array_equal(np.sign(first), np.sign(second)))
+
+
 def _agreements_compared(
-    by: By,
+    ties: Ties,
     task: JudgedTask,
     votes: VotesByPerson,
     made: Sequence[Couple],
     differences: Mapping[str, Floats],
     rng: np.random.Generator,
 ) -> list[Comparison]:
-    ties, weight = TIES_OF[by], votes.weight
-    mean = {
-        name: agreement(one, task.share, task.topics, ties=ties).mean for name, one in differences.items()
-    }
-    influence = {name: votes.influence(one, ties) for name, one in differences.items()}
+    weight = votes.weight
+    found = {name: _without_side(task, votes, one, ties) for name, one in differences.items()}
+    mean = {name: mean for name, (mean, _) in found.items()}
+    influence = {name: influence for name, (_, influence) in found.items()}
     return [
         compare(
             mean[couple.measure],
@@ -253,9 +311,27 @@ def _agreements_compared(
     ]
 
 
-def _of_slopes(votes: VotesByPerson, first: Floats, second: Floats) -> Row:
+def _without_side(
+    task: JudgedTask, votes: VotesByPerson, difference: Floats, ties: Ties
+) -> tuple[QueryMean, Floats]:
+    """Return the agreement of a measure and the influence of every judgment, without the effect of the side where that has to be taken off."""
+    influence = votes.influence(difference, ties)
+    side = task.side
+    if side is None or not side.is_separable:
+        return agreement(difference, task.share, task.topics, ties=ties).mean, influence
+    towards_left = np.where(task.is_swapped, -1, 1) * votes.gain(difference, ties)
+    added = np.bincount(votes.pair, towards_left * side.excess)
+    credit = pair_credit(difference, task.share, ties=ties)
+    own = (added.mean() - added)[votes.pair] * votes.weight
+    return (
+        mean_by_query(credit - added, task.topics),
+        influence + own + side.influence(towards_left / len(added)),
+    )
+
+
+def _of_slopes(votes: VotesByPerson, first: Floats, second: Floats, is_swapped: Bools | None) -> Row:
     """Return what the model of the votes says, in log odds a standard difference."""
-    found = slope_difference(votes, first, second)
+    found = slope_difference(votes, first, second, is_swapped=is_swapped)
     reach = found.error.reach()
     return {
         "difference": found.difference,
@@ -283,7 +359,7 @@ def _adjusted(made: Sequence[Couple], p: Floats) -> Floats:
 def _family(wanted: Wanted, native: Sequence[str], main: str) -> tuple[Sequence[str], str]:
     """Return the measures of the family and what they are compared with; converted ones are in it only by name."""
     if not wanted.compare:
-        return native, main
+        return [name for name in native if name != main], main
     return (wanted.compare, main) if len(wanted.compare) == 1 else (wanted.compare[1:], wanted.compare[0])
 
 

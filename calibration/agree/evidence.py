@@ -4,7 +4,7 @@ Scores from any tool, to be compared with preferences: a long CSV with run, topi
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -201,7 +201,18 @@ def check_runs(scores: pd.DataFrame, tasks: list[JudgedTask], *, path: str) -> l
     """
     judged, scored = {system for task in tasks for system in task.systems}, set(scores["run"])
     if judged - scored:
-        raise_unless_same(judged, scored, what="a score", path=path)
+        folded = {name.casefold(): name for name in sorted(scored)}
+        near = [
+            f"{folded[name.casefold()]} for {name}"
+            for name in sorted(judged - scored)
+            if name.casefold() in folded
+        ]
+        raise input_fault(
+            f"judged without a score: {listed(sorted(judged - scored), most=20)}",
+            path=path,
+            cure="give a score of every system on every topic on which it was judged"
+            + (f"; names differ in case: {listed(near)}" if near else ""),
+        )
     _check_topics(scores, tasks, path=path)
     unjudged = sorted(scored - judged)
     if not unjudged:
@@ -272,6 +283,8 @@ class Evidence:
         Of the users that MSU simulates.
     place, scores_place : str
         How messages call the preferences, and the scores.
+    drew_sides : collection of str
+        Tasks whose sides were drawn by lot, as study.json tells it.
     looks : str or None
         That somebody looked at results while the study ran, as study.json tells it.
     arguments : Arguments
@@ -287,6 +300,7 @@ class Evidence:
     seed: int = 1
     place: str = "preferences"
     scores_place: str = "scores"
+    drew_sides: Collection[str] = ()
     looks: str | None = None
     arguments: Arguments = OPTIONS
 
@@ -313,7 +327,7 @@ class Measured:
     Attributes
     ----------
     variants : tuple of Variant
-        The main one first.
+        The default one first.
     sweeps : tuple of Sweep
         The same measures over a parameter.
     notes : tuple of str

@@ -1,6 +1,6 @@
 """The preferences of one task, ready to be compared with scores, and what to know of them before: who judged what, what is few."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,11 +11,28 @@ from numpy.typing import NDArray
 from calibration.agree.measures.variants import Fit, Variant
 from calibration.agree.result import FEWEST_PAIRS, FEWEST_QUERIES
 from calibration.inference.results import info, warning
-from calibration.tables.preferences import VOTES, completed, judged_pairs, left_out, votes_by_pair
+from calibration.inference.sides import SideAdjustment, without_side
+from calibration.raters.preferences import notes_on_sides
+from calibration.tables.preferences import (
+    VOTES,
+    completed,
+    judged_pairs,
+    knows_workers,
+    left_out,
+    votes_by_pair,
+)
 from calibration.user_model.model import Diagnostic
-from metrics.agreement.ceiling import Ceiling, ceiling
-from metrics.agreement.people import Crossing, VotesByPerson, crossing, spread_of_tastes
-from metrics.arrays import Floats
+from metrics.agreement.ceiling import Ceiling, ceiling, one_vote_each
+from metrics.agreement.people import (
+    FEWEST_CLUSTERS,
+    Crossing,
+    VotesByPerson,
+    crossing,
+    effective_number,
+    is_few,
+    spread_of_tastes,
+)
+from metrics.arrays import Bools, Floats, Ints
 from metrics.errors import counted, listed
 
 DEFAULT_LANGUAGE = "en"
@@ -36,12 +53,15 @@ class JudgedTask:
     pairs : DataFrame
         One row per pair: topic, pair, system_a, system_b, votes_a, votes_b, equally_good, equally_bad, votes,
         vote_share (of system_a, an equal vote counting half) and mean_decision_seconds.
+    drew_sides : bool
+        Whether the sides were drawn by lot, as in a study that prefcal served; else comparisons are made without the effect of the side.
     """
 
     task: str
     language: str
     judgments: pd.DataFrame
     pairs: pd.DataFrame
+    drew_sides: bool = False
 
     @property
     def share(self) -> Floats:
@@ -62,23 +82,56 @@ class JudgedTask:
     def votes(self) -> VotesByPerson:
         """The votes with who gave them. Judgments and pairs stand in the same order, so that a couple's place is its number."""
         vote, names = pd.factorize(self.judgments["vote"])
-        query, worker = (pd.factorize(self.judgments[name], sort=True)[0] for name in ("topic", "worker"))
+        query = pd.factorize(self.judgments["topic"], sort=True)[0]
+        worker = pd.factorize(self.judgments["worker"], sort=True)[0] if self.knows_workers else None
         return VotesByPerson(
             pair=np.repeat(np.arange(len(self.pairs)), self.pairs["votes"]),
             for_a=np.array([WORTH[name] for name in names])[vote],
             crossing=crossing(query, worker),
         )
 
+    @property
+    def knows_workers(self) -> bool:
+        """Whether it is known who judged."""
+        return knows_workers(self.judgments)
+
+    @cached_property
+    def panel_share(self) -> Floats:
+        """(p,) vote share of system_a by people, whose votes on one pair count as one; NaN for a pair that fewer than two judged."""
+        votes, for_a, pair = self.votes, self.votes.for_a, self.votes.pair
+        if self.knows_workers:
+            kept, for_a = one_vote_each(for_a, pair, votes.crossing.worker)
+            pair = pair[kept]
+        people = np.bincount(pair, minlength=len(self.pairs))
+        share = np.bincount(pair, for_a, minlength=len(self.pairs)) / people
+        return np.asarray(np.where(people > 1, share, np.nan), dtype=np.float64)
+
+    @cached_property
+    def side(self) -> SideAdjustment | None:
+        """The effect of the side on every vote, where sides were not drawn by lot; None where they were."""
+        if self.drew_sides:
+            return None
+        first, second = (self.judgments[name].astype("str") for name in ("system_a", "system_b"))
+        codes = pd.factorize(pd.concat([first, second]))[0].reshape(2, -1)
+        left, right = np.where(self.is_swapped, codes[::-1], codes)
+        return without_side(left, right, np.where(self.is_swapped, 1 - self.votes.for_a, self.votes.for_a))
+
+    @property
+    def is_swapped(self) -> Bools:
+        """(n,) whether system_a stood on the right."""
+        return np.asarray(self.judgments["is_swapped"], dtype=np.bool_)
+
     def ceiling(self) -> Ceiling:
         """Return how well these people agree with each other."""
         votes = self.votes
         crossed = votes.crossing
-        return ceiling(votes.for_a, votes.pair, crossed.query, worker=crossed.worker)
+        worker = crossed.worker if self.knows_workers else None
+        return ceiling(votes.for_a, votes.pair, crossed.query, worker=worker)
 
     @property
     def no_ceiling(self) -> str:
         """Say why these votes tell no ceiling; nothing where they tell one."""
-        twice = self.pairs[self.pairs["votes"] > 1]
+        twice = self.pairs[~np.isnan(self.panel_share)]
         return why_no_ceiling(
             decided=int((self.share != 0.5).sum()), voted_twice=len(twice), queries=twice["topic"].nunique()
         )
@@ -92,13 +145,13 @@ def why_no_ceiling(*, decided: int, voted_twice: int, queries: int) -> str:
     decided : int
         Pairs with a majority.
     voted_twice : int
-        Pairs with two votes or more: others have no halves.
+        Pairs with the votes of two people or more: others have no halves.
     queries : int
-        Queries of the pairs with two votes or more.
+        Queries of these pairs.
     """
     for number, fewest, what in (
         (decided, FEWEST_PAIRS, "pairs with a majority"),
-        (voted_twice, FEWEST_PAIRS, "pairs with two votes or more"),
+        (voted_twice, FEWEST_PAIRS, "pairs with the votes of two people or more"),
         (queries, FEWEST_QUERIES, "queries with such pairs"),
     ):
         if number < fewest:
@@ -107,7 +160,11 @@ def why_no_ceiling(*, decided: int, voted_twice: int, queries: int) -> str:
 
 
 def judged_tasks(
-    tables: Mapping[str, pd.DataFrame], *, exclude: bool = True, complete_only: bool = False
+    tables: Mapping[str, pd.DataFrame],
+    *,
+    exclude: bool = True,
+    complete_only: bool = False,
+    drew_sides: Collection[str] = (),
 ) -> list[JudgedTask]:
     """Return every task that has a preference that counts, in alphabetical order.
 
@@ -119,6 +176,8 @@ def judged_tasks(
         Leave out excluded workers. Withdrawn workers and validation repeats never count.
     complete_only : bool
         Leave out workers who did not complete the study too.
+    drew_sides : collection of str
+        Tasks whose sides were drawn by lot (`calibration.tables.study.StudyRecord.drew_sides`).
     """
     preferences, workers = tables["preferences"], tables.get("workers")
     if complete_only:
@@ -132,9 +191,30 @@ def judged_tasks(
             language=languages[task],
             judgments=judged[judged["task"] == task].reset_index(drop=True),
             pairs=_with_shares(of_task, judged[judged["task"] == task]),
+            drew_sides=str(task) in drew_sides,
         )
         for task, of_task in pairs.groupby("task")
     ]
+
+
+def names_in_two_cases(tasks: Iterable[JudgedTask]) -> list[str]:
+    """Return a note on names of topics, systems and workers that differ in case only: they count as different ones."""
+    notes = []
+    for task in tasks:
+        for what, names in (
+            ("topics", set(task.pairs["topic"])),
+            ("systems", set(task.systems)),
+            ("workers", set(task.judgments["worker"].dropna().unique())),
+        ):
+            by_fold: dict[str, list[str]] = {}
+            for name in sorted(names):
+                by_fold.setdefault(name.casefold(), []).append(name)
+            alike = [" and ".join(group) for group in by_fold.values() if len(group) > 1]
+            if alike:
+                notes.append(
+                    f"{task.task}: {what} {listed(alike)} differ in case only, and count as different ones"
+                )
+    return notes
 
 
 def has_exclusions(tables: Mapping[str, pd.DataFrame]) -> bool:
@@ -161,52 +241,104 @@ def _most_frequent(languages: "pd.Series[str]") -> str:
     return str(found.iloc[0]) if len(found) else DEFAULT_LANGUAGE
 
 
-FEWEST_WORKERS = 4
-"""People from which a difference of measures is tested."""
 FEWEST_TOPICS = 5
-"""Queries, likewise."""
+"""Queries from which a difference of measures is tested; people, and queries for intervals, see `metrics.agreement.people.is_few`."""
+NOTABLE_LEAN = 0.1
+"""Side effect in log odds from which it is said what it is, where sides were even."""
 WIDE_TASTES = 0.3
 """Spread of tastes above which the p of majorities is too small: it is exceeded by one crowd in twenty whose p still holds."""
 JUDGED, EVERYBODY = "preferences", "workers"
 """The tables that no parameter is fitted to as other data."""
 
 
-def testable(crossing: Crossing) -> bool:
+def testable(votes: VotesByPerson) -> bool:
     """Say whether there are people and queries enough for a p value that holds."""
-    return crossing.workers >= FEWEST_WORKERS and crossing.queries >= FEWEST_TOPICS
+    crossed = votes.crossing
+    few_people = crossed.is_crossed and is_few(_parts(crossed.worker, votes))
+    return not few_people and crossed.queries >= FEWEST_TOPICS
 
 
-def diagnostics(crossing: Crossing) -> tuple[Diagnostic, ...]:
-    """Return what the people and queries of a task make of its intervals and tests."""
-    return tuple(_diagnostics(crossing))
+def _parts(cluster: Ints, votes: VotesByPerson) -> Floats:
+    """Return the part of each cluster in a mean over pairs."""
+    return np.asarray(np.bincount(cluster, votes.weight), dtype=np.float64)
 
 
-def _diagnostics(crossing: Crossing) -> Iterator[Diagnostic]:
-    if crossing.is_crossed and crossing.workers > 1:
+def diagnostics(task: JudgedTask) -> tuple[Diagnostic, ...]:
+    """Return what the people, queries and sides of a task make of its intervals and tests."""
+    return tuple(_diagnostics(task))
+
+
+def _diagnostics(task: JudgedTask) -> Iterator[Diagnostic]:
+    votes, crossed = task.votes, task.votes.crossing
+    share, share_of_query = (_parts(each, votes) for each in (crossed.worker, crossed.query))
+    if not crossed.knows_workers:
+        yield info(
+            "workers_not_known",
+            f"Who judged is not known: intervals and p are over {crossed.queries} queries.",
+        )
+    elif crossed.is_crossed and is_few(share):
+        yield warning(
+            "few_workers",
+            _few("worker", share) + ": there are no intervals and no p. Four or more are needed.",
+        )
+    elif crossed.is_crossed:
         yield info(
             "crossed_workers",
-            f"The same people judge several queries ({crossing.queries_each:.1f} a worker on average,"
-            f" {crossing.most_queries_each} at most), so intervals and p are over queries and people at once, and measures are"
+            f"The same people judge several queries ({crossed.queries_each:.1f} a worker on average,"
+            f" {crossed.most_queries_each} at most), so intervals and p are over queries and people at once, and measures are"
             " not exchanged within queries.",
         )
-    if crossing.workers == 1:
-        yield warning(
-            "few_workers",
-            "1 worker judged: intervals are over queries alone and say nothing of other people, and there is no p; let"
-            f" {FEWEST_WORKERS} or more judge.",
-        )
-    elif crossing.workers < FEWEST_WORKERS:
-        yield warning(
-            "few_workers",
-            f"{counted(crossing.workers, 'worker')} judged, too few to tell how much people differ: there is no p, and"
-            f" intervals are less reliable than they say; let {FEWEST_WORKERS} or more judge.",
-        )
-    if crossing.queries < FEWEST_TOPICS:
+    if is_few(share_of_query):
         yield warning(
             "few_topics",
-            f"{counted(crossing.queries, 'query was', 'queries were')} judged, too few to tell how much queries differ: there is no p, and"
-            f" intervals are less reliable than they say; let {FEWEST_TOPICS} or more be judged.",
+            _few("query", share_of_query) + ": there are no intervals and no p. Five or more are needed.",
         )
+    elif crossed.queries < FEWEST_TOPICS:
+        yield warning(
+            "few_topics",
+            f"{counted(crossed.queries, 'query', 'queries')} were judged, too few to test a difference: there is no p. Five or more are needed.",
+        )
+    yield from _on_sides(task)
+
+
+def _few(what: str, share: Floats) -> str:
+    """Say that there are few clusters, or that few of them make up nearly all of an estimate."""
+    number = counted(len(share), what, "queries" if what == "query" else None)
+    verb = "judged" if what == "worker" else "was judged" if len(share) == 1 else "were judged"
+    if len(share) < FEWEST_CLUSTERS:
+        return f"{number} {verb}, too few to tell how much others differ"
+    return (
+        f"{number} {verb}, and one of them makes up {share.max():.0%} of the numbers, as if there were {effective_number(share):.1f}:"
+        " too few to tell how much others differ"
+    )
+
+
+def _on_sides(task: JudgedTask) -> Iterator[Diagnostic]:
+    """Say where sides may not have been drawn by lot, and what comparisons make of it: one sentence."""
+    side = task.side
+    if side is None:
+        return
+    uneven = next(notes_on_sides(task.judgments), None)
+    if not side.is_separable:
+        if uneven is None:
+            return
+        yield warning(
+            "side_not_separable", f"{uneven.sentence} Comparisons are made with the votes as they are."
+        )
+        return
+    lean = f"the left side gains {side.side:+.2f} in log odds; comparisons are made without that effect."
+    if uneven is not None:
+        yield warning(uneven.name, f"{uneven.sentence} By the votes {lean}")
+    elif abs(side.side) >= max(NOTABLE_LEAN, 2 * _error_of_side(side)):
+        yield info("side_effect", f"No study file says that sides were drawn by lot. By the votes {lean}")
+
+
+def _error_of_side(side: SideAdjustment) -> float:
+    """Return the standard error of a side effect as if all votes were independent: enough to see what chance makes of few votes."""
+    towards = np.zeros(side.parameters)
+    place = int(side.parameter[2][0])
+    towards[place] = 1.0
+    return float(np.sqrt(side.solved(towards)[place]))
 
 
 def wide_tastes(votes: VotesByPerson, differences: Mapping[str, Floats]) -> Iterator[Diagnostic]:

@@ -3,7 +3,7 @@
 `calibration.agree.study` makes it from a folder of tables; docs/agreement.md lists the columns.
 """
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, TypeAlias
@@ -12,6 +12,7 @@ import pandas as pd
 from pydantic import JsonValue
 
 from calibration.user_model.model import Diagnostic
+from metrics.agreement.agreement import Ties
 from metrics.errors import counted
 from metrics.results import Overview, Summarised
 
@@ -21,8 +22,12 @@ FEWEST_QUERIES = 2
 """Queries, likewise."""
 MOST_LOG_ODDS = 20.0
 """A wider interval of log odds, from end to end, tells nothing."""
+MOST_TIED = 0.3
+"""Share of a measure's pairs with equal scores beyond which a tie counts half in what leads: else its agreement is that of its ties."""
 FARTHEST = 1.0
 """No two agreements are farther apart."""
+MOST_SHARED = 0.1
+"""Share of names that stand in several topics below which they name items of a topic and no systems."""
 Row: TypeAlias = "pd.Series[object]"
 """A row of agreement.csv."""
 
@@ -79,7 +84,7 @@ class Wanted:
         The measure, and what it is compared with.
     compare : tuple of str
         The measures of the family; the first is what the others are compared with, a single one is compared with the
-        task's main measure. Empty: every measure neither fitted in sample nor converted, against the main one.
+        first measure of the table. Empty, and no primary comparison: every two measures.
     at_analysis : bool
         They were named when the answers were there, and not in the study file.
     """
@@ -158,7 +163,7 @@ class AgreementTables(Summarised):
     pairs : DataFrame
         One row per pair: votes, and the score difference under every measure.
     disagreements : DataFrame
-        One row per pair on which the main measure and the votes disagree most, with texts.
+        One row per pair on which the measure asked about and the votes disagree most, with texts.
     wanted : mapping of str to Wanted
         By task, which comparisons were named.
     notes : tuple of str
@@ -209,11 +214,12 @@ class AgreementTables(Summarised):
         return applied.set_index(["task", "measure", "ties"])[["agreement", "low", "high", "fit", "pairs"]]
 
     def overview(self) -> Overview:
-        """Return the agreement of every measure where ties count against it, the ceilings, and what is missing and why."""
-        shown = self.frame().xs("against", level="ties").reset_index()
-        ceilings = self.agreement.query("exclusions == 'applied' and ties == 'against'").drop_duplicates(
-            "task"
-        )
+        """Return the agreement of every measure by the leading convention for ties, the ceilings, and what is missing and why."""
+        applied = self.agreement.query("exclusions == 'applied'")
+        leads = {task: leading_ties(rows) for task, rows in applied.groupby("task")}
+        leading = applied[applied["ties"] == applied["task"].map(leads)]
+        shown = leading[["task", "measure", "agreement", "low", "high", "fit", "pairs"]]
+        ceilings = leading.drop_duplicates("task")
         limits = [_ceilings_in_words(one) for one in ceilings.to_dict("records")]
         known = [one.sentence for of_task in self.diagnostics.values() for one in of_task]
         return Overview(shown, ".3f", [*limits, *self.notes, *dict.fromkeys(known)])
@@ -242,7 +248,8 @@ def _ceilings_in_words(row: Mapping[Hashable, Any]) -> str:
         for whose, name in (("a second panel", "ceiling"), ("a perfect measure", "perfect"))
     )
     ties = f"{row['vote_ties']} of {counted(row['pairs'], 'pair')} tied in the votes"
-    return f"{row['task']}: ceilings: {', '.join(of)}; {ties}."
+    there = f"of {row['pairs_there']:,} of {counted(row['pairs'], 'pair')}"
+    return f"{row['task']}: ceilings {there}: {', '.join(of)}; {ties}."
 
 
 def decided(row: Row) -> int:
@@ -262,6 +269,75 @@ def cannot_be_told(row: Mapping[str, Any]) -> bool:
     follow a measure nearly without exception, or two measures are nearly one.
     """
     return bool(row["by"] == By.VOTES and row["high"] - row["low"] > MOST_LOG_ODDS)
+
+
+def often_tied(rows: pd.DataFrame) -> dict[str, float]:
+    """Return the measures whose scores tie on many pairs but not on all, with the share of pairs.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Rows of agreement.csv, of one task and treatment of exclusions.
+    """
+    of_measure = rows.drop_duplicates("measure").set_index("measure")
+    share = of_measure["metric_ties"] / of_measure["pairs"]
+    return {str(name): float(value) for name, value in share.items() if MOST_TIED < value < 1}
+
+
+def leading_ties(rows: pd.DataFrame) -> Ties:
+    """Return the convention that leads: `half` where a measure's scores are often tied (`often_tied`), else that of the paper."""
+    return "half" if often_tied(rows) else "against"
+
+
+def judged_things(pairs: pd.DataFrame) -> tuple[str, str]:
+    """Return what pairs are of, singular and plural: systems, or items where names hardly ever stand in two topics.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        With topic, system_a, system_b.
+    """
+    places = pd.concat(
+        [pairs[["topic", side]].set_axis(["topic", "name"], axis=1) for side in ("system_a", "system_b")]
+    )
+    topics = places.drop_duplicates().groupby("name").size()
+    is_item = len(set(places["topic"])) > 1 and (topics > 1).mean() < MOST_SHARED
+    return ("item", "items") if is_item else ("system", "systems")
+
+
+def beyond_perfect(rows: pd.DataFrame, ties: Ties) -> Iterator[str]:
+    """Yield what a measure that agrees more often than a perfect one is estimated to owes that to; nothing without any.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Rows of agreement.csv, of one task, with exclusions applied.
+    ties : str
+        The convention.
+    """
+    leading = rows[(rows["ties"] == ties) & (rows["fit"] != "in_sample")]
+    above = leading[leading["agreement_there"] > leading["perfect"]]
+    if above.empty:
+        return
+    best = above.loc[above["agreement_there"].idxmax()]
+    who = (
+        f"{best['measure']} does"
+        if len(above) == 1
+        else f"{len(above)} measures do, {best['measure']} most often"
+    )
+    there = f"{100 * best['agreement_there']:.1f} %"
+    votes = best["judgments"] / best["pairs"]
+    if best["agreement_there"] > best["perfect_high"]:
+        cause = (
+            "which is beyond the interval of that estimate. A measure can only do so that knows these very votes, or where some people"
+            " judge many pairs and it follows them: see what its scores were made from"
+        )
+    else:
+        cause = (
+            f"which is within the interval of that estimate: with {votes:.1f} votes a pair nobody can tell how often the side that most people"
+            " prefer has them"
+        )
+    yield f"{who} so in {there} there, {cause}."
 
 
 def nothing_detectable(detectable: float) -> str:

@@ -5,7 +5,7 @@ scores with the preferences, `calibration.agree.comparisons` the measures with e
 in docs/agreement.md.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -14,13 +14,14 @@ import numpy as np
 import pandas as pd
 
 from calibration.agree.comparisons import COLUMNS as COMPARISON_COLUMNS
-from calibration.agree.comparisons import comparison_rows, couples
+from calibration.agree.comparisons import Couple, comparison_rows, couples, in_same_order
 from calibration.agree.evidence import (
     Evidence,
     FixedScorer,
     Measured,
     Scorer,
     check_runs,
+    judged_summaries,
     scores_of_task,
     with_system_names,
 )
@@ -29,13 +30,14 @@ from calibration.agree.judged_task import (
     diagnostics,
     has_exclusions,
     judged_tasks,
+    names_in_two_cases,
     same_people,
     wide_tastes,
 )
 from calibration.agree.measures.kinds import KINDS
 from calibration.agree.measures.names import measure_called, printed_name, resolved, resolved_for_all
 from calibration.agree.measures.variants import Fit, Role, Variant
-from calibration.agree.result import AgreementTables, Wanted, wanted_by_study
+from calibration.agree.result import AgreementTables, Wanted, judged_things, leading_ties, wanted_by_study
 from calibration.agree.task_agreement import (
     COLUMNS,
     CURVE_COLUMNS,
@@ -44,17 +46,26 @@ from calibration.agree.task_agreement import (
     constant_measures,
     disagreement_rows,
     pair_rows,
+    score_differences,
     shown_texts,
     sweep_rows,
     task_agreement,
 )
-from calibration.raters.consistency import note_on_clickers, random_clickers
+from calibration.raters.consistency import (
+    note_on_camp,
+    note_on_clickers,
+    opposed_people,
+    random_clickers,
+)
 from calibration.tables.study import STUDY_FILE
 from calibration.user_model.model import Diagnostic
+from metrics.agreement.agreement import agreement, precision
 from metrics.arrays import Floats
 from metrics.errors import input_fault, listed
 from metrics.registry import Measure
 
+FINE_ENOUGH, LARGE_SCORE = 1e-3, 1e6
+"""Share of the spread of scores that may be lost without a word, and scores below which nothing is."""
 SCORES_MARK = "from scores"
 """Stands behind the name of a measure from elsewhere that is called like one of ours."""
 
@@ -206,10 +217,10 @@ def agree(
         raise input_fault(
             "no preference counts", path=evidence.place, cure="see which workers are excluded or incomplete"
         )
-    unjudged: list[str] = []
+    notes = names_in_two_cases(tasks)
     if evidence.scores is not None:
         evidence = replace(evidence, scores=with_system_names(evidence.scores, tasks))
-        unjudged = check_runs(evidence.scores, tasks, path=evidence.scores_place)
+        notes += check_runs(evidence.scores, tasks, path=evidence.scores_place)
     with_excluded = has_exclusions(evidence.tables)
     everybody = _tasks(evidence, exclude=False, complete_only=complete_only) if with_excluded else tasks
     asked = {task.task: _asked(task.task, evidence, wanted) for task in everybody}
@@ -218,11 +229,12 @@ def agree(
     }
     every = [_Scored(task=task, measured=scorers[task.task].measured(task)) for task in tasks]
     scored = [one for one in every if one.measured.variants]
-    notes = [*unjudged, *(note for one in every for note in one.measured.notes)]
+    missing = [note for one in every for note in one.measured.notes]
+    notes += missing
     if not scored:
         words = evidence.arguments
         raise input_fault(
-            f"nothing scores the systems that were judged ({'; '.join(notes)})",
+            f"nothing scores the systems that were judged ({'; '.join(missing)})",
             cure=f"{words.files}, add table positions or push_cells (prefcal features), or give {words.scores}; "
             f"{words.rank} says without any which system people prefer",
         )
@@ -259,7 +271,9 @@ def _tasks(evidence: Evidence, *, exclude: bool, complete_only: bool) -> list[Ju
             f" (only {listed(evidence.tables) or 'nothing'})",
             cure="only tasks of pairs have agreement; what visits and votes tell, prefcal fit takes",
         )
-    return judged_tasks(evidence.tables, exclude=exclude, complete_only=complete_only)
+    return judged_tasks(
+        evidence.tables, exclude=exclude, complete_only=complete_only, drew_sides=evidence.drew_sides
+    )
 
 
 def _known(scored: _Scored, evidence: Evidence, differences: Mapping[str, Floats]) -> tuple[Diagnostic, ...]:
@@ -269,11 +283,52 @@ def _known(scored: _Scored, evidence: Evidence, differences: Mapping[str, Floats
     judges = set(scored.task.judgments["worker"].unique())
     fitted_to = evidence.tables if evidence.model is not None and evidence.same_tables else {}
     clickers = random_clickers(scored.task.judgments)
+    alone = [] if clickers is None else list(clickers[0][clickers[1].is_one])
+    opposed = opposed_people(scored.task.judgments, map(str, alone)) if alone else {}
     return (
-        *diagnostics(crossing),
-        *([note_on_clickers(clickers[1])] if clickers else []),
+        *diagnostics(scored.task),
+        *([note_on_clickers(clickers[1])] if clickers and len(opposed) < len(alone) / 2 else []),
+        *(
+            [note_on_camp(opposed, votes.crossing.workers, _without_people(scored, opposed))]
+            if opposed
+            else []
+        ),
         *wide_tastes(votes, differences),
         *same_people(scored.measured.variants, judges, crossing, fitted_to),
+    )
+
+
+def _without_people(scored: _Scored, people: Collection[str]) -> str:
+    """Say what the first measures agree without some people, the votes that most of a pair's other people have deciding."""
+    (task,) = judged_tasks({"preferences": _as_rows(scored.task, without=people)}) or (None,)
+    if task is None:
+        return ""
+    said = []
+    for variant in scored.measured.variants[:3]:
+        both = [
+            agreement(
+                score_differences(one, variant.scores.to_frame())[:, 0], one.share, one.topics, ties="half"
+            ).value
+            for one in (task, scored.task)
+        ]
+        said.append(f"{variant.measure} {both[0]:.1%} for {both[1]:.1%}")
+    return f"Without them, agreement with a tie as half: {', '.join(said)}."
+
+
+def _as_rows(task: JudgedTask, *, without: Collection[str]) -> pd.DataFrame:
+    """Return the judgments of a task without some people as rows of table preferences, system_a on the left."""
+    kept = task.judgments[~task.judgments["worker"].astype("str").isin(without)]
+    sides = {"votes_a": "left", "votes_b": "right"}
+    return pd.DataFrame(
+        {
+            **{name: kept[name].astype("str") for name in ("worker", "task", "topic", "pair")},
+            "system_left": kept["system_a"].astype("str"),
+            "system_right": kept["system_b"].astype("str"),
+            "choice": kept["vote"].astype("str").replace(sides),
+            "decision_seconds": kept["decision_seconds"],
+            "language": task.language,
+            "validation_of": None,
+        }
     )
 
 
@@ -325,22 +380,60 @@ def _result(scored: _Scored, wanted: Wanted, evidence: Evidence, rng: np.random.
     task, measured = scored.task, scored.measured
     found = task_agreement(task, measured.variants, exclusions="applied")
     constant = constant_measures(found.differences)
-    looked_at = wanted.primary[0] if wanted.primary else measured.variants[0].measure
+    looked_at = wanted.primary[0] if wanted.primary else _highest(found.rows)
     made = couples(wanted, measured.variants, constant=constant)
     texts = shown_texts(task, evidence.sources.get(task.task))
     return _Result(
         agreement=found.rows,
-        comparisons=comparison_rows(task, made, found.differences, rng),
+        comparisons=comparison_rows(
+            task, made, found.differences, rng, leading_ties(pd.DataFrame(found.rows))
+        ),
         curve=[row for sweep in measured.sweeps for row in sweep_rows(task, sweep, rng=rng)],
         pairs=pair_rows(task, found.differences),
         disagreements=disagreement_rows(task, looked_at, found.differences[looked_at], texts),
         notes=[
-            f"{task.task}: {measure} scores the systems of every pair alike, so nothing can be said of it"
-            + ("" if measure == measured.variants[0].measure else "; it is compared by name only")
-            for measure in constant
+            *(
+                f"{task.task}: {measure} scores the {judged_things(task.pairs)[1]} of every pair alike, so nothing can be said of it"
+                for measure in constant
+            ),
+            *_same_orders(task, made, found.differences),
+            *_lost_precision(task, measured.variants),
         ],
         known=_known(scored, evidence, found.differences),
     )
+
+
+def _highest(rows: Sequence[Row]) -> str:
+    """Return the measure of highest agreement by the leading convention, those fitted in sample left out where there are others."""
+    frame = pd.DataFrame(rows)
+    leading = frame[frame["ties"] == leading_ties(frame)]
+    fair = leading[leading["fit"] != Fit.IN_SAMPLE]
+    among = (fair if len(fair) else leading).fillna({"agreement": -1.0})
+    return str(among.loc[among["agreement"].idxmax(), "measure"])
+
+
+def _same_orders(
+    task: JudgedTask, made: Sequence[Couple], differences: Mapping[str, Floats]
+) -> Iterator[str]:
+    """Yield a sentence for every two measures that cannot differ."""
+    for one in made:
+        if in_same_order(differences[one.measure], differences[one.against]):
+            yield (
+                f"{task.task}: {one.against} and {one.measure} put the {judged_things(task.pairs)[1]} of every pair in the same order, so they"
+                " agree with people alike, whatever people prefer, and are not compared by agreement"
+            )
+
+
+def _lost_precision(task: JudgedTask, variants: Sequence[Variant]) -> Iterator[str]:
+    """Yield a sentence for every measure whose scores are so large that numbers in a computer hardly tell them apart."""
+    for variant in variants:
+        scores = variant.scores.reindex(judged_summaries(task)).fillna(0.0)
+        largest, spread = float(scores.abs().max()), float(scores.max() - scores.min())
+        if precision(largest) > FINE_ENOUGH * spread and largest >= LARGE_SCORE:
+            yield (
+                f"{task.task}: {variant.measure} has scores about {largest:.0e} that differ by {spread:.2g} at most; differences below"
+                f" {precision(largest):.0e} are lost and count as ties: subtract from all scores what they have in common"
+            )
 
 
 def _with_everybody(everybody: Sequence[JudgedTask], scorers: Mapping[str, TaskScorer]) -> list[Row]:

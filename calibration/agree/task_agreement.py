@@ -54,6 +54,7 @@ CEILING_COLUMNS = (
     "perfect_low",
     "perfect_high",
 )
+THERE_COLUMNS = ("agreement_there", "pairs_there")
 DRAW_COLUMNS = ("draws", "draw_low", "draw_high", "draw_sd")
 
 
@@ -94,7 +95,7 @@ def task_agreement(task: JudgedTask, variants: Sequence[Variant], *, exclusions:
         ceiling=task.ceiling(),
         no_ceiling=task.no_ceiling,
         exclusions=exclusions,
-        warnings=" ".join(one.name for one in diagnostics(votes.crossing) if one.severity == "warning"),
+        warnings=" ".join(one.name for one in diagnostics(task) if one.severity == "warning"),
     )
     rows = [
         row
@@ -223,12 +224,13 @@ def _agreement_rows(task: JudgedTask, variant: Variant, difference: Floats, judg
             "high": high,
             **_draw_columns(task, variant, found),
             **judges.ceiling_columns(ties),
+            **_there_columns(task, difference, ties),
             "pairs": found.pairs,
             "tied_pairs": found.tied_pairs,
             "metric_ties": found.metric_ties,
             "vote_ties": found.vote_ties,
             "queries": found.mean.units,
-            "workers": judges.votes.crossing.workers,
+            "workers": judges.votes.crossing.workers if task.knows_workers else np.nan,
             "judgments": len(task.judgments),
             "mean_decision_seconds": task.judgments["decision_seconds"].mean(),
             "no_ceiling": judges.no_ceiling,
@@ -236,6 +238,15 @@ def _agreement_rows(task: JudgedTask, variant: Variant, difference: Floats, judg
             "warnings": judges.warnings,
             "no_ceiling_interval": "" if judges.no_ceiling else judges.ceiling.no_interval,
         }
+
+
+def _there_columns(task: JudgedTask, difference: Floats, ties: Ties) -> Row:
+    """Return the agreement on the pairs that the ceilings are of, with the votes that these are of, and their number."""
+    share = task.panel_share
+    there = ~np.isnan(share)
+    credit = pair_credit(difference[there], share[there], ties=ties)
+    value = float(np.nanmean(credit)) if np.isfinite(credit).any() else np.nan
+    return dict(zip(THERE_COLUMNS, (value, int(there.sum())), strict=True))
 
 
 def _draw_columns(task: JudgedTask, variant: Variant, found: Agreement) -> Row:

@@ -89,9 +89,9 @@ def _summary(totals: Totals) -> Floats:
 
 
 def _few(fit: DurationFit) -> Iterator[Diagnostic]:
-    if fit.n_workers > FEW_WORKERS:
+    if (fit.n_workers or 0) > FEW_WORKERS:
         return
-    off = next(how for least, how in TOO_SMALL if fit.n_workers >= least)
+    off = next(how for least, how in TOO_SMALL if (fit.n_workers or 0) >= least)
     yield warning(
         "few_workers",
         f"There are {fit.n_workers} workers. With {FEW_WORKERS} or fewer, the mean and the standard deviation (S) of the workers' means rest "

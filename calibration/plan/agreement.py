@@ -15,10 +15,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from calibration.agree.judged_task import FEWEST_TOPICS, FEWEST_WORKERS, testable
+from calibration.agree.judged_task import FEWEST_TOPICS, testable
 from calibration.plan.simulation import MOST, NOTHING, Outcome, People, Sizes, draw_votes, size_of
 from metrics.agreement.agreement import Ties, pair_credit
-from metrics.agreement.people import Error
+from metrics.agreement.people import FEWEST_CLUSTERS, Error
 from metrics.arrays import Floats
 from metrics.errors import input_fault
 
@@ -233,9 +233,9 @@ class DifferenceDesign:
 
     def check_tested(self) -> None:
         """Raise `InputError` where `prefcal agree` would print no p, so that nothing is ever told apart."""
-        if self.study.queries < FEWEST_TOPICS or self.people() < FEWEST_WORKERS:
+        if self.study.queries < FEWEST_TOPICS or self.people() < FEWEST_CLUSTERS:
             raise input_fault(
-                f"no such study tells two measures apart: with fewer than {FEWEST_TOPICS} queries or {FEWEST_WORKERS} people "
+                f"no such study tells two measures apart: with fewer than {FEWEST_TOPICS} queries or {FEWEST_CLUSTERS} people "
                 "prefcal agree prints no p",
                 cure="give more --queries or --workers",
             )
@@ -251,7 +251,7 @@ class DifferenceDesign:
         one, other = (np.nanmean(pair_credit(each, people.share, ties=ties)) for each in (first, second))
         influence = people.influence(first, ties) - people.influence(second, ties)
         error = people.crossing.error(influence, people.weight)
-        tell_from = 0.0 if testable(people.crossing) else None
+        tell_from = 0.0 if testable(people) else None
         return _outcome(float(one - other), error, (-1.0, 1.0), tell_from)
 
 

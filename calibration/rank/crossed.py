@@ -21,26 +21,20 @@ than one topic, or nobody knows who judged, V is V_topic with T - 1. With fewer 
 three, nothing is known.
 
 Ranks: a system is behind another at the level of the ranks where the interval of their difference lies on one side of 0. These intervals hold all
-at once, since their constant is the studentized range (Tukey 1953; Kramer 1956) at the degrees of freedom of the scarcer cluster
-
-    df = min over topics and people of (sum w^4)^(-1/3) - 1
-
-which is the number of clusters less 1 where all weigh the same. Where they do not it is smaller than 1 / sum w^2 - 1: the largest of many
-differences hangs more than a single one does on how well variances are known, and that on sum w^4 (measured, see docs/rank.md). Then every system's rank is at least 1 +
-those before it, and at most all less those behind it, and all ranks are right at once with the same level (Mogstad, Romano, Shaikh and
-Wilhelm 2024).
+at once by Bonferroni's inequality over all differences, each by Student's t at the degrees of freedom of the scarcer cluster,
+min(T, P_eff) - 1. Every difference has a variance of its own, known with few degrees of freedom, so the studentized range, whose variance is one for
+all, would be too short (measured, see docs/rank.md). Then every system's rank is at least 1 + those before it, and at most all less those
+behind it, and all ranks are right at once with the same level (Mogstad, Romano, Shaikh and Wilhelm 2024).
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import coo_array, csc_array, csr_array
 from scipy.special import stdtr, stdtrit
-from scipy.stats import studentized_range
 
 from calibration.inference.sides import SideAdjustment
 from metrics.arrays import Bools, Floats, Ints
@@ -53,9 +47,6 @@ FEWEST, FEWEST_EFFECTIVE = 4, 3.0
 """Topics or people from which an error is known: so many, and effectively so many."""
 TABLE_VALUES = 3_000_000
 """Values of a dense table that is made at once."""
-KNOTS = (1, 1.2, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 10, 12, 15, 20, 30, 60, 120, 1000)
-"""Degrees of freedom at which the studentized range is computed; between them it is interpolated over 1 / df, as in printed tables."""
-RANGE_PRECISION = 1e-4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -66,18 +57,18 @@ class Errors:
     ----------
     standard_error, df : ndarray of float
         Of each estimate, and the degrees of freedom of its Student's t.
-    range_df : ndarray of float
-        Degrees of freedom of the studentized range.
+    scarcer_df : ndarray of float
+        Degrees of freedom of the scarcer cluster.
     """
 
     standard_error: Floats
     df: Floats
-    range_df: Floats
+    scarcer_df: Floats
 
     def unknown(self) -> "Errors":
         """Return the same with nothing known."""
         nothing = np.full_like(self.standard_error, np.nan)
-        return Errors(standard_error=nothing, df=nothing, range_df=nothing)
+        return Errors(standard_error=nothing, df=nothing, scarcer_df=nothing)
 
     def reach(self, level: float) -> Floats:
         """Return half the width of the interval of this level."""
@@ -89,34 +80,8 @@ class Errors:
 
     def simultaneous_reach(self, level: float, estimates: int) -> Floats:
         """Return half the widths of intervals of the differences of so many estimates that hold all at once with this level."""
-        return np.asarray(_range_quantile(level, estimates, self.range_df) / np.sqrt(2) * self.standard_error)
-
-
-def _range_quantile(level: float, estimates: int, df: Floats) -> Floats:
-    """Return the quantile of the studentized range at each df; NaN where df is."""
-    known = df[~np.isnan(df)]
-    if not known.size:
-        return np.full_like(df, np.nan)
-    first = max(0, int(np.searchsorted(KNOTS, known.min(), side="right")) - 1)
-    last = max(first, min(len(KNOTS) - 1, int(np.searchsorted(KNOTS, known.max()))))
-    knots = np.array(KNOTS[first : last + 1][::-1])
-    quantiles = [_range_quantile_at(level, estimates, float(knot)) for knot in knots]
-    return np.asarray(np.interp(1 / df, 1 / knots, quantiles))
-
-
-@lru_cache(maxsize=1000)
-def _range_quantile_at(level: float, estimates: int, df: float) -> float:
-    """Return the quantile, found between that of one difference and Bonferroni's of all: scipy's own search takes thrice the time."""
-    pairs = estimates * (estimates - 1) / 2
-    low, high = np.sqrt(2) * stdtrit(df, [(1 + level) / 2, 1 - (1 - level) / 2 / pairs])
-    if high - low < RANGE_PRECISION:
-        return float(high)
-    return brentq(
-        lambda value: studentized_range.cdf(value, estimates, df) - level,
-        low - RANGE_PRECISION,
-        high + RANGE_PRECISION,
-        xtol=RANGE_PRECISION,
-    )
+        pairs = max(1, estimates * (estimates - 1) // 2)
+        return np.asarray(stdtrit(self.scarcer_df, 1 - (1 - level) / 2 / pairs) * self.standard_error)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -129,8 +94,6 @@ class Variances:
         V_topic, V_worker, P and V_least; all but the first are 0 where the rule is over topics alone.
     topic_df, worker_df : ndarray of float
         Effective number of topics, of people, less 1; the latter infinite where the rule is over topics alone.
-    range_df : ndarray of float
-        Degrees of freedom of the studentized range.
     is_few : ndarray of bool
         Whether topics or people are too few for an error.
     """
@@ -141,7 +104,6 @@ class Variances:
     least: Floats
     topic_df: Floats
     worker_df: Floats
-    range_df: Floats
     is_few: Bools
 
     def errors(self) -> Errors:
@@ -150,12 +112,12 @@ class Variances:
             over_topics = self.by_topic + np.maximum(self.people, 0) * (1 + 1 / self.topic_df)
             variance = np.maximum(over_topics, self.least)
             crossed = variance**2 / (self.by_topic**2 / self.topic_df + self.by_worker**2 / self.worker_df)
-        least_df = np.fmin(self.topic_df, self.worker_df)
+        scarcer = np.fmin(self.topic_df, self.worker_df)
         known = (variance > NOTHING) & ~self.is_few
         return Errors(
             standard_error=np.sqrt(np.where(known, variance, np.nan)),
-            df=np.where(known, np.fmax(crossed, least_df), np.nan),
-            range_df=np.where(known, self.range_df, np.nan),
+            df=np.where(known, np.fmax(crossed, scarcer), np.nan),
+            scarcer_df=np.where(known, scarcer, np.nan),
         )
 
     def of_each(self) -> "Variances":
@@ -167,7 +129,6 @@ class Variances:
             least=np.diagonal(self.least),
             topic_df=np.diagonal(self.topic_df),
             worker_df=np.diagonal(self.worker_df),
-            range_df=np.diagonal(self.range_df),
             is_few=np.diagonal(self.is_few),
         )
 
@@ -180,7 +141,6 @@ class Variances:
             least=_of_difference(self.least),
             topic_df=self.topic_df,
             worker_df=self.worker_df,
-            range_df=self.range_df,
             is_few=self.is_few,
         )
 
@@ -194,7 +154,6 @@ class Variances:
             least=bread @ self.least @ bread.T,
             topic_df=self.topic_df[:r, :r],
             worker_df=self.worker_df[:r, :r],
-            range_df=self.range_df[:r, :r],
             is_few=self.is_few[:r, :r],
         )
 
@@ -212,12 +171,16 @@ class ModelPart:
     ----------
     adjustment : SideAdjustment
         The model, with what each judgment tells of its p parameters.
-    gradient : (k, p) ndarray of float
+    gradient : (k, p) sparse array of float
         Slopes of each estimate's adjustment along the parameters; it is subtracted from the votes.
     """
 
     adjustment: SideAdjustment
-    gradient: Floats
+    gradient: csr_array
+
+    def into(self) -> Floats:
+        """Return H^-1 gradient', (p, k): where the scores of the model lead."""
+        return self.adjustment.solved(_dense(self.gradient).T)
 
 
 def model_part(adjustment: SideAdjustment, estimate: Ints, weight: Floats) -> ModelPart:
@@ -233,11 +196,17 @@ def model_part(adjustment: SideAdjustment, estimate: Ints, weight: Floats) -> Mo
         Part of its vote for the left system; negative where it adds the vote for the right one.
     """
     shape = int(estimate.max()) + 1, adjustment.parameters
-    gradient = np.zeros(shape)
+    gradient = csr_array(shape)
     for own, part in zip(estimate, weight, strict=True):
-        place = _places(own, adjustment.parameter, shape[1])
-        gradient += _added(place, part * adjustment.slope, shape)
-    return ModelPart(adjustment=adjustment, gradient=gradient)
+        slopes = part * adjustment.slope
+        if shape[0] * shape[1] <= TABLE_VALUES:
+            gradient = gradient + csr_array(
+                _added(_places(own, adjustment.parameter, shape[1]), slopes, shape)
+            )
+        else:
+            places = (np.broadcast_to(own, slopes.shape).ravel(), adjustment.parameter.ravel())
+            gradient = gradient + csr_array(coo_array((slopes.ravel(), places), shape=shape))
+    return ModelPart(adjustment=adjustment, gradient=csr_array(gradient))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -367,17 +336,15 @@ class Influence:
         topics, workers, cells = self._topics, self._workers, self.crossing.cells
         [(by_topic, _)] = sums(self.crossing.topics, topics.exact)
         by_worker = people = least = np.zeros_like(by_topic)
-        worker_df, range_df = np.full(self.estimates, np.inf), topics.range_df
+        worker_df = np.full(self.estimates, np.inf)
         if workers is not None and self.crossing.workers is not None and cells is not None:
             (by_worker, weight), (least, _) = sums(self.crossing.workers, workers.jackknife, workers.exact)
             [(by_cell, weight_of_cell)] = sums(cells, workers.jackknife)
             people = by_worker - by_cell + (weight - weight_of_cell) * by_topic
-            worker_df, range_df = workers.effective - 1, np.minimum(range_df, workers.range_df)
+            worker_df = workers.effective - 1
         topic_df, few = topics.effective - 1, self.is_few
         if by_topic.ndim > 1:
-            topic_df, worker_df, range_df = (
-                np.minimum(df[:, None], df) for df in (topic_df, worker_df, range_df)
-            )
+            topic_df, worker_df = (np.minimum(df[:, None], df) for df in (topic_df, worker_df))
             few = few[:, None] | few
         return Variances(
             by_topic=by_topic,
@@ -386,7 +353,6 @@ class Influence:
             least=least,
             topic_df=topic_df,
             worker_df=worker_df,
-            range_df=range_df,
             is_few=few,
         )
 
@@ -411,13 +377,12 @@ class Influence:
             ),
             jackknife=_Scale(own=_mapped(weight, _jackknife(weight.data)), overall=_jackknife(share)),
             effective=effective,
-            range_df=_column_sums(weight.power(4)) ** (-1 / 3) - 1,
             is_few=(counted < FEWEST) | (effective < FEWEST_EFFECTIVE - NO_SHARE),
         )
 
     def _products(self, clusters: _Clusters, *scales: "_Scale") -> list[tuple[Floats, Floats]]:
         """Return the sums over clusters of U U and of w w of any two estimates, (k, k) each, for each scale."""
-        k, into = self.estimates, self._into
+        k, into = self.estimates, None if self.model is None else self.model.into()
         owns = [_dense(scale.own) for scale in scales]
         sums = np.zeros((len(scales), 2, k, k))
         for chosen, code, which in clusters.portions(k):
@@ -441,23 +406,33 @@ class Influence:
 
     def _scaled_squares(self, clusters: _Clusters, sums: csr_array, scale: "_Scale") -> tuple[Floats, Floats]:
         scaled = _mapped(sums, sums.data * _of_rows(scale.own, clusters.parent, sums))
-        error, into = scaled.real, self._into
-        errors, weights = _column_sums(error.power(2)), _column_sums(scaled.imag.power(2))
-        if into is not None:
-            p = len(into)
-            of_scores, across = np.zeros((p, p)), np.zeros((self.estimates, p))
-            for chosen, code, which in clusters.portions(p):
-                overall = scale.overall[clusters.parent[which], None]
-                scores = self._scores(chosen, code, len(overall)) * overall
-                of_scores += scores.T @ scores
-                across += error[which].T @ scores
-            errors += (((of_scores @ into).T - 2 * across) * into.T).sum(axis=1)
+        error = scaled.real.tocsc()
+        errors, weights = _column_sums(error.power(2).tocsr()), _column_sums(scaled.imag.power(2))
+        if self.model is not None:
+            errors += self._through_model(self.model, clusters, scale, error)
         return errors, weights
 
-    @cached_property
-    def _into(self) -> Floats | None:
-        """H^-1 gradient', (p, k): where the scores of the model lead."""
-        return None if self.model is None else self.model.adjustment.solved(self.model.gradient.T)
+    def _through_model(
+        self, model: ModelPart, clusters: _Clusters, scale: "_Scale", error: csc_array
+    ) -> Floats:
+        """Return what scores of the model add to the squares of the scaled errors: g' S'S g - 2 g' S'U, S the scores times H^-1."""
+        p = model.adjustment.parameters
+        inverse = model.adjustment.solved(np.eye(p))
+        of_scores, added = np.zeros((p, p)), np.zeros(self.estimates)
+        at_once = max(1, TABLE_VALUES // p)
+        for judgments, code, which in clusters.portions(p):
+            overall = scale.overall[clusters.parent[which], None]
+            scores = self._scores(judgments, code, len(overall)) * overall @ inverse
+            of_scores += scores.T @ scores
+            for start in range(0, self.estimates, at_once):
+                chosen = slice(start, start + at_once)
+                across = error[:, chosen][which].T @ scores
+                added[chosen] -= 2 * _row_sums(model.gradient[chosen].multiply(across))
+        for start in range(0, self.estimates, at_once):
+            chosen = slice(start, start + at_once)
+            gradient = model.gradient[chosen]
+            added[chosen] += _row_sums(gradient.multiply(gradient @ of_scores))
+        return added
 
     def _scores(self, chosen: slice | Ints, code: Ints, clusters: int) -> Floats:
         """Return the sums of the model's scores over clusters of chosen judgments, (c, p)."""
@@ -495,8 +470,6 @@ class _SampledClusters:
         1 / sqrt(r) and 1 / (1 - w) of the module.
     effective : (k,) ndarray of float
         How many clusters of equal weight would count as much.
-    range_df : (k,) ndarray of float
-        Degrees of freedom of the studentized range.
     is_few : (k,) ndarray of bool
         Whether they are too few for an error.
     """
@@ -504,7 +477,6 @@ class _SampledClusters:
     exact: _Scale
     jackknife: _Scale
     effective: Floats
-    range_df: Floats
     is_few: Bools
 
 
@@ -547,6 +519,10 @@ def _added(place: Ints, value: Floats, shape: tuple[int, int]) -> Floats:
 
 def _column_sums(table: csr_array) -> Floats:
     return np.asarray(np.bincount(table.indices, table.data, table.shape[1]), dtype=np.float64)
+
+
+def _row_sums(table: Any) -> Floats:
+    return np.asarray(table.sum(axis=1), dtype=np.float64).ravel()
 
 
 def _dense(table: Any) -> Floats:

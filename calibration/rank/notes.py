@@ -78,6 +78,11 @@ def notes_on(
         yield "where there is no interval, all topics are alike: too little data to say, not certainty"
     if adjustment is not None:
         yield from _on_sides(judged, adjustment)
+    elif not judged.has_drawn_sides:
+        yield (
+            "these tables do not say that sides were drawn by lot; win rates are as people voted, with the effect of the side, which so"
+            " few cannot tell"
+        )
     yield from _on_repeats(judged)
 
 

@@ -133,10 +133,12 @@ class _RankedTask(NamedTuple):
 def _ranked(judged: JudgedSystems, level: float) -> _RankedTask:
     """Return the ranking of one task."""
     worths, why_none = _worths(judged)  # first what takes more memory than all below
-    adjustment = side_adjustment(judged)
+    as_voted = win_rates(judged)
+    few = too_few(judged, as_voted)
+    # What too few people or topics said is told as they said it: nothing is inferred from it, the side's effect neither.
+    adjustment = None if few else side_adjustment(judged)
     met = duels(judged, adjustment)
-    rates = win_rates(judged, adjustment)
-    few = too_few(judged, rates)
+    rates = as_voted if adjustment is None else win_rates(judged, adjustment)
     variances = rates.influence.covariances()
     rank_low, rank_high = ranks_left_open(rates.value, variances, level)
     errors = variances.of_each().errors()

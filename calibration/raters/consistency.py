@@ -21,7 +21,7 @@ with odds ((v + 1/2) / (w + 1/2))^g; who clicks by lot has g = 0, whatever side 
 so people follow the others more and less (`calibration.inference.people`): only who follows nobody is careless.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 import numpy as np
@@ -294,12 +294,66 @@ def random_clickers(judged: pd.DataFrame) -> tuple["pd.Index[str]", CarelessClas
 
 
 def note_on_clickers(kind: CarelessClass) -> Diagnostic:
-    """Say how many click at random, and what to do."""
+    """Say how many prefer what has nothing to do with what the others prefer, and that they are counted."""
     return warning(
         "careless_workers",
         f"{kind.count} of {len(kind.posterior)} judges click as if at random: what they prefer has nothing to do with what the others "
-        "prefer. They are counted all the same, which draws every number that rests on preferences towards chance: look at them in "
-        "careless.csv (prefcal fit writes it), mark them as excluded in workers.csv, make the numbers again, and publish both.",
+        "prefer. They may be careless, or have a taste of their own; they are counted, which draws every number that rests on preferences "
+        "towards chance. careless.csv (prefcal fit writes it) says how likely each of them is one.",
+    )
+
+
+OPPOSED = 0.4
+"""Share of agreements with the others below which somebody who clicks as if at random rather prefers the opposite."""
+
+
+def opposed_people(judged: pd.DataFrame, people: Iterable[str]) -> dict[str, float]:
+    """Return those of some people who rather prefer the opposite of the others, with how often they are on the others' side.
+
+    Parameters
+    ----------
+    judged : DataFrame
+        As for `random_clickers`.
+    people : iterable of str
+        Who click as if at random, by `random_clickers`. They are compared with the majority of all others.
+
+    Returns
+    -------
+    dict of str to float
+        Worker -> share of the sided votes that are for the side of most others; below `OPPOSED`, and by more than chance (two standard
+        errors below one half).
+    """
+    sided = judged[judged["vote"].isin(["votes_a", "votes_b"])]
+    sign = np.where(sided["vote"] == "votes_a", 1.0, -1.0)
+    named = sided["worker"].astype("str")
+    people = set(people)
+    of_others = np.where(named.isin(people), 0.0, sign)
+    pair = sided.groupby(_PAIR, observed=True).ngroup().to_numpy()
+    lead = np.bincount(pair, of_others)[pair]
+    told = named.isin(people) & (lead != 0)
+    together = pd.Series((sign * lead > 0)[told], index=named[told]).groupby(level=0).agg(["mean", "size"])
+    least = np.minimum(OPPOSED, 0.5 - 1 / np.sqrt(together["size"]))
+    opposed = together["mean"][together["mean"] < least]
+    return {str(worker): float(share) for worker, share in opposed.items()}
+
+
+def note_on_camp(opposed: Mapping[str, float], judges: int, others: str) -> Diagnostic:
+    """Say that some people prefer the opposite of the others: a camp, not carelessness.
+
+    Parameters
+    ----------
+    opposed : mapping of str to float
+        As `opposed_people` returns them.
+    judges : int
+        How many people judged.
+    others : str
+        What the numbers are without them, as a sentence; may be empty.
+    """
+    share = float(np.mean(list(opposed.values())))
+    return warning(
+        "two_camps",
+        f"{len(opposed)} of {judges} people prefer the opposite of the others: they are on the side of most others in {share:.0%} of their"
+        f" votes. They are counted.{' ' * bool(others)}{others}",
     )
 
 

@@ -252,7 +252,10 @@ def fit_position_bias(preferences: pd.DataFrame, *, level: float = LEVEL) -> Cal
                 "a_left_share": float((~sides["is_swapped"]).mean()),
             }
         ),
-        diagnostics=(*_on_lean(left, level, cluster), *_on_design(first, sides)),
+        diagnostics=(
+            *_on_lean(left, level, cluster),
+            *notes_on_sides(first[["task", "topic"]].assign(**dict(sides.items()))),
+        ),
     )
 
 
@@ -299,21 +302,27 @@ def _on_lean(left: QueryMean, level: float, cluster: str) -> Iterator[Diagnostic
         yield from notes_on_few(**{f"{cluster}s": left.units})
 
 
-def _on_design(first: pd.DataFrame, sides: pd.DataFrame) -> Iterator[Diagnostic]:
-    """Say whether the sides were drawn by lot."""
-    a_left = ~sides["is_swapped"].to_numpy(dtype=np.bool_)
-    couple = [first["task"], first["topic"], sides["system_a"], sides["system_b"]]
-    swaps = sides["is_swapped"].groupby(couple).agg(["mean", "size"])
+def notes_on_sides(judged: pd.DataFrame) -> Iterator[Diagnostic]:
+    """Warn where the sides were not drawn by lot.
+
+    Parameters
+    ----------
+    judged : DataFrame
+        One row per judgment with task, topic, system_a, system_b, is_swapped, as `calibration.tables.preferences.judged_pairs` gives it.
+    """
+    a_left = ~judged["is_swapped"].to_numpy(dtype=np.bool_)
+    couple = [judged[name] for name in ("task", "topic", "system_a", "system_b")]
+    swaps = judged["is_swapped"].groupby(couple, observed=True).agg(["mean", "size"])
     several = swaps[swaps["size"] > 1]
     if len(several) and several["mean"].isin([0, 1]).all():
         yield warning(
             "sides_not_drawn",
-            f"Each of {len(several)} pairs was shown the same way round every time: a lean to a side cannot be told from "
-            "a liking for the systems that stood there.",
+            f"Each of {len(several):,} pairs was shown the same way round every time: a lean to a side cannot be told from "
+            "a liking for what stood there.",
         )
     elif 2 * bdtr(min(a_left.sum(), (1 - a_left).sum()), len(a_left), 0.5) < UNEVEN:
         yield warning(
             "uneven_sides",
-            f"The system that comes first in the alphabet stood on the left in {a_left.mean():.0%} of {len(a_left)} "
-            "judgments: the sides were not drawn evenly, so a lean to a side favours one system.",
+            f"What comes first in the alphabet stood on the left in {a_left.mean():.0%} of {len(a_left):,} "
+            "judgments: the sides were not drawn evenly, so a lean to a side favours one of two.",
         )

@@ -169,8 +169,8 @@ def _long_decisions(tables: Mapping[str, pd.DataFrame], called: Mapping[str, str
 
 
 def _words_for_unknown(tables: Mapping[str, pd.DataFrame], called: Mapping[str, str]) -> Iterator[Doubt]:
-    """Yield the doubts of people, topics and systems that are called as other tools call what is not known."""
-    for table, column, cells in _name_cells(tables):
+    """Yield the doubts of people and topics that are called as other tools call what is not known; a system may well be called none."""
+    for table, column, cells in _name_cells(tables, (*NAMES["worker"], *NAMES["topic"])):
         words = [name for name in cells.unique() if str(name).strip().casefold() in UNKNOWN_WORDS]
         if words:
             rows = np.flatnonzero(cells.isin(words))

@@ -186,12 +186,12 @@ def judged_pairs(
     Returns
     -------
     DataFrame
-        One row per judgment: worker, task, topic, pair, decision_seconds, system_a, system_b (system_a < system_b) and
-        vote, one of `VOTES`; texts or ordered categories, as in the table. Ordered by task, topic, system_a, system_b,
-        worker, and by the table's order within.
+        One row per judgment: worker, task, topic, pair, decision_seconds, system_a, system_b (system_a < system_b), is_swapped
+        (system_a stood on the right) and vote, one of `VOTES`; texts or ordered categories, as in the table. Ordered by task,
+        topic, system_a, system_b, worker, and by the table's order within.
     """
     rows = counted_judgments(preferences, workers=workers, exclude=exclude)
-    sides = resolved_sides(rows).drop(columns="is_swapped")
+    sides = resolved_sides(rows)
     judged = rows[["worker", "task", "topic", "pair", "decision_seconds"]].assign(**dict(sides.items()))
     return judged.sort_values([*_PAIR, "worker"], kind="stable", ignore_index=True)
 

@@ -242,7 +242,7 @@ TIES: MappingProxyType[Ties, str] = MappingProxyType(
         "weighted": "the mean share of votes for the metric's choice; no majority is taken",
     }
 )
-RELATIVE_TIE = 1e-12
+RELATIVE_TIE, OF_LARGEST, ROUNDING = 1e-12, 1e-9, 4e-15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -373,11 +373,27 @@ def pair_credit(difference: ArrayLike, share: ArrayLike, *, ties: Ties) -> Float
 
 
 def score_difference(first: ArrayLike, second: ArrayLike) -> Floats:
-    """Return ``first - second``, exactly 0 where both are equal but for rounding (1 part in 10^12)."""
+    """Return ``first - second``, exactly 0 where both are equal but for rounding.
+
+    Equal are scores that differ by less than 1 part in 10^12 of the larger one and in 10^9 of the largest difference of all, so that
+    what all scores have in common makes no ties; and scores that differ by no more than `precision`.
+
+    Parameters
+    ----------
+    first, second : (pairs,) or (pairs, k) array_like of float
+        Scores of the two systems of every pair, under one measure or k.
+    """
     first, second = (np.asarray(side, dtype=np.float64) for side in in_one_order(first, second))
     difference = first - second
-    equal = np.abs(difference) <= RELATIVE_TIE * np.maximum(np.abs(first), np.abs(second))
+    apart, size = np.abs(difference), np.maximum(np.abs(first), np.abs(second))
+    largest = apart.max(axis=0, initial=0.0)
+    equal = (apart <= precision(size)) | ((apart <= RELATIVE_TIE * size) & (apart <= OF_LARGEST * largest))
     return np.where(equal, 0.0, difference)
+
+
+def precision(size: ArrayLike) -> Floats:
+    """Return how far two scores of a size may be apart by rounding alone: 18 times the spacing of such numbers."""
+    return np.asarray(ROUNDING * np.asarray(size, dtype=np.float64))
 
 
 def _validated(difference: ArrayLike, share: ArrayLike) -> tuple[Floats, Floats]:

@@ -4,6 +4,9 @@ Votes are noisy, so no metric agrees with all of them. The votes of a pair are s
 the majorities of both fall on the same system (`metrics.agreement.ceiling_votes`). Halves are noisier than the whole, so to this count
 is added what a mixture of vote probabilities says that the full size gains (`metrics.agreement.ceiling_votes`).
 
+A person's votes on one pair, where it was judged again, count as one vote here (`one_vote_each`): two votes of one person agree more often
+than those of two people, and say nothing about a second panel.
+
 The intervals hold the error of the whole estimate: of the halves, of the ties and of the mixture. All of it is made again with
 every query left out; where people judged several queries, with every person left out too, and with every part of a query
 that one person judged. With J_c the jackknife variance over clusters c,
@@ -11,8 +14,9 @@ that one person judged. With J_c the jackknife variance over clusters c,
     V = J_query + J_person - J_both,    at least J_query and at least J_person
 
 (Cameron, Gelbach and Miller 2011; MacKinnon, Nielsen and Webb 2024). A replicate with fewer votes a pair still estimates
-the agreement of full size. Student's t, on the agreement and on its log odds, has the smaller number of clusters less 1 degrees
-of freedom. Votes hardly tell pairs that are equal, or certain, from pairs that are nearly so: the interval reaches from the estimate
+the agreement of full size. Student's t, on the agreement and on its log odds, has the smaller effective number of clusters less 1 degrees
+of freedom; with few (`metrics.agreement.people.is_few`) there is no interval. Clusters are left out in groups that hang on what was judged
+by how many (`_ranks`), never on names or on the order of rows. Votes hardly tell pairs that are equal, or certain, from pairs that are nearly so: the interval reaches from the estimate
 that takes many pairs for equal to the one that takes many for certain, as far as the votes allow either.
 """
 
@@ -23,7 +27,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit, stdtrit
 
 from metrics.agreement.agreement import TIES, Ties
@@ -35,6 +39,7 @@ from metrics.agreement.ceiling_votes import (
     halves_agreement,
     majority,
 )
+from metrics.agreement.people import effective_number, is_few
 from metrics.arrays import Floats, Ints, in_one_order
 
 MOST_GROUPS = 25
@@ -58,19 +63,19 @@ class CeilingEstimate:
         all prefer one side.
     standard_error : float
         Of the value; NaN where it cannot be told.
-    df : int
-        Degrees of freedom.
+    df : float
+        Degrees of freedom; NaN where queries, or people who judged several, are few.
     """
 
     value: float
     lowest: float
     highest: float
     standard_error: float
-    df: int
+    df: float
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the interval: Student's t on the agreement or on its log odds, whichever reaches farther; NaN without variation."""
-        if not self.standard_error > 0:
+        if not (self.standard_error > 0 and self.df > 0):
             return math.nan, math.nan
         reach = float(stdtrit(self.df, (1 + level) / 2)) * self.standard_error
         on_log_odds = reach / max(self.value * (1 - self.value), reach / MOST_LOG_ODDS)
@@ -95,7 +100,7 @@ class Ceiling:
     tied : float
         Share of pairs whose vote at full size is a tie.
     pairs : int
-        Pairs with at least two votes: only these count.
+        Pairs with the votes of at least two people: only these count.
     crossed : bool
         Whether somebody judged several queries, so that the intervals are over queries and people.
     """
@@ -128,6 +133,8 @@ class Ceiling:
     def no_interval(self) -> str:
         """Say why the ceilings have no interval; nothing where they have one."""
         error = self.second_panel["against"].standard_error
+        if math.isnan(self.second_panel["against"].df):
+            return "queries, or people who judged several of them, are too few to say anything about others"
         if math.isnan(error):
             left_out = "a query or a person" if self.crossed else "a query"
             return f"with {left_out} left out no pair with two votes may remain"
@@ -148,7 +155,7 @@ def ceiling(
     query : (judgments,) array_like of str
         The query of each vote.
     worker : (judgments,) array_like of str, optional
-        Whose vote it is; without it everybody is taken to have judged one query.
+        Whose vote it is; without it every vote is taken as that of another person.
 
     Returns
     -------
@@ -167,30 +174,112 @@ def ceiling(
     columns = (pair, query, *whose)
     if not all(votes.shape == np.shape(column) for column in columns):
         raise ValueError("votes, pair, query and worker must be vectors of one length")
-    ways = _ways(*(_codes(column) for column in columns[1:]))
-    cell = 3 * _codes(pair) + np.where(votes == 0.5, 2, 1 - votes).astype(np.intp)
-    samples, groups = _samples(_left_out(cell, ways)), [int(way.max()) + 1 for way in ways]
-    del votes, cell, ways  # what follows needs much memory, and none of them
-    return _ceiling(samples, groups)
+    return _of_codes(votes, *(_codes(column) for column in columns))
+
+
+def _of_codes(votes: Floats, pair: Ints, query: Ints, *whose: Ints) -> Ceiling:
+    """Return the ceiling of votes whose pair, query and, if known, worker are codes."""
+    if whose:
+        kept, votes = one_vote_each(votes, pair, whose[0])
+        pair, query, *whose = (column[kept] for column in (pair, query, *whose))  # type: ignore[assignment]
+    if not (counted := (np.bincount(pair) > 1)[pair]).all():
+        votes = votes[counted]
+        pair, query, *whose = (_codes(column[counted]) for column in (pair, query, *whose))  # type: ignore[assignment]
+    ways = _ways(votes, pair, query, *whose)
+    sizes = [np.bincount(way) for way in ways]
+    cell = 3 * pair + _kind(votes)
+    del votes, pair, query, whose  # what follows needs much memory, and none of them
+    return _ceiling(_samples(_left_out(cell, ways)), sizes)
+
+
+def one_vote_each(votes: Floats, pair: Ints, worker: Ints) -> tuple[Ints, Floats]:
+    """Make one vote of a person's votes on a pair: that of most of them, or a tie where as many say one as the other.
+
+    Parameters
+    ----------
+    votes : (judgments,) ndarray of float
+        1 for a vote for R, 0 for R', 0.5 for an equal one.
+    pair, worker : (judgments,) ndarray of int
+        Codes of the pair and of the person.
+
+    Returns
+    -------
+    kept : (v,) ndarray of int
+        The places of the votes that stay, the first of each person and pair, in order.
+    votes : (v,) ndarray of float
+        What they say.
+    """
+    cells, first, cell = np.unique(
+        pair * (worker.max(initial=-1) + 1) + worker, return_index=True, return_inverse=True
+    )
+    if cells.size == votes.size:
+        return np.arange(votes.size), votes
+    lead = np.bincount(cell, 2 * votes - 1)
+    order = np.argsort(first)
+    return first[order], np.asarray((1 + np.sign(lead[order])) / 2)
 
 
 def _codes(column: ArrayLike) -> Ints:
     return np.unique(np.asarray(column), return_inverse=True)[1]
 
 
-def _ways(query: Ints, worker: Ints | None = None) -> list[Ints]:
+def _kind(votes: Floats) -> Ints:
+    """Return 0 for votes for R, 1 for R', 2 for ties."""
+    return np.asarray(np.where(votes == 0.5, 2, 1 - votes), dtype=np.intp)
+
+
+def _ways(votes: Floats, pair: Ints, query: Ints, worker: Ints | None = None) -> list[Ints]:
     """Return the group with which each judgment is left out, in each way: by query, and by person and both where they cross."""
-    by_query = (query % MOST_GROUPS).astype(np.int8)
-    if worker is None:
-        return [by_query]
-    people = worker.max(initial=-1) + 1
-    cells, cell = np.unique(query * people + worker, return_inverse=True)
-    if cells.size == people:
-        return [by_query]
-    mixed = np.random.default_rng(0).permutation(
-        cells.size
-    )  # else a group could be the same people in every query
-    return [by_query, *((code % MOST_GROUPS).astype(np.int8) for code in (worker, mixed[cell]))]
+    queries = int(query.max(initial=-1)) + 1
+    people = 0 if worker is None else int(worker.max(initial=-1)) + 1
+    cells, cell = (
+        (query, query) if worker is None else np.unique(query * people + worker, return_inverse=True)
+    )
+    is_crossed = worker is not None and cells.size > people
+    if not is_crossed and queries <= MOST_GROUPS:
+        return [query.astype(np.int8)]
+    of_vote = _numbers_of_votes(votes, pair)
+    by_query = _added(query, of_vote)
+    if worker is None or not is_crossed:
+        return [_ranks(by_query)[query]]
+    by_worker = _added(worker, _mixed(of_vote ^ by_query[query]))
+    by_query = _added(query, _mixed(of_vote ^ by_worker[worker]))
+    by_cell = np.empty(cells.size, dtype=np.uint64)
+    by_cell[cell] = _mixed(_mixed(by_query)[query] ^ by_worker[worker])
+    return [_ranks(by_query)[query], _ranks(by_worker)[worker], _ranks(by_cell)[cell]]
+
+
+def _numbers_of_votes(votes: Floats, pair: Ints) -> NDArray[np.uint64]:
+    """Return a number of each vote that says what it is and with which others its pair was judged, whatever anything is called."""
+    kind = _kind(votes)
+    counts = np.bincount(3 * pair + kind, minlength=3 * (int(pair.max(initial=-1)) + 1)).reshape(-1, 3)
+    larger, smaller = counts[:, :2].max(axis=1), counts[:, :2].min(axis=1)
+    size = int(counts.max(initial=0)) + 1
+    of_pair = (larger * size + smaller) * size + counts[:, 2]
+    own = np.where(kind < 2, counts.ravel()[3 * pair + kind], size)
+    return _mixed((of_pair[pair] * (size + 1) + own).astype(np.uint64))
+
+
+def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return numbers that look like drawn ones, the same for the same (the finaliser of splitmix64; Steele, Lea and Flood 2014)."""
+    mixed = numbers + np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(mixed ^ (mixed >> np.uint64(31)), dtype=np.uint64)
+
+
+def _added(cluster: Ints, numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return the sums of numbers by cluster, modulo 2^64: exact, in whatever order they are added."""
+    sums = np.zeros(int(cluster.max(initial=-1)) + 1, dtype=np.uint64)
+    np.add.at(sums, cluster, numbers)
+    return sums
+
+
+def _ranks(numbers: NDArray[np.uint64]) -> Ints:
+    """Return a group for each cluster, by the order of the clusters' numbers."""
+    group = np.empty(numbers.size, dtype=np.int8)
+    group[np.argsort(numbers, kind="stable")] = np.arange(numbers.size) % MOST_GROUPS
+    return group
 
 
 def _left_out(cell: Ints, ways: list[Ints]) -> Iterator[Ints]:
@@ -235,9 +324,14 @@ def _samples(counts: Iterator[Ints]) -> _Samples:
     return _Samples(patterns, times, np.array(aims, dtype=np.float64))
 
 
-def _ceiling(samples: _Samples, groups: list[int]) -> Ceiling:
-    """Estimate both ceilings from the whole, and how far they may be off from the samples with a group left out."""
-    whole = samples.times[:1]
+def _ceiling(samples: _Samples, sizes: list[Ints]) -> Ceiling:
+    """Estimate both ceilings from the whole, and how far they may be off from the samples with a group left out.
+
+    ``sizes`` are the numbers of votes of the groups, in each way.
+    """
+    whole, groups = samples.times[:1], [size.size for size in sizes]
+    shares = [np.asarray(size, dtype=np.float64) for size in sizes[:2]]
+    df = math.nan if any(map(is_few, shares)) else min(map(effective_number, shares)) - 1
     starts = [*[every_kind_alike()] * (len(samples.times) - 2), half_of_side(0.5), half_of_side(1.0)]
     weight = fit_vote_mixtures(samples.patterns, samples.times, np.array(starts))
     of_halves = halves_agreement(samples.patterns)
@@ -257,7 +351,7 @@ def _ceiling(samples: _Samples, groups: list[int]) -> Ceiling:
                     lowest=float(lowest),
                     highest=float(highest),
                     standard_error=float(error),
-                    df=min(groups[:2]) - 1,
+                    df=df,
                 )
                 for ties, value, lowest, highest, error in zip(TIES, *of_one, strict=True)
             }

@@ -1,20 +1,26 @@
 """How far an agreement may be off when the same people judge several queries: queries and people are both samples.
 
 A judgment i adds u_i to the error of an estimate (its influence), and has a part w_i in it. Let U_c and w_c be their sums over
-a cluster c, and Q the effective number of queries, 1 / sum w_q^2. Then
+a cluster c, and Q and W the effective numbers of queries and of people, 1 / sum w_c^2. Then
 
-    V = V_query + max(0, P) Q / (Q - 1)
-    V_query = sum_q U_q^2 / (1 - w_q)
-    P = sum_w (U_w^2 - sum_q U_wq^2 + k_w V_query) / (1 - 2 w_w + sum w_w^2),  k_w = w_w^2 - sum_q w_wq^2
+    V = max(V_query + max(0, P) Q / (Q - 1), V_least)
+    V_query = sum_q U_q^2 / r_q,   r_c = min(1 - w_c, 1 - 2 w_c + sum w_c^2)
+    P = sum_w (U_w^2 - sum_q U_wq^2 + k_w V_query) / (1 - w_w)^2,   k_w = w_w^2 - sum_q w_wq^2
+    V_least = sum_w U_w^2 / r_w
 
 over queries q, workers w and the cells wq that share both. It is the two-way clustered variance V_query + V_worker - V_both of
-Cameron, Gelbach and Miller (2011), with what the mean over few clusters takes off put back, as Bell and McCaffrey (2002) do in one
-way: P is what people's answers to different queries have in common, and with everybody judging everything V is the variance
-of a two-way analysis of variance, without bias. Student's t has Satterthwaite's degrees of freedom. Where every person
-judges one query, V is V_query.
+Cameron, Gelbach and Miller (2011), never below that of either cluster, with what the mean over few clusters takes off put back: exactly for
+queries of equal weight, and by the jackknife for people (CR3 of MacKinnon and White 1985), whose loads may be very unequal. P is what
+people's answers to different queries have in common. Student's t has Satterthwaite's degrees of freedom
+
+    df = V^2 / (V_query^2 / (Q - 1) + V_worker^2 / (W - 1)),   V_worker = sum_w U_w^2 / (1 - w_w)^2
+
+whatever the sign of P, so that all intervals of a table are over queries and people alike; at least those of the scarcer of both. Where
+every person judges one query, or nobody knows who judged, V is V_query. With few queries or people (`is_few`) nothing is known about others.
+The same formulas, for many estimates at once, are in `calibration.rank.crossed`.
 
 A majority is no mean over votes, and leaving out a person turns odd numbers of votes into even ones. So what a single vote adds to
-the agreement of majorities is what is lost with another of the pair's votes in its place (`VotesByPerson.influence`): its projection
+the agreement of majorities is what is lost with any of the pair's votes in its place (`VotesByPerson.influence`): its projection
 (Hajek 1968), which another draw from the same people estimates (Efron and Stein 1981).
 """
 
@@ -65,6 +71,19 @@ class Error(NamedTuple):
 
 
 UNKNOWN = Error(math.nan, math.nan)
+FEWEST_CLUSTERS, FEWEST_EFFECTIVE = 4, 3.0
+"""Queries, or people, from which something is known about others: their number, and their effective number."""
+
+
+def effective_number(share: Floats) -> float:
+    """Return how many clusters of equal weight would count as much: (sum w)^2 / sum w^2; 0 without any weight."""
+    squares = float((share**2).sum())
+    return float(share.sum()) ** 2 / squares if squares else 0.0
+
+
+def is_few(share: Floats) -> bool:
+    """Say whether clusters with these parts in an estimate are too few, or too unequal, to tell anything about others."""
+    return int((share > 0).sum()) < FEWEST_CLUSTERS or effective_number(share) < FEWEST_EFFECTIVE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -77,12 +96,15 @@ class Crossing:
         Codes from 0 without holes.
     worker_of_cell : (cells,) ndarray of int
         The worker of each cell.
+    knows_workers : bool
+        Whether it is known who judged; else every judgment has a worker of its own.
     """
 
     query: Ints
     worker: Ints
     cell: Ints
     worker_of_cell: Ints
+    knows_workers: bool = True
 
     @property
     def queries(self) -> int:
@@ -91,13 +113,13 @@ class Crossing:
 
     @property
     def workers(self) -> int:
-        """How many people judged them."""
-        return int(self.worker.max()) + 1
+        """How many people judged them; 0 where that is not known."""
+        return int(self.worker.max()) + 1 if self.knows_workers else 0
 
     @property
     def queries_each(self) -> float:
-        """How many queries a person judged, on average."""
-        return len(self.worker_of_cell) / self.workers
+        """How many queries a person judged, on average; NaN where that is not known."""
+        return len(self.worker_of_cell) / self.workers if self.knows_workers else math.nan
 
     @property
     def most_queries_each(self) -> int:
@@ -107,7 +129,7 @@ class Crossing:
     @property
     def is_crossed(self) -> bool:
         """Whether anybody judged more than one query."""
-        return len(self.worker_of_cell) > self.workers
+        return self.knows_workers and len(self.worker_of_cell) > self.workers
 
     def error(self, influence: Floats, weight: Floats) -> Error:
         """Return how far an estimate may be off, see the module.
@@ -122,18 +144,20 @@ class Crossing:
         Returns
         -------
         Error
-            Unknown where less than two queries count or nothing varies. Of a single worker over queries alone.
+            Unknown where queries, or people who judged several, are few (`is_few`), or nothing varies.
         """
-        by_query, query_df = _over_queries(influence, weight, self.query)
+        share_of_query, share = _sums(self.query, weight), _sums(self.worker, weight)
+        if is_few(share_of_query) or (self.is_crossed and is_few(share)):
+            return UNKNOWN
+        by_query = _alone(_sums(self.query, influence), share_of_query)
+        query_df = effective_number(share_of_query) - 1
         if not by_query > NOTHING:
             return UNKNOWN
-        share = _sums(self.worker, weight)
-        if not self.is_crossed or (share > 0).sum() < 2:
+        if not self.is_crossed:
             return Error(math.sqrt(by_query), query_df)
         by_worker, people = self._over_people(influence, weight, by_query)
-        if people <= 0:
-            return Error(math.sqrt(by_query), query_df)
-        variance, worker_df = by_query + people * (1 + 1 / query_df), _effective(share**2) - 1
+        least, worker_df = _alone(_sums(self.worker, influence), share), effective_number(share) - 1
+        variance = max(by_query + max(0.0, people) * (1 + 1 / query_df), least)
         df = variance**2 / (by_query**2 / query_df + by_worker**2 / worker_df)
         return Error(math.sqrt(variance), max(df, min(query_df, worker_df)))
 
@@ -141,36 +165,31 @@ class Crossing:
         """Return V_worker and P: what people's answers to different queries have in common."""
         share, of_cell = _sums(self.worker, weight), _sums(self.cell, weight)
         whole, cells = _sums(self.worker, influence), _sums(self.cell, influence)
-        left = 1 - 2 * share + (share**2).sum()  # of a person's own variance once the mean is taken off
+        left = (1 - share) ** 2
         across = whole**2 - _sums(self.worker_of_cell, cells**2)
         taken_off = (share**2 - _sums(self.worker_of_cell, of_cell**2)) * by_query
         return float((whole**2 / left).sum()), float(((across + taken_off) / left).sum())
 
 
-def crossing(query: ArrayLike, worker: ArrayLike) -> Crossing:
-    """Return who judged what, from the codes of n judgments (from 0 without holes)."""
-    query, worker = np.asarray(query, dtype=np.intp), np.asarray(worker, dtype=np.intp)
+def crossing(query: ArrayLike, worker: ArrayLike | None) -> Crossing:
+    """Return who judged what, from the codes of n judgments (from 0 without holes); without workers nobody knows who judged."""
+    query = np.asarray(query, dtype=np.intp)
+    if worker is None:
+        each = np.arange(len(query))
+        return Crossing(query=query, worker=each, cell=each, worker_of_cell=each, knows_workers=False)
+    worker = np.asarray(worker, dtype=np.intp)
     workers = int(worker.max()) + 1
     cells, cell = np.unique(query * workers + worker, return_inverse=True)
     return Crossing(query=query, worker=worker, cell=cell, worker_of_cell=cells % workers)
 
 
-def _over_queries(influence: Floats, weight: Floats, query: Ints) -> tuple[float, float]:
-    """Return V_query = sum_q U_q^2 / (1 - w_q), w_q the weight of a query, and its degrees of freedom; NaN for a single one."""
-    share = _sums(query, weight)
-    if (share > 0).sum() < 2:
-        return math.nan, math.nan
-    sums = np.bincount(query, influence)
-    return float((sums**2 / (1 - share)).sum()), _effective(share) - 1
+def _alone(sums: Floats, share: Floats) -> float:
+    """Return the variance over clusters of one kind alone, from their sums of influence and their parts in the estimate."""
+    return float((sums**2 / np.minimum(1 - share, 1 - 2 * share + (share**2).sum())).sum())
 
 
 def _sums(cluster: Ints, values: Floats) -> Floats:
     return np.asarray(np.bincount(cluster, values), dtype=np.float64)
-
-
-def _effective(share: Floats) -> float:
-    """Return how many clusters of equal weight would count as much: (sum w)^2 / sum w^2."""
-    return float(share.sum() ** 2 / (share**2).sum())
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -224,8 +243,9 @@ class VotesByPerson:
 
         u = (c - agreement + h - mean of h) / n / pairs that count
 
-        with c the credit of the judgment's pair, n its votes and the mean over them. h = n (c - c*), c* the credit with one of the other
-        votes in the place of this one, on average over these; where no majority is taken h = sign(D) v, D the score difference and v
+        with c the credit of the judgment's pair, n its votes and the mean over them. h = n (c - c*) sqrt(n / (n - 1)), c* the credit with one of the pair's
+        votes, itself among them, in the place of this one, on average over these: of a mean of votes it would be the vote less their mean, with the variance of
+        a draw from the people; where no majority is taken h = sign(D) v, D the score difference and v
         the vote.
 
         Parameters
@@ -260,7 +280,17 @@ class VotesByPerson:
             sum(cast[other] * (worths[2] - worths[2 + other - vote]) for other in range(3))
             for vote in range(3)
         ]
-        return np.asarray(np.stack(lost) * votes / np.maximum(votes - 1, 1))
+        return np.asarray(np.stack(lost) * np.sqrt(votes / np.maximum(votes - 1, 1)))
+
+    def gain(self, difference: Floats, ties: Ties) -> Floats:
+        """Return what the credit of a judgment's pair gains where the judgment is for system_a and not for system_b, all others as they are, (n,)."""
+        votes, total = self.votes, self.cast[1] + 2 * self.cast[2]
+
+        def worth(moved: int) -> Floats:
+            share = np.clip(total + moved, 0, 2 * votes) / (2 * votes)
+            return pair_credit(difference, share, ties=ties)
+
+        return np.stack([worth(2 - vote) - worth(-vote) for vote in range(3)]).ravel()[self.cell]
 
     def error(self, difference: Floats, ties: Ties) -> Error:
         """Return how far the agreement of one measure may be off; parameters as in `influence`."""
@@ -293,7 +323,8 @@ def spread_of_tastes(votes: VotesByPerson, differences: ArrayLike) -> float:
 
     Let x be a measure's score difference of a pair over its root mean square, and y = 1, 0 or -1 a vote. A person's slope is
     b = sum x y / sum x^2, its error that of sums over the person's queries. The spread is the square root of the variance of
-    slopes over people less the mean of their squared errors, on average over measures.
+    slopes over people less the mean of their squared errors, both weighted by sum x^2, so that people who judged little do not decide
+    it; on average over measures.
 
     Parameters
     ----------
@@ -323,4 +354,6 @@ def _variance_of_slopes(votes: VotesByPerson, difference: Floats) -> float:
     slope = np.divide(_sums(crossed.worker, x * lead), size, out=np.zeros_like(size), where=told)
     residual = _sums(crossed.cell, x * (lead - slope[crossed.worker] * x))
     error = _sums(of_worker, residual**2)[told] / size[told] ** 2 * queries[told] / (queries[told] - 1)
-    return float(slope[told].var(ddof=1) - error.mean())
+    part = size[told] / size[told].sum()
+    apart = (slope[told] - part @ slope[told]) ** 2
+    return float(part @ apart / (1 - part @ part) - part @ error)

@@ -178,6 +178,11 @@ class MSUSweep(Summarised):
             closest = rows.loc[rows["tau-b"].idxmax()]
             if 1 < len(self.parts.grid) == points_equal(rows, closest):
                 said = f"{metric} and {against} rank equally alike at every point"
+            elif closest["tau-b"] < 0:
+                said = (
+                    f"{metric} ranks rather opposite to {against} at every point, least so for {in_words(closest)}"
+                    f"{and_more(rows, closest)}"
+                )
             else:
                 said = f"{metric} ranks most like {against} for {in_words(closest)}{and_more(rows, closest)}"
             lines.append(f"{said}: tau-b {closest['tau-b']:.3f}")

@@ -13,9 +13,18 @@ import numpy as np
 import pandas as pd
 
 from calibration.agree.measures.variants import Fit, Role
-from calibration.agree.result import By, Wanted, decided, tells, wanted_by_study
+from calibration.agree.result import (
+    By,
+    Wanted,
+    decided,
+    judged_things,
+    leading_ties,
+    tells,
+    wanted_by_study,
+)
+from metrics.agreement.agreement import Ties
 from metrics.arrays import Floats
-from study_app.report.drawing.figures import scatter
+from study_app.report.drawing.figures import MOST_SIGNS, scatter
 from study_app.report.folder import ReportMaterial
 from study_app.report.page import (
     Figure,
@@ -45,6 +54,10 @@ SIGNS = (
     "Each sign is a pair of systems for one query. Circles: measure and majority prefer the same system (shaded"
     " quadrants). Triangles: they prefer different ones. Crosses: equal scores or an equal vote. Differences and votes are"
     " of the first of the two systems by name."
+)
+COUNTED = (
+    "Cells count the pairs of {plural}: the darker, the more, on a logarithmic scale. Measure and"
+    " majority prefer the same one in the shaded quadrants. Differences and votes are of the first of the two by name."
 )
 PARTS = {
     "": "",
@@ -109,13 +122,34 @@ class TaskResult:
 
     @property
     def main(self) -> str:
-        """The measure that the others are compared with."""
+        """The first measure of the table, which stands for the task where every measure has the same numbers."""
         return self.measures[0]
 
     @property
+    def named(self) -> str | None:
+        """The first measure that the study names; None where it names none."""
+        return next((name for name in self.wanted.names if name in self.measures), None)
+
+    @property
     def asked(self) -> str:
-        """The measure that the study asks about: the first that it names, else the main one."""
-        return next((name for name in self.wanted.names if name in self.measures), self.main)
+        """The measure that is shown first: the one named, else that of highest agreement."""
+        return self.named or next(iter(self.best), self.main)
+
+    @property
+    def ties(self) -> Ties:
+        """The convention for ties that leads."""
+        return leading_ties(self.rows)
+
+    @property
+    def things(self) -> tuple[str, str]:
+        """What pairs are of, singular and plural: systems, or items of a topic."""
+        return judged_things(self.pairs) if len(self.pairs) else ("system", "systems")
+
+    @property
+    def ceiling_is_of_fewer(self) -> bool:
+        """Whether the ceilings are of fewer pairs than the agreements."""
+        row = self.row(self.main)
+        return not row["no_ceiling"] and int(row["pairs_there"]) < int(row["pairs"])
 
     @property
     def named_comparisons(self) -> list[Row]:
@@ -140,18 +174,31 @@ class TaskResult:
         return next((name for name in names if name.startswith(PREFERRED)), names[0])
 
     @property
+    def of_two(self) -> str:
+        """What the pairs of the ceilings have: votes of two people, or two votes where nobody knows whose they are."""
+        is_known = not pd.isna(self.row(self.main)["workers"])
+        return "the votes of two people or more" if is_known else "two votes or more"
+
+    @property
     def best(self) -> list[str]:
         """The measures of highest agreement, those fitted in sample left out; several where they are equal."""
-        fair = self.rows[(self.rows["ties"] == "against") & (self.rows["fit"] != Fit.IN_SAMPLE)]
+        fair = self.rows[(self.rows["ties"] == self.ties) & (self.rows["fit"] != Fit.IN_SAMPLE)]
         return list(fair[fair["agreement"] == fair["agreement"].max()]["measure"])
+
+    @property
+    def worst(self) -> str:
+        """The measure of lowest agreement, those fitted in sample left out."""
+        fair = self.rows[(self.rows["ties"] == self.ties) & (self.rows["fit"] != Fit.IN_SAMPLE)]
+        return str(fair.sort_values("agreement", kind="stable")["measure"].iloc[0])
 
     @property
     def fair_measures(self) -> list[str]:
         """The measures that were not fitted in sample."""
         return list(dict.fromkeys(self.rows[self.rows["fit"] != Fit.IN_SAMPLE]["measure"].tolist()))
 
-    def row(self, measure: str, ties: str = "against") -> Row:
-        """Return one row of agreement."""
+    def row(self, measure: str, ties: str | None = None) -> Row:
+        """Return one row of agreement, by default under the leading convention for ties."""
+        ties = ties or self.ties
         return self.rows[(self.rows["measure"] == measure) & (self.rows["ties"] == ties)].iloc[0]
 
     def comparison(self, measure: str, against: str | None = None) -> "Row | None":
@@ -224,7 +271,7 @@ def scatters(
             continue
         row, comparison = result.row(measure), result.comparison(measure, against)
         change = ""
-        if comparison is not None:
+        if comparison is not None and not math.isnan(comparison["difference"]):
             interval = points_interval(comparison["low"], comparison["high"])
             change = f" ({points(comparison['difference'])} against {against}; {interval})"
         yield Figure(
@@ -235,15 +282,30 @@ def scatters(
                 difference=difference,
                 share=result.pairs["vote_share"].to_numpy(np.float64),
                 measure="M" if row["family"] == SUMMARIES else measure,
+                thing=result.things[0],
             ),
             alt=(
                 f"Vote share against score difference for {counted(row['pairs'], 'pair')} under {measure}:"
                 f" {percent(row['agreement'])} lie in the quadrants of agreement, {row['tied_pairs']}"
                 f" {'is' if row['tied_pairs'] == 1 else 'are'} tied."
             ),
-            caption=" ".join(filter(None, (_described(result, measure), signs))),
+            caption=" ".join(filter(None, (_described(result, measure), _how_to_read(result, signs)))),
         )
         signs = ""
+
+
+def _how_to_read(result: TaskResult, signs: str) -> str:
+    """Say how a scatter is read; nothing where it was said."""
+    if not signs:
+        return ""
+    singular, plural = result.things
+    if len(result.pairs) > MOST_SIGNS:
+        return COUNTED.format(plural=plural)
+    return (
+        signs.replace("pair of systems", f"pair of {plural}")
+        .replace("two systems", f"two {plural}")
+        .replace("same system", f"same {singular}")
+    )
 
 
 def _described(result: TaskResult, measure: str) -> str:
@@ -284,18 +346,33 @@ def finding(result: TaskResult) -> str:
     row = result.row(result.asked)
     if not tells(row):
         return (
-            f"Too few to say how well {result.asked} agrees with the preferences:"
+            f"Too few to say how well {result.named or _only(result)} agrees with the preferences:"
             f" {counted(decided(row), 'decided pair')}, {result.topics_counted}"
         )
     agreement = f"{percent(row['agreement'])} of the pairs ({percent_interval(row['low'], row['high'])})"
     sentence = f"{result.asked} agrees with the preferences on {agreement}"
+    lowest = result.row(result.worst)
+    if result.named is None and lowest["agreement"] < row["agreement"]:
+        return (
+            f"Of {len(result.fair_measures)} measures {result.asked} agrees most often with the preferences, on {percent(row['agreement'])} of"
+            f" the pairs, and {result.worst} least often, on {percent(lowest['agreement'])}"
+        )
     if math.isnan(row["ceiling"]) or math.isnan(row["low"]):
         return sentence
     panel = f"a second panel would on {percent(row['ceiling'])}"
+    if result.ceiling_is_of_fewer:
+        return (
+            f"{sentence}; {panel} of the {quantity(float(row['pairs_there']))} pairs that have {result.of_two}, where {result.asked} does on"
+            f" {percent(row['agreement_there'])}"
+        )
     if row["high"] < row["ceiling_low"] or row["low"] > row["ceiling_high"]:
         word = "fewer" if row["high"] < row["ceiling_low"] else "more"
         return f"{sentence}, {word} than {panel}"
     return f"{sentence}; {panel} ({percent_interval(row['ceiling_low'], row['ceiling_high'])})"
+
+
+def _only(result: TaskResult) -> str:
+    return result.main if len(result.measures) == 1 else "any measure"
 
 
 def ranked_alike(one: str, other: str, tau: float, interval: tuple[float, float], systems: int) -> str:
@@ -332,16 +409,3 @@ def over_few(systems: int) -> str:
 def _alike(tau: float) -> str:
     words = ((0.7, "much alike"), (0.3, "somewhat alike"), (-0.3, "almost unrelatedly"))
     return next((word for least, word in words if tau >= least), "in opposite orders")
-
-
-def beyond_perfect(result: TaskResult) -> Iterator[str]:
-    """Yield which measures lie above a perfect one, and that only chance can put them there; nothing without any."""
-    row = result.row(result.main)
-    above = [name for name in result.fair_measures if result.row(name)["agreement"] > row["perfect"]]
-    if not above:
-        return
-    which = above[0] if len(above) == 1 else counted(len(above), "measure")
-    yield (
-        f"{which} came out above the perfect measure. That happens by chance, in these votes or in the estimate of the"
-        " ceiling; it is no finding."
-    )

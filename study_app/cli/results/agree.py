@@ -207,6 +207,7 @@ def _evidence(
         scores=read_scores(scores) if scores else None,
         place=str(Path(tables) / "preferences.csv"),
         scores_place=scores or "scores",
+        drew_sides=[task for task in judged if study and study.drew_sides(task)],
         looks=study.looks if study else None,
     )
     return evidence, {

@@ -253,9 +253,10 @@ def _say_like(found: "MSUSweep", wanted: "ReferenceMeasure", path: str) -> None:
     write_whole(found.folder / LIKE, csv_text(list(table), table.itertuples(index=False)))
     shown = ["tau-b", "low", "high", "tau-AP"]
     rows = [[in_words(row), *row[shown].tolist()] for _, row in table.head(SHOWN).iterrows()]
-    click.echo(
-        f"\nMSU ranks most like {wanted.name} for\n{table_text(['people', *shown], rows)}{told_apart(table)}"
-    )
+    head = f"MSU ranks most like {wanted.name} for"
+    if table["tau-b"].max() < 0:
+        head = f"MSU ranks rather opposite to {wanted.name} for all people, least so for"
+    click.echo(f"\n{head}\n{table_text(['people', *shown], rows)}{told_apart(table)}")
     if wanted.by_topic is None:
         click.echo(
             f"{path}: no scores by topic, so there are no intervals; write rows of run,topic,metric,value",

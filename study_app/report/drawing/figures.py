@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.collections import Collection
-from matplotlib.colors import to_hex, to_rgba
+from matplotlib.colors import LinearSegmentedColormap, LogNorm, to_hex, to_rgba
 from matplotlib.figure import Figure as Drawing
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -37,6 +37,8 @@ DARKEST_GREY, LIGHTEST_GREY = 0.2, 0.7
 LABEL_CHARS = 34
 """Longest line beside an axis."""
 MOST_TICKS = 12
+MOST_SIGNS, CELLS = 1_000, (30, 11)
+"""Pairs of a scatter that have a sign each, and cells along either axis that count more of them: a tenth of the votes high."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -79,6 +81,8 @@ class Mark:
         Estimate and interval; NaN for no interval, infinity for an open end.
     sign : str
         Of matplotlib's markers.
+    there : float
+        Agreement on the pairs that the ceilings are of, where these are fewer; else NaN.
     """
 
     label: str
@@ -86,6 +90,7 @@ class Mark:
     low: float
     high: float
     sign: str = "D"
+    there: float = np.nan
 
 
 def agreement_rows(look: ReportLook, *, marks: Sequence[Mark], ceiling: float, perfect: float) -> Drawing:
@@ -112,6 +117,10 @@ def agreement_rows(look: ReportLook, *, marks: Sequence[Mark], ceiling: float, p
             markersize=4.6,
             zorder=3,
         )
+        if not np.isnan(mark.there):
+            axes.plot(
+                [mark.there], [row], "|", color=look["ink"], markersize=9, markeredgewidth=1.6, zorder=4
+            )
     axes.axvline(0.5, color=look["muted"], linewidth=0.9, linestyle=(0, (4, 3)))
     axes.set_yticks(range(len(marks)), [shortened(mark.label) for mark in marks])
     axes.set_ylim(len(marks) - 0.5, -0.5)
@@ -121,10 +130,13 @@ def agreement_rows(look: ReportLook, *, marks: Sequence[Mark], ceiling: float, p
     return drawing
 
 
-def scatter(look: ReportLook, *, difference: Floats, share: Floats, measure: str) -> Drawing:
+def scatter(
+    look: ReportLook, *, difference: Floats, share: Floats, measure: str, thing: str = "system"
+) -> Drawing:
     """Draw vote share against score difference, one sign a pair; the quadrants of agreement are shaded.
 
-    Circles agree, triangles disagree, crosses are tied in score or votes (Fig. 3 of two-layered-summaries.txt).
+    Circles agree, triangles disagree, crosses are tied in score or votes (Fig. 3 of two-layered-summaries.txt). Of more than `MOST_SIGNS`
+    pairs cells count how many there are, since signs would lie on each other.
     """
     reach = 1.06 * float(np.abs(difference).max(initial=0.0)) or 1.0
     together = np.sign(difference) * np.sign(share - 0.5)
@@ -134,7 +146,11 @@ def scatter(look: ReportLook, *, difference: Floats, share: Floats, measure: str
         axes.fill_between([left, left + reach], low, low + 0.55, color=look["shade"], linewidth=0)
     axes.axhline(0.5, color=look["muted"], linewidth=0.8)
     axes.axvline(0, color=look["muted"], linewidth=0.8)
+    if difference.size > MOST_SIGNS:
+        _draw_counts(axes, look, difference, share, reach)
     for sign, marker, colour in ((1, "o", "agree"), (-1, "^", "disagree"), (0, "x", "ink")):
+        if difference.size > MOST_SIGNS:
+            continue
         chosen = together == sign
         axes.plot(
             difference[chosen],
@@ -149,9 +165,21 @@ def scatter(look: ReportLook, *, difference: Floats, share: Floats, measure: str
         )
     axes.set(xlim=(-reach, reach), ylim=(-0.05, 1.05))
     axes.set_xlabel(f"difference in {shortened(measure)}")
-    axes.set_ylabel("votes for the first system")
+    axes.set_ylabel(f"votes for the first {thing}")
     in_percent(axes.yaxis)
     return drawing
+
+
+def _draw_counts(axes: Axes, look: ReportLook, difference: Floats, share: Floats, reach: float) -> None:
+    """Fill the cells of a grid by how many pairs lie in each, on a logarithmic scale."""
+    columns = np.linspace(-reach, reach, CELLS[0] + 1)
+    rows = np.linspace(-0.05, 1.05, CELLS[1] + 1)
+    counts = np.histogram2d(share, difference, bins=(rows, columns))[0]
+    shades = LinearSegmentedColormap.from_list(
+        "counts", [to_rgba(look["agree"], 0.25), to_rgba(look["agree"]), to_rgba(look["ink"])]
+    )
+    shown = np.ma.masked_equal(counts, 0)
+    axes.pcolormesh(columns, rows, shown, cmap=shades, norm=LogNorm(1, max(2, counts.max())))
 
 
 def curve_with_marks(look: ReportLook, *, curve: DrawnCurve, marks: Sequence[Mark], measure: str) -> Drawing:

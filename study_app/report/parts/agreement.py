@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from calibration.agree.measures.variants import Fit, Role
-from calibration.agree.result import nothing_detectable, tells
+from calibration.agree.result import beyond_perfect, nothing_detectable, often_tied, tells
 from metrics.errors import listed
 from study_app.report.drawing.figures import Mark, agreement_rows
 from study_app.report.page import (
@@ -19,6 +19,7 @@ from study_app.report.page import (
     percent_interval,
     points,
     points_interval,
+    quantity,
 )
 from study_app.report.parts.agreement_tables import (
     agreement_table,
@@ -32,7 +33,6 @@ from study_app.report.results import (
     PLACES,
     Row,
     TaskResult,
-    beyond_perfect,
     ceiling,
     finding,
     scatters,
@@ -57,7 +57,7 @@ def headline(result: TaskResult) -> str:
         return sentence
     if result.named_comparisons:
         return f"{sentence}; {_compared(result.named_comparisons)}"
-    if result.fitted is None or result.asked != result.main:
+    if result.fitted is None or result.named is None or result.asked != result.main:
         return sentence
     fitted, comparison = result.row(result.fitted), result.comparison(result.fitted)
     if comparison is None or (np.isnan(comparison["p_holm"]) and comparison["difference"] != 0):
@@ -88,18 +88,27 @@ def summary(result: TaskResult, *, simulated: bool) -> Iterator[str]:
     row = result.row(result.asked)
     seconds = row["mean_decision_seconds"]
     decided = "" if np.isnan(seconds) else f" A decision took {seconds:.1f} seconds on average."
-    yield (
-        f"{counted(row['workers'], crowd)} compared {counted(row['pairs'], 'pair')} of systems over"
-        f" {result.topics_counted} in {counted(row['judgments'], 'judgment')}.{decided}"
+    judgments, pairs = (
+        counted(row["judgments"], "judgment"),
+        f"{counted(row['pairs'], 'pair')} of {result.things[1]}",
     )
-    others = (percent(result.row(result.asked, ties)["agreement"]) for ties in ("half", "drop", "weighted"))
-    half, drop, weighted = others
+    known = not np.isnan(row["workers"])
+    yield (
+        f"{counted(int(row['workers']), crowd)} compared {pairs} over {result.topics_counted} in {judgments}.{decided}"
+        if known
+        else f"{judgments} compared {pairs} over {result.topics_counted}; who judged is not known.{decided}"
+    )
+    against, half, drop, weighted = (
+        percent(result.row(result.asked, ties)["agreement"])
+        for ties in ("against", "half", "drop", "weighted")
+    )
+    over = "queries and people" if known else "queries"
     yield (
         f"{result.in_words(result.asked)} is on the side of the majority in {percent(row['agreement'])} of the pairs"
-        f" ({LEVEL} interval over queries and people: {percent_interval(row['low'], row['high'])}). A tie counts against the"
-        f" measure here; {counted(row['vote_ties'], 'pair')} {_is(row['vote_ties'])} tied in the votes and"
-        f" {row['metric_ties']} in the scores. With a tie as half an agreement it is {half}, without the tied pairs"
-        f" {drop}, and on average {weighted} of a pair’s votes are for the measure’s choice."
+        f" ({LEVEL} interval over {over}: {percent_interval(row['low'], row['high'])}). {_leading(result)};"
+        f" {counted(row['vote_ties'], 'pair')} {_is(row['vote_ties'])} tied in the votes and"
+        f" {quantity(float(row['metric_ties']))} in its scores. With a tie against the measure it is {against}, as half an agreement {half}, without the"
+        f" tied pairs {drop}, and on average {weighted} of a pair’s votes are for the measure’s choice."
     )
     yield from _ceiling_sentences(result)
     yield from _named_sentences(result)
@@ -109,18 +118,31 @@ def summary(result: TaskResult, *, simulated: bool) -> Iterator[str]:
         yield _best_sentence(result)
 
 
+def _leading(result: TaskResult) -> str:
+    """Say what a tie counts in what leads, and why."""
+    tied = list(often_tied(result.rows).items())
+    if not tied:
+        return "A tie counts against the measure here"
+    which = listed([f"{name} on {percent(share)}" for name, share in tied], most=3)
+    return f"A tie counts as half an agreement here, since scores tie on many pairs ({which})"
+
+
 def _ceiling_sentences(result: TaskResult) -> Iterator[str]:
     row = result.row(result.main)
     if np.isnan(ceiling(row)).any():
         yield f"How far people agree with each other cannot be told: {row['no_ceiling']}."
         return
+    of, there = "of the pairs", ""
+    if result.ceiling_is_of_fewer:
+        of = f"of the {quantity(float(row['pairs_there']))} of {counted(row['pairs'], 'pair')} that have {result.of_two}"
+        there = f" There {result.asked} is in {percent(result.row(result.asked)['agreement_there'])}."
     yield (
         f"People do not agree with each other all the time: a second panel of the same size would be on the side of"
-        f" this one in {percent(row['ceiling'])} of the pairs"
+        f" this one in {percent(row['ceiling'])} {of}"
         f" ({percent_interval(row['ceiling_low'], row['ceiling_high'])}), and a measure that knew what most"
-        f" people prefer in {percent(row['perfect'])} ({percent_interval(row['perfect_low'], row['perfect_high'])})."
+        f" people prefer in {percent(row['perfect'])} ({percent_interval(row['perfect_low'], row['perfect_high'])}).{there}"
     )
-    yield from beyond_perfect(result)
+    yield from beyond_perfect(result.rows, result.ties)
 
 
 def agreement_section(result: TaskResult, key: str) -> Section:
@@ -166,6 +188,7 @@ def _rows_figure(result: TaskResult, key: str) -> Figure:
             low=float(against["low"]),
             high=float(against["high"]),
             sign=_sign(against),
+            there=float(against["agreement_there"]) if result.ceiling_is_of_fewer else np.nan,
         )
         for measure, against in ((name, result.row(name)) for name in result.measures)
     ]
@@ -174,7 +197,7 @@ def _rows_figure(result: TaskResult, key: str) -> Figure:
         title=finding(result)
         + (
             f"; highest of {len(result.fair_measures)} measures: {best}"
-            if len(result.fair_measures) > 1 and tells(row)
+            if len(result.fair_measures) > 1 and tells(row) and result.named is not None
             else ""
         ),
         wide=True,
@@ -185,12 +208,24 @@ def _rows_figure(result: TaskResult, key: str) -> Figure:
         )
         + ("." if without else f". A second panel {percent(panel)}, a perfect measure {percent(perfect)}."),
         caption=(
-            f"Agreement with its {LEVEL} interval over queries and people, a tie counting against the measure."
+            f"Agreement with its {LEVEL} interval over queries{'' if np.isnan(row['workers']) else ' and people'}, a tie counting"
+            f" {'half' if result.ties == 'half' else 'against the measure'}."
             f" {' '.join(text for sign, text in READ.items() if sign in {mark.sign for mark in marks})}"
             " Dashed: one half."
-            + (f" No ceiling is drawn: {row['no_ceiling']}." if without else f" {HATCHED}")
+            + (f" No ceiling is drawn: {row['no_ceiling']}." if without else f" {HATCHED}{_on_fewer(result)}")
             + (f" {NO_INTERVAL}" if any(np.isnan(mark.low) for mark in marks) else "")
         ),
+    )
+
+
+def _on_fewer(result: TaskResult) -> str:
+    """Say which pairs the ceilings are of, where these are fewer, and how the agreement there is drawn."""
+    if not result.ceiling_is_of_fewer:
+        return ""
+    row = result.row(result.main)
+    return (
+        f" Both are of the {quantity(float(row['pairs_there']))} of {counted(row['pairs'], 'pair')} that have {result.of_two}; an upright"
+        " line is the agreement on these, and only that is comparable with them."
     )
 
 
@@ -203,6 +238,8 @@ def _sign(row: Row) -> str:
 def _named_sentences(result: TaskResult) -> Iterator[str]:
     """Yield what each comparison that was named has found, where it was named, and what the others are."""
     for row in result.named_comparisons:
+        if np.isnan(row["difference"]):
+            continue
         kind = "primary comparison" if row["standing"] == "primary" else "comparison"
         yield (
             f"The {kind} named {PLACES[str(row['named'])]}{_when(row)}: {row['measure']} against {row['against']},"
@@ -245,7 +282,7 @@ def _fitted_sentence(result: TaskResult, measure: str) -> str:
         f"{result.in_words(measure)} agrees in {percent(row['agreement'])}"
         f" ({percent_interval(row['low'], row['high'])}; {source})"
     )
-    if comparison is None or np.isnan(comparison["low"]):
+    if comparison is None or np.isnan(comparison["low"]) or np.isnan(comparison["difference"]):
         return f"{sentence}."
     detectable = points(comparison["minimum_detectable"]).lstrip("+")
     return (

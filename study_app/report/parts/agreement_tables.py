@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.agree.result import By, cannot_be_told, nothing_detectable
+from metrics.agreement.agreement import TIES
 from study_app.report.page import (
     DASH,
     LEVEL,
@@ -36,6 +37,7 @@ FITS = {
     "cross_fitted": "these preferences, cross-fitted",
     "in_sample": "these preferences, in sample",
 }
+CONVENTIONS = {"against": "Ties against", "half": "Ties half", "drop": "Ties out", "weighted": "By votes"}
 STANDINGS = {"primary": "primary", "family": "of the family", "exploratory": "exploratory"}
 TEXTS = (
     f" A {LINE} ends a line. Where two texts begin alike for long, that is left out (…); disagreements.csv has"
@@ -82,7 +84,8 @@ def _cut(text: str, most: int, start: int = 0) -> str:
 def agreement_table(result: TaskResult, key: str) -> ReportTable:
     """Return every measure in the three conventions and by votes, and the ceilings."""
     rows = []
-    drawn = result.rows["draw_low"].notna().any()
+    drawn, fewer = result.rows["draw_low"].notna().any(), result.ceiling_is_of_fewer
+    others = [ties for ties in TIES if ties != result.ties]
     for measure in result.measures:
         against = result.row(measure)
         rows.append(
@@ -90,8 +93,9 @@ def agreement_table(result: TaskResult, key: str) -> ReportTable:
                 measure,
                 percent(against["agreement"]),
                 percent_interval(against["low"], against["high"]),
-                *(percent(result.row(measure, ties)["agreement"]) for ties in ("half", "drop", "weighted")),
-                str(against["metric_ties"]),
+                *([percent(against["agreement_there"])] if fewer else []),
+                *(percent(result.row(measure, ties)["agreement"]) for ties in others),
+                quantity(float(against["metric_ties"])),
                 FITS[str(against["fit"])],
                 *([percent_interval(against["draw_low"], against["draw_high"])] if drawn else []),
             )
@@ -101,14 +105,13 @@ def agreement_table(result: TaskResult, key: str) -> ReportTable:
     ceilings = (("a second panel", "ceiling"), ("a perfect measure", "perfect")) if known else ()
     for name, column in ceilings:
         interval = percent_interval(against[f"{column}_low"], against[f"{column}_high"])
-        conventions = (
-            percent(result.row(result.main, ties)[column]) for ties in ("half", "drop", "weighted")
-        )
+        conventions = (percent(result.row(result.main, ties)[column]) for ties in others)
         rows.append(
             (
                 f"Ceiling: {name}",
-                percent(against[column]),
+                percent(against[column]) if not fewer else DASH,
                 interval,
+                *([percent(against[column])] if fewer else []),
                 *conventions,
                 DASH,
                 DASH,
@@ -122,18 +125,23 @@ def agreement_table(result: TaskResult, key: str) -> ReportTable:
             "Measure",
             "Agreement",
             f"{LEVEL} interval",
-            "Ties half",
-            "Ties out",
-            "By votes",
+            *([f"On {quantity(float(against['pairs_there']))} pairs"] if fewer else []),
+            *(CONVENTIONS[ties] for ties in others),
             "Equal scores",
             "Fitted to",
             *(["By draws"] if drawn else []),
         ),
         rows=tuple(rows),
         note=(
-            "Agreement: share of pairs in which the better score is the majority’s choice, a tie counting against the"
-            " measure. Ties half: a tie counts half. Ties out: tied pairs are left out. By votes: mean share of a pair’s"
-            " votes for the measure’s choice. Rows in sample were fitted to the preferences they are judged by and are too"
+            "Agreement: share of pairs in which the better score is the majority’s choice, a tie counting"
+            f" {'half' if result.ties == 'half' else 'against the measure'}."
+            + (
+                f" On {quantity(float(against['pairs_there']))} pairs: on those that have {result.of_two}, which the ceilings are of."
+                if fewer
+                else ""
+            )
+            + " Ties half: a tie counts half. Ties against: it counts against the measure. Ties out: tied pairs are left out. By votes:"
+            " mean share of a pair’s votes for the measure’s choice. Rows in sample were fitted to the preferences they are judged by and are too"
             " good."
             + ("" if known else f" No ceiling: {against['no_ceiling']}.")
             + (
@@ -249,7 +257,7 @@ def _standing(row: "dict[str, object]") -> str:
 
 def exclusion_table(result: TaskResult, key: str) -> ReportTable:
     """Return the agreement with and without the excluded workers."""
-    everybody = result.unexcluded[result.unexcluded["ties"] == "against"].set_index("measure")
+    everybody = result.unexcluded[result.unexcluded["ties"] == result.ties].set_index("measure")
     rows = []
     for measure in result.measures:
         without, with_ = result.row(measure), everybody.loc[measure]
@@ -268,7 +276,7 @@ def exclusion_table(result: TaskResult, key: str) -> ReportTable:
         columns=("Measure", "Left out", f"{LEVEL} interval", "Counted", f"{LEVEL} interval"),
         rows=tuple(rows),
         note=(
-            f"{counted(result.row(result.main)['workers'], 'worker')} without and"
+            f"{counted(int(result.row(result.main)['workers']), 'worker')} without and"
             f" {int(everybody['workers'].iloc[0])} with the excluded ones. Excluding people for what they prefer would"
             " raise the agreement by itself; the rule looks at search time and repeats only."
         ),

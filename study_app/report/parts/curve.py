@@ -172,7 +172,7 @@ def _band_in_words(result: TaskResult, band_low: Floats) -> str:
 
 
 def _curve(result: TaskResult, curve: pd.DataFrame, over: str) -> DrawnCurve:
-    panel, perfect = ceiling(result.row(result.main))
+    panel, perfect = ceiling(result.row(result.main, "against"))
     band_low, band_high = _band(result, curve)
     return DrawnCurve(
         values=curve["value"].to_numpy(np.float64),

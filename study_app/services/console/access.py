@@ -265,7 +265,7 @@ def note_act(
 
     The study's row is locked first, so that two who act at the same time write one line after the other.
     """
-    session.execute(select(LoadedStudy.id).where(LoadedStudy.id == study).with_for_update())
+    session.execute(select(LoadedStudy.id).where(LoadedStudy.id == study).with_for_update(key_share=True))
     newest = select(Act.number, Act.sha256).where(Act.study_id == study).order_by(Act.number.desc()).limit(1)
     number, previous = session.execute(newest).one_or_none() or (0, "")
     act = Act(

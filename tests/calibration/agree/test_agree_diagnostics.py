@@ -44,11 +44,32 @@ def test_with_too_few_people_or_queries_there_is_no_p():
 
 
 def test_of_a_single_person_nothing_is_said_of_others():
-    """The interval is over queries alone, and says so."""
+    """No interval over queries alone takes the place of one over people."""
     result = found(workers=1)
 
     assert names(result) == ["few_workers"]
-    assert "over queries alone and say nothing of other people" in result.warnings[0]
+    assert (
+        "1 worker judged, too few to tell how much others differ: there are no intervals"
+        in result.warnings[0]
+    )
+    assert result.agreement[["low", "high"]].isna().all(axis=None)
+    assert result.comparisons[["low", "high", "p_t"]].isna().all(axis=None)
+
+
+def test_where_nobody_knows_who_judged_intervals_are_over_queries_and_nothing_speaks_of_workers():
+    """A crowd without ids is neither one person nor one person a vote."""
+    tables = study(topics=8, workers=6)
+    unknown = tables | {"preferences": tables["preferences"].assign(worker=None)}
+    result = agree(Evidence(tables=unknown))
+
+    assert names(result)[0] == "workers_not_known"
+    assert result.agreement["low"].notna().any()
+    assert result.agreement[["workers", "queries_per_worker"]].isna().all(axis=None)
+    said = [one.sentence for one in result.diagnostics[TASK]]
+    assert not any("worker" in sentence for sentence in said)
+    own = tables["preferences"].assign(worker=[f"w{row}" for row in range(len(tables["preferences"]))])
+    invented = agree(Evidence(tables=tables | {"preferences": own})).agreement
+    assert np.allclose(invented["low"], result.agreement["low"], equal_nan=True)
 
 
 def test_who_clicks_at_random_is_said():
@@ -93,3 +114,20 @@ def test_measures_that_were_fitted_to_the_same_people_are_named():
     assert sentences[0].startswith("M@preferences: fitted to the other queries, which the same people judged")
     assert "M@stops: fitted to other data of the same study; 2 of the 8 workers who judged" in sentences[1]
     assert "same_people" not in [one.name for one in of_others if "M@stops" in one.sentence]
+
+
+def test_a_camp_is_called_a_camp_and_nobody_is_advised_to_leave_anybody_out():
+    """Four of twelve always prefer the other one: no carelessness, and the agreement without them stands beside."""
+    tables = study(topics=8, workers=12)
+    votes = tables["preferences"]
+    some = votes["worker"].isin(sorted(votes["worker"].unique())[:4])
+    turned = votes["choice"].map({"left": "right", "right": "left"}).fillna(votes["choice"])
+    said = agree(
+        Evidence(tables=tables | {"preferences": votes.assign(choice=votes["choice"].where(~some, turned))})
+    )
+
+    (camp,) = (one for one in said.diagnostics[TASK] if one.name == "two_camps")
+    assert "of 12 people prefer the opposite of the others" in camp.sentence
+    assert "Without them, agreement with a tie as half: M@1500 " in camp.sentence
+    assert "careless_workers" not in names(said)
+    assert not any("exclude" in one.sentence for one in said.diagnostics[TASK])

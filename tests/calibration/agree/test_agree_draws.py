@@ -50,7 +50,7 @@ def test_the_spread_of_draws_that_all_lie_on_one_side_reaches_to_the_agreement()
     """No interval leaves out its own estimate, those of small studies neither."""
     stops = [UserModel(parameters={"patience_chars_stops": entry(one)}) for one in (800.0, 30.0, 40.0)]
 
-    found = agree(Evidence(tables=study(topics=3, workers=3), model=stops[0], drawn=stops[1:]))
+    found = agree(Evidence(tables=study(topics=4, workers=4), model=stops[0], drawn=stops[1:]))
 
     rows = found.agreement
     for value, low, high in (

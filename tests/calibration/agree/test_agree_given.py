@@ -63,12 +63,30 @@ def test_a_system_without_a_run_and_a_run_without_a_judgment_are_both_named(tabl
     assert fault.problem == "judged without a run: delta; with a run but never judged: Delta"
 
 
-def test_runs_scored_and_systems_judged_must_be_the_same(tables):
-    """As for runs."""
-    scores = pd.DataFrame([{"run": "alpha", "topic": "q0", "metric": "mine", "value": 1.0}])
+def test_systems_judged_without_a_score_are_named(tables):
+    """With the spelling that may be meant."""
+    scores = pd.DataFrame(
+        [{"run": run, "topic": "q0", "metric": "mine", "value": 1.0} for run in ("alpha", "Beta")]
+    )
 
-    with pytest.raises(InputError, match=r"judged without a score: beta, delta, gamma; .*: none"):
+    with pytest.raises(
+        InputError, match=r"judged without a score: beta, delta, gamma; .* in case: Beta for beta"
+    ):
         measured(tables, scores=scores)
+
+
+def test_scores_of_systems_that_nobody_judged_are_one_note(tables):
+    """A leaderboard has more systems than a study, and a pool more passages."""
+    scores = pd.DataFrame(
+        [
+            {"run": system, "topic": f"q{n}", "metric": "mine", "value": float(place)}
+            for n in range(6)
+            for place, system in enumerate((*SYSTEMS, "other", "another"))
+        ]
+    )
+
+    notes = measured(tables, scores=scores).notes
+    assert "scores: scores of 2 systems that nobody judged are left out (another, other)" in notes
 
 
 def test_a_missing_score_is_named(tables):

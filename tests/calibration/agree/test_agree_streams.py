@@ -95,9 +95,9 @@ def test_msu_of_pushes_is_converted_and_says_so(found, push_study):
     assert row["converted"]
     assert (row["family"], row["lateness"]) == ("msu", 0.5)
     assert not measures(found).loc["ELG-1", "converted"]
-    against = found.comparisons.query("by == 'majority'").set_index("measure")
-    assert against.loc["MSU@0.5 (converted)", "standing"] == "exploratory"
-    assert against.loc["nCG-1", "standing"] == "family"
+    against = found.comparisons.query("by == 'majority'").set_index("measure")["standing"]
+    assert set(against.loc[["MSU@0.5 (converted)"]]) == {"exploratory"}
+    assert "family" in set(against.loc[["nCG-1"]])
     assert any(differences(found, "MSU@0.5 (converted)").values())
 
 

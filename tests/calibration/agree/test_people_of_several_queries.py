@@ -45,7 +45,7 @@ def variance_of_a_two_way_table(cells):
 
 
 def test_where_everybody_judges_everything_it_is_the_two_way_analysis_of_variance():
-    """Without bias: queries add their part, people theirs, what is left neither's."""
+    """Queries add their part, people theirs, what is left neither's; of few people a little more, as the jackknife has it."""
     rng = np.random.default_rng(1)
     queries, workers = 7, 5
     credit = (
@@ -58,7 +58,8 @@ def test_where_everybody_judges_everything_it_is_the_two_way_analysis_of_varianc
 
     error = crossing(query, worker).error((credit.ravel() - credit.mean()) * weight, weight)
 
-    assert error.standard_error**2 == pytest.approx(variance_of_a_two_way_table(credit))
+    unbiased = variance_of_a_two_way_table(credit)
+    assert unbiased <= error.standard_error**2 <= unbiased * workers / (workers - 1) * 1.01
     assert workers - 1 <= error.df < queries + workers
 
 
@@ -103,16 +104,56 @@ def test_it_holds_the_truth_where_the_interval_over_queries_does_not():
     assert held_by_queries < 32
 
 
-def test_one_query_has_none_and_one_worker_the_one_over_queries():
-    """Nothing is known about a spread that was not seen."""
+@pytest.mark.parametrize(
+    ("workers_of_query", "knows"),
+    [
+        ([range(5)] * 3, False),
+        ([range(5)] * 4, True),
+        ([range(3)] * 6, False),
+        ([range(4)] * 6, True),
+        ([[0]] * 12, False),
+        ([[0]] * 30 + [[1], [2], [3], [4]], False),
+    ],
+    ids=["3 queries", "4 queries", "3 people", "4 people", "1 person", "5 people, one judged 30 of 34"],
+)
+def test_of_few_queries_or_people_there_is_no_interval(workers_of_query, knows):
+    """Below four, or effectively below three, nothing is known about others, and no interval over queries alone takes its place."""
     rng = np.random.default_rng(5)
-    alone = task_of(votes([0.7], [range(5)], rng))
-    one = task_of(votes([0.9, 0.5, 0.7], [[0]] * 3, rng))
-    same = np.ones(len(one.pairs))
+    share = np.linspace(0.5, 0.9, len(workers_of_query))
+    task = task_of(votes(share, workers_of_query, rng))
+    difference = np.ones(len(task.pairs))
 
-    assert np.isnan(alone.votes.interval(np.ones(len(alone.pairs)), "weighted")).all()
-    mean = agreement(same, one.share, one.topics, ties="weighted").mean
-    assert one.votes.interval(same, "weighted") == pytest.approx(mean.confidence_interval())
+    for ties in ("weighted", "half"):
+        assert np.isfinite(task.votes.interval(difference, ties)).all() == knows
+
+
+def unequal_study(rng, *, taste, queries=60, people=30):
+    """People of whom one judges a third and ten judge two thirds, all queries shared; a measure, and its agreement's influence."""
+    load = 1 / np.arange(1, people + 1) ** 1.4
+    query = np.repeat(np.arange(queries), 8)
+    worker = rng.choice(people, query.size, p=load / load.sum())
+    vote = (rng.random(query.size) < 0.65 + (taste * rng.normal(size=people))[worker]).astype(float)
+    crossed = crossing(query, np.unique(worker, return_inverse=True)[1])
+    weight = np.full(query.size, 1 / query.size)
+    return vote.mean(), crossed.error((vote - vote.mean()) * weight, weight)
+
+
+def test_people_with_unequal_loads_keep_an_interval_that_says_something():
+    """Degrees of freedom are the effective number of people less 1: with those of squared loads intervals were seven times as wide."""
+    rng = np.random.default_rng(6)
+    found = [unequal_study(rng, taste=0.08) for _ in range(300)]
+    value, reach = np.array([mean for mean, _ in found]), np.array([error.reach() for _, error in found])
+
+    assert 0.92 <= np.mean(np.abs(value - value.mean()) <= reach) <= 0.985
+    assert np.median(reach) < 1.3 * 1.96 * value.std()
+
+
+def test_no_interval_over_queries_alone_stands_beside_one_over_both():
+    """The degrees of freedom do not jump where the people's part is estimated just below 0."""
+    rng = np.random.default_rng(7)
+    errors = [unequal_study(rng, taste=0.0)[1] for _ in range(60)]
+
+    assert all(error.df < 45 for error in errors)  # over 60 queries alone there are 59
 
 
 def test_tastes_that_differ_widely_are_said():

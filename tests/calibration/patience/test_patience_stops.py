@@ -98,7 +98,12 @@ def test_the_unit_of_the_interval_is_the_worker():
     """A person's texts are alike: fifty texts of six people are no three hundred stops."""
     rng = np.random.default_rng(3)
     own = rng.uniform(500, 3000, 6).repeat(50)
-    rows = stops(*[{"worker": f"w{n // 50}", "chars_read": x} for n, x in enumerate(rng.random(300) * own)])
+    rows = stops(
+        *[
+            {"worker": f"w{n // 50}", "chars_read": x, "text_chars": 3000}
+            for n, x in enumerate(rng.random(300) * own)
+        ]
+    )
     as_rows = rows.assign(worker=[f"row{n}" for n in range(len(rows))])
 
     def width(table: pd.DataFrame) -> float:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from metrics.agreement.agreement import TIES, agreement
-from metrics.agreement.ceiling import ceiling
+from metrics.agreement.ceiling import ceiling, one_vote_each
 from metrics.agreement.ceiling_votes import (
     LEAD,
     every_kind_alike,
@@ -245,12 +245,12 @@ def test_two_people_who_judge_everything_leave_no_interval_and_it_says_why():
 
     assert 0 < found.panel() < 1
     assert np.isnan(found.panel_interval()).all()
-    assert found.no_interval == "with a query or a person left out no pair with two votes may remain"
+    assert "people who judged several of them, are too few" in found.no_interval
 
 
 def test_queries_that_are_all_alike_leave_no_interval_and_it_says_why():
     """No variation is no certainty."""
-    found = ceiling_of([[1, 1, 1, 0]] * 12, np.repeat(["a", "b", "c"], 4))
+    found = ceiling_of([[1, 1, 1, 0]] * 16, np.repeat(["a", "b", "c", "d"], 4))
 
     assert np.isnan(found.panel_interval()).all()
     assert found.no_interval == "it is the same whichever query is left out"
@@ -266,3 +266,69 @@ def test_an_error_is_never_below_one_pair_of_all():
     assert found.perfect("half") > 0.98
     assert low < 1 - 2 / 60
     assert high == 1
+
+
+def renamed(codes, rng):
+    """Return the same clusters by other names, in another order of the alphabet."""
+    names = rng.permutation(codes.max() + 1)
+    return np.array([f"n{name:04d}" for name in names])[codes]
+
+
+@pytest.mark.parametrize("people", [40, None])
+def test_names_of_queries_and_people_and_the_order_of_rows_move_no_ceiling(people):
+    """More of them than there are groups to leave out: groups by name gave other intervals after a renaming."""
+    rng = np.random.default_rng(3)
+    query = np.repeat(np.arange(60), 8)
+    pair = np.arange(480) // 4
+    worker = (
+        np.arange(480)
+        if people is None
+        else np.concatenate([rng.permutation(people)[:4] for _ in range(120)])
+    )
+    votes = rng.choice([0.0, 0.5, 1.0], 480, p=[0.2, 0.2, 0.6])
+    first = ceiling(votes, pair, query, worker=worker)
+    for _ in range(3):
+        order = rng.permutation(480)
+        again = ceiling(
+            votes[order],
+            renamed(pair, rng)[order],
+            renamed(query, rng)[order],
+            worker=renamed(worker, rng)[order],
+        )
+        for ties in TIES:
+            assert again.panel(ties) == pytest.approx(first.panel(ties), abs=1e-12)
+            assert again.panel_interval(ties) == pytest.approx(first.panel_interval(ties), abs=1e-12)
+            assert again.perfect_interval(ties) == pytest.approx(first.perfect_interval(ties), abs=1e-12)
+
+
+def test_votes_of_one_person_never_stand_on_both_sides_of_a_split():
+    """Everybody says everything three times and agrees with nobody else: the ceiling is that of single votes by lot."""
+    rng = np.random.default_rng(4)
+    pair, worker = np.repeat(np.arange(300), 2), np.tile(np.arange(20), 30)
+    votes = rng.choice([0.0, 1.0], 600)
+    query = pair // 10
+    once = ceiling(votes, pair, query, worker=worker)
+    thrice = ceiling(np.tile(votes, 3), np.tile(pair, 3), np.tile(query, 3), worker=np.tile(worker, 3))
+
+    assert thrice.pairs == once.pairs == 300
+    assert thrice.panel("half") == pytest.approx(once.panel("half"))
+    assert thrice.panel_interval("half") == pytest.approx(once.panel_interval("half"))
+    assert thrice.panel("half") < 0.6
+
+
+def test_a_pair_that_one_person_judged_twice_has_no_second_panel():
+    """Two votes are two people, where it is known whose they are."""
+    votes, pair, query = np.ones(24), np.arange(24) // 2, np.arange(24) // 4
+    assert ceiling(votes, pair, query, worker=np.zeros(24)).pairs == 0
+    assert ceiling(votes, pair, query).pairs == 12
+
+
+def test_a_persons_votes_on_a_pair_count_once_for_what_most_of_them_say():
+    """As many one way as the other is a tie."""
+    votes = np.array([1.0, 0.0, 1.0, 1.0, 0.0, 0.5, 0.5, 0.0])
+    kept, merged = one_vote_each(
+        votes, np.array([0, 0, 0, 0, 1, 1, 2, 2]), np.array([5, 5, 5, 6, 7, 8, 9, 9])
+    )
+
+    assert kept.tolist() == [0, 3, 4, 5, 6]
+    assert merged.tolist() == [1.0, 1.0, 0.0, 0.5, 0.0]

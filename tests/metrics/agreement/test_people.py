@@ -50,12 +50,16 @@ def test_where_nobody_judges_twice_and_queries_have_equal_pairs_it_is_the_query_
 
 
 def test_queries_of_very_different_size_count_as_fewer():
-    """One query of 21 pairs beside seven of one pair each is hardly more than one query."""
-    pair = np.arange(28)
-    query = np.concatenate([np.zeros(21, dtype=int), np.arange(1, 8)])
-    votes = VotesByPerson(pair=pair, for_a=np.tile([1.0, 0.0], 14), crossing=crossing(query, pair))
+    """One query of 10 pairs beside 18 of one pair each is as much as six queries; one of 21 beside seven is hardly more than one."""
 
-    assert votes.error(np.ones(28), "against").df == pytest.approx(28**2 / (21**2 + 7) - 1)
+    def error_of(first, others):
+        pair = np.arange(first + others)
+        query = np.concatenate([np.zeros(first, dtype=int), np.arange(1, others + 1)])
+        votes = VotesByPerson(pair=pair, for_a=np.tile([1.0, 0.0], 14), crossing=crossing(query, pair))
+        return votes.error(np.ones(28), "against")
+
+    assert error_of(10, 18).df == pytest.approx(28**2 / (10**2 + 18) - 1)
+    assert np.isnan(error_of(21, 7).standard_error)
 
 
 def test_the_vote_of_a_person_moves_a_majority_as_much_as_leaving_that_vote_aside_says():
@@ -70,7 +74,7 @@ def test_the_vote_of_a_person_moves_a_majority_as_much_as_leaving_that_vote_asid
         assert by_query == pytest.approx(expected, abs=1e-12)
 
 
-def test_a_vote_is_held_against_the_other_votes_of_its_pair():
+def test_a_vote_is_held_against_the_votes_of_its_pair():
     """By trying each of them in its place; a tie among many ties decides more than the shares near one half say."""
     votes = np.array([1, 0.5, 0.5, 0, 1, 0.5, 0.5, 0.5, 1, 0, 0.5, 1])
     pair = np.arange(12) // 4
@@ -84,8 +88,8 @@ def test_a_vote_is_held_against_the_other_votes_of_its_pair():
         return pair_credit(difference, share, ties="half")[pair[at]]
 
     def lost(at):
-        others = np.flatnonzero((pair == pair[at]) & (np.arange(12) != at))
-        return 4 * (credit(at, at) - np.mean([credit(at, other) for other in others]))
+        others = np.flatnonzero(pair == pair[at])
+        return 4 * np.sqrt(4 / 3) * (credit(at, at) - np.mean([credit(at, other) for other in others]))
 
     whole = pair_credit(difference, judged.share, ties="half")
     h = np.array([lost(at) for at in range(12)]).reshape(3, 4)
@@ -101,3 +105,12 @@ def test_of_one_query_or_without_variation_nothing_is_known():
 
     for votes in (one, alike):
         assert np.isnan(votes.interval(np.ones(6), "against")).all()
+
+
+def test_with_two_votes_a_pair_the_error_of_a_majority_is_near_that_of_the_mean_of_votes():
+    """Without ties both are the same number, a tie counting half; with another vote in its place alone, a vote moved it half as much again."""
+    rng = np.random.default_rng(9)
+    studies = [judged_measures(rng, workers=2, queries=12, ties=0.0, own_people=False) for _ in range(5)]
+    for study in studies:
+        spread = [np.std(study.votes.influence(study.first, ties)) for ties in ("half", "weighted")]
+        assert 1 <= spread[0] / spread[1] < 1.45

@@ -7,6 +7,7 @@ import zipfile
 import pytest
 
 from metrics.errors import FaultLog, InputError
+from metrics.readers.answers import read_answers
 from metrics.readers.columns import read_columns
 from metrics.readers.mobileclick import read_summary_collection
 from metrics.readers.mobileclick_runs import read_summary_run
@@ -15,7 +16,6 @@ from metrics.readers.ranked import read_ranked_run, read_windows
 from metrics.readers.score_rows import read_score_rows
 from metrics.readers.tempsum import read_lengths, read_update_run
 from metrics.readers.texts import (
-    read_answers,
     read_document_texts,
     read_profiles,
     read_ranked_topics,

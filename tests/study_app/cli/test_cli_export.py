@@ -180,6 +180,11 @@ def test_features_equal_what_an_export_writes(prefcal, database, tmp_path):
         assert (here / "features" / name).read_bytes() == (here / "tables" / name).read_bytes()
 
 
+def changes_said(out):
+    """Return the warnings but that of reading times, which nobody has who is made up here."""
+    return [line for line in out.splitlines() if line.startswith("warning") and "dwell_seconds" not in line]
+
+
 def test_features_written_anew_are_no_changed_tables(prefcal, database, tmp_path):
     """One drops a system from the study file; study.json then knows the shorter tables."""
     prefcal("export", "tables", "--database", database)
@@ -190,13 +195,13 @@ def test_features_written_anew_are_no_changed_tables(prefcal, database, tmp_path
 
     assert written[1] == "intents: 3 rows\npositions: 7 rows\n"
     assert checked[0] == 0
-    assert "warning" not in checked[1]
+    assert not changes_said(checked[1])
 
 
 def test_an_export_that_was_cut_on_its_way_is_seen_by_check(prefcal, database, tmp_path):
     """At a line end and inside the last number; as it was written there is nothing to say."""
     prefcal("export", "tables", "--database", database)
-    assert "warning" not in prefcal("check", "tables")[1]
+    assert not changes_said(prefcal("check", "tables")[1])
 
     path = tmp_path / "here" / "tables" / "positions.csv"
     whole = path.read_bytes()

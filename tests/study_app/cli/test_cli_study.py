@@ -53,7 +53,9 @@ def test_check_says_what_workers_will_do_and_changes_nothing(small_study, databa
     assert "  workers: 6, then the study is full" in lines
     assert any(line.startswith("  cost: 1.50 USD a worker, 1.50 with the") for line in lines)
     assert any("6 workers x 1.50 = 9.00" in line for line in lines)
-    assert lines[lines.index("Look at this") + 1].startswith("  a worker gets 1 repeats in all, but")
+    first, second, *_ = lines[lines.index("Look at this") + 1 :]
+    assert first == "  the consent text does not say what is paid: reward is 1.50 USD"
+    assert second.startswith("  a worker gets 1 repeats in all, but")
     assert not database.exists()
 
 

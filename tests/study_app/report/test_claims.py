@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 from calibration.agree.judged_task import why_no_ceiling
-from study_app.report.results import TaskResult, beyond_perfect, finding, over_few, ranked_alike
+from calibration.agree.result import beyond_perfect
+from study_app.report.results import TaskResult, finding, over_few, ranked_alike
 
 NOTHING = pd.DataFrame()
 KNOWN = {"ceiling": 0.85, "ceiling_low": 0.80, "ceiling_high": 0.90, "perfect": 0.92}
@@ -23,9 +24,16 @@ def result(measure="M", **numbers):
         "low": 0.6,
         "high": 0.78,
         "pairs": 40,
+        "agreement_there": 0.7,
+        "pairs_there": 40,
+        "metric_ties": 0,
         "vote_ties": 2,
         "queries": 8,
+        "judgments": 200,
+        "workers": 5,
+        "no_ceiling": "",
     }
+    numbers = {"pairs_there": numbers["pairs"]} | numbers if "pairs" in numbers else numbers
     return TaskResult(
         task="t",
         rows=pd.DataFrame([row | KNOWN | numbers]),
@@ -61,7 +69,7 @@ def test_a_distance_from_the_ceiling_is_claimed_only_where_intervals_tell_it(num
     [
         ({}, ""),
         ({"decided": 9}, "10 pairs with a majority, and this study has 9"),
-        ({"voted_twice": 0}, "10 pairs with two votes or more, and this study has none"),
+        ({"voted_twice": 0}, "10 pairs with the votes of two people or more, and this study has none"),
         ({"queries": 1}, "2 queries with such pairs, and this study has 1"),
     ],
 )
@@ -72,11 +80,30 @@ def test_a_handful_of_pairs_has_no_ceiling(numbers, missing):
     assert why_no_ceiling(**enough | numbers) == (missing and f"a ceiling needs {missing}")
 
 
-def test_who_passes_the_perfect_measure_is_said_to_do_so_by_chance():
-    """And nobody who stays below it."""
-    assert [*beyond_perfect(result(agreement=0.92))] == []
-    (sentence,) = beyond_perfect(result(agreement=0.95))
-    assert sentence.startswith("M came out above the perfect measure. That happens by chance")
+def test_a_measure_above_the_perfect_one_is_said_why():
+    """On the ceiling's own pairs, within the interval of the estimate or beyond it; nobody who stays below it."""
+
+    def said(**numbers):
+        return [*beyond_perfect(result(perfect_high=0.97, agreement=0.99, **numbers).rows, "against")]
+
+    assert said(agreement_there=0.92) == []
+    (within,) = said(agreement_there=0.95)
+    assert within.startswith(
+        "M does so in 95.0 % there, which is within the interval of that estimate: with 5.0 votes a pair"
+    )
+    (beyond,) = said(agreement_there=0.98)
+    assert (
+        "beyond the interval of that estimate. A measure can only do so that knows these very votes" in beyond
+    )
+    assert "chance" not in within + beyond
+
+
+def test_a_panel_of_fewer_pairs_stands_beside_the_agreement_on_these():
+    """And no distance is claimed between agreements of different pairs."""
+    said = finding(result(pairs=40, pairs_there=12, agreement_there=0.81))
+    assert said.endswith(
+        "; a second panel would on 85.0\u202f% of the 12 pairs that have the votes of two people or more, where M does on 81.0\u202f%"
+    )
 
 
 def test_rank_correlations_get_words_only_where_the_interval_has_one():

@@ -29,7 +29,7 @@ from study_app.web.console.job_folders import NewJobFolder, job_folder, results_
 from study_app.web.serving import NAME
 from tests.study_app.services.test_races import Servers
 from tests.study_app.small_study import pairs_task
-from tests.study_app.web.console.console_client import acts, text_of, token, watcher
+from tests.study_app.web.console.console_client import acts, sign_in, text_of, token, watcher
 
 
 @pytest.fixture
@@ -247,7 +247,7 @@ def test_a_rehearsal_of_a_restore_leaves_the_results_of_the_running_study(
     rehearsal.engine.dispose()
     app = served_beside(create_app(Config(database=there), now=study.clock, new_token=seeded_tokens(3)))
     client = app.test_client()
-    client.get(f"/r/small?key={installation_key(study)}")
+    sign_in(client, "small", installation_key(study))
     assert client.get(f"/r/small/data/report/{job.id}").status_code == 404
     for _ in range(5):
         assert begun(client).status_code == 303
@@ -266,7 +266,7 @@ def test_a_copy_of_the_file_beside_it_has_results_of_its_own(study, unstarted, s
     copy = f"sqlite:///{file.with_name('copy.sqlite3')}"
     app = served_beside(create_app(Config(database=copy), now=study.clock))
     client = app.test_client()
-    client.get(f"/r/small?key={installation_key(study)}")
+    sign_in(client, "small", installation_key(study))
     assert begun(client).status_code == 303
     assert folder_of(study, job).is_dir()
 
@@ -378,7 +378,7 @@ def served_beside(request):
 def signed_in(study, servers):
     clients = [app.test_client() for app in servers.apps]
     for client in clients:
-        client.get(f"/r/small?key={installation_key(study)}")
+        sign_in(client, "small", installation_key(study))
     return clients
 
 
