@@ -82,7 +82,7 @@ def is_own_page(path: Path) -> bool:
 
 
 def write_section(section: Section, folder: str | Path, *, look: ReportLook | None = None) -> None:
-    """Write the figures of one section, as SVG and PDF, and its tables, as LaTeX, into a folder that is there.
+    """Write the figures of one section, as SVG and PDF, and its tables for papers, as LaTeX, into a folder that is there.
 
     Raises
     ------
@@ -94,7 +94,8 @@ def write_section(section: Section, folder: str | Path, *, look: ReportLook | No
         write_whole(Path(folder) / f"{figure.name}.svg", drawing.svg)
         write_whole(Path(folder) / f"{figure.name}.pdf", drawing.pdf)
     for table in section.tables:
-        write_whole(Path(folder) / f"{table.name}.tex", latex_text(table))
+        if table.for_papers:
+            write_whole(Path(folder) / f"{table.name}.tex", latex_text(table))
 
 
 def build_report(material: ReportMaterial) -> Report:
@@ -181,7 +182,8 @@ def _figure_files(report: Report, drawings: dict[str, Drawn]) -> Iterator[tuple[
 def _table_files(report: Report) -> Iterator[tuple[str, str | bytes]]:
     for table in report.tables:
         yield f"{table.name}.csv", csv_text(table)
-        yield f"{table.name}.tex", latex_text(table)
+        if table.for_papers:
+            yield f"{table.name}.tex", latex_text(table)
     yield (
         INDEX,
         _csv(("table", "caption", "note"), [(one.name, one.caption, one.note) for one in report.tables]),

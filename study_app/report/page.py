@@ -78,6 +78,8 @@ class ReportTable:
         Columns for machines, such as hashes.
     cards : bool
         Long texts are in it: on a narrow screen each row is a card, a line per cell, instead of going on to the right.
+    for_papers : bool
+        Papers print it: it is written as LaTeX beside its CSV.
     """
 
     name: str
@@ -88,6 +90,7 @@ class ReportTable:
     text_columns: frozenset[int] = frozenset({0})
     code_columns: frozenset[int] = frozenset()
     cards: bool = False
+    for_papers: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -275,7 +275,7 @@ def _seen_from(folder: Path, name: str, value: Any) -> Any:
 def report(folder: str, *, style: str | None) -> None:
     """Write DIR/report.html, one self-contained page, from what prefcal demo, agree, rank or sweep wrote into DIR.
 
-    Every figure is written into DIR/figures too, as SVG and PDF, and every table into DIR/report-tables, as CSV and LaTeX.
+    Every figure is written into DIR/figures too, as SVG and PDF, and every table into DIR/report-tables, as CSV; those that papers print as LaTeX too.
 
     Reads agreement.csv, comparisons.csv, curve.csv, pairs.csv, disagreements.csv, agree.json, ranking.csv, duels.csv,
     rank.json, user-model.json, truth.json, the folder tables, and sweep.json with the tables of a sweep; what is missing is left

@@ -120,6 +120,7 @@ def agreement_table(result: TaskResult, key: str) -> ReportTable:
         )
     return ReportTable(
         name=key,
+        for_papers=True,
         caption=f"Agreement with the preferences in task {result.task}",
         columns=(
             "Measure",
@@ -175,6 +176,7 @@ def comparison_table(result: TaskResult, key: str) -> ReportTable:
     late = (result.comparisons["named"] == "analysis").any()
     return ReportTable(
         name=f"{key}-comparisons",
+        for_papers=True,
         caption=f"Differences between measures in task {result.task}, in percentage points",
         columns=(
             "Measure",

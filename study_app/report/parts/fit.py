@@ -296,6 +296,7 @@ def _parameter_table(model: UserModel, truth: UserModel | None) -> ReportTable |
     words = frozenset({0, columns.index("Unit"), columns.index("Method")})
     return ReportTable(
         name="parameters",
+        for_papers=True,
         caption="Fitted parameters",
         columns=tuple(columns),
         rows=tuple(rows),

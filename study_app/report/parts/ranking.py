@@ -125,6 +125,7 @@ def _tables(rows: pd.DataFrame, met: pd.DataFrame, level: float, key: str) -> It
     share = _level(level)
     yield ReportTable(
         name=key,
+        for_papers=True,
         caption="Systems, the best first",
         columns=(
             "system",
@@ -144,6 +145,7 @@ def _tables(rows: pd.DataFrame, met: pd.DataFrame, level: float, key: str) -> It
     if len(met) <= MOST_DUELS:
         yield ReportTable(
             name=key.replace("ranking", "duels"),
+            for_papers=True,
             caption="Duels: every two systems that were compared",
             columns=("first", "second", "share of the first", share, "p", "p Holm", "judgments"),
             rows=tuple(_duel_row(row) for row in met.to_dict("records")),
