@@ -89,7 +89,7 @@ ASKED: Mapping[str, Mapping[str, Schema]] = {
     "ends.withdraw": {"language": {"enum": ["en", "ja"]}},
     "ends.post_withdraw": {"language": {"enum": ["en", "ja"]}},
     "console.enter": {"key": WORD},
-    "material.material": {"task": NUMBER, "page": NUMBER, "across": NUMBER},
+    "material.material": {"task": NUMBER},
     "data.tables": {"format": {"enum": ["csv", "parquet"]}},
     "overview.audit": {"before": NUMBER},
     "limits.limits": {

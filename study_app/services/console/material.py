@@ -1,36 +1,31 @@
-"""What was judged how often, who followed when; and who is preferred so far, which is hidden until somebody opens it.
+"""What was judged how often; and who is preferred so far, which is hidden until somebody opens it.
 
 All is counted by the database. The counts of pairs do not say which system stood on which side: together with the side that a worker
 picked that would be the worker's vote. Looking at results early is allowed, and every look is on record.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from math import ceil
+from datetime import datetime
 
-from sqlalchemy import BigInteger, Select, exists, func, or_, select, type_coerce
+from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from study_app.services.console.access import KeyHolder, note_act
 from study_app.store.console_models import Act, ResultsLook
-from study_app.store.models import Assignment, Judgment, PageLoad, Pair, Showing, Slot, Task, Topic, Worker
+from study_app.store.models import Assignment, Judgment, Pair, Showing, Slot, Task, Topic, Worker
 from study_app.store.plan import StudyPlan, TaskPlan, TopicPlan
-from study_app.store.task_models import Follow, StreamView
 
-ROWS = 50
-"""Of a matrix or a raster on one page."""
-COUPLES = 15
-"""Columns of a matrix on one page."""
-DAY_SECONDS = 86_400
+MOST_CELLS = 20_000
+"""Of a matrix; the topics beyond it are not shown."""
 REPLAY = "replay a page with systems"
 """What the audit calls a look at a page as it was."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixRow:
-    """A topic; ``cells`` has the judgments of each couple of the page, repeats not counted, None where the topic has no such pair."""
+    """A topic; ``cells`` has the judgments of each couple, repeats not counted, None where the topic has no such pair."""
 
     topic: TopicPlan
     cells: tuple[int | None, ...]
@@ -46,15 +41,14 @@ class SilenceShown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoupleMatrix:
-    """A part of the topics x couples of systems of a task.
+    """The topics x couples of systems of a task.
 
     Attributes
     ----------
     couples : tuple of (str, str)
         Names of both systems, in the order of the study file.
     rows : tuple of MatrixRow
-    pages, couple_pages : int
-        How many parts there are, down and across.
+        The first topics, as many as `MOST_CELLS` holds.
     most : int
         The most judgments that a pair of the task has.
     judgments, repeats : int
@@ -65,31 +59,25 @@ class CoupleMatrix:
 
     couples: tuple[tuple[str, str], ...]
     rows: tuple[MatrixRow, ...]
-    pages: int
-    couple_pages: int
     most: int
     judgments: int
     repeats: int
     silent_days: SilenceShown | None
 
 
-def couple_matrix(session: Session, task: TaskPlan, *, page: int, couple_page: int) -> CoupleMatrix:
-    """Count the judgments of a task with pairs; pages count from 1, and one that is not there has no rows."""
+def couple_matrix(session: Session, task: TaskPlan) -> CoupleMatrix:
+    """Count the judgments of a task with pairs."""
     pairs = _pairs(session, task)
     places = {system: place for place, system in enumerate(task.systems)}
     couples = sorted({pair.systems for pair in pairs}, key=lambda two: (places[two[0]], places[two[1]]))
-    shown = couples[(couple_page - 1) * COUPLES : couple_page * COUPLES]
-    topics = task.topics[(page - 1) * ROWS : page * ROWS]
     tally = _tally(session, task)
     here = {(pair.topic, pair.systems): tally.counts[pair.id] for pair in pairs}
     return CoupleMatrix(
-        couples=tuple((task.systems[first], task.systems[second]) for first, second in shown),
+        couples=tuple((task.systems[first], task.systems[second]) for first, second in couples),
         rows=tuple(
-            MatrixRow(topic=topic, cells=tuple(here.get((topic.id, couple)) for couple in shown))
-            for topic in topics
+            MatrixRow(topic=topic, cells=tuple(here.get((topic.id, couple)) for couple in couples))
+            for topic in task.topics[: MOST_CELLS // max(1, len(couples))]
         ),
-        pages=max(1, ceil(len(task.topics) / ROWS)),
-        couple_pages=max(1, ceil(len(couples) / COUPLES)),
         most=max(here.values(), default=0),
         judgments=sum(here.values()),
         repeats=tally.repeats,
@@ -157,86 +145,6 @@ def _answered(task: TaskPlan) -> Select[int, bool, bool | None, int]:
         .where(Assignment.task_id == task.id, Worker.withdrawn_at.is_(None))
         .group_by(Showing.pair_id, is_repeat, Showing.reveals_silence)
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RasterRow:
-    """A follower; ``days`` has the visits of each day of the stream, None for a day that has not come.
-
-    Whose stream it is is not said: how often people come back to it is a result.
-    """
-
-    worker: str
-    topic: str
-    days: tuple[int | None, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VisitRaster:
-    """Followers x days of their streams; ``days`` is how many days a stream has, ``most`` the most visits on one here."""
-
-    rows: tuple[RasterRow, ...]
-    days: int
-    pages: int
-    followers: int
-    most: int
-
-
-def visit_raster(session: Session, task: TaskPlan, *, page: int, now: datetime) -> VisitRaster:
-    """Count the visits of followers who have not withdrawn by day of their own stream, day 1 beginning with enrolment."""
-    entry = task.following
-    day = timedelta(seconds=DAY_SECONDS / entry.clock_factor)
-    followers = session.scalar(select(func.count()).select_from(_followers(task).subquery())) or 0
-    shown = session.execute(_followers(task).order_by(Follow.id).offset((page - 1) * ROWS).limit(ROWS)).all()
-    visits = _visits(session, [row.id for row in shown], day)
-    topics = {topic.id: topic.name for topic in task.topics}
-    rows = []
-    for row in shown:
-        number = max(1, ceil((row.ends_at - row.started_at) / day))
-        come = min(number, (now - row.started_at) // day + 1)
-        days = tuple(visits[row.id, one] if one < come else None for one in range(number))
-        rows.append(
-            RasterRow(
-                worker=row.pseudonym,
-                topic=topics[row.topic_id],
-                days=days,
-            )
-        )
-    return VisitRaster(
-        rows=tuple(rows),
-        days=max((len(row.days) for row in rows), default=0),
-        pages=max(1, ceil(followers / ROWS)),
-        followers=followers,
-        most=max(visits.values(), default=0),
-    )
-
-
-def _followers(task: TaskPlan) -> Select[int, str, int, datetime, datetime]:
-    return (
-        select(Follow.id, Worker.pseudonym, Slot.topic_id, Follow.started_at, Follow.ends_at)
-        .join(Follow.slot)
-        .join(Slot.assignment)
-        .join(Assignment.worker)
-        .where(Assignment.task_id == task.id, Worker.withdrawn_at.is_(None))
-    )
-
-
-def _visits(session: Session, follows: Sequence[int], day: timedelta) -> defaultdict[tuple[int, int], int]:
-    """Return (follow, day from 0) -> visits in which a page logged something or its form was sent."""
-    milliseconds = max(1, day // timedelta(milliseconds=1))
-    since = type_coerce(StreamView.served_at, BigInteger) - type_coerce(Follow.started_at, BigInteger)
-    on_day = (since // milliseconds).label("day")
-    logged = exists().where(PageLoad.key == StreamView.key)
-    counted = (
-        select(Follow.id, on_day, func.count(func.distinct(StreamView.visit)))
-        .join(StreamView, StreamView.follow_id == Follow.id)
-        .where(Follow.id.in_(follows), or_(StreamView.left_at.is_not(None), logged))
-        .group_by(Follow.id, on_day)
-    )
-    visits: defaultdict[tuple[int, int], int] = defaultdict(int)
-    for follow, number, count in session.execute(counted):
-        visits[follow, max(0, int(number))] += count
-    return visits
 
 
 def open_results(session: Session, study: int, *, now: datetime) -> ResultsLook:

@@ -1,25 +1,20 @@
-"""One person's way through a study: what happened, in order of time, and the sittings in which it did, for a chart.
+"""One person's way through a study: what happened, in order of time.
 
 Which system an answer was for is nowhere in it, only the side. Of a platform it has no id and no submission.
 """
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from itertools import chain
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from study_app.logs.dwell import LoggedEvent, server_times
-from study_app.logs.screen import Screen
 from study_app.protocol.steps import Step, step_of
 from study_app.store.models import (
-    EPOCH,
-    MILLISECOND,
     Assignment,
     Ballot,
     Judgment,
@@ -28,7 +23,6 @@ from study_app.store.models import (
     PlatformIdentity,
     Showing,
     Slot,
-    StoredEvent,
     Worker,
 )
 from study_app.store.plan import StudyPlan
@@ -44,12 +38,6 @@ from study_app.store.task_models import (
     UsefulAnswer,
     UsefulQuestion,
 )
-
-SITTING_GAP = timedelta(minutes=15)
-"""Pages further apart belong to two sittings."""
-
-MOST_SITTINGS = 30
-"""So many are drawn, the first ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,101 +269,3 @@ def _pages(session: Session, plan: StudyPlan, worker: int) -> Iterator[Happening
             topic=topics.get((step.task, step.query)),
             page=key,
         )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bar:
-    """A page load in the chart: from serving to the last sign of it, with the stretches in which nobody could look."""
-
-    page: str
-    step: Step
-    start: datetime
-    end: datetime
-    hidden: tuple[tuple[datetime, datetime], ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sitting:
-    """A run of pages no two neighbours of which are further apart than `SITTING_GAP`, and the answers in it."""
-
-    start: datetime
-    end: datetime
-    bars: tuple[Bar, ...]
-    answers: tuple[datetime, ...]
-
-
-def sittings(session: Session, worker: int, happenings: Sequence[Happening]) -> list[Sitting]:
-    """Return the sittings of a worker, in order."""
-    answers = [one.at for one in happenings if one.sort == "answer"]
-    groups: list[list[Bar]] = []
-    latest = None
-    for bar in sorted(_bars(session, worker), key=lambda bar: bar.start):
-        if latest is None or bar.start - latest > SITTING_GAP:
-            groups.append([])
-            latest = bar.end
-        groups[-1].append(bar)
-        latest = max(latest, bar.end)
-    made = []
-    for group in groups:
-        start, end = group[0].start, max(bar.end for bar in group)
-        inside = tuple(at for at in answers if start <= at <= end + SITTING_GAP)
-        made.append(Sitting(start=start, end=max((end, *inside)), bars=tuple(group), answers=inside))
-    return made
-
-
-_TELLING = ("open", "visible", "hidden", "focus", "blur", "close", "sleep")
-
-
-def _bars(session: Session, worker: int) -> Iterator[Bar]:
-    last = (
-        select(StoredEvent.page_load_id, func.max(StoredEvent.number).label("number"))
-        .join(PageLoad, PageLoad.id == StoredEvent.page_load_id)
-        .where(PageLoad.worker_id == worker)
-        .group_by(StoredEvent.page_load_id)
-        .subquery()
-    )
-    rows = (
-        select(PageLoad.key, PageLoad.step, PageLoad.served_at, StoredEvent)
-        .join(StoredEvent, StoredEvent.page_load_id == PageLoad.id)
-        .join(last, last.c.page_load_id == PageLoad.id)
-        .where(
-            PageLoad.worker_id == worker,
-            StoredEvent.kind.in_(_TELLING) | (StoredEvent.number == last.c.number),
-        )
-        .order_by(PageLoad.served_at, PageLoad.id, StoredEvent.number)
-    )
-    pages: defaultdict[tuple[str, str, datetime], list[LoggedEvent]] = defaultdict(list)
-    for key, path, served_at, event in session.execute(rows):
-        pages[key, path, served_at].append(
-            LoggedEvent(
-                event.number,
-                event.kind,
-                event.page_ms,
-                event.wall_ms,
-                event.detail,
-                (event.received_at - EPOCH) // MILLISECOND,
-            )
-        )
-    for (key, path, served_at), events in pages.items():
-        times = [EPOCH + ms * MILLISECOND for ms in server_times(events, (served_at - EPOCH) // MILLISECOND)]
-        yield Bar(
-            page=key,
-            step=step_of(path),
-            start=served_at,
-            end=times[-1],
-            hidden=tuple(_hidden(events, times)),
-        )
-
-
-def _hidden(events: Sequence[LoggedEvent], times: Sequence[datetime]) -> Iterator[tuple[datetime, datetime]]:
-    """Yield the stretches in which the page was out of sight, without the focus, or left."""
-    screen, since = Screen(), None
-    for event, at in zip(events, times, strict=True):
-        screen.happen(event)
-        if screen.state == "looked" and since is not None:
-            yield since, at
-            since = None
-        elif screen.state != "looked" and since is None:
-            since = at
-    if since is not None and since < times[-1]:
-        yield since, times[-1]

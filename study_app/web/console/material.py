@@ -1,9 +1,9 @@
-"""What was judged how often, who followed when; and who is preferred so far, which stays hidden until somebody opens it."""
+"""What was judged how often; and who is preferred so far, which stays hidden until somebody opens it."""
 
 from flask import Blueprint, Response, request
 from werkzeug.exceptions import NotFound
 
-from study_app.services.console.material import couple_matrix, looks, open_results, visit_raster, votes_so_far
+from study_app.services.console.material import couple_matrix, looks, open_results, votes_so_far
 from study_app.store.plan import TaskPlan
 from study_app.web.console.frame import Seat, manage, page, watch
 
@@ -13,39 +13,28 @@ blueprint = Blueprint("material", __name__)
 @blueprint.get("/r/<study>/material")
 @watch
 def material(seat: Seat) -> Response:
-    """Show the judgments of a task by topic and couple of systems, or the days on which its streams were read."""
+    """Show the judgments of a task by topic and couple of systems."""
     task = _task(seat)
-    number, across = _number("page"), _number("across")
-    kind = task.kind.page
-    matrix = couple_matrix(seat.session, task, page=number, couple_page=across) if kind == "pair" else None
-    raster = visit_raster(seat.session, task, page=number, now=seat.now) if kind == "stream" else None
+    matrix = couple_matrix(seat.session, task) if task.kind.page == "pair" else None
     return page(
         "console/material.html",
         seat,
         task=task,
         matrix=matrix,
-        raster=raster,
-        number=number,
-        across=across,
         looks=looks(seat.session, seat.plan.id),
     )
 
 
 def _task(seat: Seat) -> TaskPlan:
-    """Return the task that the address names, by its number; the first with pairs or streams where it names none."""
+    """Return the task that the address names, by its number; the first with pairs where it names none."""
     tasks = seat.plan.tasks
     if "task" not in request.args:
-        return next((task for task in tasks if task.kind.page in {"pair", "stream"}), tasks[0])
-    number = _number("task")
+        return next((task for task in tasks if task.kind.page == "pair"), tasks[0])
+    given = request.args["task"]
+    number = int(given) if given.isdecimal() and len(given) < 7 else 1
     if number > len(tasks):
         raise NotFound
-    return tasks[number - 1]
-
-
-def _number(name: str) -> int:
-    """Return a number from 1 of the address; anything else is 1."""
-    given = request.args.get(name, "1")
-    return max(1, int(given)) if given.isdecimal() and len(given) < 7 else 1
+    return tasks[max(1, number) - 1]
 
 
 @blueprint.get("/r/<study>/material/results")

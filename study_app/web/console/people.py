@@ -5,9 +5,8 @@ Everything works by addresses alone: what is shown, in which order, and which pa
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from collections.abc import Mapping
+from datetime import datetime
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -25,7 +24,7 @@ from study_app.services.console.people import (
     people_of,
     table,
 )
-from study_app.services.console.way import MOST_SITTINGS, Sitting, sittings, way
+from study_app.services.console.way import way
 from study_app.store.plan import StudyPlan
 from study_app.web.console.frame import Seat, download, page, plain, watch
 from study_app.web.serving import server
@@ -177,7 +176,7 @@ def _hour(time: datetime) -> str:
 @blueprint.get("/r/<study>/people/<pseudonym>")
 @watch
 def person(seat: Seat, pseudonym: str) -> Response:
-    """Show one person: the way through the study in time, answers with their revisions, and when pages were open."""
+    """Show one person: the way through the study in time, pages and answers with their revisions."""
     known = known_person(seat, pseudonym)
     if known is None:
         return nobody(seat, pseudonym)
@@ -190,7 +189,6 @@ def person(seat: Seat, pseudonym: str) -> Response:
     wanted = [one for one in happened if sort not in SORTED_BY or sort in ("all", one.sort)]
     pages = max(1, -(-len(wanted) // ROWS))
     number = min(max(1, request.args.get("page", 1, type=int)), pages)
-    drawn = sittings(seat.session, known.id, happened)
     return page(
         "console/person.html",
         seat,
@@ -202,8 +200,6 @@ def person(seat: Seat, pseudonym: str) -> Response:
         sorts=SORTED_BY,
         number=number,
         pages=pages,
-        strips=list(strips(seat.plan, drawn[:MOST_SITTINGS])),
-        sittings=len(drawn),
         place=lambda step: place(seat.plan, step),
         may_replay=lambda step: seat.may_act or step.kind not in SHOW_SYSTEMS,
     )
@@ -237,62 +233,3 @@ def place(plan: StudyPlan, step: Step | None) -> str:
     if step.query and task.kind.unit != "all":
         words.append(f"{task.kind.topic.lower() if task.kind.is_chosen else 'place'} {step.query}")
     return ", ".join([*words, f"{kind} {step.pair}" if step.pair else kind]).rstrip(", ")
-
-
-WIDTH = 1_000
-"""Of a strip, in its own units."""
-
-LEAST = 2
-"""Of a bar, so that it can be seen."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StripMark:
-    """A rectangle of a strip, and what it is."""
-
-    x: float
-    width: float
-    kind: str
-    title: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Strip:
-    """A sitting as it is drawn: its beginning, its minutes, and its marks, all strips to one scale."""
-
-    start: datetime
-    minutes: float
-    pages: int
-    answers: int
-    marks: Sequence[StripMark]
-
-
-def strips(plan: StudyPlan, drawn: Sequence[Sitting]) -> Iterator[Strip]:
-    """Yield the strip of each sitting; the longest is as long as the chart is wide."""
-    longest = max((one.end - one.start for one in drawn), default=timedelta()) or timedelta(seconds=1)
-    for sitting in drawn:
-        yield Strip(
-            start=sitting.start,
-            minutes=(sitting.end - sitting.start).total_seconds() / 60,
-            pages=len(sitting.bars),
-            answers=len(sitting.answers),
-            marks=list(_marks(plan, sitting, longest)),
-        )
-
-
-def _marks(plan: StudyPlan, sitting: Sitting, longest: timedelta) -> Iterator[StripMark]:
-    def x(at: datetime) -> float:
-        return round(WIDTH * ((at - sitting.start) / longest), 1)
-
-    for number, bar in enumerate(sitting.bars):
-        title = (
-            f"{place(plan, bar.step)}, {bar.start:%H:%M:%S} for {(bar.end - bar.start).total_seconds():.0f} s"
-        )
-        width = max(LEAST, x(bar.end) - x(bar.start) - 0.5)
-        yield StripMark(x=x(bar.start), width=width, kind="odd" if number % 2 else "even", title=title)
-        for start, end in bar.hidden:
-            yield StripMark(
-                x=x(start), width=max(0.5, x(end) - x(start)), kind="hidden", title="not looked at"
-            )
-    for at in sitting.answers:
-        yield StripMark(x=x(at), width=1.5, kind="answer", title=f"answer, {at:%H:%M:%S}")

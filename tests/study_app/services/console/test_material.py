@@ -1,4 +1,4 @@
-"""What was judged how often, who followed when, and who is preferred so far: counted by hand, and by the console."""
+"""What was judged how often, and who is preferred so far: counted by hand, and by the console."""
 
 import json
 from datetime import timedelta
@@ -11,12 +11,9 @@ from study_app.services.console.material import (
     couple_matrix,
     judgments_so_far,
     open_results,
-    visit_raster,
     votes_so_far,
 )
 from study_app.store.plan import read_plan
-from tests.study_app.stored_streams import StoredStreams
-from tests.study_app.stored_streams import opening as opens
 from tests.study_app.stored_study import NOON, StoredStudy
 
 
@@ -39,16 +36,17 @@ def study(tmp_path):
     return one
 
 
-def test_a_matrix_has_the_judgments_of_each_pair(study):
-    """Couples stand in the order of the study file; repeats, open pairs and those who withdrew are not counted."""
+def test_a_matrix_has_the_judgments_of_each_pair(study, monkeypatch):
+    """Couples stand in the order of the study file; repeats, open pairs and those who withdrew are not counted. A huge one is cut."""
     task = read_plan(study.session, study.study.id).tasks[1]
-    found = couple_matrix(study.session, task, page=1, couple_page=1)
+    found = couple_matrix(study.session, task)
     assert found.couples == (("good", "flat"), ("good", "none"), ("flat", "none"))
     fuji, tea = found.rows
     assert (fuji.cells, tea.cells) == ((2, 1, 1), (0, 0, 0))
     assert (found.judgments, found.repeats, found.most) == (4, 1, 2)
     assert found.silent_days is None
-    assert couple_matrix(study.session, task, page=2, couple_page=2).rows == ()
+    monkeypatch.setattr("study_app.services.console.material.MOST_CELLS", 5)
+    assert couple_matrix(study.session, task).rows == (fuji,)
 
 
 def test_votes_are_those_of_the_newest_answers_on_whichever_side(study):
@@ -77,21 +75,3 @@ def test_a_look_at_results_is_told_by_every_export_after_it(study, tmp_path):
         "looked at 1 time before these tables were written: first on 2026-03-01 13:00 UTC at 4 judgments."
         in (read_study(tmp_path / "after").looks)
     )
-
-
-def test_a_raster_has_the_visits_of_each_day_of_a_followers_own_stream(tmp_path):
-    """Two pages of one visit are one; a page that nobody read is none; a day that has not come is open."""
-    streams = StoredStreams(tmp_path / "streams")
-    worker = streams.worker("ann")
-    follow = streams.follow(worker, started_at=NOON)
-    streams.view(follow, "a", *opens(), at=60, visit=1)
-    streams.view(follow, "b", *opens(), at=90, visit=1)
-    streams.view(follow, "c", *opens(), at=5 * 3600, visit=2)
-    streams.view(follow, "d", at=6 * 3600, visit=3)
-    streams.view(follow, "e", *opens(), at=50 * 3600, visit=4)
-    task = read_plan(streams.session, streams.study.id).tasks[0]
-    found = visit_raster(streams.session, task, page=1, now=NOON + timedelta(hours=51))
-    [row] = found.rows
-    assert (row.worker, row.topic) == ("ann", "TS14.91")
-    assert row.days == (2, 0, 1, None)
-    assert (found.days, found.followers, found.most) == (4, 1, 2)

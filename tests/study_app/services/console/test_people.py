@@ -10,7 +10,7 @@ from study_app.export.people import workers_table
 from study_app.services.console.facts import Gaps
 from study_app.services.console.people import FILTERS, SORTS, PeopleAsked, table
 from study_app.services.console.replay import past_page
-from study_app.services.console.way import sittings, way
+from study_app.services.console.way import way
 from study_app.store.models import Worker
 from study_app.store.plan import Plans, read_plan
 from tests.study_app.stored_study import LATER, NOON, StoredStudy, opened, sees
@@ -166,14 +166,6 @@ def test_without_sides_the_way_says_that_and_when_a_pair_was_answered(stored, pl
     assert [what for what in told if ", after" not in what] == [
         what for what in untold if ", after" not in what
     ]
-
-
-def test_pages_far_apart_are_sittings_with_the_stretches_that_nobody_looked_at(stored, plan):
-    ann = worker(stored, "ann")
-    first, second = sittings(stored.session, ann, way(stored.session, plan, ann, with_sides=True))
-    [bar] = first.bars
-    assert [(end - start).total_seconds() for start, end in bar.hidden] == [5]
-    assert (second.end - second.start).total_seconds() == 60
 
 
 def test_a_page_is_found_by_its_worker_alone_with_its_neighbours(stored, plan):
