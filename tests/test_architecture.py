@@ -142,7 +142,7 @@ def test_lock_files_hold_names_versions_and_hashes_only():
         pins = [line for line in text.splitlines() if line[:1].isalnum()]
 
         assert "://" not in text
-        assert len(pins) > 20
+        assert pins
         assert all("==" in line and line.endswith("\\") for line in pins)
 
 

@@ -32,7 +32,6 @@ def test_workflows_take_every_action_by_its_commit():
         line for path in WORKFLOWS for line in re.findall(r"uses: (\S+)", path.read_text(encoding="utf-8"))
     ]
 
-    assert len(WORKFLOWS) == 3
     assert used
     assert [line for line in used if not re.search(r"@[0-9a-f]{40}$", line)] == []
 

@@ -23,7 +23,7 @@ def written(tmp_path_factory) -> dict[str, str]:
     return {path.stem: path.read_text(encoding="utf-8") for path in folder.iterdir()}
 
 
-def test_every_page_stands_in_one_of_the_four_parts_of_the_site():
+def test_every_page_stands_in_a_part_of_the_site():
     """If this fails, add the page to a list at the end of docs/index.md."""
     lists = re.findall(
         r"^```\{toctree\}\n(.*?)^```", (DOCS / "index.md").read_text("utf-8"), re.MULTILINE | re.DOTALL
@@ -32,7 +32,6 @@ def test_every_page_stands_in_one_of_the_four_parts_of_the_site():
     pages = [path.relative_to(DOCS) for path in (*DOCS.glob("*.md"), *DOCS.glob("tutorials/*.md"))]
     pages += [path.relative_to(DOCS) for path in DOCS.glob("notebooks/*.ipynb")]
 
-    assert len(lists) == 4
     expected = {str(page.with_suffix("")) for page in pages} - {"index"}
     assert sorted(name for name in listed if not name.startswith("generated/")) == sorted(expected)
 
@@ -63,6 +62,3 @@ def test_making_the_site_says_what_it_does(tmp_path, capsys):
     spec.loader.exec_module(module)
     module.run(tmp_path, "measures --help")
     assert capsys.readouterr().out == f"in {tmp_path.name}: prefcal measures --help\n"
-    recipe = (DOCS.parent / "Makefile").read_text(encoding="utf-8").partition("\ndocs:")[2]
-    assert "sphinx" in recipe.partition("\n\n")[0]
-    assert "quiet" not in recipe.partition("\n\n")[0]

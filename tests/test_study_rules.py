@@ -34,7 +34,6 @@ def test_every_rule_stands_once_with_what_is_done_and_what_shows_it():
 def test_every_test_that_the_page_names_is_there():
     """Who renames a test finds the page that leans on it."""
     named = [one for *_, shown in rows() for one in shown.split("<br>")]
-    assert len(named) > 3 * RULES
     missing = [
         one
         for one in named

@@ -282,18 +282,6 @@ def test_the_papers_grid_has_its_2646_points():
     assert SweepGrid().points(377)[-1] == (86_400, 172_800, 1800, 3600, 1)
 
 
-def test_the_docs_count_them_as_the_command_does():
-    """A point is a population with a lateness decay: 2,646 are no populations."""
-    root = STREAMS.parents[2]
-    for path in (
-        root / "README.md",
-        root / "CHANGELOG.md",
-        *root.glob("docs/*.md"),
-        *root.glob("benchmarks/*.md"),
-    ):
-        assert "2,646 populations" not in path.read_text(encoding="utf-8"), path
-
-
 @pytest.mark.soak
 def test_a_cluster_whose_worker_is_killed_gives_the_same_bytes(sweep, judged, runs, tmp_path):
     """Two worker processes, one of them killed in the middle: its populations go to the other."""

@@ -42,25 +42,6 @@ def test_every_kind_of_the_table_exists() -> None:
     assert sorted(named) == sorted(kind for event in EVENTS for kind in kinds(event))
 
 
-@pytest.mark.parametrize(
-    ("script", "constant", "words"),
-    [
-        ("clock.js", "SLEEP_MS = 2000", "more than 2 s"),
-        ("presence.js", "BEAT_MS = 5000", "every 5 s while visible"),
-        ("log.js", "FLUSH_MS = 4000", "sent every 4 s"),
-        ("log.js", "KEEP_LEFTOVERS_MS = 30 * 24 * 3600 * 1000", "for 30 days"),
-        ("outbox.js", "BATCH_BYTES = 48 * 1024", "at most 48 KiB"),
-        ("outbox.js", "LONGEST_WAIT_MS = 60_000", "up to a minute"),
-    ],
-)
-def test_the_numbers_of_the_documentation_are_those_of_the_scripts(
-    script: str, constant: str, words: str
-) -> None:
-    """A number that is changed in one place is changed in both."""
-    assert f"const {constant};" in (SCRIPTS / script).read_text(encoding="utf-8")
-    assert words in " ".join(DOCS.split())
-
-
 def test_every_script_has_its_job_in_the_documentation() -> None:
     """A script that is not there is not to be found; those of the console log nothing."""
     named = set(re.findall(r"`([\w-]+\.js)`", DOCS.split("## The scripts")[1]))

@@ -16,7 +16,6 @@ from study_app.study.entries import (
     StudyEntry,
     TaskEntry,
 )
-from study_app.tasks import workload
 from study_app.tasks.content import AnswerFiles, EventFiles, PushFiles, RankedFiles, SummaryFiles
 from study_app.tasks.kinds import KINDS
 
@@ -145,29 +144,3 @@ def test_what_may_change_while_answers_exist_is_listed():
     of_kinds = {key for kind in KINDS.values() for key in kind.free_keys}
     assert free == (load.FREE_OF_STUDY | load.FREE_OF_TASK | of_kinds) - {"folder"}
     assert raised == {kind.limit_key for kind in KINDS.values()} - {None}
-
-
-def test_the_assumptions_of_the_estimate_are_the_real_ones():
-    """Numbers that somebody pays by."""
-    text = PAGE.split("## What it asks for")[1]
-    for said in (
-        f"{workload.WORDS_PER_SECOND:g} words a second, {workload.CHARS_PER_SECOND:g} characters",
-        f"{workload.READ_ONCE.low * 100:.0f} % to {workload.READ_ONCE.high * 100:.0f} % of it is read",
-        f"{workload.READ_AGAIN.low * 100:.0f} % to {workload.READ_AGAIN.high * 100:.0f} % of it",
-        f"and {_range(workload.AGREEING)}",
-        f"{_range(workload.STANDARD_INTRODUCTION)}; your own introduction: reading, {_range(workload.EXAMPLE)} for the",
-        f"{_range(workload.CHECK_QUESTION)} for each question of its check",
-        f"choosing a query | {_range(workload.CHOOSING)}",
-        f"and up to {workload.AFTER_SEARCH.high:g}",
-        f"{_range(workload.TICKING)}, {_range(workload.RATING)}, {_range(workload.DECIDING)}, and reading",
-        (
-            f"{_range(workload.VISITS_A_DAY)} visits per day of the event with {_range(workload.OPENING)} each, "
-            f"{_range(workload.STILL_OF_USE)} for each"
-        ),
-        ", ".join(f"{kind} {_range(span)}" for kind, span in workload.ANSWERING.items()),
-    ):
-        assert said in text
-
-
-def _range(span):
-    return f"{span.low:g} to {span.high:g}"

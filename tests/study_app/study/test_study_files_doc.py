@@ -114,8 +114,3 @@ def test_a_first_study_file_can_be_written_about_them(tmp_path, section):
         key: key for key in found.files
     }
     assert (set(found.files), material.unused) == (set(MODELS[section].model_fields), [])
-
-
-def test_no_format_is_left_to_the_code():
-    """A researcher need not read Python to write a file."""
-    assert "metrics.readers" not in PAGE

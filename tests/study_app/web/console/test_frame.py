@@ -221,9 +221,7 @@ def test_a_number_that_no_row_can_have_is_no_fault_of_the_server(study):
         assert client.get(f"/r/small/{path}").status_code == 404
     for name in ("people", "material", "audit", "limits", "", "payments"):
         for number in (huge, 2**31, -1):
-            query = "&".join(
-                f"{key}={number}" for key in ("page", "part", "task", "before", "done", "at")
-            )
+            query = "&".join(f"{key}={number}" for key in ("page", "part", "task", "before", "done", "at"))
             assert client.get(f"/r/small/{name}?{query}").status_code in {200, 404, 422}
 
 
