@@ -154,7 +154,8 @@ def workers_section(material: ReportMaterial, key: str = "workers") -> Section:
     title = "Nothing is known about the workers"
     if workers is None:
         if preferences is not None:
-            title = f"{counted(preferences['worker'].nunique(), 'worker')} judged"
+            judges = preferences["worker"].nunique()
+            title = f"{counted(judges, 'worker')} judged" if judges else "Who judged is not known"
         paragraphs.append("There is no table of workers, so nobody could be left out.")
     else:
         title, sentence = _exclusions(workers)
