@@ -167,7 +167,10 @@ def test_where_nobody_knows_who_judged_no_number_of_workers_is_printed(material)
     """It said "0 workers judged"."""
     unknown = {"preferences": material.tables["preferences"].assign(worker=None)}
 
-    assert workers_section(dataclasses.replace(material, tables=unknown)).title == "Who judged is not known"
+    assert (
+        workers_section(dataclasses.replace(material, tables=unknown, quality={})).title
+        == "Who judged is not known"
+    )
 
 
 def test_the_headline_says_what_a_second_panel_would_reach(material):
