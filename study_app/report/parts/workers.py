@@ -151,10 +151,11 @@ def workers_section(material: ReportMaterial, key: str = "workers") -> Section:
     """Return what is known of the workers' care; what the tables lack is said."""
     paragraphs, figures = [], []
     workers, preferences = material.tables.get("workers"), material.tables.get("preferences")
+    judges = 0 if preferences is None else preferences["worker"].nunique()
     title = "Nothing is known about the workers"
     if workers is None:
         if preferences is not None:
-            title = f"{counted(preferences['worker'].nunique(), 'worker')} judged"
+            title = f"{counted(judges, 'worker')} judged" if judges else "Who judged is not known"
         paragraphs.append("There is no table of workers, so nobody could be left out.")
     else:
         title, sentence = _exclusions(workers)
@@ -167,8 +168,9 @@ def workers_section(material: ReportMaterial, key: str = "workers") -> Section:
         paragraphs.append(NO_QUALITY)
     else:
         paragraphs += _care(entries)
-        figures += consistency_figure(preferences, workers, entries, f"{key}-consistency")
-        figures += side_figure(preferences, workers, entries, f"{key}-sides")
+        if judges:
+            figures += consistency_figure(preferences, workers, entries, f"{key}-consistency")
+            figures += side_figure(preferences, workers, entries, f"{key}-sides")
     return Section(
         key=key,
         title=title,

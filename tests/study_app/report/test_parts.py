@@ -163,6 +163,16 @@ def test_sides_that_were_not_drawn_by_lot_are_said_to_be_so(material):
     assert "shown the same way round every time" in not_drawn
 
 
+def test_where_nobody_knows_who_judged_no_number_of_workers_is_printed(material):
+    """It said "0 workers judged"."""
+    unknown = {"preferences": material.tables["preferences"].assign(worker=None)}
+
+    assert (
+        workers_section(dataclasses.replace(material, tables=unknown, quality={})).title
+        == "Who judged is not known"
+    )
+
+
 def test_the_headline_says_what_a_second_panel_would_reach(material):
     """Both numbers with their intervals, and not which is higher: these may not tell."""
     result = next(task_results(material))
