@@ -5,7 +5,7 @@
 Each line is one regime, each cell one parameter: the share of 95 % intervals that hold the truth; in brackets their median width over that
 of a good estimator, 2 x 1.96 x the standard deviation of the estimate over the same studies (with fewer than 30 people or 20 topics times
 t / 1.96); and, of the first studies, which the checks run on, the share in which the interval holds the truth, or the range of other laws
-does, or a warning says why not, or the number is refused. Then the share of studies with any warning but few_workers and few_topics, that with
+does, or a warning names the cause, or the number is refused. Then the share of studies with any warning but few_workers and few_topics, that with
 an open interval, and that refused. A share of .95 is known to .015 at 200, one of .9 to .04 at 60.
 """
 
@@ -36,14 +36,27 @@ NAMES = ("push_P_E", "push_S_E", "push_P_0", "push_S_0", ALPHA)
 Draw = Callable[[np.random.Generator], PushJudgments]
 
 
+FORM = frozenset({"pain_form", "gain_form"})
+SIDE = frozenset({"side_bias"})
+CAUSES = {
+    "pain": FORM,
+    "gain": FORM,
+    "left side .5": SIDE,
+    "a fifth always takes left": SIDE,
+    "one topic has 70 %": frozenset({"few_topics"}),
+}
+"""How the labels of regimes begin -> the names under which a warning says why an interval misses."""
+
+
 class Regime(NamedTuple):
-    """What is drawn, the truth of each parameter, people and topics."""
+    """What is drawn, the truth of each parameter, people and topics, and the names of the cause."""
 
     label: str
     draw: Draw
     truth: dict[str, float]
     people: int
     topics: int
+    causes: frozenset[str]
 
 
 def judged(
@@ -62,7 +75,7 @@ def judged(
 
     if people.pain == "day":  # what was drawn has P_0 in S_0
         truth |= {"push_P_0": 0.5, "push_S_0": 0.4}
-    return Regime(label, draw, truth, workers, topics)
+    return Regime(label, draw, truth, workers, topics, CAUSES.get(label.partition(":")[0], frozenset()))
 
 
 def tabled(label: str, **settings: Any) -> Regime:
@@ -77,7 +90,8 @@ def tabled(label: str, **settings: Any) -> Regime:
     truth = dict(zip(NAMES[:4], weights[1:], strict=True))
     if weights[1] == weights[3]:
         truth[ALPHA] = 1 / (1 + weights[1])
-    return Regime(label, draw, truth, settings["people"], settings["topics"])
+    causes = CAUSES.get(label.partition(":")[0], frozenset())
+    return Regime(label, draw, truth, settings["people"], settings["topics"], causes)
 
 
 def kept(judgments: PushJudgments, rows: np.ndarray) -> PushJudgments:
@@ -189,20 +203,22 @@ def replication(regime: Regime, studies_checked: int, seed: int) -> Study:
             continue
         truth, (low, high) = regime.truth[name], fits[place].conf_int()[name]
         laws = [law for finding in findings[place] for law in finding.sensitivity.get(name, ())]
-        named = any(_warns(finding.name, finding.severity) for finding in findings[place])
+        named = any(
+            finding.severity == "warning" and finding.name in regime.causes for finding in findings[place]
+        )
         ends = [(low, high), *((law.low, law.high) for law in laws)]
         lows, highs = zip(*ends, strict=True)
         whole = (None if None in lows else min(lows), None if None in highs else max(highs))
         width = np.inf if low is None or high is None else high - low
         covers = holds((low, high), truth)
         columns.append([fits[place].parameters[name], covers, width, covers or named or holds(whole, truth)])
-    warned = any(_warns(finding.name, finding.severity) for found in findings for finding in found)
+    warned = any(
+        finding.severity == "warning" and not finding.name.startswith("few_")
+        for found in findings
+        for finding in found
+    )
     estimate, covers_all, widths, right = (list(column) for column in zip(*columns, strict=True))
     return Study(estimate, covers_all, widths, right, float(warned), 0.0)
-
-
-def _warns(name: str, severity: str) -> bool:
-    return severity == "warning" and not name.startswith("few_")
 
 
 def line(regime: Regime, replications: int, studies_checked: int, engine: Engine) -> str:

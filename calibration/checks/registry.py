@@ -57,7 +57,6 @@ CHECKS: Mapping[type, tuple[Check, ...]] = MappingProxyType(
         AlphaFit: (
             check_form,
             check_pushes_liked,
-            check_weak_gain,
             check_few_workers,
             check_few_topics,
             check_pairs_without_cells,

@@ -57,6 +57,7 @@ FORMS: dict[tuple[Part, PainForm], tuple[str, str]] = {
 }
 """Form -> what it is called, and in words."""
 NEARLY = 1.92
+"""Half the chi-squared with one degree of freedom that chance exceeds in one of twenty."""
 
 
 Values: TypeAlias = dict[str, tuple[float, Interval]]

@@ -12,7 +12,7 @@ GAIN_LEVEL = 0.95
 """One-sided level at which G_E > 0 must be shown."""
 
 
-def check_weak_gain(fit: PushFit | AlphaFit, judgments: PushJudgments) -> Finding | None:
+def check_weak_gain(fit: PushFit, judgments: PushJudgments) -> Finding | None:
     """Say that nothing shows that gain matters; intervals allow for it, and may be open."""
     raw = fit.search.raw
     if raw is None or raw.in_errors[0] >= float(stdtrit(raw.df, GAIN_LEVEL)):
