@@ -25,7 +25,7 @@ def check_few_topics(fit: CalibrationResult, judgments: PushJudgments) -> Findin
 def _few(cluster: Ints, what: str, fewest: int) -> Finding | None:
     share = np.bincount(cluster) / len(cluster)
     number, effective, largest = len(share), 1 / (share**2).sum(), share.max()
-    if number < 2 or effective >= fewest:
+    if number < 2 or round(effective) >= fewest:
         return None
     uneven = f", of which one has {largest:.0%} of the judgments," if effective < 0.75 * number else ""
     return Finding(
