@@ -36,7 +36,7 @@ NAMES = ("push_P_E", "push_S_E", "push_P_0", "push_S_0", ALPHA)
 Draw = Callable[[np.random.Generator], PushJudgments]
 
 
-FORM = frozenset({"pain_form", "gain_form"})
+FORM = frozenset({"pain_form", "gain_form", "own_weights"})
 SIDE = frozenset({"side_bias"})
 CAUSES = {
     "pain": FORM,

@@ -14,6 +14,7 @@ from calibration.checks.lateness import nuggets_differ as lateness_nuggets
 from calibration.checks.lateness import own_decays as lateness_own
 from calibration.checks.push.collinear_cells import check_collinear_cells
 from calibration.checks.push.few_people import check_few_topics, check_few_workers
+from calibration.checks.push.own_weights import check_own_weights
 from calibration.checks.push.pain_form import check_form
 from calibration.checks.push.rows_left_out import check_pairs_without_cells, check_unequal_days
 from calibration.checks.push.tie_labels import check_tie_labels
@@ -43,6 +44,7 @@ CHECKS: Mapping[type, tuple[Check, ...]] = MappingProxyType(
         ),
         PushFit: (
             check_form,
+            check_own_weights,
             check_pushes_liked,
             check_side_bias,
             check_tie_labels,
@@ -56,6 +58,7 @@ CHECKS: Mapping[type, tuple[Check, ...]] = MappingProxyType(
         ),
         AlphaFit: (
             check_form,
+            check_own_weights,
             check_pushes_liked,
             check_few_workers,
             check_few_topics,

@@ -29,6 +29,7 @@ from calibration.models.push.alpha import NAMES, AlphaFit, alpha_design, fit_alp
 from calibration.models.push.judgments import PAIN, PLACES, WEIGHTS, PainForm, Part, PushJudgments
 from calibration.models.push.weights import PushFit, WeightSearch, fit_weights_to, judged_by, search_weights
 from calibration.user_model.model import OtherLaw
+from metrics.arrays import Floats
 
 FORMS: dict[tuple[Part, PainForm], tuple[str, str]] = {
     ("pain", "square"): ("pain: square", "like the square of the number of non-relevant pushes"),
@@ -56,6 +57,8 @@ FORMS: dict[tuple[Part, PainForm], tuple[str, str]] = {
     ),
 }
 """Form -> what it is called, and in words."""
+NOT_BY_COUNT = "utility not in proportion to the counts"
+"""What another form, and people with weights of their own, would both explain."""
 NEARLY = 1.92
 """Half the chi-squared with one degree of freedom that chance exceeds in one of twenty."""
 
@@ -95,6 +98,8 @@ def check_form(fit: PushFit | AlphaFit, judgments: PushJudgments) -> Finding | N
     return Finding(
         name=f"{part}_form",
         p_value=p_value,
+        explains=NOT_BY_COUNT,
+        gain=0.0 if named is None else named.loglik - fit.search.maximum.loglik,
         sentence=_sentence(part, p_value, named, values.get(named, {}) if named else {}),
         sensitivity=_laws(values, better),
     )
@@ -166,13 +171,19 @@ def _in_forms(fit: PushFit | AlphaFit, judgments: PushJudgments) -> Iterator[_In
     """Yield every form in which the weights can be told."""
     for part, form in FORMS:
         with suppress(NotIdentifiedError):
-            other = judgments.in_form(form, part)
-            of_alpha = isinstance(fit, AlphaFit)
-            design = alpha_design(other) if of_alpha else other.difference
-            names, needed = (NAMES, 2) if of_alpha else (WEIGHTS, 1)
-            judged = judged_by(other, design, fit.ties)
-            search = search_weights(judged, names, fit.ties, needed=needed, errors=False)
+            search = searched(fit, judgments.in_form(form, part))
             yield _InForm(part, form, search.maximum.loglik)
+
+
+def searched(
+    fit: PushFit | AlphaFit, judgments: PushJudgments, *, shrunk: Floats | None = None, errors: bool = False
+) -> WeightSearch:
+    """Search the weights of a fit again in other judgments, each of whose log odds is multiplied by (n,) ``shrunk``."""
+    of_alpha = isinstance(fit, AlphaFit)
+    design = alpha_design(judgments) if of_alpha else judgments.difference
+    names, needed = (NAMES, 2) if of_alpha else (WEIGHTS, 1)
+    judged = judged_by(judgments, design if shrunk is None else design * shrunk[:, None], fit.ties)
+    return search_weights(judged, names, fit.ties, needed=needed, errors=errors)
 
 
 def _values(fit: PushFit | AlphaFit, judgments: PushJudgments, one: _InForm) -> Values | None:

@@ -124,7 +124,7 @@ def fit_alpha_to(judgments: PushJudgments, *, ties: Ties = "davidson") -> AlphaF
         parameters=MappingProxyType({NAME: w_g / (w_g + max(w_p, 0.0))}),
         unit=PARAMETERS[NAME],
         method=f"gain against all non-relevant pushes, ties: {ties}",
-        uncertainty=MappingProxyType({} if found.raw is None else {"fieller": _fieller(found.raw)}),
+        uncertainty=MappingProxyType({} if found.raw is None else {"fieller": fieller_of_alpha(found.raw)}),
         loglik=found.maximum.loglik,
         n_free=len(found.maximum.point),
         n_workers=judged.workers,
@@ -144,7 +144,8 @@ def alpha_design(judgments: PushJudgments) -> Floats:
     return np.stack([gain, eventful + silent_pushes, silence, reward], axis=1)
 
 
-def _fieller(raw: RawWeights) -> FiellerAlpha:
+def fieller_of_alpha(raw: RawWeights) -> FiellerAlpha:
+    """Return the interval of alpha from the weights of `NAMES`."""
     pair = replace(raw, names=raw.names[:2], weights=raw.weights[:2], cov=raw.cov[:2, :2])
     return FiellerAlpha(raw=pair)
 

@@ -135,6 +135,24 @@ def test_many_good_judgments_leave_no_other_form_open():
     assert not laws(findings)
 
 
+def test_people_who_differ_in_what_a_push_costs_are_named_and_hide_no_form():
+    """The square and own weights: the count misses P_E by far, and no form alike for all is seen; own weights with the square hold it."""
+    people = {"weights": TRUTH | {"P_E": 0.1, "P_0": 0.1}, "pain": "square", "weight_cv": 0.5}
+    studies = [studied(seed, workers=80, sharpness=0.5, **people) for seed in (1, 2, 3)]
+
+    assert all(warned(findings) == {"own_weights"} for _, findings in studies)
+    assert not any(within(fit.conf_int()[P_E], 0.1) for fit, _ in studies[:2])
+    assert all(within(laws(findings)["own weights, pain: square"], 0.1) for _, findings in studies)
+
+
+def test_people_who_are_alike_in_what_a_push_costs_have_no_own_weights(seeds):
+    """Their likelihood ratio lies at the edge."""
+    kept = seeds(100, least=20)
+    found = [studied(seed, weight_cv=0.0, days=5)[1] for seed in kept]
+
+    assert np.mean(["own_weights" in findings for findings in found]) <= 0.12
+
+
 def test_one_push_costs_the_same_in_every_form_and_none_nothing():
     """So a weight means the same in all of them."""
     x = np.array([[2.0, -1.0, -3.0, 0.0, 1.0], [0.0, -4.0, 0.0, -9.0, 0.0]])
