@@ -1,11 +1,9 @@
-"""How often lateness and push are right, or say why not, where people are not as the models say: tables of their docs.
+"""How often lateness is right, or says why not, where people are not as the model says: a table of its docs.
 
-    python -m benchmarks.wrong_people lateness|push|bent [--replications 300]
+    python -m benchmarks.wrong_people lateness [--replications 300]
 
 Each line is one regime: the share of studies whose default 95 % interval holds the truth, that warn by the name of the cause, that do
 either, that warn of anything else (but of few workers, topics or nuggets), and the median estimate. A share of .9 is known to .017 at 300.
-`bent` is of push weights where pain and gain do not grow like the count, in tables of `benchmarks.people_tables`: of each weight the
-share of studies in which its interval misses the truth and there is no warning, the share with any or a refusal, and the median width of P_E.
 """
 
 import argparse
@@ -15,17 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from benchmarks.people_tables import pushes
 from calibration.inference.results import CalibrationResult, NotIdentifiedError
 from calibration.models.lateness.answers import LatenessCounts, counted
 from calibration.models.lateness.fit import DECAY, fit_lateness_counts
 from calibration.models.lateness.simulate import LatenessRaters, simulate_lateness_counts
-from calibration.push.fit import fit_push_weights, fit_weights_to
-from calibration.push.simulate import PushJudges, simulate_push_judgments
-from calibration.tables.files import checked
-from calibration.tables.tables import TABLES
-
-P_E = "push_P_E"
 
 
 class Regime(NamedTuple):
@@ -68,17 +59,6 @@ def nuggets_late_together(nuggets: int, nugget_sd: float, rng: np.random.Generat
     return counted(worker, late[nugget].astype(float), useful.astype(float), nugget)
 
 
-def push(label: str, topics: int, *causes: str, days: int = 10, **judges: Any) -> Regime:
-    people = PushJudges(**judges)
-    return Regime(
-        label,
-        lambda rng: fit_weights_to(simulate_push_judgments(topics, people, rng, days=days)),
-        P_E,
-        0.5,
-        frozenset(causes),
-    )
-
-
 CARELESS = ("careless_workers",)
 FLOOR = ("lateness_floor", "not_geometric")
 REGIMES = {
@@ -105,88 +85,7 @@ REGIMES = {
         lateness("20 % careless, 8 answers each", *CARELESS, careless=0.2, ratings_per_worker=8),
         lateness("workers' own L, Beta(2, 2)", "workers_decay_differently", decay_concentration=4.0),
     ),
-    "push": (
-        push("as the framework says, 50 x 20, 40 topics", 40),
-        push("the same, 10 topics, unexplained .6", 10, unexplained_sd=0.6),
-        push("the same, 20 x 20, 20 topics", 20, workers=20),
-        push("the same, 5 days, sharper people", 40, days=5, sharpness=0.8),
-        push("root of the count, 40 topics", 40, "pain_form", pain="root"),
-        push(
-            "root of the count, 10 topics, unexplained .6", 10, "pain_form", pain="root", unexplained_sd=0.6
-        ),
-        push("root of the count, 5 days", 40, "pain_form", days=5, pain="root"),
-        push(
-            "root of the count, 5 days, sharper people", 40, "pain_form", days=5, pain="root", sharpness=0.8
-        ),
-        push("any push at all, 40 topics", 40, "pain_form", pain="any"),
-    ),
 }
-
-MANY: dict[str, Any] = {
-    "topics": 30,
-    "people": 40,
-    "each": 25,
-    "days": 8,
-    "sharp": 0.4,
-    "noise": 1.1,
-    "weights": (1.0, 0.6, 0.2, 0.4, 0.3),
-}
-SHARP = MANY | {"people": 80, "sharp": 0.8}
-RARE = (1.0, 0.3, 0.2, 0.2, 0.3)
-BENT: dict[str, dict[str, Any]] = {
-    "as the framework says, 40 x 25": MANY,
-    "the same, 80 sharper people": SHARP,
-    "the power of 3/4": MANY | {"power": 0.75},
-    "the power of 3/4, 80 sharper people": SHARP | {"power": 0.75},
-    "the power of 3/2": MANY | {"power": 1.5, "weights": RARE},
-    "the square": MANY | {"power": 2.0, "weights": RARE},
-    "one pain for each day with any push": MANY | {"power": 0.0, "by_day": True},
-    "the root of each day's pushes": MANY | {"power": 0.5, "by_day": True},
-    "gain: the root": MANY | {"gain_power": 0.5},
-    "gain: the power of 3/4": MANY | {"gain_power": 0.75},
-    "gain: the power of 3/2": MANY | {"gain_power": 1.5},
-    "gain: that of a day with anything relevant": MANY | {"gain_by_day": True},
-}
-"""Name -> settings of `people_tables.pushes`."""
-TOLD = ("push_P_E", "push_S_E", "push_P_0", "push_S_0")
-
-
-def bent_study(people: dict[str, Any], seed: int) -> tuple[list[bool], bool, float]:
-    """Say of each weight whether its interval misses the truth, whether there is any warning or a refusal, and the width for P_E."""
-    made = {
-        name: checked(one, TABLES[name])
-        for name, one in pushes(np.random.default_rng([seed, 78]), **people).items()
-    }
-    try:
-        fit = fit_push_weights(made["preferences"], made["push_cells"])
-    except NotIdentifiedError:
-        return [False] * len(TOLD), True, np.inf
-    truth = dict(zip(TOLD, people["weights"][1:], strict=True))
-    ends = fit.conf_int()
-    missed = [
-        name in ends
-        and not (
-            (ends[name][0] or -np.inf) <= truth[name] <= (np.inf if ends[name][1] is None else ends[name][1])
-        )
-        for name in TOLD
-    ]
-    said = any(note.severity == "warning" and not note.name.startswith("few_") for note in fit.diagnostics)
-    low, high = ends.get(P_E, (None, None))
-    return missed, said, np.inf if low is None or high is None else high - low
-
-
-def bent(replications: int) -> None:
-    """Print how often weights are missed without a warning."""
-    print(
-        "| people | P_E missed | S_E missed | P_0 missed | S_0 missed | any warning | width |\n"
-        + "|---" * 7
-        + "|"
-    )
-    for label, people in BENT.items():
-        missed, said, width = zip(*(bent_study(people, seed) for seed in range(replications)), strict=True)
-        silent = (np.array(missed) & ~np.array(said)[:, None]).mean(axis=0)
-        shares = " | ".join(f"{share:.2f}" for share in (*silent, np.mean(said), np.median(width)))
-        print(f"| {label} | {shares} |", flush=True)
 
 
 def studies(regime: Regime, replications: int) -> Iterator[tuple[float, bool, bool, bool]]:
@@ -219,10 +118,7 @@ def table(family: str, replications: int) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("family", choices=[*REGIMES, "bent"])
+    parser.add_argument("family", choices=REGIMES)
     parser.add_argument("--replications", type=int, default=300)
     options = parser.parse_args()
-    if options.family == "bent":
-        bent(options.replications)
-    else:
-        table(options.family, options.replications)
+    table(options.family, options.replications)

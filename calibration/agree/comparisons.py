@@ -2,7 +2,7 @@
 
 The agreement of majorities asks for the sign of a difference only. A model of the votes uses how large the differences
 are and how clear the votes. With x_A and x_B the score differences of a pair, each divided by its root mean square over
-pairs, the votes follow Davidson's model (1970; `calibration.inference.davidson`) with log odds
+pairs, the votes follow Davidson's model (1970; `calibration.inference.choice`) with log odds
 
     b_A x_A + b_B x_B.
 
@@ -25,7 +25,7 @@ import numpy as np
 from calibration.agree.judged_task import JudgedTask, testable
 from calibration.agree.measures.variants import Fit, Role, Variant
 from calibration.agree.result import By, NamedAt, Standing, Wanted
-from calibration.push.likelihood import ChoiceModel, maximise, without_maximum
+from calibration.inference.choice import ChoiceModel, maximise, without_maximum
 from metrics.agreement.agreement import QueryMean, Ties, agreement, mean_by_query, pair_credit
 from metrics.agreement.comparison import Comparison, compare, holm
 from metrics.agreement.people import UNKNOWN, Error, VotesByPerson

@@ -12,7 +12,18 @@ from calibration.checks.lateness import floor as lateness_floor
 from calibration.checks.lateness import form as lateness_form
 from calibration.checks.lateness import nuggets_differ as lateness_nuggets
 from calibration.checks.lateness import own_decays as lateness_own
+from calibration.checks.push.collinear_cells import check_collinear_cells
+from calibration.checks.push.few_people import check_few_topics, check_few_workers
+from calibration.checks.push.own_weights import check_own_weights
+from calibration.checks.push.pain_form import check_form
+from calibration.checks.push.rows_left_out import check_pairs_without_cells, check_unequal_days
+from calibration.checks.push.tie_labels import check_tie_labels
+from calibration.checks.push.uneven_sides import check_side_bias
+from calibration.checks.push.unexplained_pairs import check_unexplained_pairs
+from calibration.checks.push.weak_gain import check_pushes_liked, check_weak_gain
 from calibration.models.lateness.fit import LatenessFit
+from calibration.models.push.alpha import AlphaFit
+from calibration.models.push.weights import PushFit
 from metrics.agreement.comparison import holm
 
 Check: TypeAlias = Callable[[Any, Any], Finding | None]
@@ -30,6 +41,29 @@ CHECKS: Mapping[type, tuple[Check, ...]] = MappingProxyType(
             lateness_design.check_levels,
             lateness_design.check_nugget_number,
             lateness_design.check_who_was_asked,
+        ),
+        PushFit: (
+            check_form,
+            check_own_weights,
+            check_pushes_liked,
+            check_side_bias,
+            check_tie_labels,
+            check_weak_gain,
+            check_collinear_cells,
+            check_few_workers,
+            check_few_topics,
+            check_pairs_without_cells,
+            check_unequal_days,
+            check_unexplained_pairs,
+        ),
+        AlphaFit: (
+            check_form,
+            check_own_weights,
+            check_pushes_liked,
+            check_few_workers,
+            check_few_topics,
+            check_pairs_without_cells,
+            check_unequal_days,
         ),
     }
 )

@@ -20,12 +20,11 @@ from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifie
 from calibration.intents.fit import IntentFit
 from calibration.models.lateness.answers import LatenessCounts, lateness_counts
 from calibration.models.lateness.fit import fit_lateness_counts
+from calibration.models.push.alpha import fit_alpha_to
+from calibration.models.push.judgments import PushJudgments, push_judgments
+from calibration.models.push.weights import PushFit, fit_weights_to
 from calibration.patience.fit import fit_patience
 from calibration.patience.persistence import fit_persistence, list_stops
-from calibration.push.fit import RESAMPLES as PUSH_RESAMPLES
-from calibration.push.fit import PushFit, fit_weights_to
-from calibration.push.pain import fit_alpha_to
-from calibration.push.pairs import PushJudgments, push_judgments
 from calibration.reading.fit import fit_reading_speed
 from calibration.tables.preferences import WORKERS_UNKNOWN, knows_workers
 from calibration.tables.study import StudyRecord
@@ -316,15 +315,10 @@ def lateness(material: FitMaterial) -> Fitted:
 def push(material: FitMaterial) -> Fitted:
     """Fit what pushes and silence are worth, and alpha."""
     weights = attempt(
-        WEIGHTS,
-        lambda: fit_weights_to(
-            material.push_judgments,
-            rng=material.rng("push"),
-            resamples=material.options.resamples or PUSH_RESAMPLES,
-        ),
+        WEIGHTS, lambda: fit_weights_to(material.push_judgments), lambda: material.push_judgments
     )
     partly = tuple(one for fit in weights.results if isinstance(fit, PushFit) for one in fit.skipped)
-    alpha = attempt(ALPHA, lambda: fit_alpha_to(material.push_judgments))
+    alpha = attempt(ALPHA, lambda: fit_alpha_to(material.push_judgments), lambda: material.push_judgments)
     return weights + Fitted(skipped=partly) + alpha
 
 

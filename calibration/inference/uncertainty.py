@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from scipy.special import expit, ndtr, stdtrit
@@ -106,14 +106,11 @@ class Replicates:
         The working scale of all parameters, or of each.
     clusters : int or None
         How many were resampled; None for posterior draws.
-    between : {'linear', 'inverted_cdf'}
-        A percentile between two replicates is interpolated, or is one of the replicates, some of which may be infinite.
     """
 
     values: Floats
     scale: Scales = Scale.IDENTITY
     clusters: int | None = None
-    between: Literal["linear", "inverted_cdf"] = "linear"
 
     @property
     def cov(self) -> Floats:
@@ -124,7 +121,7 @@ class Replicates:
     def intervals(self, level: float) -> tuple[Interval, ...]:
         """Percentiles that leave (1 - level) / 2, or what the clusters make of it, on either side."""
         tail = self._tail(level)
-        low, high = np.quantile(self.values, [tail, 1 - tail], axis=0, method=self.between)
+        low, high = np.quantile(self.values, [tail, 1 - tail], axis=0)
         scales = scale_of_each(self.scale, len(low))
         return tuple(scale.interval(*ends) for scale, *ends in zip(scales, low, high, strict=True))
 

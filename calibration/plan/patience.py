@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from calibration.inference.davidson import Votes, choice_probabilities
+from calibration.inference.choice import Votes, choice_probabilities
 from calibration.inference.results import NotIdentifiedError
 from calibration.patience.pairs import JudgedSummaries, Summaries, summary_pairs
 from calibration.patience.preferences import NAME, fit_patience_from_preferences

@@ -10,7 +10,7 @@ package's own generators and gives the interval that the package would print for
 Votes of a planned study: what people like, who judges what, and what they say.
 
 In a query q every system s is liked by v_qs ~ N(0, 1). The log odds of a pair are strength (v_qs - v_qr) / sqrt(2), plus what a
-person likes more than others do, times a person's own factor; votes follow Davidson's model (`calibration.inference.davidson`).
+person likes more than others do, times a person's own factor; votes follow Davidson's model (`calibration.inference.choice`).
 Tastes and factors are a person's in all queries that they judge.
 """
 
@@ -24,7 +24,7 @@ from typing import ClassVar, NamedTuple, Protocol, Self, TypeAlias, runtime_chec
 import numpy as np
 from scipy.stats import binomtest
 
-from calibration.inference.davidson import choice_probabilities
+from calibration.inference.choice import choice_probabilities
 from metrics.agreement.people import VotesByPerson, crossing
 from metrics.arrays import Bools, Floats, Ints, Places
 from metrics.errors import input_fault, listed

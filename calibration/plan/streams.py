@@ -5,8 +5,8 @@ themselves take, minutes in hours, is left out. The interval is the profile like
 unless a worker's times away turn out not to be exponential.
 
 S_0 is the weight of a silent day on which a system kept quiet, relative to that of gain: above 0 speaks for ELG-1,
-0 for ELG-0. Streams and people are those of `calibration.push.simulate`; fit, interval and verdict are those of
-`calibration.push.fit`.
+0 for ELG-0. Streams and people are those of `calibration.models.push.simulate`; fit, interval and verdict are those of
+`calibration.models.push.weights`.
 """
 
 import math
@@ -19,13 +19,10 @@ from calibration.durations.at_risk import Totals
 from calibration.durations.checks import simulate_totals
 from calibration.durations.fit import fit_durations, interval_methods
 from calibration.inference.results import NotIdentifiedError
-from calibration.inference.uncertainty import StudentT, Uncertainty
+from calibration.models.push.judgments import WEIGHTS
+from calibration.models.push.simulate import TRUTH, PushJudges, simulate_push_judgments
+from calibration.models.push.weights import judged_by, search_weights, silent_days
 from calibration.plan.simulation import MOST, NOTHING, Outcome, size_of
-from calibration.push.errors import STRONG_GAIN, FiellerRatios, RawWeights
-from calibration.push.notes import silent_days
-from calibration.push.pairs import WEIGHTS
-from calibration.push.search import judged_by, search_weights
-from calibration.push.simulate import TRUTH, PushJudges, simulate_push_judgments
 
 LEVEL = 0.95
 HOURS_A_DAY = 24.0
@@ -201,10 +198,10 @@ class SilenceDesign:
         )
         judged = judged_by(judgments, judgments.difference, "davidson")
         try:
-            found = search_weights(judged, WEIGHTS, "davidson", nonneg=False)
+            found = search_weights(judged, WEIGHTS, "davidson")
         except NotIdentifiedError:
             return NOTHING
-        silent = None if found.raw is None else silent_days(found.raw, _uncertainty(found.raw), None)
+        silent = silent_days(found.raw)
         if silent is None:
             return NOTHING
         low, high = silent.interval
@@ -214,10 +211,3 @@ class SilenceDesign:
             high=math.inf if high is None else high,
             told=silent.verdict == "supported",
         )
-
-
-def _uncertainty(raw: RawWeights) -> Uncertainty:
-    """Return the interval method that `calibration.push.fit.fit_weights_to` prefers, without all else it does."""
-    if raw.gain_in_errors >= STRONG_GAIN:
-        return StudentT(centre=raw.ratios, cov=raw.ratio_cov, df=raw.df)
-    return FiellerRatios(raw=raw)

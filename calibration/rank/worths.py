@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from calibration.inference.davidson import choice_probabilities
+from calibration.inference.choice import choice_probabilities
 from calibration.inference.maximise import Height, StoppingRule, climb
 from calibration.rank.crossed import Influence, Variances
 from calibration.rank.judgments import JudgedSystems

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from calibration.agree.measures.kinds import KINDS
-from calibration.push.pairs import push_judgments
-from calibration.push.simulate import PushJudges, simulate_push_cells, simulate_push_preferences
+from calibration.models.push.judgments import push_judgments
+from calibration.models.push.simulate import PushJudges, simulate_push_cells, simulate_push_preferences
 from calibration.tables.files import checked
 from calibration.tables.sources import NamedFile, TaskSources
 from calibration.tables.tables import TABLES

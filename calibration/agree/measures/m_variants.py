@@ -15,12 +15,12 @@ from calibration.agree.judged_task import JudgedTask
 from calibration.agree.measures.variants import Fit, Role, Sweep, Variant, side_by_side
 from calibration.inference.clusters import jackknife_groups
 from calibration.inference.results import NotIdentifiedError
+from calibration.models.push.alpha import NAMES
+from calibration.models.push.judgments import SIGNS, WEIGHTS, PushJudgments, push_judgments
+from calibration.models.push.weights import Judged, judged_by, search_weights
 from calibration.patience import grid as patience_grid
 from calibration.patience.pairs import JudgedSummaries, summary_pairs
 from calibration.patience.profile import kappa_grid, without_each_group
-from calibration.push.pain import NAMES
-from calibration.push.pairs import SIGNS, WEIGHTS, PushJudgments, push_judgments
-from calibration.push.search import Judged, judged_by, search_weights
 from metrics.arrays import Floats
 from metrics.registry import Measure, short_number
 from metrics.summaries.score import MMeasure, m_from_positions
@@ -291,7 +291,7 @@ def weights_without_each_topic(task: JudgedTask, cells: pd.DataFrame) -> dict[st
     task : JudgedTask
         The preferences that count.
     cells : DataFrame, indexed by topic, system
-        The columns of `calibration.push.pairs.SIGNS`.
+        The columns of `calibration.models.push.judgments.SIGNS`.
 
     Returns
     -------
@@ -313,7 +313,7 @@ def alpha_without_each_topic(task: JudgedTask, cells: pd.DataFrame) -> dict[str,
 
 
 def fitted_weights(judgments: PushJudgments) -> Floats:
-    """Return the weights relative to G_E, (5,), as `calibration.push.fit` fits them, without their errors; 0 what cannot be told."""
+    """Return the weights relative to G_E, (5,), as `calibration.models.push.weights` fits them, without their errors; 0 what cannot be told."""
     found = search_weights(_without_clusters(judgments, judgments.difference), WEIGHTS, "davidson")
     weights = np.zeros(len(WEIGHTS))
     weights[list(found.told)] = found.weights / found.weights[0]
@@ -321,7 +321,7 @@ def fitted_weights(judgments: PushJudgments) -> Floats:
 
 
 def fitted_alpha(judgments: PushJudgments) -> Floats:
-    """Return alpha, (1,), as `calibration.push.pain` fits it, without its error."""
+    """Return alpha, (1,), as `calibration.models.push.alpha` fits it, without its error."""
     gain, eventful, silence, silent_pushes, reward = judgments.difference.T
     design = np.stack([gain, eventful + silent_pushes, silence, reward], axis=1)
     found = search_weights(_without_clusters(judgments, design), NAMES, "davidson", needed=2)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.agree.measures.variants import Fit, Role, Sweep, Variant, name_of, scores_by_metric
-from calibration.push.pairs import SIGNS
+from calibration.models.push.judgments import SIGNS
 from calibration.user_model.model import UserModel
 from calibration.user_model.push import contingency, push_alpha
 from metrics.arrays import Floats

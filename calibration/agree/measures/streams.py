@@ -20,7 +20,7 @@ from calibration.agree.measures.push import (
 from calibration.agree.measures.stream_files import StreamFiles, read_stream_files
 from calibration.agree.measures.variants import Fit, Role, Sweep, Variant, without_known
 from calibration.inference.results import NotIdentifiedError
-from calibration.push.pairs import DEFAULT_CONVENTION, SIGNS
+from calibration.models.push.judgments import DEFAULT_CONVENTION, SIGNS
 from calibration.tables.sources import PUSH_FILES, TaskSources
 from calibration.user_model.model import PUSH_WEIGHTS, lacking_push_weights
 from calibration.user_model.push import push_alpha

@@ -282,8 +282,8 @@ def silence(
 
     By default: at how many workers do four of five studies print "reward supported" (S_0 above 0, one-sided at 5 %)?
     """
+    from calibration.models.push.simulate import PushJudges
     from calibration.plan.streams import SilenceDesign
-    from calibration.push.simulate import PushJudges
     from study_app.cli.plan.question import PlanQuestion, percent
 
     wish = wanted.wish()

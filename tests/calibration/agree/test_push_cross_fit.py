@@ -13,9 +13,9 @@ from calibration.agree.measures.m_variants import (
     weights_without_each_topic,
 )
 from calibration.inference.results import NotIdentifiedError
-from calibration.push.fit import fit_push_weights
-from calibration.push.pain import fit_push_alpha
-from calibration.push.simulate import PushJudges, simulate_push_judgments
+from calibration.models.push.alpha import fit_push_alpha
+from calibration.models.push.simulate import PushJudges, simulate_push_judgments
+from calibration.models.push.weights import fit_push_weights
 from tests.calibration.judged_streams import joined, judged_cells
 
 NAMES = ("push_P_E", "push_S_E", "push_P_0", "push_S_0")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from calibration.inference.davidson import Votes, choice_probabilities, fit_davidson, log_likelihood
+from calibration.inference.choice import Votes, choice_probabilities, fit_davidson, log_likelihood
 
 
 def votes(*counts) -> Votes:

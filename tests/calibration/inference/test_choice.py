@@ -1,4 +1,4 @@
-"""Choices between streams: the laws of ties, their derivatives, and the maximum."""
+"""The choice model: the laws of ties, their derivatives, the side, and the maximum."""
 
 import numpy as np
 import pytest
@@ -7,17 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from statsmodels.discrete.conditional_models import ConditionalLogit
-from statsmodels.miscmodels.ordinal_model import OrderedModel
 
-from calibration.inference.davidson import Votes, fit_davidson
-from calibration.push.likelihood import (
+from calibration.inference.choice import (
     TIES,
     ChoiceModel,
+    Votes,
     binary_terms,
     davidson_terms,
+    fit_davidson,
     maximise,
-    maximise_nonnegative,
-    rao_kupper_terms,
+    with_side,
 )
 
 VOTES = np.array([1.0, -1.0, 0.0])
@@ -45,9 +44,9 @@ def model_of(design: np.ndarray, vote: np.ndarray, ties: str) -> ChoiceModel:
 @given(st.floats(-20, 20), st.floats(0.05, 4))
 def test_chances_of_the_three_answers_add_up_to_one(u, t):
     """Whatever the utilities."""
-    for law in (davidson_terms, rao_kupper_terms):
-        chances = np.exp(law(np.full(3, u), VOTES, t).loglik)
-        assert chances.sum() == pytest.approx(1)
+    chances = np.exp(davidson_terms(np.full(3, u), VOTES, t).loglik)
+
+    assert chances.sum() == pytest.approx(1)
 
 
 def test_davidsons_ties_have_the_weight_nu_between_the_two_sides():
@@ -56,14 +55,6 @@ def test_davidsons_ties_have_the_weight_nu_between_the_two_sides():
 
     assert left / right == pytest.approx(np.exp(1.4))
     assert tie / right == pytest.approx(0.5 * np.exp(0.7))
-
-
-def test_rao_and_kuppers_ties_lie_between_two_thresholds():
-    """P(left) = expit(u - c), P(right) = expit(-u - c)."""
-    left, right, tie = np.exp(rao_kupper_terms(np.full(3, 0.7), VOTES, 0.4).loglik)
-
-    assert (left, right) == pytest.approx((1 / (1 + np.exp(-0.3)), 1 / (1 + np.exp(1.1))))
-    assert tie == pytest.approx(1 - left - right)
 
 
 def test_half_a_vote_for_each_side_is_the_mean_of_both_votes():
@@ -115,8 +106,8 @@ def test_the_maximum_is_where_a_general_optimiser_ends(ties):
     assert found.information == pytest.approx(model.derivatives(found.point)[1])
 
 
-def test_with_one_metric_it_is_the_model_that_patience_is_fitted_with():
-    """`calibration.inference.davidson` has one slope, here there are several weights."""
+def test_with_one_weight_both_ways_to_the_maximum_agree():
+    """`calibration.inference.choice` has one slope, here there are several weights."""
     design, vote = judged()
     votes = Votes(first=vote > 0, second=vote < 0, ties=vote == 0)
     one = fit_davidson(
@@ -153,18 +144,6 @@ def test_half_votes_are_a_binomial_model_of_fractions():
     assert maximise(design, vote, "half").weights == pytest.approx(reference.params, rel=1e-6)
 
 
-def test_rao_and_kupper_is_the_ordered_logit_with_symmetric_thresholds():
-    """Each judgment beside its mirror image makes the two thresholds of statsmodels' model symmetric."""
-    design, vote = judged()
-    both = np.concatenate([design, -design])
-    reference = OrderedModel(np.concatenate([vote, -vote]), both, distr="logit").fit(method="bfgs", disp=0)
-    found = maximise(design, vote, "rao_kupper")
-
-    assert found.weights == pytest.approx(reference.params[:3], rel=1e-3)
-    assert found.tie == pytest.approx(-reference.params[3], rel=1e-3)
-    assert 2 * found.loglik == pytest.approx(reference.llf)
-
-
 def test_davidson_is_a_multinomial_logit_with_shared_weights():
     """Against the same likelihood written as log-softmax of (u / 2, -u / 2, log nu)."""
     design, vote = judged()
@@ -189,21 +168,14 @@ def test_counting_a_judgment_twice_is_having_it_twice(seed):
     assert by_count.weights == pytest.approx(by_copy.weights, rel=1e-4, abs=1e-6)
 
 
-def test_nonnegative_weights_are_the_best_of_those_allowed():
-    """The third weight would be negative: it is 0, and the others are fitted without its column."""
-    design, vote = judged()
-    found = maximise_nonnegative(design, vote, "davidson")
-    without = maximise(design[:, :2], vote, "davidson")
+def test_a_side_is_one_weight_more_that_takes_the_lean_to_the_left():
+    """Everybody leans by .6; without the side that would lie in the weights' error."""
+    design, _ = judged(4000)
+    rng = np.random.default_rng(1)
+    u = design @ np.array([0.8, 0.04, -3.0]) + 0.6
+    chances = np.exp([davidson_terms(u, np.full(len(u), vote), -0.5).loglik for vote in VOTES])
+    vote = VOTES[(rng.random(len(u)) > chances.cumsum(axis=0)[:2]).sum(axis=0)]
+    found = maximise(with_side(design), vote, "davidson")
 
-    assert found.weights[2] == 0
-    assert found.weights[:2] == pytest.approx(without.weights, rel=1e-4)
-    assert found.loglik == pytest.approx(without.loglik)
-
-
-def test_nonnegative_weights_that_are_so_anyway_are_the_ordinary_ones():
-    """The bound costs nothing where it does not bind."""
-    design, vote = judged(weights=(0.8, 0.4, 0.3))
-
-    assert maximise_nonnegative(design, vote, "davidson").weights == pytest.approx(
-        maximise(design, vote, "davidson").weights
-    )
+    assert found.weights[3] == pytest.approx(0.6, abs=0.1)
+    assert found.weights[0] == pytest.approx(0.8, abs=0.1)

@@ -7,21 +7,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.naive.push import NAIVE, unclustered
+from calibration.checks.registry import run_checks
+from calibration.inference.choice import maximise
 from calibration.inference.results import NotIdentifiedError
-from calibration.push.fit import fit_push_weights, fit_weights_to
-from calibration.push.likelihood import maximise
-from calibration.push.notes import NAIVE, unclustered
-from calibration.push.pain import NAME as ALPHA
-from calibration.push.pain import fit_alpha_to
-from calibration.push.pairs import WEIGHTS, PushJudgments
-from calibration.push.search import identified, variance_inflation
-from calibration.push.simulate import (
+from calibration.models.push.alpha import NAME as ALPHA
+from calibration.models.push.alpha import fit_alpha_to
+from calibration.models.push.columns import identified, variance_inflation
+from calibration.models.push.judgments import WEIGHTS, PushJudgments
+from calibration.models.push.simulate import (
     TRUTH,
     PushJudges,
     simulate_push_cells,
     simulate_push_preferences,
 )
-from tests.calibration.push.judges import drawn, names
+from calibration.models.push.weights import fit_push_weights, fit_weights_to
+from tests.calibration.models.push.judges import by_chance, drawn, names
 
 RATIOS = {f"push_{name}": TRUTH[name] for name in WEIGHTS[1:]}
 
@@ -36,10 +37,6 @@ def changed(judgments: PushJudgments, **sides) -> PushJudgments:
             x[:, columns[name]] = new(getattr(judgments, side).T)
         both[side] = x
     return dataclasses.replace(judgments, **both)
-
-
-def sentence(fit, name: str) -> str:
-    return next(note.sentence for note in fit.diagnostics if note.name == name)
 
 
 def holds(ends, truth: float) -> bool:
@@ -66,7 +63,7 @@ def test_known_weights_are_found_again_and_their_intervals_hold_them(topics, jud
         estimates = np.array([fit.parameters[name] for fit in fits])
         spread = np.subtract(*np.quantile(estimates, [0.75, 0.25])) / 1.349
         assert abs(np.median(estimates) - truth) < 3.3 * spread / len(fits) ** 0.5, name
-        assert np.mean([holds(of[name], truth) for of in intervals]) >= 0.88, name
+        assert np.mean([holds(of[name], truth) for of in intervals]) >= by_chance(len(fits)), name
 
 
 def test_a_known_alpha_is_found_again_and_its_interval_holds_it(seeds):
@@ -75,17 +72,17 @@ def test_a_known_alpha_is_found_again_and_its_interval_holds_it(seeds):
     estimates = np.array([fit.parameters[ALPHA] for fit in fits])
 
     assert abs(np.median(estimates) - 2 / 3) < 3.3 * estimates.std() / len(fits) ** 0.5
-    assert np.mean([holds(fit.conf_int()[ALPHA], 2 / 3) for fit in fits]) >= 0.88
+    assert np.mean([holds(fit.conf_int()[ALPHA], 2 / 3) for fit in fits]) >= by_chance(len(fits))
 
 
 def test_judgments_as_independent_ones_are_too_sure_when_topics_share_something(seeds):
     """What people like about a stream beyond its cells is in all its pairs."""
-    data = [drawn(seed, 10, unexplained_sd=0.6, workers=100) for seed in seeds(100)]
+    data = [drawn(seed, 10, unexplained_sd=0.6, workers=100) for seed in seeds(100, least=30)]
     ours = [fit_weights_to(one).conf_int() for one in data]
     naive = [unclustered(one).conf_int() for one in data]
 
     for name in ("push_P_E", "push_P_0"):
-        assert np.mean([holds(of[name], RATIOS[name]) for of in ours]) >= 0.88
+        assert np.mean([holds(of[name], RATIOS[name]) for of in ours]) >= by_chance(len(ours))
         assert np.mean([holds(of[name], RATIOS[name]) for of in naive]) < 0.8
 
 
@@ -128,7 +125,7 @@ def test_swapping_the_sides_of_every_showing_changes_nothing():
     assert fit_weights_to(other).estimates == pytest.approx(fit_weights_to(one).estimates)
 
 
-@pytest.mark.parametrize("ties", ["davidson", "rao_kupper", "half", "drop"])
+@pytest.mark.parametrize("ties", ["davidson", "half", "drop"])
 def test_treatments_of_ties_agree_on_the_ratios(ties):
     """They measure log odds differently and weigh ties differently, but ratios are ratios."""
     fit = fit_weights_to(drawn(5, 60, workers=400), ties=ties)
@@ -136,18 +133,6 @@ def test_treatments_of_ties_agree_on_the_ratios(ties):
     assert fit.estimates == pytest.approx(list(RATIOS.values()), abs=0.2)
     with pytest.raises(ValueError, match="ties must be one of"):
         fit_weights_to(drawn(), ties="win")
-
-
-def test_nonnegative_weights_have_bootstrap_intervals_that_do_not_cross_zero():
-    """Wald's intervals mean nothing on the edge, and the answer on silent days would be presumed."""
-    judgments = drawn(6, 12, weights={**TRUTH, "S_E": -0.4}, workers=30)
-    fit = fit_weights_to(judgments, rng=np.random.default_rng(1), nonneg=True, resamples=40)
-
-    assert fit.parameters["push_S_E"] == 0
-    assert list(fit.uncertainty) == ["bootstrap"]
-    assert all(low >= 0 for low, _ in fit.conf_int().values())
-    assert fit.silent is None
-    assert fit_weights_to(judgments).parameters["push_S_E"] < 0
 
 
 # --- what can be told
@@ -241,13 +226,15 @@ def test_variance_inflation_is_that_of_the_regression_on_the_other_cells():
     r2 = (rest**2).sum() / (design[:, 2] ** 2).sum()
 
     assert variance_inflation(design)[2] == pytest.approx(1 / (1 - r2))
-    assert "collinear_cells" in names(fit_weights_to(changed(drawn(), P_0=lambda x: x[4] + 0.1 * x[3])))
+    judgments = changed(drawn(), P_0=lambda x: x[4] + 0.1 * x[3])
+    findings = {finding.name: finding for finding in run_checks(fit_weights_to(judgments), judgments)}
+    assert findings["collinear_cells"].parameters == ("push_P_0", "push_S_0")
 
 
 def test_a_single_topic_or_worker_gives_estimates_without_intervals():
     """Nothing is known about other topics, or other people."""
     for few in ({"topics": 1, "workers": 200}, {"workers": 1, "pairs_per_worker": 2000}):
         judgments = drawn(2, **few)
-        for fit in (fit_weights_to(judgments, rng=np.random.default_rng(1)), fit_alpha_to(judgments)):
+        for fit in (fit_weights_to(judgments), fit_alpha_to(judgments)):
             assert set(fit.conf_int().values()) == {(None, None)}
             assert names(fit) & {"one_topic", "one_worker"}

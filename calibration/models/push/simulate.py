@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from calibration.inference.davidson import choice_probabilities
-from calibration.push.pain import PainForm, felt
-from calibration.push.pairs import SIGNS, WEIGHTS, PushJudgments
+from calibration.inference.choice import choice_probabilities
+from calibration.models.push.judgments import SIGNS, WEIGHTS, PainForm, PushJudgments, felt
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
 from metrics.arrays import Bools, Floats, Ints
@@ -52,10 +51,10 @@ class PushJudges:
         Log odds of the left side.
     label_slope : float
         Log odds of calling a tie good for each unit of the two streams' summed utility; 0: at random.
-    pain : {'count', 'square', 'power', 'root', 'any', 'day'}
-        What non-relevant pushes are felt as: their number, its square, its power of 3/4, its root, whether there is any; or the days
-        with any (P_0 is then part of S_0).
-    gain : {'count', 'square', 'power', 'root', 'any'}
+    pain : {'count', 'square', 'three_halves', 'three_quarters', 'root', 'any', 'day'}
+        What non-relevant pushes are felt as: their number, a power of it, whether there is any; or the days with any (P_0 is then part
+        of S_0).
+    gain : {'count', 'square', 'three_halves', 'three_quarters', 'root', 'any'}
         The same for what is relevant.
     """
 

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from calibration.inference.results import NotIdentifiedError
-from calibration.push.pairs import SIGNS, WEIGHTS, push_judgments
-from calibration.push.simulate import (
+from calibration.models.push.judgments import SIGNS, WEIGHTS, push_judgments
+from calibration.models.push.simulate import (
     PushJudges,
     simulate_push_cells,
     simulate_push_judgments,

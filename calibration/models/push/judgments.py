@@ -1,29 +1,27 @@
-"""Judged pairs of push streams with their cells: what the contingency weights are fitted to, and what a fit expects of it.
+"""Judgments of pairs of push streams, joined with the cells of both.
 
 A judgment compares the stream shown left with the one shown right, so everything here is left minus right; which sides
 the systems were on does not matter otherwise. With the cells' signs taken into x = (gain, -nonrelevant_eventful,
 -silent_eventful, -nonrelevant_silent, silent_silent) the utility of a stream is u = x . (G_E, P_E, S_E, P_0, S_0), and
 every weight of Tan et al. (SIGIR 2016, table 1) is positive when people like what the framework says they like.
 
-A result keeps how many people chose which stream of each pair, without their names: for its goodness of fit, its bootstrap
-and its simulation.
+The framework counts pushes. What else people may feel (`felt`) is for the simulator and for `calibration.checks.push.pain_form`; a weight
+is what one push costs in each of these forms (1^theta = 1).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from calibration.inference.goodness import REJECTED, tested_by_simulation
-from calibration.inference.results import GoodnessOfFit, NotIdentifiedError, info, warning
-from calibration.inference.wording import shown_p
-from calibration.push.likelihood import ChoiceMaximum, ChoiceModel, Ties, maximise
+from calibration.inference.choice import ChoiceMaximum, ChoiceModel, Ties
+from calibration.inference.results import NotIdentifiedError
 from calibration.tables.files import checked
 from calibration.tables.preferences import resolved_sides
 from calibration.tables.tables import TABLES
-from calibration.user_model.model import Diagnostic
 from metrics.arrays import Bools, Floats, Ints
 
 WEIGHTS = ("G_E", "P_E", "S_E", "P_0", "S_0")
@@ -43,6 +41,34 @@ DEFAULT_CONVENTION = "track"
 TASK = "pushes"
 OUTCOMES = np.array([1.0, -1.0, 0.0])
 """The vote of each column of `PairVotes.votes`."""
+
+
+PainForm: TypeAlias = Literal["count", "square", "three_halves", "three_quarters", "root", "any", "day"]
+FORMS: MappingProxyType[PainForm, Callable[[Floats], Floats]] = MappingProxyType(
+    {
+        "count": lambda count: count,
+        "square": np.square,
+        "three_halves": lambda count: np.maximum(count, 0) ** 1.5,
+        "three_quarters": lambda count: np.maximum(count, 0) ** 0.75,
+        "root": lambda count: np.sqrt(np.maximum(count, 0)),
+        "any": lambda count: (count > 0).astype(np.float64),
+        "day": lambda count: np.sqrt(np.maximum(count, 0)),
+    }
+)
+"""Form -> what a count of pushes is felt as. Cells do not count the eventful days with a push; the root of their pushes stands for them."""
+Part: TypeAlias = Literal["pain", "gain"]
+PLACES: MappingProxyType[Part, list[int]] = MappingProxyType({"pain": PAIN, "gain": [0]})
+"""What has a form -> its places in `WEIGHTS`."""
+
+
+def felt(x: Floats, form: PainForm, part: Part = "pain") -> Floats:
+    """Return signed cells of streams with the non-relevant pushes, or the gain, as they are felt: (..., 5) -> (..., 5)."""
+    changed = x.copy()
+    counted = x[..., PLACES[part]]
+    changed[..., PLACES[part]] = np.sign(counted) * FORMS[form](np.abs(counted))
+    if form == "day":  # a silent day has a push or is silent, so that its weight is that of both
+        changed[..., PAIN[1]] = 0.0
+    return changed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +112,10 @@ class PushJudgments:
     def difference(self) -> Floats:
         """(n, 5): x of left minus x of right."""
         return self.left - self.right
+
+    def in_form(self, form: PainForm, part: Part) -> "PushJudgments":
+        """Return the same with pain, or gain, as it is felt."""
+        return replace(self, left=felt(self.left, form, part), right=felt(self.right, form, part))
 
     @property
     def workers(self) -> int:
@@ -195,23 +225,6 @@ def _numbers(rows: pd.DataFrame, columns: list[str]) -> Ints:
     return np.asarray(rows.groupby(columns, dropna=False, sort=False).ngroup(), dtype=np.intp)
 
 
-def notes_on_judgments(judgments: PushJudgments) -> Iterator[Diagnostic]:
-    """Yield what was left out, and which cells were taken."""
-    if judgments.convention is not None:
-        yield info("convention", f"The cells are those of the convention {judgments.convention}.")
-    if judgments.without_cells:
-        yield warning(
-            "pairs_without_cells",
-            f"{judgments.without_cells} judgments are left out because a stream has no cells.",
-        )
-    if judgments.unequal_days:
-        yield warning(
-            "unequal_days",
-            f"{judgments.unequal_days} judgments are left out because the cells of the two streams count different "
-            "numbers of days.",
-        )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairVotes:
     """Votes of m pairs, each in one direction whatever side its streams were on.
@@ -259,68 +272,6 @@ def expected_shares(difference: Floats, maximum: ChoiceMaximum, ties: Ties) -> F
         times=np.ones(m * len(outcomes)),
     )
     return np.exp(model.terms(maximum.point).loglik).reshape(m, len(outcomes))
-
-
-def unexplained_test(
-    difference: Floats, votes: Floats, maximum: ChoiceMaximum, ties: Ties, *, n_boot: int, seed: int
-) -> GoodnessOfFit:
-    """Test whether pairs are judged as their cells say, by the deviance of all pairs and a parametric bootstrap.
-
-    With enough votes they never are, and the intervals allow for it: its level is 0, so it is never a warning.
-
-    Parameters
-    ----------
-    difference : (m, k) ndarray of float
-        The columns that were fitted.
-    votes : (m, 2 or 3) ndarray of float
-        As many columns as the model has outcomes.
-    maximum : ChoiceMaximum
-        The fit.
-    ties : str
-        How ties were treated.
-    n_boot, seed : int
-        Simulated data sets, each fitted again, and the seed of their simulation.
-    """
-    rng = np.random.default_rng(seed)
-    shares, total = expected_shares(difference, maximum, ties), votes.sum(axis=1).astype(np.int64)
-    observed = _deviance(votes, shares)
-    simulated = [
-        _refitted_deviance(difference, rng.multinomial(total, shares).astype(np.float64), maximum, ties)
-        for _ in range(n_boot)
-    ]
-
-    def sentence(p_value: float) -> str:
-        verdict = (
-            "People prefer streams for more than their cells"
-            if p_value < REJECTED
-            else "The cells explain the preferences as far as these votes can tell"
-        )
-        return (
-            f"{verdict} (deviance {observed:.1f} over {len(votes)} pairs, {shown_p(p_value)}); intervals allow for "
-            "what is unexplained."
-        )
-
-    return replace(tested_by_simulation("unexplained_preference", observed, simulated, sentence), level=0.0)
-
-
-def _deviance(votes: Floats, shares: Floats) -> float:
-    n = votes.sum(axis=1, keepdims=True)
-    expected = n * shares
-    seen = votes > 0
-    return float(2 * (votes[seen] * np.log(votes[seen] / expected[seen])).sum())
-
-
-def _refitted_deviance(difference: Floats, votes: Floats, start: ChoiceMaximum, ties: Ties) -> float:
-    outcomes = votes.shape[1]
-    has_tie = start.tie is not None
-    again = maximise(
-        np.repeat(difference, outcomes, axis=0),
-        np.tile(OUTCOMES[:outcomes], len(votes)),
-        ties if has_tie else "drop",
-        times=votes.ravel(),
-        start=start.point,
-    )
-    return _deviance(votes, expected_shares(difference, again, ties))
 
 
 def simulated_tables(

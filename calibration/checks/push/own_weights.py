@@ -1,0 +1,113 @@
+"""Do people differ in what a push costs them?
+
+If a person's own weights of pushes are normal around those of all with standard deviation t, the log odds of a judgment whose streams differ
+by x pushes are nearly those of all, divided by
+
+    sqrt(1 + c^2 t^2 x^2),    c = 16 sqrt(3) / (15 pi)
+
+(Zeger, Liang and Albert 1988): where pushes differ much, votes are less clear, and the weights of all come out too near 0. The t of highest
+likelihood is looked for on a grid, in units of 1 / the root mean square of x. t = 0 is the edge of its range, so the likelihood ratio, divided
+by the design effect of the weights, has half a chi-squared with one degree of freedom (Self and Liang 1987). Where people differ, the form of
+pain may be hidden by it: so the weights beside are those of the form (the count, its power of 3/2, its square) that then explains best.
+"""
+
+from contextlib import suppress
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import chdtrc
+
+from calibration.checks.finding import Finding
+from calibration.checks.push.pain_form import NEARLY, NOT_BY_COUNT, design_effect, searched
+from calibration.inference.results import LEVEL, NotIdentifiedError
+from calibration.inference.wording import shown, shown_interval, shown_p
+from calibration.models.push.alpha import AlphaFit, fieller_of_alpha
+from calibration.models.push.judgments import PainForm, PushJudgments
+from calibration.models.push.weights import FiellerRatios, PushFit, WeightSearch
+from calibration.user_model.model import OtherLaw
+from metrics.arrays import Floats
+
+SPREADS = np.geomspace(0.1, 10, 7)
+_C2 = (16 * np.sqrt(3) / (15 * np.pi)) ** 2
+FORMS: dict[PainForm, str] = {
+    "count": "own weights",
+    "three_halves": "own weights, pain: power 3/2",
+    "square": "own weights, pain: square",
+}
+
+
+class _Crowd(NamedTuple):
+    """A form with the spread of highest likelihood: its judgments, what each log odds is divided by, and the fit."""
+
+    form: PainForm
+    judgments: PushJudgments
+    shrunk: Floats
+    search: WeightSearch
+
+
+def check_own_weights(fit: PushFit | AlphaFit, judgments: PushJudgments) -> Finding | None:
+    """Hold people with own weights of pushes beside people who are alike in them."""
+    crowd = _crowd(fit, judgments, "count")
+    if crowd is None or fit.search.raw is None:
+        return None
+    effect, loglik = design_effect(fit.search), fit.search.maximum.loglik
+    p_value = float(chdtrc(1, 2 * max(crowd.search.maximum.loglik - loglik, 0.0) / effect) / 2)
+    if p_value >= 1 - LEVEL:
+        return None
+    others = (_crowd(fit, judgments, form) for form in FORMS if form != "count")
+    crowds = [crowd, *(other for other in others if other is not None)]
+    best = max(crowds, key=lambda one: one.search.maximum.loglik)
+    least = best.search.maximum.loglik - NEARLY * effect
+    near = [one for one in crowds if one.search.maximum.loglik >= least]
+    laws: dict[str, tuple[OtherLaw, ...]] = {}
+    for one in near:
+        for name, law in _laws(fit, one).items():
+            laws[name] = (*laws.get(name, ()), law)
+    name = next(iter(fit.parameters))
+    beside = " or ".join(
+        f"{shown(float(law.estimate or 0))} {shown_interval((law.low, law.high))} ({law.law})"
+        for law in laws.get(name, ())
+    )
+    return Finding(
+        name="own_weights",
+        p_value=p_value,
+        explains=NOT_BY_COUNT,
+        gain=best.search.maximum.loglik - loglik,
+        sentence=f"People differ in what a push costs them ({shown_p(p_value)}), so that weights that are the same for all may be too near 0: "
+        f"{name.removeprefix('push_')} is {shown(fit.parameters[name])}, and {beside} if everybody has their own.",
+        sensitivity=laws,
+    )
+
+
+def _crowd(fit: PushFit | AlphaFit, judgments: PushJudgments, form: PainForm) -> _Crowd | None:
+    """Return the crowd of highest likelihood in a form; None where its weights cannot be told."""
+    felt = judgments.in_form(form, "pain")
+    pushes = felt.difference[:, [1, 3]]
+    square = pushes.sum(axis=1) ** 2 if isinstance(fit, AlphaFit) else (pushes**2).sum(axis=1)
+    if not square.any():
+        return None
+    crowds = []
+    for spread in SPREADS:
+        shrunk = 1 / np.sqrt(1 + _C2 * spread**2 * square / square.mean())
+        with suppress(NotIdentifiedError):
+            crowds.append(_Crowd(form, felt, shrunk, searched(fit, felt, shrunk=shrunk)))
+    return max(crowds, key=lambda one: one.search.maximum.loglik, default=None)
+
+
+def _laws(fit: PushFit | AlphaFit, crowd: _Crowd) -> dict[str, OtherLaw]:
+    """Return the parameters in a crowd."""
+    raw = searched(fit, crowd.judgments, shrunk=crowd.shrunk, errors=True).raw
+    if raw is None:
+        return {}
+    if isinstance(fit, AlphaFit):
+        gain, pain = raw.weights[:2].tolist()
+        names, estimates = tuple(fit.parameters), [gain / (gain + max(pain, 0.0))]
+        ends = fieller_of_alpha(raw).intervals(LEVEL)
+    else:
+        names, estimates = tuple(f"push_{name}" for name in raw.names[1:]), raw.ratios.tolist()
+        ends = FiellerRatios(raw=raw).intervals(LEVEL)
+    return {
+        name: OtherLaw(law=FORMS[crowd.form], estimate=value, low=low, high=high, explains="better")
+        for name, value, (low, high) in zip(names, estimates, ends, strict=True)
+        if name in fit.parameters
+    }

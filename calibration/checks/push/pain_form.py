@@ -1,0 +1,239 @@
+"""Do pain and gain grow with each push, or like another power of their number?
+
+The framework counts pushes. Whether people do is tested by Box and Tidwell (1962): the utility gets one column more, the fitted pain with
+c log c in place of each count c, which is the slope of c^theta at theta = 1; its weight is 0 where pain grows with the count. The error of
+the weight is that of the other weights, by worker and topic. The same is done for gain, and p is that of both tests (Bonferroni).
+
+Beside the test stand the weights in each form that the judgments do not reject against the best: a log-likelihood at most 1.92 below
+(half the chi-squared with one degree of freedom that chance exceeds in one of twenty), times the design effect of the weights. A weight is
+what one push costs in any form (1^theta = 1).
+
+If pain is that of a day with any push, only P_0 + S_0 = b can be told, since a silent day has a push or is silent: with neither negative
+each lies between 0 and b. Most eventful days with a push have one that is not relevant, so that the weight a of silent eventful days lacks
+up to b, and S_E lies between a and a + b.
+"""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from scipy.special import stdtr, xlogy
+
+from calibration.checks.finding import Finding
+from calibration.inference.choice import ChoiceModel, crossed_covariance, maximise
+from calibration.inference.results import LEVEL, NotIdentifiedError
+from calibration.inference.uncertainty import Interval
+from calibration.inference.wording import shown, shown_interval, shown_p
+from calibration.models.push.alpha import NAMES, AlphaFit, alpha_design, fit_alpha_to
+from calibration.models.push.judgments import PAIN, PLACES, WEIGHTS, PainForm, Part, PushJudgments
+from calibration.models.push.weights import PushFit, WeightSearch, fit_weights_to, judged_by, search_weights
+from calibration.user_model.model import OtherLaw
+from metrics.arrays import Floats
+
+FORMS: dict[tuple[Part, PainForm], tuple[str, str]] = {
+    ("pain", "square"): ("pain: square", "like the square of the number of non-relevant pushes"),
+    ("pain", "three_halves"): (
+        "pain: power 3/2",
+        "like the number of non-relevant pushes to the power of 3/2",
+    ),
+    ("pain", "three_quarters"): (
+        "pain: power 3/4",
+        "like the number of non-relevant pushes to the power of 3/4",
+    ),
+    ("pain", "root"): ("pain: root", "like the square root of the number of non-relevant pushes"),
+    ("pain", "any"): (
+        "pain: any push",
+        "with whether there is any non-relevant push, however many more follow",
+    ),
+    ("pain", "day"): ("pain: days with a push", "with the days that have any non-relevant push"),
+    ("gain", "square"): ("gain: square", "like the square of what is relevant"),
+    ("gain", "three_halves"): ("gain: power 3/2", "like what is relevant to the power of 3/2"),
+    ("gain", "three_quarters"): ("gain: power 3/4", "like what is relevant to the power of 3/4"),
+    ("gain", "root"): ("gain: root", "like the square root of what is relevant"),
+    ("gain", "any"): (
+        "gain: anything",
+        "with whether there is anything relevant, however much more follows",
+    ),
+}
+"""Form -> what it is called, and in words."""
+NOT_BY_COUNT = "utility not in proportion to the counts"
+"""What another form, and people with weights of their own, would both explain."""
+NEARLY = 1.92
+"""Half the chi-squared with one degree of freedom that chance exceeds in one of twenty."""
+
+
+Values: TypeAlias = dict[str, tuple[float, Interval]]
+"""Parameter -> its estimate and interval."""
+
+
+class _InForm(NamedTuple):
+    """Judgments in another form, and how well that explains them."""
+
+    part: Part
+    form: PainForm
+    loglik: float
+
+    @property
+    def name(self) -> str:
+        """What the form is called."""
+        return FORMS[self.part, self.form][0]
+
+
+def check_form(fit: PushFit | AlphaFit, judgments: PushJudgments) -> Finding | None:
+    """Test whether pain and gain grow with the count, and hold other forms beside it."""
+    chances = {part: p for part in PLACES if (p := bent_test(fit, judgments, part)) is not None}
+    if not chances or fit.search.raw is None:
+        return None
+    p_value = min(1.0, len(PLACES) * min(chances.values()))
+    forms = list(_in_forms(fit, judgments))
+    best = max([fit.search.maximum.loglik, *(one.loglik for one in forms)])
+    near = [one for one in forms if one.loglik >= best - NEARLY * design_effect(fit.search)]
+    values = {one: of for one in near if (of := _values(fit, judgments, one))}
+    part = min(chances, key=lambda tested: chances[tested])
+    if p_value >= 1 - LEVEL:
+        return _left_open(p_value, values) if values else None
+    better = [one for one in values if one.part == part and one.loglik > fit.search.maximum.loglik]
+    named = max(better, key=lambda one: one.loglik, default=None)
+    return Finding(
+        name=f"{part}_form",
+        p_value=p_value,
+        explains=NOT_BY_COUNT,
+        gain=0.0 if named is None else named.loglik - fit.search.maximum.loglik,
+        sentence=_sentence(part, p_value, named, values.get(named, {}) if named else {}),
+        sensitivity=_laws(values, better),
+    )
+
+
+def _left_open(p_value: float, values: dict[_InForm, Values]) -> Finding:
+    names = "; ".join(one.name for one in values)
+    return Finding(
+        name="forms_open",
+        p_value=p_value,
+        sentence=f"Whether pain and gain grow with the number of pushes or otherwise cannot be told ({shown_p(p_value)}): the judgments leave "
+        f"open {names}. What the parameters are then stands beside them as other laws.",
+        sensitivity=_laws(values, []),
+    )
+
+
+def _laws(values: dict[_InForm, Values], better: list[_InForm]) -> dict[str, tuple[OtherLaw, ...]]:
+    """Return the other laws of each parameter."""
+    laws: dict[str, tuple[OtherLaw, ...]] = {}
+    for one, of in values.items():
+        explains: Literal["better", "as well"] = "better" if one in better else "as well"
+        for name, (estimate, (low, high)) in of.items():
+            law = OtherLaw(law=one.name, estimate=estimate, low=low, high=high, explains=explains)
+            laws[name] = (*laws.get(name, ()), law)
+    return laws
+
+
+def bent_test(fit: PushFit | AlphaFit, judgments: PushJudgments, part: Part) -> float | None:
+    """Return how often chance alone bends pain, or gain, as much; None where nothing can be told."""
+    weights = _weights_by_place(fit)
+    bent = np.zeros(len(judgments.vote))
+    for place in PLACES[part]:
+        sides = (x[:, place] for x in (judgments.left, judgments.right))
+        bent += max(weights.get(place, 0.0), 0.0) * np.subtract(*(xlogy(x, np.abs(x)) for x in sides))
+    whole = alpha_design(judgments) if isinstance(fit, AlphaFit) else judgments.difference
+    design = np.column_stack([whole[:, fit.search.kept], bent])
+    if np.linalg.matrix_rank(design) < design.shape[1]:
+        return None
+    judged = judged_by(judgments, design, fit.ties)
+    if not judged.has_clusters:
+        return None
+    top = maximise(judged.design, judged.vote, fit.ties)
+    model = ChoiceModel(
+        design=judged.design, vote=judged.vote, ties=fit.ties, times=np.ones(len(judged.vote))
+    )
+    last = design.shape[1] - 1
+    error = np.sqrt(crossed_covariance(model, top.point, judged.worker, judged.topic)[last, last])
+    df = min(judged.workers, judged.topics) - 1
+    return float(2 * stdtr(df, -abs(top.weights[last]) / error)) if error > 0 else None
+
+
+def design_effect(search: WeightSearch) -> float:
+    """Return how many times larger the variances of the weights are because workers and topics differ, at least 1."""
+    if search.raw is None:
+        return 1.0
+    places = [search.kept.index(place) for place in search.told]
+    model = np.diag(np.linalg.inv(search.maximum.information))[places]
+    return float(max(1.0, (np.diag(search.raw.cov) / model).mean()))
+
+
+def _weights_by_place(fit: PushFit | AlphaFit) -> dict[int, float]:
+    """Return the weights by their place in the framework; alpha's of non-relevant pushes stands twice."""
+    places = ((0,), PAIN, (2,), (4,)) if isinstance(fit, AlphaFit) else tuple((place,) for place in range(5))
+    fitted = zip(fit.search.kept, fit.search.maximum.weights.tolist(), strict=True)
+    return {place: weight for column, weight in fitted for place in places[column]}
+
+
+def _in_forms(fit: PushFit | AlphaFit, judgments: PushJudgments) -> Iterator[_InForm]:
+    """Yield every form in which the weights can be told."""
+    for part, form in FORMS:
+        with suppress(NotIdentifiedError):
+            search = searched(fit, judgments.in_form(form, part))
+            yield _InForm(part, form, search.maximum.loglik)
+
+
+def searched(
+    fit: PushFit | AlphaFit, judgments: PushJudgments, *, shrunk: Floats | None = None, errors: bool = False
+) -> WeightSearch:
+    """Search the weights of a fit again in other judgments, each of whose log odds is multiplied by (n,) ``shrunk``."""
+    of_alpha = isinstance(fit, AlphaFit)
+    design = alpha_design(judgments) if of_alpha else judgments.difference
+    names, needed = (NAMES, 2) if of_alpha else (WEIGHTS, 1)
+    judged = judged_by(judgments, design if shrunk is None else design * shrunk[:, None], fit.ties)
+    return search_weights(judged, names, fit.ties, needed=needed, errors=errors)
+
+
+def _values(fit: PushFit | AlphaFit, judgments: PushJudgments, one: _InForm) -> Values | None:
+    """Return the parameters in a form; None where it does not tell the same ones."""
+    again = fit_alpha_to if isinstance(fit, AlphaFit) else fit_weights_to
+    with suppress(NotIdentifiedError):
+        other = again(judgments.in_form(one.form, one.part), ties=fit.ties)
+        ends = other.conf_int()
+        values = {name: (value, ends[name]) for name, value in other.parameters.items()}
+        if one.form == "day" and isinstance(fit, PushFit):
+            values = _shared_by_days(fit, values)
+        if values.keys() == fit.parameters.keys():
+            return values
+    return None
+
+
+def _shared_by_days(fit: PushFit, values: Values) -> Values:
+    """Return what days with a push leave of S_E, P_0 and S_0: the middle of what is possible, and its ends."""
+    if fit.search.unclear or not {"push_S_E", "push_S_0"} <= values.keys():
+        return values
+    (a, (a_low, a_high)), (b, (b_low, b_high)) = values["push_S_E"], values["push_S_0"]
+    part = (None if b_low is None else min(b_low, 0.0), None if b_high is None else max(b_high, 0.0))
+    most = None if a_high is None or part[1] is None else a_high + part[1]
+    return values | {
+        "push_S_E": (a + b / 2, (a_low, most)),
+        "push_P_0": (b / 2, part),
+        "push_S_0": (b / 2, part),
+    }
+
+
+_BY_COUNT: dict[Part, str] = {
+    "pain": "with the number of non-relevant pushes",
+    "gain": "with each relevant push",
+}
+_NAMED: dict[Part, str] = {
+    "pain": "what a push costs depends on how many there are",
+    "gain": "what a relevant push is worth depends on how many there are",
+}
+
+
+def _sentence(part: Part, p_value: float, named: _InForm | None, values: Values) -> str:
+    form = (
+        f"{FORMS[named.part, named.form][1]}, not {_BY_COUNT[part]}"
+        if named
+        else f"otherwise than {_BY_COUNT[part]}"
+    )
+    sentence = f"{part.capitalize()} grows {form} ({shown_p(p_value)}): {_NAMED[part]}, and the weights hold for streams with as many as these."
+    shown_values = ", ".join(
+        f"{name.removeprefix('push_')} = {shown(value)} {shown_interval(ends)}"
+        for name, (value, ends) in values.items()
+        if name in {"push_P_E", "push_P_0", "push_alpha"}
+    )
+    return f"{sentence} In that form {shown_values}." if shown_values else sentence

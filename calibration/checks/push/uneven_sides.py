@@ -1,0 +1,68 @@
+"""Do people prefer a side, whatever stands there? Sides are drawn, so the weights hardly move; a reader should know."""
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+from calibration.checks.finding import Finding
+from calibration.inference.choice import ChoiceModel, changes_without_each, with_side
+from calibration.inference.clusters import jackknife_covariance
+from calibration.inference.results import LEVEL, NotIdentifiedError
+from calibration.inference.wording import shown_p
+from calibration.models.push.judgments import WEIGHTS, PushJudgments
+from calibration.models.push.weights import (
+    FiellerRatios,
+    PushFit,
+    WeightSearch,
+    judged_by,
+    search_weights,
+)
+from calibration.user_model.model import OtherLaw
+
+SIDE = "side"
+
+
+def check_side_bias(fit: PushFit, judgments: PushJudgments) -> Finding | None:
+    """Test the log odds of the left side, clustered by worker, who is the one that has it."""
+    judged = judged_by(judgments, judgments.difference[:, fit.search.kept], fit.ties)
+    judged = replace(judged, design=with_side(judged.design))
+    names = (*(WEIGHTS[place] for place in fit.search.kept), SIDE)
+    try:
+        search = search_weights(judged, names, fit.ties)
+    except NotIdentifiedError:
+        return None
+    if search.raw is None or search.unclear:
+        return None
+    model = ChoiceModel(
+        design=judged.design, vote=judged.vote, ties=fit.ties, times=np.ones(len(judged.vote))
+    )
+    place, df = len(names) - 1, judged.workers - 1
+    side = float(search.weights[place])
+    without = changes_without_each(model, search.maximum.point, judged.worker)
+    error = float(np.sqrt(jackknife_covariance(without)[place, place]))
+    p_value = float(2 * stdtr(df, -abs(side) / error))
+    reach = float(stdtrit(df, (1 + LEVEL) / 2)) * error
+    named = "left" if side > 0 else "right"
+    preferred = f"People prefer the stream on the {named}, whatever it is"
+    is_shown = p_value < 1 - LEVEL
+    return Finding(
+        name="side_bias",
+        p_value=p_value,
+        sentence=f"{preferred if is_shown else 'That people prefer one side is not shown beyond chance'} (log odds {side:+.2f} for the left "
+        f"side, 95% CI from {side - reach:.2f} to {side + reach:.2f}; {shown_p(p_value)}).",
+        sensitivity=_with_side(fit, search) if is_shown else {},
+    )
+
+
+def _with_side(fit: PushFit, search: WeightSearch) -> dict[str, tuple[OtherLaw, ...]]:
+    """Return the weights where the side has a weight of its own."""
+    raw = search.raw
+    if raw is None:
+        return {}
+    found = zip(raw.names[1:], raw.ratios.tolist(), FiellerRatios(raw=raw).intervals(LEVEL), strict=True)
+    return {
+        f"push_{name}": (OtherLaw(law="with a side", estimate=ratio, low=low, high=high, explains="better"),)
+        for name, ratio, (low, high) in found
+        if f"push_{name}" in fit.parameters
+    }

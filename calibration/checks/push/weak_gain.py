@@ -1,0 +1,40 @@
+"""Does gain matter, and do non-relevant pushes hurt? Weights are relative to gain, and the framework calls pushes pain."""
+
+from scipy.special import stdtr, stdtrit
+
+from calibration.checks.finding import Finding
+from calibration.inference.wording import shown_p
+from calibration.models.push.alpha import AlphaFit
+from calibration.models.push.judgments import PushJudgments
+from calibration.models.push.weights import PushFit
+
+GAIN_LEVEL = 0.95
+"""One-sided level at which G_E > 0 must be shown."""
+
+
+def check_weak_gain(fit: PushFit, judgments: PushJudgments) -> Finding | None:
+    """Say that nothing shows that gain matters; intervals allow for it, and may be open."""
+    raw = fit.search.raw
+    if raw is None or raw.in_errors[0] >= float(stdtrit(raw.df, GAIN_LEVEL)):
+        return None
+    return Finding(
+        name="weak_gain",
+        severity="warning",
+        sentence=f"The weight of gain is only {raw.in_errors[0]:.1f} standard errors from 0, so it may be 0: what is relative to it is uncertain, "
+        "and where its interval is open it cannot be told from these judgments. Ask more people, and about more topics.",
+    )
+
+
+def check_pushes_liked(fit: PushFit | AlphaFit, judgments: PushJudgments) -> Finding | None:
+    """Test whether people like pushes of nothing relevant (P_E of the weights, P of alpha), one-sided."""
+    raw = fit.search.raw
+    place = 1  # P_E, or all non-relevant pushes
+    if raw is None or raw.names[place] not in {"P_E", "non-relevant pushes"} or raw.weights[place] >= 0:
+        return None
+    p_value = float(stdtr(raw.df, raw.in_errors[place]))
+    return Finding(
+        name="pushes_liked",
+        p_value=p_value,
+        sentence=f"People prefer streams with more non-relevant pushes ({shown_p(p_value)}): check the signs of the cells, and whether pain "
+        "grows with the number of pushes at all.",
+    )

@@ -1,0 +1,548 @@
+"""The weights of the contingency framework, from preferences between push streams.
+
+The utility of a stream is G_E gain - P_E nonrelevant_eventful - S_E silent_eventful - P_0 nonrelevant_silent
++ S_0 silent_silent (Tan et al., SIGIR 2016, table 1), and the choice between two follows a logit of the difference with
+ties (`calibration.inference.choice`). There is no intercept: streams have no side of their own. Only ratios
+have a meaning outside a study, so weights are reported relative to G_E.
+
+Judgments of one topic share its streams, and what the cells do not explain stays with the streams; judgments of one person share that
+person. The covariance is that of both ways at once (`calibration.inference.choice.crossed_covariance`), Student's t has
+min(workers, topics) - 1 degrees of freedom, and the interval of a ratio is Fieller's, however strong gain is. Doubts are in
+`calibration.checks.push`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtr, stdtrit
+
+from calibration.inference.choice import (
+    TIES,
+    ChoiceMaximum,
+    ChoiceModel,
+    Ties,
+    crossed_covariance,
+    maximise,
+    without_maximum,
+)
+from calibration.inference.results import (
+    LEVEL,
+    CalibrationResult,
+    NotIdentifiedError,
+    Skipped,
+    info,
+    warning,
+)
+from calibration.inference.uncertainty import Interval, Scale, Scales
+from calibration.inference.wording import finish, shown_level, shown_p
+from calibration.models.push.columns import identified, variance_inflation
+from calibration.models.push.judgments import (
+    WEIGHTS,
+    PairVotes,
+    PushJudgments,
+    expected_shares,
+    pair_votes_of,
+    push_judgments,
+    simulated_tables,
+)
+from calibration.user_model.model import PARAMETERS, Diagnostic
+from metrics.arrays import Floats, Ints
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_METHODS = MappingProxyType(
+    {
+        "davidson": "difference logit, Davidson ties",
+        "half": "difference logit, half votes",
+        "drop": "difference logit, ties dropped",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """What enters a fit.
+
+    Attributes
+    ----------
+    design : (n, k) ndarray of float
+        Left minus right.
+    vote : (n,) ndarray of float
+        1, -1, or 0 for a tie.
+    worker, topic : (n,) ndarray of int
+        From 0 without holes.
+    """
+
+    design: Floats
+    vote: Floats
+    worker: Ints
+    topic: Ints
+
+    @property
+    def workers(self) -> int:
+        """How many judged."""
+        return int(self.worker.max()) + 1
+
+    @property
+    def topics(self) -> int:
+        """How many profiles were judged."""
+        return int(self.topic.max()) + 1
+
+    @property
+    def has_clusters(self) -> bool:
+        """Whether anything is known about differences between workers and between topics."""
+        return min(self.workers, self.topics) > 1
+
+
+def judged_by(judgments: PushJudgments, design: Floats, ties: Ties) -> Judged:
+    """Return judgments with a (n, k) design; without ties for ``drop``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such treatment of ties.
+    NotIdentifiedError
+        If nobody preferred a stream.
+    """
+    if ties not in TIES:
+        raise ValueError(f"ties must be one of {', '.join(TIES)}, got {ties!r}")
+    if not judgments.vote.any():
+        raise NotIdentifiedError("every judgment is a tie: nobody preferred a stream")
+    used = judgments.vote != 0 if ties == "drop" else np.ones(len(judgments.vote), dtype=bool)
+    worker, topic = (pd.factorize(code[used], sort=True)[0] for code in (judgments.worker, judgments.topic))
+    return Judged(design=design[used], vote=judgments.vote[used], worker=worker, topic=topic)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawWeights:
+    """Weights as fitted, in log odds.
+
+    Attributes
+    ----------
+    names : tuple of str
+        G_E first.
+    weights : (k,) ndarray of float
+        Estimates.
+    cov : (k, k) ndarray of float
+        Their covariance.
+    df : int
+        Degrees of freedom of Student's t.
+    """
+
+    names: tuple[str, ...]
+    weights: Floats
+    cov: Floats
+    df: int
+
+    @property
+    def in_errors(self) -> Floats:
+        """(k,) weights in standard errors."""
+        return np.asarray(self.weights / np.sqrt(np.diag(self.cov)))
+
+    def t(self, level: float) -> float:
+        """Return how many standard errors an interval reaches to either side."""
+        return float(stdtrit(self.df, (1 + level) / 2))
+
+    @property
+    def ratios(self) -> Floats:
+        """(k - 1,) weights relative to G_E."""
+        return np.asarray(self.weights[1:] / self.weights[0])
+
+    @property
+    def ratio_cov(self) -> Floats:
+        """(k - 1, k - 1) covariance of the ratios by the delta method."""
+        slopes = np.column_stack([-self.ratios, np.eye(len(self.ratios))]) / self.weights[0]
+        return np.asarray(slopes @ self.cov @ slopes.T)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FiellerRatios:
+    """Fieller's intervals of ratios to G_E: {r : (w - r g)^2 <= t^2 Var(w - r g)}.
+
+    They hold their level however weak g is. Where the set has no end, so has the interval; of two rays the one with
+    the estimate is taken, because G_E is positive.
+
+    Attributes
+    ----------
+    raw : RawWeights
+        With a positive G_E.
+    """
+
+    raw: RawWeights
+
+    @property
+    def scale(self) -> Scales:
+        """The identity."""
+        return Scale.IDENTITY
+
+    @property
+    def cov(self) -> Floats:
+        """(k, k) covariance by the delta method."""
+        return self.raw.ratio_cov
+
+    def intervals(self, level: float) -> tuple[Interval, ...]:
+        """One interval a ratio."""
+        t = self.raw.t(level)
+        return tuple(self._interval(place, t) for place in range(1, len(self.raw.weights)))
+
+    def _interval(self, place: int, t: float) -> Interval:
+        g, w = self.raw.weights[0], self.raw.weights[place]
+        v = self.raw.cov
+        a = g**2 - t**2 * v[0, 0]
+        half_b = g * w - t**2 * v[0, place]
+        c = w**2 - t**2 * v[place, place]
+        inside = half_b**2 - a * c
+        if inside <= 0:
+            return None, None
+        roots = sorted((half_b + sign * np.sqrt(inside)) / a for sign in (-1, 1))
+        if a > 0:
+            return float(roots[0]), float(roots[1])
+        return (float(roots[1]), None) if w / g >= roots[1] else (None, float(roots[0]))
+
+    def draws(self, n: int, rng: np.random.Generator) -> Floats:
+        """(n, k) ratios of normal draws of the weights, those with a positive G_E."""
+        kept = np.empty((0, len(self.raw.weights)))
+        while len(kept) < n:
+            drawn = rng.multivariate_normal(self.raw.weights, self.raw.cov, size=2 * n)
+            kept = np.concatenate([kept, drawn[drawn[:, 0] > 0]])
+        return np.asarray(kept[:n, 1:] / kept[:n, :1])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeightSearch:
+    """What was found.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the weights that can be told.
+    weights : (k,) ndarray of float
+        Their estimates, in log odds.
+    raw : RawWeights or None
+        The same with their covariance; None where nothing is known about differences between workers or topics.
+    kept, told : tuple of int
+        FittedColumns that were fitted, and those among them whose weights can be told.
+    unclear : dict of int to str
+        The other columns -> why.
+    maximum : ChoiceMaximum
+        The fit to the columns kept.
+    """
+
+    names: tuple[str, ...]
+    weights: Floats
+    raw: RawWeights | None
+    kept: tuple[int, ...]
+    told: tuple[int, ...]
+    unclear: dict[int, str]
+    maximum: ChoiceMaximum
+
+
+def search_weights(
+    judged: Judged,
+    names: tuple[str, ...],
+    ties: Ties,
+    *,
+    needed: int = 1,
+    errors: bool = True,
+) -> WeightSearch:
+    """Fit what can be told.
+
+    Parameters
+    ----------
+    judged : Judged
+        The judgments.
+    names : tuple of str
+        Of the design's columns, gain first.
+    ties : str
+        How ties enter.
+    needed : int
+        The first so many weights must be told.
+    errors : bool
+        Find their covariance too, which takes most of the time.
+
+    Raises
+    ------
+    NotIdentifiedError
+        If one of the needed weights cannot be told, or that of gain is not positive.
+    """
+    columns = identified(judged.design, names)
+    _need(columns.unclear, needed)
+    kept = list(columns.kept)
+    maximum = maximise(judged.design[:, kept], judged.vote, ties)
+    endless = without_maximum(maximum, judged.design[:, kept])
+    unclear = columns.unclear | {
+        kept[
+            place
+        ]: f"every vote follows what {names[kept[place]]} weighs, so that no finite weight explains them best"
+        for place in endless
+    }
+    _need(unclear, needed)
+    _need_gain(float(maximum.weights[0]))
+    told = tuple(place for place in kept if place not in unclear)
+    places = [kept.index(place) for place in told]
+    found = WeightSearch(
+        names=tuple(names[place] for place in told),
+        weights=maximum.weights[places],
+        raw=None,
+        kept=tuple(kept),
+        told=told,
+        unclear=unclear,
+        maximum=maximum,
+    )
+    if not errors or not judged.has_clusters:
+        return found
+    return replace(found, raw=_with_errors(judged, found, places, ties))
+
+
+def _need(unclear: dict[int, str], needed: int) -> None:
+    for place in range(needed):
+        if place in unclear:
+            raise NotIdentifiedError(unclear[place])
+
+
+def _need_gain(gain: float) -> None:
+    if not gain > 0:
+        raise NotIdentifiedError(
+            f"these people do not prefer streams with more gain (its weight is {gain:.2g} in log odds), so nothing can be "
+            "told relative to it; if there are many judgments, check the signs of the cells, and that choice names the side "
+            "on which a stream was shown"
+        )
+
+
+def _with_errors(judged: Judged, found: WeightSearch, places: list[int], ties: Ties) -> RawWeights:
+    model = ChoiceModel(
+        design=judged.design[:, found.kept], vote=judged.vote, ties=ties, times=np.ones(len(judged.vote))
+    )
+    cov = crossed_covariance(model, found.maximum.point, judged.worker, judged.topic)
+    return RawWeights(
+        names=found.names,
+        weights=found.weights,
+        cov=cov[np.ix_(places, places)],
+        df=min(judged.workers, judged.topics) - 1,
+    )
+
+
+SILENT_LEVEL = 0.05
+Verdict: TypeAlias = Literal["supported", "not supported", "undecided"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SilentDays:
+    """Whether silence on a silent day should be rewarded (S_0 > 0, as in ELG-1) or not (as in ELG-0).
+
+    Attributes
+    ----------
+    ratio : float
+        S_0 / G_E.
+    interval : (float or None, float or None)
+        Its 95 % interval.
+    p_value : float
+        One-sided, of S_0 <= 0.
+    """
+
+    ratio: float
+    interval: Interval
+    p_value: float
+
+    @property
+    def verdict(self) -> Verdict:
+        """Supported where S_0 <= 0 is rejected at 5 %, not supported where S_0 >= 0 is, else undecided."""
+        if self.p_value < SILENT_LEVEL:
+            return "supported"
+        return "not supported" if self.p_value > 1 - SILENT_LEVEL else "undecided"
+
+    @property
+    def sentence(self) -> str:
+        """The answer, for people."""
+        low, high = ("no bound" if end is None else f"{end:.2f}" for end in self.interval)
+        unclear = ": these judgments cannot tell it" if self.verdict == "undecided" else ""
+        answer = f"Silent days: reward {self.verdict}{unclear} (95% CI of S_0/G_E from {low} to {high})"
+        return f"{answer}; one-sided {shown_p(self.p_value)}."
+
+
+def silent_days(raw: RawWeights | None) -> SilentDays | None:
+    """Return the answer on silent days; None where S_0 cannot be told."""
+    if raw is None or "S_0" not in raw.names:
+        return None
+    place = raw.names.index("S_0")
+    return SilentDays(
+        ratio=float(raw.ratios[place - 1]),
+        interval=FiellerRatios(raw=raw).intervals(1 - SILENT_LEVEL)[place - 1],
+        p_value=float(stdtr(raw.df, -raw.in_errors[place])),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class PushFit(CalibrationResult):
+    """The fitted weights, relative to G_E.
+
+    Attributes
+    ----------
+    skipped : tuple of Skipped
+        Weights that the pairs cannot tell, and why.
+    search : WeightSearch
+        The weights in log odds with their covariance, which columns of `WEIGHTS` were fitted, and the maximum.
+    ties : str
+        How ties were treated.
+    votes : PairVotes
+        How often which stream of each pair was preferred.
+    """
+
+    skipped: tuple[Skipped, ...]
+    search: WeightSearch
+    ties: Ties
+    votes: PairVotes
+
+    @property
+    def silent(self) -> SilentDays | None:
+        """Whether a silent day should be rewarded; None where that cannot be told."""
+        return silent_days(self.search.raw)
+
+    def plot_weights(self, ax: "Axes", *, level: float = LEVEL) -> None:
+        """Draw each weight with its interval beside G_E = 1."""
+        weights = list(self.parameters.items())
+        ax.plot([value for _, value in weights], range(len(weights)), "o", color="black")
+        ax.axvline(0, color="0.6", linewidth=0.8)
+        ax.axvline(1, color="#0072B2", linestyle=":", label="G_E = 1")
+        intervals = self.conf_int(level).values()
+        finite = [end for ends in intervals for end in ends if end is not None]
+        shown = [0.0, 1.0, *self.parameters.values()]
+        beside = (max(shown) - min(shown)) / 20
+        left, right = min([min(shown) - beside, *finite]) - 0.1, max([max(shown) + beside, *finite]) + 0.1
+        for place, (low, high) in enumerate(intervals):
+            style = "--" if None in {low, high} else "-"
+            ends = [left if low is None else low, right if high is None else high]
+            ax.plot(ends, [place, place], color="black", linestyle=style)
+        ax.set_yticks(range(len(weights)), [name.removeprefix("push_") for name, _ in weights])
+        ax.set(xlim=(left, right), ylim=(len(weights) - 0.5, -0.5))
+        ax.set_xlabel(f"weight relative to gain ({shown_level(level)} interval, dashed: open)")
+        finish(ax, "Push weights beside gain", "an interval that holds 0 leaves the sign of a weight open")
+
+    def simulate(self, n: int, rng: np.random.Generator) -> dict[str, pd.DataFrame]:
+        """Draw tables preferences and push_cells with n judgments of the same pairs from the fitted model.
+
+        Raises
+        ------
+        ValueError
+            If ties were taken as half votes, which is no model of votes.
+        """
+        if self.ties == "half":
+            raise ValueError("half votes are no model to simulate from; fit with ties='davidson'")
+        shares = expected_shares(self.votes.difference[:, self.search.kept], self.search.maximum, self.ties)
+        return simulated_tables(self.votes, shares, n, rng)
+
+
+def fit_push_weights(
+    preferences: pd.DataFrame,
+    push_cells: pd.DataFrame,
+    *,
+    convention: str | None = None,
+    ties: Ties = "davidson",
+) -> PushFit:
+    """Fit the weights of the contingency framework to preferences.
+
+    Parameters
+    ----------
+    preferences, push_cells : DataFrame
+        The tables; see `calibration.models.push.judgments.push_judgments` for what counts and how they are joined.
+    convention : str, optional
+        Which cells: by default ``track``, else the first in the alphabet.
+    ties : {'davidson', 'half', 'drop'}
+        How equally good and equally bad judgments enter.
+
+    Returns
+    -------
+    PushFit
+        With those of ``push_P_E``, ``push_S_E``, ``push_P_0``, ``push_S_0`` that can be told. Interval method: ``fieller``; none with a
+        single topic or worker.
+
+    Raises
+    ------
+    NotIdentifiedError
+        If there are no pairs with cells, everybody is undecided, G_E cannot be told or is not positive, or no other
+        weight can be told.
+    ValueError
+        If there is no such treatment of ties.
+    """
+    return fit_weights_to(push_judgments(preferences, push_cells, convention=convention), ties=ties)
+
+
+def fit_weights_to(judgments: PushJudgments, *, ties: Ties = "davidson") -> PushFit:
+    """Fit the weights to judgments that have their cells already; otherwise as `fit_push_weights`."""
+    judged = judged_by(judgments, judgments.difference, ties)
+    found = search_weights(judged, WEIGHTS, ties)
+    if found.told == (0,):
+        raise NotIdentifiedError("; ".join(dict.fromkeys(found.unclear.values())))
+    return PushFit(
+        parameters=MappingProxyType(_relative(found)),
+        unit=PARAMETERS["push_P_E"],
+        method=_METHODS[ties],
+        uncertainty=MappingProxyType({} if found.raw is None else {"fieller": FiellerRatios(raw=found.raw)}),
+        loglik=found.maximum.loglik,
+        n_free=len(found.maximum.point),
+        n_workers=judged.workers,
+        n_rows=len(judged.vote),
+        details=MappingProxyType(_details(judged, found)),
+        diagnostics=(*facts_of(judgments, judged), *_on_silent_days(judgments, found)),
+        skipped=_skipped(found.unclear),
+        search=found,
+        ties=ties,
+        votes=pair_votes_of(judgments),
+    )
+
+
+def facts_of(judgments: PushJudgments, judged: Judged) -> Iterator[Diagnostic]:
+    """Say which cells were taken, and why there is no interval."""
+    if judgments.convention is not None:
+        yield info("convention", f"The cells are those of the convention {judgments.convention}.")
+    for number, name in ((judged.workers, "worker"), (judged.topics, "topic")):
+        if number < 2:
+            yield warning(
+                f"one_{name}",
+                f"With a single {name} nothing is known about differences between {name}s: there is no interval.",
+            )
+
+
+def _on_silent_days(judgments: PushJudgments, found: WeightSearch) -> Iterator[Diagnostic]:
+    silent = silent_days(found.raw)
+    if silent is None:
+        return
+    yield info("silent_days", silent.sentence)
+    if judgments.revealed is not None:
+        yield info(
+            "silent_days_revealed",
+            f"In {judgments.revealed:.0%} of the judgments the page said which days were silent; elsewhere people "
+            "cannot know it.",
+        )
+
+
+def _relative(found: WeightSearch) -> dict[str, float]:
+    ratios = found.weights[1:] / found.weights[0]
+    return {f"push_{name}": ratio for name, ratio in zip(found.names[1:], ratios.tolist(), strict=True)}
+
+
+def _skipped(unclear: dict[int, str]) -> tuple[Skipped, ...]:
+    """Return the weights that cannot be told, those with one reason together."""
+    reasons = dict.fromkeys(unclear[place] for place in sorted(unclear))
+    return tuple(
+        Skipped(
+            names=tuple(f"push_{WEIGHTS[place]}" for place in sorted(unclear) if unclear[place] == reason),
+            reason=reason,
+        )
+        for reason in reasons
+    )
+
+
+def _details(judged: Judged, found: WeightSearch) -> dict[str, float]:
+    inflation = variance_inflation(judged.design[:, found.kept])
+    details = {"topics": float(judged.topics), "ties": float((judged.vote == 0).sum())}
+    details |= {f"{name}_log_odds": w for name, w in zip(found.names, found.weights.tolist(), strict=True)}
+    if found.maximum.tie is not None:
+        details["tie_parameter"] = found.maximum.tie
+    kept = [WEIGHTS[place] for place in found.kept]
+    return details | {f"vif_{name}": v for name, v in zip(kept, inflation.tolist(), strict=True)}
