@@ -67,8 +67,6 @@ class DecayForm(NamedTuple):
         How often it would explain as much better if the linear form were true.
     profile : KappaProfile
         Of the form.
-    nearest : float
-        L of the line nearest to it; may be infinite.
     """
 
     decay: Decay
@@ -76,7 +74,6 @@ class DecayForm(NamedTuple):
     gain: float
     p_value: float
     profile: KappaProfile
-    nearest: float
 
 
 def check_decay_form(fit: PreferencesFit, pairs: JudgedSummaries) -> Finding | None:
@@ -91,7 +88,8 @@ def check_decay_form(fit: PreferencesFit, pairs: JudgedSummaries) -> Finding | N
     p_value = near[0].p_value if near[0].gain > 0 else 1.0
     name, estimate = plain_name(next(iter(fit.parameters))), fit.estimates[0]
     lengths = ". ".join("{}: {} {:.0f} characters".format(*_WORDS[form.decay], form.scale) for form in near)
-    lines = ", ".join(f"{form.nearest:.0f}" for form in near)
+    nearest = {form.decay: nearest_line(pairs, _best(form.profile), form.decay) for form in near}
+    lines = ", ".join(f"{nearest[form.decay]:.0f}" for form in near)
     if p_value < LEVEL:
         said = f"Worth does not fall along a line (log-likelihood {highest:.1f} higher, {shown_p(p_value)}). {lengths}. "
     else:
@@ -102,19 +100,19 @@ def check_decay_form(fit: PreferencesFit, pairs: JudgedSummaries) -> Finding | N
         explains=NOT_ONE_LINE,
         gain=highest,
         sentence=f"{said}The L given, {estimate:.0f}, is that of the nearest line (with these forms {lines}); do not read it as such a length.",
-        sensitivity={name: tuple(_law(pairs, fit.place, form) for form in near)},
+        sensitivity={name: tuple(_law(pairs, fit.place, form, nearest[form.decay]) for form in near)},
     )
 
 
-def _law(pairs: JudgedSummaries, place: BestPlace, form: DecayForm) -> OtherLaw:
+def _law(pairs: JudgedSummaries, place: BestPlace, form: DecayForm, nearest: float) -> OtherLaw:
     """Return the nearest L under a form, its interval as far from it, in proportion, as that of the form's own length."""
     ((low, high),) = likelihood_curve(form.profile, design(pairs, place)).intervals(0.95)
-    ratio = form.nearest / form.scale if math.isfinite(form.scale) else math.inf
+    ratio = nearest / form.scale if math.isfinite(form.scale) else math.inf
     ends = (None if end is None or math.isinf(ratio) else end * ratio for end in (low, high))
     low, high = ends
     return OtherLaw(
         law=f"{form.decay} decay",
-        estimate=closed(form.nearest),
+        estimate=closed(nearest),
         low=low,
         high=high,
         explains="better" if form.gain > 0 and form.p_value < LEVEL else "as well",
@@ -153,15 +151,20 @@ def _decay_form(
     p_value = float(stdtr(max(len(pairs.topics) - 1, 1), -surprise / error)) if error > 0 else 1.0
     if decay == "step":
         p_value = max(p_value, math.exp(-max(gain, 0.0) / effect))
-    nearest = _best(_profile(pairs, _expected(pairs, _log_chances(pairs, best, decay)), "linear")).kappa
     return DecayForm(
         decay=decay,
         scale=1 / best.kappa if best.kappa > 0 else math.inf,
         gain=gain / effect,
         p_value=p_value,
         profile=profile,
-        nearest=1 / nearest if nearest > 0 else math.inf,
     )
+
+
+@lru_cache(maxsize=len(FORMS))
+def nearest_line(pairs: JudgedSummaries, place: BestPlace, decay: Decay) -> float:
+    """Return the L of the line nearest to a form: the linear fit to the votes that the form expects; may be infinite."""
+    kappa = _best(_profile(pairs, _expected(pairs, _log_chances(pairs, place, decay)), "linear")).kappa
+    return 1 / kappa if kappa > 0 else math.inf
 
 
 def _expected(pairs: JudgedSummaries, log_chances: Floats) -> Votes:
