@@ -13,7 +13,7 @@ from scipy.optimize import brentq, minimize
 from scipy.special import betaln, chdtrc, expit, logit
 
 from calibration.checks.finding import Finding
-from calibration.checks.persistence.finishers import NOT_GEOMETRIC, steps_in_earnest
+from calibration.checks.persistence.finishers import NOT_GEOMETRIC
 from calibration.inference.wording import shown_p
 from calibration.models.persistence import ListSteps, PersistenceFit
 from calibration.user_model.model import PERSISTENCE, OtherLaw
@@ -48,7 +48,7 @@ class BetaGeometric(NamedTuple):
 
 def check_people(fit: PersistenceFit, steps: ListSteps) -> Finding | None:
     """Test whether persistence differs between people, and say which p is given."""
-    law = beta_geometric(steps_in_earnest(steps), "worker")
+    law = beta_geometric(steps, "worker")
     if law is None or law.p_value >= LEVEL:
         return None
     return _finding("patience_differs", "Persistence differs between people", "people's", fit, law)
@@ -56,7 +56,7 @@ def check_people(fit: PersistenceFit, steps: ListSteps) -> Finding | None:
 
 def check_lists(fit: PersistenceFit, steps: ListSteps) -> Finding | None:
     """Test whether persistence differs between lists, and say which p is given."""
-    law = beta_geometric(steps_in_earnest(steps), "text")
+    law = beta_geometric(steps, "text")
     if law is None or law.p_value >= LEVEL:
         return None
     return _finding("texts_differ", "How far a list is read differs between lists", "the lists'", fit, law)
