@@ -302,7 +302,9 @@ FAMILIES: dict[str, tuple[Regime, ...]] = {
         depths("own sd .4", "patience_differs", sd=0.4),
         depths("own sd .7, 25 x 4", "patience_differs", sd=0.7, people=25, each=4),
         depths("own sd .4, 200 x 2", "patience_differs", sd=0.4, people=200, each=2),
-        depths("own sd .5, one text each", "patience_differs,straight_survival_curve", sd=0.5, people=200, each=1),
+        depths(
+            "own sd .5, one text each", "patience_differs,straight_survival_curve", sd=0.5, people=200, each=1
+        ),
         depths("heavy .4", "patience_differs", sd=0.4, heavy=True),
         depths("rounded 100", "stops_by_screen", rounded=100.0),
         depths("rounded 500", "stops_by_screen", rounded=500.0),

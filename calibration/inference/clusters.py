@@ -130,10 +130,9 @@ def crossed_unequal(influence: Floats, first: Ints, second: Ints, count: Floats)
         Judgments in each row.
     """
     both = np.unique(first * (int(second.max()) + 1) + second, return_inverse=True)[1]
-    (one, df_one), (other, df_other) = (
-        _unequal_variance(influence, group, count) for group in (first, second)
+    (one, df_one), (other, df_other), (cells, _) = (
+        _unequal_variance(influence, group, count) for group in (first, second, both)
     )
-    cells = _summed_variance(influence, both)
     return UnequalVariance(max(one, other, one + other - cells), (df_one, df_other))
 
 

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from calibration.checks.finding import Finding
+from calibration.checks.patience.decay_form import nearest_line
 from calibration.checks.patience.patience_differs import stop_residuals
 from calibration.fit.findings import checked
 from calibration.inference.clusters import chance_of_common
@@ -115,6 +116,14 @@ def test_a_hyperbolic_decay_is_named_with_its_half_length():
     assert fit.params[NAME] > 2 * 300
     assert float(sentence.partition("to a half after ")[2].split()[0]) == pytest.approx(300, rel=0.25)
     assert "An exponential decay: worth falls to 1/e after " in sentence
+
+
+def test_the_nearest_line_to_a_line_is_itself():
+    """And of other forms the L that the linear model finds in the votes that they expect."""
+    pairs = drawn_pairs(Judges(patience_chars=840, people=12, effect=1.5))
+    fit = fit_patience_from_preferences(pairs, n_workers=12, with_jackknife=False)
+
+    assert nearest_line(pairs, fit.place, "linear") == pytest.approx(fit.params[NAME], rel=1e-3)
 
 
 def test_checks_of_the_form_change_no_number_and_no_interval():
