@@ -251,7 +251,7 @@ def _default(source: Fitted, found: Fitted) -> Fitted:
 
 
 def _spread(source: Fitted) -> Fitted:
-    """Return how patience differs between people, by the fit of `patience_chars`; nothing where it cannot be told."""
+    """Return how patience differs between people, by the source of `patience_chars`."""
     (fit,), (data,) = source.results, source.data
     made = guarded(lambda: _spread_of(fit, data))
     if isinstance(made, Unmade):

@@ -233,8 +233,9 @@ def _persistence(steps: ListSteps) -> float:
 
 
 def _uncertainty(steps: ListSteps, p: float) -> MappingProxyType[str, StudentT]:
-    """Return Student's t on the logit scale by workers, and before it by workers and lists where several people read the same lists.
+    """Return the error by workers and lists, if lists are shared, and that by workers.
 
+    Student's t on the logit scale:
     logit p = log(steps taken) - log(stops); a reading moves it by its share of the steps less its share of the stops.
     """
     workers, texts = len(steps.people), int(steps.text.max()) + 1

@@ -43,7 +43,7 @@ class AnswersByChance(NamedTuple):
 
 @lru_cache(maxsize=1)
 def answers_by_chance(pairs: JudgedSummaries, place: BestPlace) -> AnswersByChance | None:
-    """Return who answers by chance; None where nobody knows who judged, there is one person, or no decay."""
+    """Find who answers by chance; None without judges' names, or without a decay."""
     judgments = pairs.judgments
     if place.kappa == 0 or judgments is None or len(judgments.people) < 2:
         return None
@@ -54,7 +54,7 @@ def answers_by_chance(pairs: JudgedSummaries, place: BestPlace) -> AnswersByChan
 
 
 def judges_in_earnest(pairs: JudgedSummaries, place: BestPlace) -> JudgedSummaries:
-    """Return the pairs with the votes of who does not answer by chance; all of them where nothing shows that anybody does."""
+    """Return the pairs without the votes of people found to answer by chance."""
     chance, judgments = answers_by_chance(pairs, place), pairs.judgments
     if chance is None or judgments is None or chance.p_value >= LEVEL or not chance.people.any():
         return pairs

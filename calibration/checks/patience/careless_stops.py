@@ -69,7 +69,7 @@ def alike_stops(stops: Stops, patience: float) -> AlikeStops | None:
 
 
 def stops_in_earnest(stops: Stops, patience: float) -> Stops:
-    """Return the stops of who does not always stop alike; all of them where nothing shows that anybody does."""
+    """Return the stops without those of people found to stop always alike."""
     alike = alike_stops(stops, patience)
     if alike is None or alike.p_value >= LEVEL or not alike.people.any() or alike.people.all():
         return stops
@@ -100,9 +100,9 @@ def check_alike_stops(fit: StopsFit, stops: Stops) -> Finding | None:
 
 
 def _classes(stops: Stops) -> Floats:
-    """Return the log-likelihood of each person as one who always finishes, and as one who never leaves the first screen.
+    """Return the log-likelihood of each person in either class, (people, 2).
 
-    The latter's stops are even over the screen, or over its first lines: each with the chance of a half.
+    The first always finishes, the second never leaves the first screen. The latter's stops are even over the screen, or over its first lines: each with the chance of a half.
     """
     rare, screen_chars = LAPSES / stops.length, stops.screen_chars
     rows = [np.where(stops.stopped, rare, 1 - LAPSES)]

@@ -1,6 +1,6 @@
-"""Does worth fall along a line, or otherwise: exp(-x / L), 1 / (1 + x / L), or all of it up to L and nothing beyond?
+"""Does worth fall along a line?
 
-The forms are not nested, so by Cox's test (1961): how much better the other form explains the votes, against how much it would if the
+Other forms are exp(-x / L), 1 / (1 + x / L), and all of it up to L and nothing beyond. The forms are not nested, so by Cox's test (1961): how much better the other form explains the votes, against how much it would if the
 linear one were true, in units of what the votes of topics leave to chance. A step has a choice of many places; its p is never below
 exp(-gain / design effect), which no gain of likelihood over the truth exceeds more often (Markov's inequality).
 
@@ -77,7 +77,7 @@ class DecayForm(NamedTuple):
 
 
 def check_decay_form(fit: PreferencesFit, pairs: JudgedSummaries) -> Finding | None:
-    """Hold other forms of decay beside the line; None where the votes hardly tell any decay."""
+    """Hold other forms of decay beside the line; None if decay is hardly told."""
     if fit.place.kappa == 0 or fit.details["lr_no_decay"] < WEAK_LIKELIHOOD_RATIO or fit.loglik is None:
         return None
     forms = decay_forms(pairs, fit.place, fit.loglik)
@@ -105,7 +105,7 @@ def check_decay_form(fit: PreferencesFit, pairs: JudgedSummaries) -> Finding | N
 
 
 def _law(pairs: JudgedSummaries, place: BestPlace, form: DecayForm, nearest: float) -> OtherLaw:
-    """Return the nearest L under a form, its interval as far from it, in proportion, as that of the form's own length."""
+    """Return the nearest L under a form; its interval is that of the form's length, scaled."""
     ((low, high),) = likelihood_curve(form.profile, design(pairs, place)).intervals(0.95)
     ratio = nearest / form.scale if math.isfinite(form.scale) else math.inf
     ends = (None if end is None or math.isinf(ratio) else end * ratio for end in (low, high))
@@ -162,7 +162,7 @@ def _decay_form(
 
 @lru_cache(maxsize=len(FORMS))
 def nearest_line(pairs: JudgedSummaries, place: BestPlace, decay: Decay) -> float:
-    """Return the L of the line nearest to a form: the linear fit to the votes that the form expects; may be infinite."""
+    """Fit the line to the votes that a form expects; return its L, which may be infinite."""
     kappa = _best(_profile(pairs, _expected(pairs, _log_chances(pairs, place, decay)), "linear")).kappa
     return 1 / kappa if kappa > 0 else math.inf
 
@@ -193,9 +193,9 @@ def _log_chances(pairs: JudgedSummaries, place: BestPlace, decay: Decay) -> Floa
 
 
 def _variance(pairs: JudgedSummaries, place: BestPlace, ratio: Floats) -> float:
-    """Return the variance of the summed log ratios of what was voted, without what the fit of the linear form takes up.
+    """Return the variance of the summed log ratios of what was voted.
 
-    By topics, and never below the one of independent judgments. It is for people who are alike.
+    Without what the fit of the linear form takes up. By topics, and never below the one of independent judgments. It is for people who are alike.
     """
     rows = score_rows(pairs, place)
     if pairs.judgments is None:

@@ -1,4 +1,7 @@
-"""Do a few topics have most of the judgments? c topics with the shares s of them tell as much as 1 / sum s^2 equal ones."""
+"""Do a few topics have most of the judgments?
+
+Topics with the shares s of the judgments tell as much as 1 / sum s^2 equal ones.
+"""
 
 import numpy as np
 

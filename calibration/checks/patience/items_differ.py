@@ -1,4 +1,7 @@
-"""Do texts differ in how far they are read, whoever reads them? Residuals of stops, by texts (Commenges and Andersen 1995)."""
+"""Do texts differ in how far they are read, whoever reads them?
+
+The score test of a random effect (Commenges and Andersen 1995) on residuals of stops, by texts.
+"""
 
 import numpy as np
 

@@ -1,6 +1,6 @@
-"""Does patience differ between people? The score test of a random effect (Commenges and Andersen 1995), by persons.
+"""Does patience differ between people?
 
-Of judges: do the votes of a person pull kappa in one direction? Each vote is held against the other votes on its pair, so that what all
+The score test of a random effect (Commenges and Andersen 1995), by persons. Of judges: do the votes of a person pull kappa in one direction? Each vote is held against the other votes on its pair, so that what all
 like about a summary does not count, and without what the person's own slope explains. Of readers: have a person's stops residuals in
 common, 1 for a stop less the hazard on the way (Nelson and Aalen)?
 """
@@ -81,9 +81,9 @@ def chance_that_judges_alike(pairs: JudgedSummaries, place: BestPlace) -> float:
 
 
 def stop_residuals(stops: Stops) -> Floats:
-    """Return each stop less the hazard that the reader went through, (n,); they add up to 0.
+    """Return each stop less the hazard that the reader went through, (n,).
 
-    Stops at one place, as the ends of screens are, went through the same hazard.
+    They add up to 0. Stops at one place, as the ends of screens are, went through the same hazard.
     """
     places, group = np.unique((stops.low + stops.high) / 2, return_inverse=True)
     here = np.bincount(group, stops.stopped, len(places))

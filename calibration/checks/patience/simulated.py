@@ -1,4 +1,4 @@
-"""How often data drawn from a fitted law lie as far from it as those that it was fitted to."""
+"""Test a distance from a fitted law against those of data drawn from it."""
 
 from collections.abc import Sequence
 
@@ -7,9 +7,9 @@ from scipy.special import chdtrc
 
 
 def chance_of_distance(observed: float, simulated: Sequence[float]) -> float:
-    """Return p of a squared distance: that of a multiple of a chi-squared with the mean and variance of the simulated ones.
+    """Return p of a squared distance against simulated ones.
 
-    A share of so many simulated distances could not be below one of so many, which no correction over several tests would let reject.
+    That of a multiple of a chi-squared with their mean and variance: a share of so many simulated distances could not be below one of so many, which no correction over several tests would let reject.
     """
     mean, variance = float(np.mean(simulated)), float(np.var(simulated, ddof=1))
     if variance == 0:

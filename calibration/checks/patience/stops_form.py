@@ -59,12 +59,12 @@ def check_exponential(fit: StopsFit, stops: Stops) -> Finding | None:
 
 
 def _texts_differ(stops: Stops) -> bool:
-    """Say whether texts differ: then stops are no independent draws from any curve, which both tests take them for."""
+    """Say if texts differ: stops are then no independent draws from one curve."""
     return chance_of_common(stop_residuals(stops), stops.text) < LEVEL
 
 
 def exponential_gain(stops: Stops, patience: float) -> tuple[float, float]:
-    """Return the 1/e length of stops that fall exponentially, and how much likelier they are than stops that are even up to a patience."""
+    """Return the 1/e length of an exponential law, and its log-likelihood over the line's."""
     scale = patience * np.exp(PATIENCES)
     linear = logliks_of_people(stops, scale).sum(axis=0).max()
     low, high = (np.exp(-ends[:, None] / scale) for ends in (stops.low, stops.high))
@@ -94,7 +94,7 @@ def check_straight_curve(fit: StopsFit, stops: Stops) -> Finding | None:
 
 @lru_cache(maxsize=1)
 def _simulated_distances(stops: Stops, patience: float) -> list[float]:
-    """Return the distances of simulated studies; done once for all parameters of one fit."""
+    """Simulate studies once for all parameters of a fit; return their distances."""
     rng = np.random.default_rng(1)
     return [_simulated_distance(stops.length, patience, rng) for _ in range(SIMULATIONS)]
 

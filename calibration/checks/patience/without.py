@@ -11,7 +11,7 @@ from calibration.user_model.model import OtherLaw, plain_name
 
 
 class LawWithout(NamedTuple):
-    """An estimate without some people, in words and as a value; None where the others tell none."""
+    """An estimate without some people, in words and as a value, if there is one."""
 
     sentence: str
     law: OtherLaw | None

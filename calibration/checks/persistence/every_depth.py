@@ -16,7 +16,7 @@ SIMULATIONS = 99
 
 
 def check_every_depth(fit: PersistenceFit, steps: ListSteps) -> Finding | None:
-    """Test whether the share that goes on is the same at every depth; any cause that is named says more."""
+    """Test whether the share that goes on is the same at every depth."""
     p, rng = float(fit.estimates[0]), np.random.default_rng(1)
     simulated = [_distance(*drawn_depths(p, steps.possible, rng)) for _ in range(SIMULATIONS)]
     p_value = chance_of_distance(_distance(fit.at_risk, fit.stops), simulated)
@@ -30,7 +30,7 @@ def check_every_depth(fit: PersistenceFit, steps: ListSteps) -> Finding | None:
 
 
 def _distance(at_risk: Ints, stops: Ints) -> float:
-    """Return the chi-squared distance of the stops from those of the p that is closest to them."""
+    """Return the chi-squared distance of the stops from those of the closest p."""
     seen = at_risk > 0
     at_risk, stops = at_risk[seen], stops[seen]
     q = stops.sum() / at_risk.sum()

@@ -61,7 +61,7 @@ def finishers(steps: ListSteps) -> Finishers:
 
 
 def steps_in_earnest(steps: ListSteps) -> ListSteps:
-    """Return the steps of who does not always go to the end; all of them where nothing shows that anybody does."""
+    """Return the steps without those of people found to go always to the end."""
     found = finishers(steps)
     if found.p_value >= LEVEL or not found.people.any():
         return steps

@@ -1,6 +1,6 @@
-"""Do people, or lists, differ in persistence? p of each is Beta(a, b): the beta-geometric law.
+"""Do people, or lists, differ in persistence?
 
-With t steps and s stops of a person (a list), the likelihood is B(a + t, b + s) / B(a, b), which is the geometric one as a + b grows without
+The p of each is then Beta(a, b), and steps are beta-geometric. With t steps and s stops of a person (a list), the likelihood is B(a + t, b + s) / B(a, b), which is the geometric one as a + b grows without
 end. That is an edge, so the likelihood ratio has half a chi-squared (Self and Liang 1987). Where p differs there is no single p: `rbp_p` is near the p
 whose mean depth is that of these people, and above the mean of their own p, since who goes on deeper takes more steps.
 """

@@ -1,4 +1,4 @@
-"""How patience differs between people: a log-normal law, its spread said as a coefficient of variation.
+"""How patience differs between people: the spread of a log-normal law.
 
 From preferences, ties are left out, since people differ in how often they give them: a preference is for the first summary with the log
 odds b D + a, where b is log-normal over people, and a is what all judges of the pair agree on beyond M, shrunk to what their votes can tell.
@@ -112,7 +112,7 @@ def spread_from_preferences(pairs: JudgedSummaries, place: BestPlace) -> Patienc
 
 @lru_cache(maxsize=2)
 def spread_from_stops(stops: Stops, patience: float) -> PatienceSpread | None:
-    """Fit a log-normal patience over readers; None where there is one person, or the patience has no bound."""
+    """Fit a log-normal patience over readers; None for one reader or no bound."""
     if math.isinf(patience) or len(stops.people) < 2:
         return None
     grid = math.log(patience) + PATIENCES

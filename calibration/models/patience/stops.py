@@ -266,7 +266,7 @@ class StopsFit(CalibrationResult):
 
 
 def simulated_stops(text_chars: Floats, patience: float, rng: np.random.Generator) -> tuple[Floats, Bools]:
-    """Return positions and who stopped there, ascending, of drawn readers of texts of these lengths."""
+    """Draw readers of texts; return positions, ascending, and who stopped there."""
     read, reached_end = drawn_stops(text_chars, patience, rng)
     ends = np.sort(read[reached_end])
     stops = np.sort(read[~reached_end])
@@ -470,7 +470,7 @@ def line_fits(curves: Floats, positions: Floats) -> Floats:
 def _uncertainty(
     stops: Stops, curve: ReadingCurve, kappa: float, resamples: int, rng: np.random.Generator
 ) -> MappingProxyType[str, Uncertainty]:
-    """Return the bootstrap over workers, and before it the error by workers and texts where several people read the same texts."""
+    """Return the error by workers and texts, if texts are shared, and the bootstrap over workers."""
     workers, texts = len(stops.people), int(stops.text.max()) + 1
     if workers < 2:
         return MappingProxyType({})
@@ -490,7 +490,10 @@ def _uncertainty(
 def crossed_error(
     centre: float, by_worker: float, of_texts: float, workers: int, texts: int, scale: Scale
 ) -> StudentT:
-    """Return Student's t of the variance by workers and what texts add to it, its degrees of freedom by Satterthwaite's rule."""
+    """Return Student's t of the variance by workers plus what texts add.
+
+    Degrees of freedom follow Satterthwaite's rule.
+    """
     variance = by_worker + of_texts
     parts = by_worker**2 / (workers - 1) + of_texts**2 / (texts - 1)
     df = variance**2 / parts if parts > 0 else workers - 1.0
