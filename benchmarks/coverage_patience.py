@@ -1,6 +1,6 @@
 """How often the intervals of patience, of persistence and of intents hold the truth: the tables of docs/calibration.md.
 
-    python -m benchmarks.coverage_patience [--replications 1000] [--only preferences|grid|stops|lists|readers|intents] [--jackknife]
+    python -m benchmarks.coverage_patience [--replications 1000] [--only preferences|grid|stops|lists|intents] [--jackknife]
                                            [--jobs 1] [--scheduler ADDRESS]
 
 Each line is one regime: median relative error and its robust standard deviation, and the share of 95 % intervals that
@@ -19,17 +19,22 @@ import numpy as np
 
 from benchmarks.replications import engine_arguments, replicated
 from calibration.inference.davidson import Votes, choice_probabilities
-from calibration.inference.goodness import REJECTED
 from calibration.inference.results import CalibrationResult, NotIdentifiedError
 from calibration.inference.uncertainty import Interval
 from calibration.intents.fit import fit_intents
-from calibration.patience.grid import fit_patience_on_grid
-from calibration.patience.pairs import JudgedSummaries, summary_pairs
-from calibration.patience.persistence import fit_persistence
-from calibration.patience.preferences import fit_patience_from_preferences
-from calibration.patience.simulate import Judges, simulate_preferences, simulate_summaries, simulate_votes
-from calibration.patience.stops import fit_patience_from_stops
-from calibration.patience.stops_result import Habits, ListReaders, simulate_list_stops, simulate_stops
+from calibration.models.patience.grid import fit_patience_on_grid
+from calibration.models.patience.pairs import JudgedSummaries, summary_pairs
+from calibration.models.patience.preferences import fit_patience_from_preferences
+from calibration.models.patience.simulate import (
+    Habits,
+    Judges,
+    simulate_preferences,
+    simulate_stops,
+    simulate_summaries,
+    simulate_votes,
+)
+from calibration.models.patience.stops import fit_patience_from_stops
+from calibration.models.persistence import ListReaders, fit_persistence, simulate_list_stops
 from calibration.tables.preferences import pair_votes
 from metrics.arrays import Floats
 from metrics.parallel import Engine, open_engine
@@ -69,15 +74,6 @@ LISTS = (
     (0.9, 60, 4, 10, 40),
     (0.95, 20, 4, 10, 40),
 )
-# readers whose law is right, or who are not as it says; p is .8
-READERS = {
-    "as the model says, 60 x 4 lists of 20": ListReaders(),
-    "they stop anywhere with the same chance": ListReaders(tiring=True),
-    "the same, lists of 10": ListReaders(tiring=True, ranks=10),
-    "the same, 20 people": ListReaders(tiring=True, workers=20),
-    "a tenth always goes to the end": ListReaders(finishers=0.1),
-    "people differ, sd .7 on the logit": ListReaders(people_sd=0.7),
-}
 # topics, voters per topic
 VOTES = ((8, 3), (8, 5), (8, 10), (8, 30), (25, 5), (25, 10))
 COLLECTIONS = 100
@@ -213,31 +209,6 @@ def lists(replications: int, engine: Engine, **_: bool) -> None:
         print(line(label, found, persistence), flush=True)
 
 
-def told_of_readers(readers: ListReaders, seed: int) -> tuple[float, bool, set[str]]:
-    """Return the estimate, whether the test rejects the law, and the names of warnings."""
-    fit = fit_persistence(simulate_list_stops(0.8, np.random.default_rng([seed, 9]), readers))
-    said = {note.name for note in fit.diagnostics if note.severity == "warning"}
-    return float(fit.estimates[0]), any(test.p_value < REJECTED for test in fit.goodness_of_fit()), said
-
-
-def readers(replications: int, engine: Engine, **_: bool) -> None:
-    print(
-        "| readers | error | law rejected | `careless_workers` | `patience_differs` |\n|---|---|---|---|---|"
-    )
-    for label, who in READERS.items():
-        values, rejected, said = zip(
-            *replicated(engine, partial(told_of_readers, who), replications), strict=True
-        )
-        shares = [
-            np.mean(rejected),
-            *(np.mean([name in of for of in said]) for name in ("careless_workers", "patience_differs")),
-        ]
-        print(
-            f"| {label} | {np.median(values) - 0.8:+.3f} | {' | '.join(f'{share:.2f}' for share in shares)} |",
-            flush=True,
-        )
-
-
 @cache
 def true_probabilities(topics: int) -> Probabilities:
     return simulate_summaries(topics, np.random.default_rng(topics))[1]
@@ -274,7 +245,6 @@ if __name__ == "__main__":
         "grid": grid,
         "stops": stops,
         "lists": lists,
-        "readers": readers,
         "intents": intents,
     }
     parser.add_argument("--only", choices=parts)

@@ -1,26 +1,32 @@
-"""Patience where people are not as the model says: what is covered, and what is warned of. A table of docs/calibration_patience.md.
+"""Patience and persistence where people are as the models say, and where they are not. A table of docs/calibration_patience.md.
 
-    python -m benchmarks.coverage_patience_people [--replications 40] [--only preferences|stops] [--jobs 1] [--scheduler ADDRESS]
+    python -m benchmarks.coverage_patience_people [--replications 200] [--checked 60] [--only preferences|stops|lists] [--jobs 1] [--scheduler ADDRESS]
 
-Each line is one regime: median estimate, the share of 95 % intervals that hold the truth, the share of studies with a warning of the
-right name, with any warning (but of few people or topics), refused, those that miss the truth without a warning of the right name, and those
-that miss it without any. The generators are apart from those of the package.
+Each line is one regime: the median estimate, the share of 95 % intervals that hold the truth, the median width in units of 2 x 1.96 standard
+deviations of the estimate (2 x t with fewer than 30 people or 20 topics; log scale for L, logit for p), and, of the studies whose checks
+were run, the share with any warning (but of few people or topics), and the share in which the interval or the range of other laws holds the truth, or a warning names
+a cause, or the number is refused. The truth is the median over people; of another form of decay it is the nearest line in a study of 150 people on
+the same texts. The generators are apart from those of the package.
 """
 
 import argparse
 from collections.abc import Callable, Mapping
 from functools import cache, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import brentq
+from scipy.special import expit, logit, stdtrit
 
 from benchmarks.replications import engine_arguments, replicated
-from calibration.inference.results import CalibrationResult, NotIdentifiedError
-from calibration.patience.pairs import JudgedSummaries, summary_pairs
-from calibration.patience.preferences import fit_patience_from_preferences
-from calibration.patience.simulate import simulate_summaries
-from calibration.patience.stops import fit_patience_from_stops
+from calibration.checks.registry import run_checks
+from calibration.inference.results import NotIdentifiedError
+from calibration.models.patience.pairs import JudgedSummaries, summary_pairs
+from calibration.models.patience.preferences import fit_patience_from_preferences
+from calibration.models.patience.simulate import simulate_summaries
+from calibration.models.patience.stops import fit_stops, stops_of_texts
+from calibration.models.persistence import fit_steps, list_steps
 from calibration.tables.files import checked
 from calibration.tables.preferences import judged_pairs, pair_votes
 from calibration.tables.tables import TABLES
@@ -36,79 +42,66 @@ DECAYS: Mapping[str, Callable[[Floats], Floats]] = {
 """Name -> interest at so many patiences of text."""
 EFFECT, TIES, SENSITIVITY, TASTE = 1.0, 0.6, 0.3, 0.3
 PATIENCE = {"preferences": 840.0, "stops": 1500.0}
-# label -> (names of the right warnings, what people are like)
-SIDES = "side_bias,patience_differs"
-PREFERENCES: Mapping[str, tuple[str, dict[str, object]]] = {
-    "right, 10 people on 25 topics": ("", {}),
-    "right, 8 people on 8 topics": ("", {"people": 8, "topics": 8}),
-    "right, 14 people per topic, 8 topics": ("", {"people": 14, "topics": 8, "own": True}),
-    "patience CV .4, 10 people on 25 topics": ("patience_differs", {"cv": 0.4}),
-    "patience CV .8, 10 people on 25 topics": ("patience_differs", {"cv": 0.8}),
-    "patience CV .8, 14 people per topic": (
-        "patience_differs",
-        {"cv": 0.8, "people": 14, "topics": 8, "own": True},
-    ),
-    "decay exponential": ("decay_exponential", {"decay": "exponential"}),
-    "decay exponential, effect 2": ("decay_exponential", {"decay": "exponential", "effect": 2.0}),
-    "decay exponential, 14 people per topic, 8 topics": (
-        "decay_exponential",
-        {"decay": "exponential", "people": 14, "topics": 8, "own": True},
-    ),
-    "decay exponential, effect .6, 8 people on 10 topics": (
-        "decay_exponential",
-        {"decay": "exponential", "effect": 0.6, "people": 8, "topics": 10},
-    ),
-    "all up to the length, nothing beyond": ("decay_step", {"decay": "step"}),
-    "the same, effect .5, 12 people on 18 topics": (
-        "decay_step",
-        {"decay": "step", "effect": 0.5, "people": 12, "topics": 18},
-    ),
-    "the same, 14 people per topic, 8 topics": (
-        "decay_step",
-        {"decay": "step", "people": 14, "topics": 8, "own": True},
-    ),
-    "decay hyperbolic": ("decay_hyperbolic", {"decay": "hyperbolic"}),
-    "decay hyperbolic, effect 2": ("decay_hyperbolic", {"decay": "hyperbolic", "effect": 2.0}),
-    "decay hyperbolic, 400, patience CV .5, 12 people on 18 topics": (
-        "decay_hyperbolic,patience_differs",
-        {"decay": "hyperbolic", "cv": 0.5, "patience": 400.0, "people": 12, "topics": 18},
-    ),
-    "a bonus of .5 for the first, patience CV .5, 12 people on 18 topics": (
-        SIDES,
-        {"first": 0.5, "cv": 0.5, "people": 12, "topics": 18},
-    ),
-    "people lean to a side (sd 1), decay exponential, 12 people on 18 topics": (
-        SIDES + ",decay_exponential",
-        {"lean": 1.0, "decay": "exponential", "people": 12, "topics": 18},
-    ),
-    "nobody reads": ("refused", {"careless": 1.0}),
-    "20 % by chance, 20 people": ("careless_workers", {"careless": 0.2, "people": 20}),
-}
-STOPS: Mapping[str, tuple[str, dict[str, object]]] = {
-    "right, 100 people x 4": ("", {}),
-    "right, 20 people x 4": ("", {"people": 20}),
-    "right, 60 people x 6 of the same 12 texts": ("", {"people": 60, "each": 6, "texts": 12}),
-    "texts differ, sd .4, 12 texts": ("texts_differ", {"people": 60, "each": 6, "texts": 12, "text_sd": 0.4}),
-    "texts differ, sd .2, 20 texts": (
-        "texts_differ",
-        {"people": 60, "each": 10, "texts": 20, "text_sd": 0.2},
-    ),
-    "screens of 300 characters": ("stops_by_screen", {"screen": 300.0}),
-    "screens of 150 characters": ("stops_by_screen", {"screen": 150.0}),
-    "screens of 350, least and most known, 60 people x 5": (
-        "stops_by_screen",
-        {"screen": 350.0, "least": True, "people": 60, "each": 5},
-    ),
-    "screens of 600, least and most known, 80 people x 5": (
-        "stops_by_screen",
-        {"screen": 600.0, "least": True, "people": 80, "each": 5},
-    ),
-    "screens of 250, 20 people x 6": ("stops_by_screen", {"screen": 250.0, "people": 20, "each": 6}),
-    "patience CV .4": ("patience_differs", {"cv": 0.4}),
-    "patience CV .8": ("patience_differs", {"cv": 0.8}),
-    "20 % go to the end": ("careless_workers", {"finish": 0.2}),
-    "20 % stop at once": ("careless_workers", {"quit_at_once": 0.2}),
-    "decay exponential": ("decay_exponential", {"exponential": True}),
+NEAREST_TO_EXPONENTIAL = 2503.0
+"""L of the line nearest to the survival curve of exponential stops with a 1/e length of 1500 on these texts, from 20,000 people."""
+PREFERENCES: Mapping[str, dict[str, Any]] = {
+    "right, 10 people on 25 topics": {},
+    "right, 8 people on 8 topics": {"people": 8, "topics": 8},
+    "right, 14 people per topic, 8 topics": {"people": 14, "topics": 8, "own": True},
+    "right, 14 people per topic, 25 topics": {"people": 14, "own": True},
+    "one of 8 topics has 70 % of the judgments": {"people": 14, "topics": 8, "own": True, "heavy": 230},
+    "patience CV .4, 10 people on 25 topics": {"cv": 0.4},
+    "patience CV .8, 10 people on 25 topics": {"cv": 0.8},
+    "patience CV .8, 14 people per topic": {"cv": 0.8, "people": 14, "topics": 8, "own": True},
+    "decay exponential": {"decay": "exponential"},
+    "decay exponential, effect 2": {"decay": "exponential", "effect": 2.0},
+    "decay exponential, effect .6, 8 people on 10 topics": {
+        "decay": "exponential", "effect": 0.6, "people": 8, "topics": 10,
+    },
+    "all up to the length, nothing beyond": {"decay": "step"},
+    "the same, effect .5, 12 people on 18 topics": {"decay": "step", "effect": 0.5, "people": 12, "topics": 18},
+    "decay hyperbolic": {"decay": "hyperbolic"},
+    "decay hyperbolic, effect 2": {"decay": "hyperbolic", "effect": 2.0},
+    "a bonus of .5 for the first, patience CV .5, 12 people on 18 topics": {
+        "first": 0.5, "cv": 0.5, "people": 12, "topics": 18,
+    },
+    "nobody reads": {"careless": 1.0},
+    "20 % by chance, 20 people": {"careless": 0.2, "people": 20},
+}  # fmt: skip
+"""Label -> what people are like."""
+STOPS: Mapping[str, dict[str, Any]] = {
+    "right, 100 people x 4": {},
+    "right, 20 people x 4": {"people": 20},
+    "right, 60 people x 6 of the same 12 texts": {"people": 60, "each": 6, "texts": 12},
+    "texts differ, sd .4, 12 texts": {"people": 60, "each": 6, "texts": 12, "text_sd": 0.4},
+    "texts differ, sd .2, 20 texts": {"people": 60, "each": 10, "texts": 20, "text_sd": 0.2},
+    "screens of 300 characters": {"screen": 300.0},
+    "screens of 350, least and most known, 60 people x 5": {
+        "screen": 350.0, "least": True, "people": 60, "each": 5,
+    },
+    "screens of 250, 20 people x 6": {"screen": 250.0, "people": 20, "each": 6},
+    "patience CV .4": {"cv": 0.4},
+    "patience CV .8": {"cv": 0.8},
+    "20 % go to the end": {"finish": 0.2},
+    "20 % stop at once": {"quit_at_once": 0.2},
+    "decay exponential": {"exponential": True},
+}  # fmt: skip
+LISTS: Mapping[str, dict[str, Any]] = {
+    "right, 60 people x 4 lists of 20": {},
+    "right, 20 people x 4": {"people": 20},
+    "right, 60 people x 6 of the same 12 lists": {"each": 6, "lists": 12},
+    "p .82 or .942, 60 people x 6 lists of 40": {"kinds": (0.82, 0.942), "each": 6, "ranks": 40},
+    "the same of lists, 36 lists": {
+        "kinds": (0.82, 0.942),
+        "each": 6,
+        "ranks": 40,
+        "by": "list",
+        "lists": 36,
+    },
+    "p .7 or .9, 30 people x 8": {"kinds": (0.7, 0.9), "people": 30, "each": 8},
+    "logit p differs between 20 lists, sd .5": {"list_sd": 0.5, "lists": 20},
+    "a tenth always goes to the end": {"finish": 0.1},
+    "they stop anywhere with the same chance": {"tiring": True},
 }
 
 
@@ -131,12 +124,16 @@ def judged(
     lean: float = 0.0,
     first: float = 0.0,
     patience: float = PATIENCE["preferences"],
+    heavy: int = 0,
+    number: int | None = None,
 ) -> JudgedSummaries:
     """Draw judgments of all pairs by the same people, or by people of each topic's own; the median patience is the truth.
 
-    People lean to the left by log odds of their own (deviation ``lean``), and by ``first`` all the same.
+    People lean to the left by log odds of their own (deviation ``lean``), and by ``first`` all the same. With ``heavy``, the first topic has so many
+    people of its own; ``number`` is that of the collection, drawn by default.
     """
-    positions, probabilities = collection(topics, int(rng.integers(20)))
+    drawn = int(rng.integers(20))
+    positions, probabilities = collection(topics, drawn if number is None else number)
     weight = np.array(
         [probabilities[t][i] for t, i in zip(positions["topic"], positions["intent"], strict=True)]
     ) * positions["importance"].to_numpy(float)
@@ -155,10 +152,10 @@ def judged(
     taste = rng.normal(0, TASTE, len(index))
     groups = [[name] for name in np.unique(topic)] if own else [list(np.unique(topic))]
     rows = []
-    for group in groups:
+    for place, group in enumerate(groups):
         used = np.isin(topic[one], group)
         a, b = one[used], other[used]
-        for number in range(people):
+        for one_of in range(heavy if heavy and place == 0 else people):
             m = worth(patience * np.exp(np.sqrt(np.log1p(cv**2)) * rng.normal()))
             odds = slope * np.exp(rng.normal(0, SENSITIVITY)) * (m[a] - m[b]) + taste[a] - taste[b]
             half = odds / 2 * (rng.random() >= careless)
@@ -169,7 +166,7 @@ def judged(
             weights = np.stack([np.exp(half), np.exp(-half), np.full(len(half), TIES)])
             drawn = (rng.random(len(half)) > (weights / weights.sum(axis=0))[:2].cumsum(axis=0)).sum(axis=0)
             made = {"a": a, "b": b, "turned": turned, "choice": drawn}
-            rows.append(pd.DataFrame({"worker": f"{group[0]}-{number}"} | made))
+            rows.append(pd.DataFrame({"worker": f"{group[0]}-{one_of}"} | made))
     table = pd.concat(rows, ignore_index=True)
     systems, turned = index.get_level_values(1).to_numpy(), table["turned"]
     sides = [np.where(turned, table[far], table[near]) for near, far in (("a", "b"), ("b", "a"))]
@@ -242,79 +239,165 @@ def stopped(
     return checked(table if least else table.drop(columns="chars_least"), TABLES["stops"])
 
 
-class Told(NamedTuple):
-    """What one study says: its estimate, whether the interval holds the truth, names of all notes, and of warnings but few_*."""
-
-    estimate: float
-    holds: bool
-    notes: frozenset[str]
-    warnings: frozenset[str]
-
-
-def told(
-    make: Callable[[np.random.Generator, dict[str, object]], CalibrationResult],
-    people: dict[str, object],
-    truth: float,
-    seed: int,
-) -> Told | None:
-    """Fit one study; None where it is refused."""
-    try:
-        fit = make(np.random.default_rng([seed, 5]), people)
-    except NotIdentifiedError:
-        return None
-    ((_, (low, high)),) = fit.conf_int().items()
-    return Told(
-        estimate=float(fit.estimates[0]),
-        holds=(low is None or low <= truth) and (high is None or truth <= high),
-        notes=frozenset(note.name for note in fit.diagnostics),
-        warnings=frozenset(
-            note.name
-            for note in fit.diagnostics
-            if note.severity == "warning" and not note.name.startswith("few_")
+def listed(
+    rng: np.random.Generator,
+    *,
+    people: int = 60,
+    each: int = 4,
+    lists: int = 40,
+    ranks: int = 20,
+    kinds: tuple[float, ...] = (0.8,),
+    by: str = "person",
+    list_sd: float = 0.0,
+    finish: float = 0.0,
+    tiring: bool = False,
+) -> pd.DataFrame:
+    """Draw table stops of ranked lists, three entries of which fill a screen; kinds of people, or of lists, are as many of each."""
+    worker = np.repeat(np.arange(people), each)
+    text = np.concatenate([rng.permutation(lists)[:each] for _ in range(people)])
+    p = np.array(kinds)[(worker if by == "person" else text) % len(kinds)]
+    p = 1 / (1 + (1 - p) / p * np.exp(-list_sd * rng.normal(size=lists)[text]))
+    read = rng.integers(1, ranks + 1, len(p)) if tiring else rng.geometric(1 - p)
+    read = np.where((rng.random(people) < finish)[worker], ranks, read)
+    seen = np.minimum(read + 2, ranks)
+    return checked(
+        pd.DataFrame(
+            {
+                "worker": [f"w{one}" for one in worker],
+                "topic": [f"q{one}" for one in text],
+                "system": "A",
+                "layout": "stacked",
+                "chars_read": seen * 140.0,
+                "text_chars": ranks * 140.0,
+                "reached_end": seen == ranks,
+                "rank_read": seen,
+                "ranks": ranks,
+            }
         ),
+        TABLES["stops"],
     )
 
 
-def fit_preferences(rng: np.random.Generator, people: dict[str, object]) -> CalibrationResult:
-    return fit_patience_from_preferences(judged(rng, **people), n_workers=1, with_jackknife=False)
+def true_persistence(people: Mapping[str, Any]) -> float:
+    """Return the p of mean depth, of whole lists; of one kind that is its p."""
+    kinds, ranks = np.array(people.get("kinds", (0.8,))), people.get("ranks", 20)
+    k = np.arange(1, ranks - 3)
+    depth = float((kinds[:, None] ** k).sum(axis=1).mean())
+    return float(brentq(lambda p: float((p**k).sum()) - depth, 0.01, 0.999))
 
 
-def fit_stops(rng: np.random.Generator, people: dict[str, object]) -> CalibrationResult:
-    return fit_patience_from_stops(stopped(rng, **people), rng=rng, resamples=400)
+@cache
+def nearest_line(decay: str, effect: float, topics: int, number: int) -> float:
+    """Return the L of the line nearest to a decay, on one collection."""
+    rng = np.random.default_rng([number, topics, 7])
+    pairs = judged(rng, topics=topics, people=150, decay=decay, effect=effect, number=number)
+    return float(fit_patience_from_preferences(pairs, n_workers=150, with_jackknife=False).estimates[0])
 
 
-def line(label: str, right: str, truth: float, found: list[Told | None]) -> str:
+class Told(NamedTuple):
+    """What one study says: its estimate, width and whether the interval holds the truth; by its checks, names of warnings but few_*, and whether other laws hold it."""
+
+    estimate: float
+    width: float
+    holds: bool
+    warnings: frozenset[str] | None
+    others_hold: bool
+
+
+def told(part: str, people: Mapping[str, Any], checked_studies: int, seed: int) -> Told | None:
+    """Fit one study; None where it is refused."""
+    rng = np.random.default_rng([seed, 5])
+    try:
+        fit, data, truth, scale = PARTS[part][1](rng, people)
+    except NotIdentifiedError:
+        return None
+    ((name, (low, high)),) = fit.conf_int().items()
+    ends = (0.0 if low is None else low, np.inf if high is None else high)
+    with np.errstate(divide="ignore"):
+        width = float(scale(ends[1]) - scale(ends[0]))
+    warnings, others = None, False
+    if seed < checked_studies:
+        findings = run_checks(fit, data)
+        warnings = frozenset(
+            one.name for one in findings if one.severity == "warning" and not one.name.startswith("few_")
+        )
+        laws = [law for one in findings for law in one.sensitivity.get(name, ())]
+        values = [end for law in laws for end in (law.estimate, law.low, law.high) if end is not None]
+        others = bool(values) and min(*ends, *values) <= truth <= max(*ends, *values)
+    held = ends[0] <= truth <= ends[1]
+    return Told(float(scale(fit.estimates[0])), width, held, warnings, others)
+
+
+def fit_preferences(rng: np.random.Generator, people: Mapping[str, Any]) -> Any:
+    number = int(np.random.default_rng(rng.bit_generator.seed_seq).integers(20))  # type: ignore[attr-defined]
+    pairs = judged(rng, **people)
+    fit = fit_patience_from_preferences(pairs, n_workers=1, with_jackknife=False)
+    truth = PATIENCE["preferences"]
+    if "decay" in people:
+        truth = nearest_line(people["decay"], people.get("effect", EFFECT), people.get("topics", 25), number)
+    return fit, pairs, truth, np.log
+
+
+def fit_texts(rng: np.random.Generator, people: Mapping[str, Any]) -> Any:
+    stops = stops_of_texts(stopped(rng, **people))
+    truth = NEAREST_TO_EXPONENTIAL if "exponential" in people else PATIENCE["stops"]
+    return fit_stops(stops, rng=rng, resamples=400), stops, truth, np.log
+
+
+def fit_lists(rng: np.random.Generator, people: Mapping[str, Any]) -> Any:
+    steps = list_steps(listed(rng, **people))
+    return fit_steps(steps), steps, true_persistence(people), logit
+
+
+def reference(part: str, people: Mapping[str, Any]) -> float:
+    """Return 1.96, or Student's t with few people or topics."""
+    sizes = {
+        "preferences": [people.get("topics", 25)] + ([] if people.get("own") else [people.get("people", 10)]),
+        "stops": [people.get("people", 100), people.get("texts", 99)],
+        "lists": [people.get("people", 60), people.get("lists", 40)],
+    }[part]
+    few = min(sizes)
+    return float(stdtrit(few - 1, 0.975)) if few < 20 or (people.get("people", 99) < 30) else 1.96
+
+
+def line(part: str, label: str, people: Mapping[str, Any], found: list[Told | None]) -> str:
     fits = [one for one in found if one is not None]
-    made = max(len(fits), 1)
-    names = set(right.split(","))
-    counts = [sum(one.holds for one in fits), sum(bool(names & one.notes) for one in fits)]
-    counts.append(sum(bool(one.warnings) for one in fits))
-    wrong = [sum(not one.holds and not names & one.warnings for one in fits)]
-    wrong.append(sum(not one.holds and not one.warnings for one in fits))
-    shares = " | ".join(f"{count / made:.2f}" for count in counts)
-    middle = f"{np.median([one.estimate for one in fits]):.0f}" if fits else "-"
-    refused = (len(found) - len(fits)) / len(found)
-    unnamed, silent = (count / len(found) for count in wrong)
-    return f"| {label} | {truth:.0f} | {middle} | {shares} | {refused:.2f} | {unnamed:.2f} | {silent:.2f} |"
+    refused = 1 - len(fits) / len(found)
+    if not fits:
+        return f"| {part}: {label} | - | - | - | - | 1.00 | {refused:.2f} |"
+    estimates = np.array([one.estimate for one in fits])
+    finite = estimates[np.isfinite(estimates)]
+    middle = np.exp(np.median(estimates)) if part != "lists" else expit(np.median(estimates))
+    width = np.median([one.width for one in fits]) / (2 * reference(part, people) * finite.std())
+    seen = [one for one in fits if one.warnings is not None]
+    warned = np.mean([bool(one.warnings) for one in seen])
+    held = np.mean([one.holds or one.others_hold or bool(one.warnings) for one in seen])
+    covers = np.mean([one.holds for one in fits])
+    shown = f"{middle:.0f}" if part != "lists" else f"{middle:.3f}"
+    return f"| {part}: {label} | {shown} | {covers:.3f} | {width:.2f} | {warned:.2f} | {held:.2f} | {refused:.2f} |"
 
 
-def table(part: str, replications: int, engine: Engine) -> None:
-    regimes, fit = PARTS[part]
-    for label, (right, people) in regimes.items():
-        truth = people.get("patience", PATIENCE[part])
-        found = replicated(engine, partial(told, fit, people, truth), replications)
-        print(line(f"{part}: {label}", right, truth, found), flush=True)
+def table(part: str, replications: int, checked_studies: int, engine: Engine) -> None:
+    for label, people in PARTS[part][0].items():
+        found = replicated(engine, partial(told, part, people, checked_studies), replications)
+        print(line(part, label, people, found), flush=True)
 
 
-PARTS = {"preferences": (PREFERENCES, fit_preferences), "stops": (STOPS, fit_stops)}
+PARTS: Mapping[str, tuple[Mapping[str, dict[str, Any]], Callable[..., Any]]] = {
+    "stops": (STOPS, fit_texts),
+    "lists": (LISTS, fit_lists),
+    "preferences": (PREFERENCES, fit_preferences),
+}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--replications", type=int, default=40)
+    parser.add_argument("--replications", type=int, default=200)
+    parser.add_argument("--checked", type=int, default=60, help="studies whose checks are run")
     parser.add_argument("--only", choices=PARTS)
     engine_arguments(parser)
     options = parser.parse_args()
+    print("| regime | median estimate | covers | width | warned | held | refused |\n" + "|---" * 7 + "|")
     with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
         for part in PARTS:
             if options.only in (None, part):
-                table(part, options.replications, engine)
+                table(part, options.replications, options.checked, engine)

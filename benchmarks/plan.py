@@ -16,9 +16,9 @@ from calibration.agree.judged_task import judged_tasks
 from calibration.agree.task_agreement import score_differences
 from calibration.durations.fit import fit_away
 from calibration.durations.simulate import Diary, simulate_visits
-from calibration.patience.pairs import summary_pairs
-from calibration.patience.preferences import NAME, fit_patience_from_preferences
-from calibration.patience.simulate import Judges, simulate_preferences, simulate_summaries
+from calibration.models.patience.pairs import summary_pairs
+from calibration.models.patience.preferences import NAME, fit_patience_from_preferences
+from calibration.models.patience.simulate import Judges, simulate_preferences, simulate_summaries
 from calibration.plan.agreement import AgreementDesign
 from calibration.plan.patience import PatienceDesign
 from calibration.plan.search import plan_row

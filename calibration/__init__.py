@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from calibration.agree import AgreementTables, Evidence, read_scores, write_agreement
     from calibration.fit import FitOptions, UserModelFit, fit_user_model
     from calibration.inference.results import CalibrationResult, NotIdentifiedError
-    from calibration.patience.simulate import Judges, simulate_preferences
+    from calibration.models.patience.simulate import Judges, simulate_preferences
     from calibration.plan import (
         AgreementDesign,
         AwayDesign,
@@ -80,6 +80,6 @@ else:
         ".agree",
         ".rank",
         ".plan",
-        ".patience.simulate",
+        ".models.patience.simulate",
         ".simulate",
     )

@@ -15,16 +15,16 @@ from calibration.durations.exposures import away_exposure, session_exposure
 from calibration.durations.fit import AWAY, SESSION, fit_session_lengths, fit_times_away, plain_estimates
 from calibration.durations.fit import RESAMPLES as DURATION_RESAMPLES
 from calibration.durations.result import DurationFit
+from calibration.fit.patience import fit_patience
 from calibration.inference.attempts import Fitted, Unmade, attempt, guarded
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, Skipped
 from calibration.intents.fit import IntentFit
 from calibration.models.lateness.answers import LatenessCounts, lateness_counts
 from calibration.models.lateness.fit import fit_lateness_counts
+from calibration.models.persistence import ListSteps, fit_steps, list_steps, list_stops
 from calibration.models.push.alpha import fit_alpha_to
 from calibration.models.push.judgments import PushJudgments, push_judgments
 from calibration.models.push.weights import PushFit, fit_weights_to
-from calibration.patience.fit import fit_patience
-from calibration.patience.persistence import fit_persistence, list_stops
 from calibration.reading.fit import fit_reading_speed
 from calibration.tables.preferences import WORKERS_UNKNOWN, knows_workers
 from calibration.tables.study import StudyRecord
@@ -339,9 +339,15 @@ def persistence(material: FitMaterial) -> Fitted:
         return Fitted(skipped=(Skipped(names=IN_LISTS, reason="table stops has no ranked list"),))
     found = Fitted()
     for language, suffix, lists in by_language(stops):
-        one = attempt([f"{PERSISTENCE}{suffix}"], lambda: fit_persistence(lists, language=language))  # noqa: B023 - called at once
+        one = _persistence(guarded(lambda: list_steps(lists, language=language)), f"{PERSISTENCE}{suffix}")  # noqa: B023 - called at once
         found += one.for_language(language) if suffix and language else one
     return found
+
+
+def _persistence(steps: ListSteps | Unmade, name: str) -> Fitted:
+    if isinstance(steps, Unmade):
+        return Fitted(skipped=(steps.skipped((name,)),))
+    return attempt((name,), lambda: fit_steps(steps), steps)
 
 
 FAMILIES: Mapping[str, Callable[[FitMaterial], Fitted]] = MappingProxyType(

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from calibration.inference.results import Skipped
-from calibration.patience.persistence import list_stops
-from calibration.patience.stops import text_stops
+from calibration.models.patience.stops import text_stops
+from calibration.models.persistence import list_stops
 from calibration.tables.study import StudyRecord
 from calibration.user_model.model import PERSISTENCE, plain_name
 

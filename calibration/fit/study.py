@@ -25,14 +25,14 @@ from calibration.fit.families import (
     patience,
 )
 from calibration.fit.findings import ReportedFinding, checked, reported
+from calibration.fit.patience import FROM_PAIRS
+from calibration.fit.patience import NAME as PATIENCE_NAME
 from calibration.fit.visits import noted_on_visits, with_visits
 from calibration.inference.attempts import Fitted, Unmade, guarded
 from calibration.inference.goodness import notes_on_few
 from calibration.inference.results import CalibrationResult, GoodnessOfFit, Skipped, info, warning
 from calibration.inference.wording import short
 from calibration.intents.fit import IntentFit, fit_intents
-from calibration.patience.fit import FROM_PAIRS
-from calibration.patience.fit import NAME as PATIENCE_NAME
 from calibration.raters.quality import QualityReport, quality_report
 from calibration.tables.preferences import counted_tables, left_out
 from calibration.tables.study import StudyRecord

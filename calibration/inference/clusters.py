@@ -8,7 +8,7 @@ them, and in two ways it may return negative variances.
 
 from collections.abc import Callable
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -96,6 +96,54 @@ def crossed_variance(influence: Floats, first: Ints, second: Ints) -> float:
 def _summed_variance(influence: Floats, group: Ints) -> float:
     sums = np.bincount(group, influence).astype(np.float64)
     return float(between_clusters(sums)) if len(sums) > 1 else 0.0
+
+
+class UnequalVariance(NamedTuple):
+    """The variance of an estimate by clusters of unequal size in two ways, and the degrees of freedom of each way.
+
+    Attributes
+    ----------
+    variance : float
+        By both ways at once, never below either.
+    df : (float, float)
+        Of the first and of the second way; one less than the clusters where all are as large.
+    """
+
+    variance: float
+    df: tuple[float, float]
+
+
+def crossed_unequal(influence: Floats, first: Ints, second: Ints, count: Floats) -> UnequalVariance:
+    """Return the variance of a sum of influences by clusters of two kinds that may cross and may be unequal.
+
+    As `crossed_variance`, but a cluster with the share s_j of the judgments pulls the estimate towards itself: with U_j the sums of
+    influences, V = sum_j U_j^2 / (1 - s_j), and by Satterthwaite's rule 1 / df = sum_j s_j^2 + sum_{j != k} s_j^2 s_k^2 / ((1 - s_j)
+    (1 - s_k)) (Bell and McCaffrey 2002). Clusters of one size have c / (c - 1) sum_j U_j^2 and df = c - 1.
+
+    Parameters
+    ----------
+    influence : (n,) ndarray of float
+        How far each row moves the estimate.
+    first, second : (n,) ndarray of int
+        Clusters of each row.
+    count : (n,) ndarray of float
+        Judgments in each row.
+    """
+    both = np.unique(first * (int(second.max()) + 1) + second, return_inverse=True)[1]
+    (one, df_one), (other, df_other), (cells, _) = (
+        _unequal_variance(influence, group, count) for group in (first, second, both)
+    )
+    return UnequalVariance(max(one, other, one + other - cells), (df_one, df_other))
+
+
+def _unequal_variance(influence: Floats, group: Ints, count: Floats) -> tuple[float, float]:
+    sums, size = np.bincount(group, influence), np.bincount(group, count)
+    share = size[size > 0] / size.sum()
+    if len(share) < 2:
+        return 0.0, 0.0
+    odds = share**2 / (1 - share)
+    df = 1 / float((share**2).sum() + odds.sum() ** 2 - (odds**2).sum())
+    return float((sums[size > 0] ** 2 / (1 - share)).sum()), df
 
 
 def chance_of_common(values: Floats, group: Ints) -> float:

@@ -1,7 +1,7 @@
 """Planned studies of patience: how many queries and workers tell L from preferences, and how well.
 
-Summaries are those of `calibration.patience.simulate.simulate_summaries`, stretched to the length one has in mind; people are
-`calibration.patience.simulate.Judges`. The interval is the likelihood-ratio set that `prefcal fit` prints.
+Summaries are those of `calibration.models.patience.simulate.simulate_summaries`, stretched to the length one has in mind; people are
+`calibration.models.patience.simulate.Judges`. The interval is the likelihood-ratio set that `prefcal fit` prints.
 """
 
 import math
@@ -12,9 +12,9 @@ import numpy as np
 
 from calibration.inference.choice import Votes, choice_probabilities
 from calibration.inference.results import NotIdentifiedError
-from calibration.patience.pairs import JudgedSummaries, Summaries, summary_pairs
-from calibration.patience.preferences import NAME, fit_patience_from_preferences
-from calibration.patience.simulate import KINDS, Judges, simulate_preferences, simulate_summaries
+from calibration.models.patience.pairs import JudgedSummaries, Summaries, summary_pairs
+from calibration.models.patience.preferences import NAME, fit_patience_from_preferences
+from calibration.models.patience.simulate import KINDS, Judges, simulate_preferences, simulate_summaries
 from calibration.plan.simulation import MOST, NOTHING, Outcome, people_needed, size_of
 from calibration.tables.preferences import pair_votes
 from metrics.arrays import Places
@@ -208,7 +208,7 @@ def _some_queries(stock: Stock, queries: int, pairs: int, rng: np.random.Generat
 
 
 def _drawn(pairs: JudgedSummaries, design: PatienceDesign, rng: np.random.Generator) -> Votes:
-    """Draw the votes of the workers, as `calibration.patience.simulate.simulate_preferences` does."""
+    """Draw the votes of the workers, as `calibration.models.patience.simulate.simulate_preferences` does."""
     judges = design.judges
     difference = pairs.differences(np.array([1 / design.true]))[0]
     liking = rng.normal(0, judges.unexplained_sd, pairs.summaries.count)

@@ -37,7 +37,7 @@ drawing
 # readers of lists, so these are simulated.
 import numpy as np
 
-from calibration.patience.stops_result import ListReaders, simulate_list_stops
+from calibration.models.persistence import ListReaders, simulate_list_stops
 
 lists = simulate_list_stops(0.8, np.random.default_rng(1), ListReaders())
 going_on = prefcal.fit({"stops": lists}, options=prefcal.FitOptions(simulations=0)).results["rbp_p"]

@@ -5,8 +5,8 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
-from calibration.patience.pairs import JudgedSummaries, summary_pairs
-from calibration.patience.simulate import Judges, simulate_preferences, simulate_summaries
+from calibration.models.patience.pairs import JudgedSummaries, summary_pairs
+from calibration.models.patience.simulate import Judges, simulate_preferences, simulate_summaries
 from calibration.tables.files import checked
 from calibration.tables.preferences import VOTES, judged_pairs, pair_votes
 from calibration.tables.tables import TABLES

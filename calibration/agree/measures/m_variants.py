@@ -15,12 +15,12 @@ from calibration.agree.judged_task import JudgedTask
 from calibration.agree.measures.variants import Fit, Role, Sweep, Variant, side_by_side
 from calibration.inference.clusters import jackknife_groups
 from calibration.inference.results import NotIdentifiedError
+from calibration.models.patience import grid as patience_grid
+from calibration.models.patience.pairs import JudgedSummaries, summary_pairs
+from calibration.models.patience.preferences import kappa_grid, without_each_group
 from calibration.models.push.alpha import NAMES
 from calibration.models.push.judgments import SIGNS, WEIGHTS, PushJudgments, push_judgments
 from calibration.models.push.weights import Judged, judged_by, search_weights
-from calibration.patience import grid as patience_grid
-from calibration.patience.pairs import JudgedSummaries, summary_pairs
-from calibration.patience.profile import kappa_grid, without_each_group
 from metrics.arrays import Floats
 from metrics.registry import Measure, short_number
 from metrics.summaries.score import MMeasure, m_from_positions

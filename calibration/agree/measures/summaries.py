@@ -21,7 +21,7 @@ from calibration.agree.measures.m_variants import (
 )
 from calibration.agree.measures.variants import Fit, Sweep, Variant, without_known
 from calibration.inference.results import NotIdentifiedError
-from calibration.patience.pairs import given_probabilities
+from calibration.models.patience.pairs import given_probabilities
 from calibration.tables.sources import TaskSources
 from calibration.user_model.measures import intent_shares, patience_chars
 from metrics.errors import input_fault, listed

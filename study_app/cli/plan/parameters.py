@@ -75,7 +75,7 @@ def patience(
 
     By default: at how many queries is the 95 % interval of L at most 0.4 L wide? There are at most 21 pairs a query.
     """
-    from calibration.patience.simulate import Judges
+    from calibration.models.patience.simulate import Judges
     from calibration.plan.patience import MOST_PAIRS, PatienceDesign
     from study_app.cli.plan.question import PlanQuestion
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from calibration.inference.wording import shown, shown_interval
+from calibration.user_model.model import plain_name
 from metrics.errors import counted
 from study_app.cli.output import Cell, table_text
 
@@ -34,6 +35,8 @@ def machine_row(name: str, entry: "ParameterEntry") -> tuple[Cell, ...]:
     )
 
 
+IN_THE_FILE_ONLY = frozenset({"patience_chars_spread", "patience_chars_grid"})
+"""Parameters that describe others: they stand in the model and in machine-readable output, not in the table for people."""
 MOST_WARNINGS = 5
 """Warnings that are printed; all of them stand in quality.json."""
 
@@ -78,6 +81,7 @@ def _table(parameters: Mapping[str, "ParameterEntry"]) -> str:
             entry.rows,
         )
         for name, entry in parameters.items()
+        if plain_name(name) not in IN_THE_FILE_ONLY
     ]
     interval = f"{100 * _level(parameters):.4g} % interval"
     return table_text(("name", "estimate", interval, "other laws", "unit", "workers", "rows"), rows)

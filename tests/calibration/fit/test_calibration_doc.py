@@ -32,7 +32,7 @@ def diagnostics() -> set[str]:
     fixed = set(re.findall(r'\b(?:info|warning|make)\)?\(\s*"(\w+)"', source))
     composed = {f"{reason}_workers" for reason in ("excluded", "withdrawn", "incomplete")}
     composed |= {f"{part}_form" for part in ("pain", "gain")}
-    composed |= {f"decay_{form}" for form in ("hyperbolic", "step", "at_zero", "at_one")}
+    composed |= {f"decay_{form}" for form in ("form", "hyperbolic", "step", "at_zero", "at_one")}
     composed |= set(re.findall(r'\bname="(\w+)"', checks)) | set(
         re.findall(r'\b_warning\(\s*"(\w+)"', checks)
     )

@@ -10,8 +10,13 @@ from calibration.durations.fit import AWAY, SESSION
 from calibration.fit.families import FitOptions
 from calibration.fit.study import UserModelFit, fit_user_model
 from calibration.intents.fit import collection_files, mean_importance
-from calibration.patience.simulate import Judges, simulate_preferences, simulate_summaries, simulate_votes
-from calibration.patience.stops_result import simulate_stops
+from calibration.models.patience.simulate import (
+    Judges,
+    simulate_preferences,
+    simulate_stops,
+    simulate_summaries,
+    simulate_votes,
+)
 from calibration.tables.files import checked, read_tables, write_tables
 from calibration.tables.tables import TABLES
 from calibration.user_model.model import PARAMETERS, read_user_model, write_user_model

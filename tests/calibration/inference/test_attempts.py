@@ -103,7 +103,7 @@ def test_no_family_takes_another_with_it(places, whole_study, monkeypatch):
 
 def test_one_source_of_patience_leaves_the_others(monkeypatch):
     """And the default is taken from what is left."""
-    monkeypatch.setattr("calibration.patience.preferences.fit_patience_from_preferences", broken)
+    monkeypatch.setattr("calibration.models.patience.preferences.fit_patience_from_preferences", broken)
     fit = fitted(study(), simulations=0)
 
     assert list(fit.model.parameters) == [
@@ -136,7 +136,7 @@ def test_an_interval_that_cannot_be_computed_costs_its_own_fit_only(monkeypatch)
 
 def test_a_test_of_the_model_that_fails_is_a_warning_beside_the_estimate(monkeypatch):
     """The number was found all the same."""
-    monkeypatch.setattr("calibration.patience.preferences.PreferencesFit.goodness_of_fit", broken)
+    monkeypatch.setattr("calibration.models.patience.preferences.PreferencesFit.goodness_of_fit", broken)
     entry = fitted(study()).model.parameters["patience_chars_preferences"]
 
     (note,) = [note for note in entry.diagnostics if note.name == "goodness_of_fit"]

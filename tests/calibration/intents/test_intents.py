@@ -11,7 +11,7 @@ from scipy.special import betaln
 from calibration.inference.results import NotIdentifiedError
 from calibration.intents.fit import IntentFit, fit_intents, normalised, vote_counts
 from calibration.intents.prior import beta_posterior
-from calibration.patience.simulate import simulate_summaries, simulate_votes
+from calibration.models.patience.simulate import simulate_summaries, simulate_votes
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
 

@@ -12,9 +12,9 @@ from calibration.agree.judged_task import judged_tasks
 from calibration.agree.task_agreement import score_differences
 from calibration.durations.fit import fit_away
 from calibration.durations.simulate import Diary, simulate_visits
+from calibration.models.patience.simulate import Judges, simulate_preferences, simulate_summaries
 from calibration.models.push.simulate import PushJudges, simulate_push_judgments
 from calibration.models.push.weights import fit_weights_to
-from calibration.patience.simulate import Judges, simulate_preferences, simulate_summaries
 from calibration.plan.agreement import AgreementDesign, DifferenceDesign, _two_measures
 from calibration.plan.patience import MOST_PAIRS, PatienceDesign, _some_queries
 from calibration.plan.search import plan_row

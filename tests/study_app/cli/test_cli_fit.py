@@ -14,6 +14,7 @@ from calibration.fit.study import fit_user_model
 from calibration.simulate import Study, simulate_study
 from calibration.tables.files import read_tables, tables_sha256, write_tables
 from calibration.user_model.model import PARAMETERS, read_user_model, write_user_model
+from study_app.cli.tables.fit_table import IN_THE_FILE_ONLY
 from tests.calibration.fit.test_fit import study
 from tests.study_app.prefcal_command import few_simulations, run_apart, run_here, run_once
 
@@ -100,7 +101,9 @@ def test_the_model_is_written_and_shown_to_people(fitted, tables):
     assert ended.code == 0
     header, _, *rows = ended.out.splitlines()
     assert header.split("  ")[0] == "name"
-    assert [row.split()[0] for row in rows[:5]] == PATIENCES
+    shown = [name for name in PATIENCES if name not in IN_THE_FILE_ONLY]
+    assert [row.split()[0] for row in rows[: len(shown)]] == shown
+    assert set(PATIENCES) <= set(model.parameters)
     assert "P(i|q) of 30 intents of 6 topics from" in ended.out
     assert "more: prefcal fit --notes, or quality.json." in ended.out
     assert sum(line.startswith("! ") for line in ended.out.splitlines()) <= 5

@@ -1,0 +1,1 @@
+"""Doubts about patience: `calibration.models.patience`."""

@@ -1,0 +1,119 @@
+"""Do some readers always go to the end, or never beyond the first screen?
+
+Two classes of such people beside people with a log-normal patience (McLachlan and Peel 2000). Both shares are on the edge of their range
+where there are none: the likelihood ratio has a quarter of 0, a half of chi-squared with 1 and a quarter with 2 degrees of freedom
+(Self and Liang 1987).
+"""
+
+import math
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import chdtrc
+
+from calibration.checks.finding import Finding
+from calibration.checks.patience.without import law_without
+from calibration.inference.people import fit_crowds
+from calibration.inference.wording import shown_p
+from calibration.models.patience.stops import (
+    LAPSES,
+    PATIENCES,
+    Stops,
+    StopsFit,
+    fit_stops,
+    logliks_of_people,
+)
+from metrics.arrays import Bools, Floats
+
+NOT_A_LINE = "stops not along a line"
+"""What alike stops, patience that differs and another form would all explain."""
+FIRST_LINES = 0.15
+"""Share of a screen."""
+LEVEL = 0.05
+"""A p-value above it: the other checks count everybody."""
+RESAMPLES = 400
+
+
+class AlikeStops(NamedTuple):
+    """Classes of readers who always go to the end, or never beyond the first screen.
+
+    Attributes
+    ----------
+    people : (w,) ndarray of bool
+        Who is more probably in one of the classes than not.
+    gain : float
+        Log-likelihood that classes and a patience that differs explain beyond one patience.
+    p_value : float
+        How often the classes would explain as much beyond a patience that differs if there were none.
+    """
+
+    people: Bools
+    gain: float
+    p_value: float
+
+
+@lru_cache(maxsize=1)
+def alike_stops(stops: Stops, patience: float) -> AlikeStops | None:
+    """Return who always stops alike; None where there is one person or no patience."""
+    if math.isinf(patience) or len(stops.people) < 2:
+        return None
+    grid = math.log(patience) + PATIENCES
+    alone, beside = fit_crowds(logliks_of_people(stops, np.exp(grid)), grid, _classes(stops))
+    ratio = 2 * max(beside.loglik - alone.loglik, 0.0)
+    return AlikeStops(
+        people=beside.posterior.sum(axis=1) > 0.5,
+        gain=beside.loglik - float(alone.profile[0]),
+        p_value=float(chdtrc(1, ratio) / 2 + chdtrc(2, ratio) / 4),
+    )
+
+
+def stops_in_earnest(stops: Stops, patience: float) -> Stops:
+    """Return the stops without those of people found to stop always alike."""
+    alike = alike_stops(stops, patience)
+    if alike is None or alike.p_value >= LEVEL or not alike.people.any() or alike.people.all():
+        return stops
+    return stops.of(~alike.people[stops.worker])
+
+
+def check_alike_stops(fit: StopsFit, stops: Stops) -> Finding | None:
+    """Hold classes of people who always stop alike beside a patience that differs."""
+    patience = float(fit.estimates[0])
+    alike = alike_stops(stops, patience)
+    rest = stops_in_earnest(stops, patience)
+    if alike is None or rest is stops:
+        return None
+    count = int(alike.people.sum())
+    law = law_without(
+        f"without {count} of {len(stops.people)} people",
+        lambda: fit_stops(rest, rng=np.random.default_rng(1), resamples=RESAMPLES),
+    )
+    return Finding(
+        name="alike_stops",
+        p_value=alike.p_value,
+        explains=NOT_A_LINE,
+        gain=alike.gain,
+        sentence=f"{count} of {len(stops.people)} people always go to the end, or never beyond the first screen ({shown_p(alike.p_value)}): they are in "
+        f"this patience of {patience:.0f}; {law.sentence}.",
+        sensitivity=law.sensitivity(next(iter(fit.parameters))),
+    )
+
+
+def _classes(stops: Stops) -> Floats:
+    """Return the log-likelihood of each person in either class, (people, 2).
+
+    The first always finishes, the second never leaves the first screen. The latter's stops are even over the screen, or over its first lines: each with the chance of a half.
+    """
+    rare, screen_chars = LAPSES / stops.length, stops.screen_chars
+    rows = [np.where(stops.stopped, rare, 1 - LAPSES)]
+    for reach in (screen_chars, FIRST_LINES * screen_chars):
+        inside = stops.stopped & (stops.low < reach) & (stops.high <= screen_chars)
+        rows.append(
+            np.where(
+                inside,
+                (1 - LAPSES) / np.maximum(reach, stops.high - stops.low),
+                np.where(stops.stopped, rare, LAPSES),
+            )
+        )
+    finishes, screen, lines = stops.summed(np.log(np.stack(rows, axis=1))).T
+    return np.stack([finishes, np.logaddexp(screen, lines) - math.log(2)], axis=1)

@@ -1,0 +1,28 @@
+"""Do preferences and stops tell the same patience?"""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+from calibration.checks.finding import Finding
+from calibration.inference.results import CalibrationResult
+from calibration.inference.uncertainty import Interval
+from calibration.inference.wording import shown_interval
+
+
+def check_estimates_apart(fits: Sequence[CalibrationResult]) -> list[Finding]:
+    """Say which 95 % intervals of one patience have nothing in common."""
+    intervals = {name: ends for fit in fits for name, ends in fit.conf_int().items()}
+    return [
+        Finding(
+            name="disjoint_intervals",
+            severity="warning",
+            sentence=f"The intervals of {one} {shown_interval(intervals[one])} and {other} "
+            f"{shown_interval(intervals[other])} have nothing in common: they measure different things here.",
+        )
+        for one, other in combinations(sorted(intervals), 2)
+        if _is_below(intervals[one], intervals[other]) or _is_below(intervals[other], intervals[one])
+    ]
+
+
+def _is_below(first: Interval, second: Interval) -> bool:
+    return first[1] is not None and second[0] is not None and first[1] < second[0]

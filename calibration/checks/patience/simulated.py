@@ -1,0 +1,17 @@
+"""Test a distance from a fitted law against those of data drawn from it."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.special import chdtrc
+
+
+def chance_of_distance(observed: float, simulated: Sequence[float]) -> float:
+    """Return p of a squared distance against simulated ones.
+
+    That of a multiple of a chi-squared with their mean and variance: a share of so many simulated distances could not be below one of so many, which no correction over several tests would let reject.
+    """
+    mean, variance = float(np.mean(simulated)), float(np.var(simulated, ddof=1))
+    if variance == 0:
+        return 1.0
+    return float(chdtrc(2 * mean**2 / variance, 2 * mean * observed / variance))

@@ -1,0 +1,111 @@
+"""Do stops fall along a line?
+
+The test of the curve compares its mean squared distance from the fitted line with those of simulated readers of the same texts, fitted anew; its
+p is that of a multiple of a chi-squared with the mean and the variance of the simulated distances. The exponential decay is held beside
+the line by likelihood: a gain g over the truth comes about with a chance of at most exp(-g) (Markov's inequality).
+"""
+
+import math
+from functools import lru_cache
+
+import numpy as np
+
+from calibration.checks.finding import Finding
+from calibration.checks.patience.careless_stops import NOT_A_LINE
+from calibration.checks.patience.patience_differs import stop_residuals
+from calibration.checks.patience.simulated import chance_of_distance
+from calibration.inference.clusters import chance_of_common
+from calibration.inference.wording import shown_p
+from calibration.models.patience.stops import (
+    LAPSES,
+    PATIENCES,
+    Stops,
+    StopsFit,
+    curve_positions,
+    line_fits,
+    logliks_of_people,
+    simulated_stops,
+    survival_curves,
+)
+from calibration.user_model.model import OtherLaw, plain_name
+from metrics.arrays import Floats
+
+SIMULATIONS = 99
+LEVEL = 0.05
+"""Of the test whether texts differ."""
+
+
+def check_exponential(fit: StopsFit, stops: Stops) -> Finding | None:
+    """Hold an exponential decay beside the line; None where the line is likelier."""
+    if math.isinf(fit.estimates[0]) or _texts_differ(stops):
+        return None
+    scale, gain = exponential_gain(stops, float(fit.estimates[0]))
+    if gain <= 0:
+        return None
+    p_value = math.exp(-gain)
+    nearest = 1 / float(line_fits(np.exp(-fit.positions[None] / scale), fit.positions)[0])
+    law = OtherLaw(
+        law="exponential decay", estimate=nearest, explains="better" if p_value < 0.05 else "as well"
+    )
+    return Finding(
+        name="decay_exponential",
+        p_value=p_value,
+        explains=NOT_A_LINE,
+        gain=gain,
+        sentence=f"Stops fall off exponentially rather than along a line (log-likelihood {gain:.1f} higher, {shown_p(p_value)}): 1/e still read after {scale:.0f} "
+        f"characters. The L given, {fit.estimates[0]:.0f}, is that of the nearest line; do not read it as such a length.",
+        sensitivity={plain_name(next(iter(fit.parameters))): (law,)},
+    )
+
+
+def _texts_differ(stops: Stops) -> bool:
+    """Say if texts differ: stops are then no independent draws from one curve."""
+    return chance_of_common(stop_residuals(stops), stops.text) < LEVEL
+
+
+def exponential_gain(stops: Stops, patience: float) -> tuple[float, float]:
+    """Return the 1/e length of an exponential law, and its log-likelihood over the line's."""
+    scale = patience * np.exp(PATIENCES)
+    linear = logliks_of_people(stops, scale).sum(axis=0).max()
+    low, high = (np.exp(-ends[:, None] / scale) for ends in (stops.low, stops.high))
+    known = stops.high > stops.low
+    wide = np.where(known, stops.high - stops.low, 1.0)[:, None]
+    share = np.where(stops.stopped[:, None], np.where(known[:, None], (low - high) / wide, high / scale), low)
+    rare = np.where(stops.stopped, 1 / stops.length, 0.5)[:, None]
+    total = np.log((1 - LAPSES) * share + LAPSES * rare).sum(axis=0)
+    return float(scale[total.argmax()]), float(total.max() - linear)
+
+
+def check_straight_curve(fit: StopsFit, stops: Stops) -> Finding | None:
+    """Test whether the survival curve is a line; any cause that is named says more."""
+    patience = float(fit.estimates[0])
+    if math.isinf(patience) or _texts_differ(stops):
+        return None
+    distance = _distance(fit.curve, fit.positions, patience)
+    p_value = chance_of_distance(distance, _simulated_distances(stops, patience))
+    return Finding(
+        name="straight_survival_curve",
+        p_value=p_value,
+        explains=NOT_A_LINE,
+        sentence=f"The share still reading lies {math.sqrt(distance):.3f} from the fitted line on average ({shown_p(p_value)} by {SIMULATIONS} simulated studies)"
+        f"{': people differ in patience, or some of them always finish.' if p_value < 0.05 else ': a line describes it.'}",
+    )
+
+
+@lru_cache(maxsize=1)
+def _simulated_distances(stops: Stops, patience: float) -> list[float]:
+    """Simulate studies once for all parameters of a fit; return their distances."""
+    rng = np.random.default_rng(1)
+    return [_simulated_distance(stops.length, patience, rng) for _ in range(SIMULATIONS)]
+
+
+def _simulated_distance(text_chars: Floats, patience: float, rng: np.random.Generator) -> float:
+    read, stopped = simulated_stops(text_chars, patience, rng)
+    positions = curve_positions(read)
+    curve = survival_curves(read, stopped, np.ones((1, len(read))), positions)
+    kappa = float(line_fits(curve, positions)[0])
+    return _distance(curve[0], positions, 1 / kappa if kappa > 0 else math.inf)
+
+
+def _distance(curve: Floats, positions: Floats, patience: float) -> float:
+    return float(np.mean((curve - np.maximum(0.0, 1 - positions / patience)) ** 2))

@@ -1,0 +1,35 @@
+"""What an estimate is without some people."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from calibration.inference.results import CalibrationResult, NotIdentifiedError
+from calibration.inference.uncertainty import closed
+from calibration.inference.wording import shown
+from calibration.user_model.model import OtherLaw, plain_name
+
+
+class LawWithout(NamedTuple):
+    """An estimate without some people, in words and as a value, if there is one."""
+
+    sentence: str
+    law: OtherLaw | None
+
+    def sensitivity(self, name: str) -> Mapping[str, tuple[OtherLaw, ...]]:
+        """Return it as the sensitivity of a parameter."""
+        return {} if self.law is None else {plain_name(name): (self.law,)}
+
+
+def law_without(law: str, fit: Callable[[], CalibrationResult]) -> LawWithout:
+    """Fit the others, and say what their estimate is."""
+    try:
+        others = fit()
+        ((estimate, (low, high)),) = zip(others.parameters.values(), others.conf_int().values(), strict=True)
+    except NotIdentifiedError:
+        return LawWithout("without them there is none", None)
+    value = "without a bound" if math.isinf(estimate) else shown(estimate)
+    return LawWithout(
+        f"without them it is {value}",
+        OtherLaw(law=law, estimate=closed(estimate), low=low, high=high, explains="better"),
+    )

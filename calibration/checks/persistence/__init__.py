@@ -1,0 +1,1 @@
+"""Doubts about persistence in ranked lists: `calibration.models.persistence`."""

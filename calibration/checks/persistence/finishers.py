@@ -1,0 +1,86 @@
+"""Do some people always go to the end of the list?
+
+A class of people who never stop, beside people with one p (McLachlan and Peel 2000); its share is on the edge of its range where there
+are none, so the likelihood ratio has half a chi-squared (Self and Liang 1987).
+"""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import chdtrc
+
+from calibration.checks.finding import Finding
+from calibration.checks.patience.without import law_without
+from calibration.inference.people import careless_class
+from calibration.inference.wording import shown_p
+from calibration.models.persistence import ListSteps, PersistenceFit, fit_steps
+from metrics.arrays import Bools
+
+NOT_GEOMETRIC = "steps not geometric"
+"""What people who always go to the end, people or lists that differ, and another law would all explain."""
+ROUNDS = 30
+LEVEL = 0.05
+"""A p-value above it: the other checks count everybody."""
+_NEVER = -1e4
+"""Log-likelihood of a stop of who never stops."""
+
+
+class Finishers(NamedTuple):
+    """A class of people who always go to the end.
+
+    Attributes
+    ----------
+    people : (w,) ndarray of bool
+        Who is more probably in it than not.
+    gain : float
+        Log-likelihood that it explains beyond one p.
+    p_value : float
+        How often it would explain as much if there were none.
+    """
+
+    people: Bools
+    gain: float
+    p_value: float
+
+
+@lru_cache(maxsize=1)
+def finishers(steps: ListSteps) -> Finishers:
+    """Return who always goes to the end."""
+    taken, stops = (
+        np.bincount(steps.worker, each, len(steps.people)) for each in (steps.taken, steps.stopped)
+    )
+    p, beyond = steps.share, np.where(stops > 0, _NEVER, 0.0)
+    for _ in range(ROUNDS):
+        people = careless_class(taken * np.log(p) + stops * np.log1p(-p), beyond)
+        weight = 1 - people.posterior
+        p = float(weight @ taken / (weight @ (taken + stops)))
+    plain = taken.sum() * np.log(steps.share) + stops.sum() * np.log1p(-steps.share)
+    gain = max(people.loglik - float(plain), 0.0)
+    return Finishers(people.is_one, gain, float(chdtrc(1, 2 * gain)) / 2)
+
+
+def steps_in_earnest(steps: ListSteps) -> ListSteps:
+    """Return the steps without those of people found to go always to the end."""
+    found = finishers(steps)
+    if found.p_value >= LEVEL or not found.people.any():
+        return steps
+    return steps.of(~found.people[steps.worker])
+
+
+def check_finishers(fit: PersistenceFit, steps: ListSteps) -> Finding | None:
+    """Hold a class of people who always go to the end beside one p."""
+    rest = steps_in_earnest(steps)
+    if rest is steps:
+        return None
+    found = finishers(steps)
+    law = law_without(f"without {found.people.sum()} of {len(steps.people)} people", lambda: fit_steps(rest))
+    return Finding(
+        name="always_to_the_end",
+        p_value=found.p_value,
+        explains=NOT_GEOMETRIC,
+        gain=found.gain,
+        sentence=f"{found.people.sum()} of {len(steps.people)} people always go to the end ({shown_p(found.p_value)}): they are in this persistence of "
+        f"{fit.estimates[0]:.3f}; {law.sentence}.",
+        sensitivity=law.sensitivity(next(iter(fit.parameters))),
+    )

@@ -1,0 +1,278 @@
+"""Patience L from everything that tables say about it: preferences, the paper's grid, stops; side by side.
+
+The three answer different questions (which L makes M agree with people; how far do people read) and are never
+pooled. `patience_chars` is the one from preferences where there is one, else the one from stops, unless these are all of
+visits to streams. Each language is fitted by itself.
+"""
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from calibration.checks.patience.estimates_apart import check_estimates_apart
+from calibration.inference.attempts import Fitted, Unmade, attempt, guarded
+from calibration.inference.results import CalibrationResult, NotIdentifiedError, Skipped
+from calibration.models.patience import grid as patience_grid
+from calibration.models.patience import preferences as patience_preferences
+from calibration.models.patience import stops as patience_stops
+from calibration.models.patience.pairs import JudgedSummaries, given_probabilities, summary_pairs
+from calibration.models.patience.preferences import PreferencesFit
+from calibration.models.patience.spread import NAME as SPREAD
+from calibration.models.patience.spread import PatienceSpread, spread_from_preferences, spread_from_stops
+from calibration.models.patience.stops import Stops, StopsFit
+from calibration.tables.preferences import WORKERS_UNKNOWN, judged_pairs, knows_workers, votes_by_pair
+from metrics.summaries.trailtext import Probabilities
+
+NAME = "patience_chars"
+FROM_PAIRS = (patience_preferences.NAME, patience_grid.NAME)
+OF_STREAMS = ("follows", "visits")
+"""Tables that only a study of streams has."""
+NOT_OF_TEXTS = (
+    f"all stops are of visits to streams, where people's time ends the reading too: {patience_stops.NAME} is no "
+    "patience with texts"
+)
+_BY_LANGUAGE = ("preferences", "stops")
+FEATURES = " (prefcal features makes it of a collection and runs; see prefcal features --help)"
+
+
+def fit_patience(
+    tables: Mapping[str, pd.DataFrame],
+    *,
+    seed: int,
+    voted: Probabilities | None = None,
+    resamples: int | None = None,
+) -> Fitted:
+    """Fit every patience that the tables can tell.
+
+    Parameters
+    ----------
+    tables : mapping of str to DataFrame
+        Of preferences, positions, intents and stops those that there are, with only the rows that count
+        (`calibration.tables.preferences.counted_tables`).
+    seed : int
+        Of every bootstrap; the draws of one fit do not depend on which others are made.
+    voted : mapping of topic to mapping of intent to float, optional
+        P(i|q) from votes, for topics without a probability in table intents. Topics with neither have equal ones.
+    resamples : int, optional
+        Samples of every bootstrap, instead of each fit's own number.
+
+    Returns
+    -------
+    Fitted
+        Language by language, `patience_chars` first in each.
+    """
+    results: list[CalibrationResult] = []
+    data: list[object] = []
+    skipped: list[Skipped] = []
+    tables = _of_texts(_about_summaries(tables))
+    languages = _languages(tables)
+    for language in languages:
+        suffix = f"[{language}]" if len(languages) > 1 else ""
+        sampling = _Sampling(language=language, seed=seed, resamples=resamples)
+        made = _fits(_of_language(tables, language if suffix else None), sampling, voted or {})
+        results += [_renamed(fit, f"{next(iter(fit.parameters))}{suffix}") for fit in made.results]
+        data += made.data
+        skipped += [
+            replace(one, names=tuple(f"{name}{suffix}" for name in one.names)) for one in made.skipped
+        ]
+    if len(languages) > 1:
+        skipped += _without_language(tables)
+    return Fitted(results=tuple(results), data=tuple(data), skipped=tuple(skipped))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sampling:
+    """How one language's bootstraps are drawn."""
+
+    language: str | None
+    seed: int
+    resamples: int | None
+
+    def rng(self, name: str) -> np.random.Generator:
+        return np.random.default_rng([self.seed, zlib.crc32(f"{name}[{self.language}]".encode())])
+
+    def samples(self, usual: int) -> int:
+        return usual if self.resamples is None else self.resamples
+
+
+def _about_summaries(tables: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
+    """Return the tables without the preferences of tasks that have no positions: those compare other things."""
+    if "preferences" not in tables or "positions" not in tables:
+        return tables
+    preferences, tasks = tables["preferences"], tables["positions"]["task"]
+    if tasks.isna().any() or not preferences["task"].isin(tasks).any():
+        return tables
+    return {**tables, "preferences": preferences[preferences["task"].isin(tasks)]}
+
+
+def _of_texts(tables: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
+    """Return the tables without the stops in ranked lists, and without table stops where it has no others."""
+    if "stops" not in tables:
+        return tables
+    stops = patience_stops.text_stops(tables["stops"])
+    if stops.empty and not tables["stops"].empty:
+        return {name: table for name, table in tables.items() if name != "stops"}
+    return {**tables, "stops": stops}
+
+
+def _languages(tables: Mapping[str, pd.DataFrame]) -> list[str | None]:
+    """Return the languages of preferences and stops; [None] when no row says its language."""
+    named = [tables[name]["language"].dropna() for name in _BY_LANGUAGE if name in tables]
+    return [*sorted({str(language) for column in named for language in column})] or [None]
+
+
+def _without_language(tables: Mapping[str, pd.DataFrame]) -> list[Skipped]:
+    """Say how many rows belong to no language, where there are several."""
+    lost = {name: int(tables[name]["language"].isna().sum()) for name in _BY_LANGUAGE if name in tables}
+    rows = [f"{count} rows of {name}" for name, count in lost.items() if count]
+    reason = f"{' and '.join(rows)} do not say their language and are left out"
+    return [Skipped(names=(NAME,), reason=reason)] if rows else []
+
+
+def _of_language(tables: Mapping[str, pd.DataFrame], language: str | None) -> dict[str, pd.DataFrame]:
+    """Return the tables with the rows of one language, or all rows for None."""
+    return {
+        name: frame[frame["language"] == language] if language is not None and name in _BY_LANGUAGE else frame
+        for name, frame in tables.items()
+    }
+
+
+def _fits(tables: Mapping[str, pd.DataFrame], sampling: _Sampling, voted: Probabilities) -> Fitted:
+    """Make the fits of one language, with `patience_chars` first and the spread of people last."""
+    stops = guarded(lambda: _stops(tables, sampling))
+    from_stops = (
+        Fitted(skipped=(stops.skipped((patience_stops.NAME,)),))
+        if isinstance(stops, Unmade)
+        else attempt((patience_stops.NAME,), lambda: _from_stops(stops, sampling), stops)
+    )
+    judged = guarded(lambda: _judged_summaries(tables, voted))
+    from_pairs = (
+        Fitted(skipped=(judged.skipped(FROM_PAIRS),))
+        if isinstance(judged, Unmade)
+        else _from_pairs(*judged, sampling)
+    )
+    from_preferences, on_grid = (
+        _named(from_pairs, patience_preferences.NAME),
+        _named(from_pairs, patience_grid.NAME),
+    )
+    skipped = Fitted(skipped=from_stops.skipped + from_pairs.skipped)
+    found = from_preferences + replace(from_stops, skipped=()) + on_grid + skipped
+    if (
+        not from_preferences.results
+        and isinstance(stops, Stops)
+        and stops.of_visits
+        and _is_of_streams(tables)
+    ):
+        return found + Fitted(skipped=(Skipped(names=(NAME,), reason=NOT_OF_TEXTS),))
+    source = from_preferences if from_preferences.results else from_stops
+    return _default(source, found) + found + _spread(source) if source.results else found
+
+
+def _named(fitted: Fitted, name: str) -> Fitted:
+    """Return the fit of one parameter among others."""
+    kept = [place for place, fit in enumerate(fitted.results) if name in fit.parameters]
+    return Fitted(
+        results=tuple(fitted.results[place] for place in kept),
+        data=tuple(fitted.data[place] for place in kept),
+    )
+
+
+def _from_pairs(pairs: JudgedSummaries, workers: int, sampling: _Sampling) -> Fitted:
+    """Make the fits of judged pairs; where nothing shows that M matters, neither."""
+    likely = attempt(
+        (patience_preferences.NAME,),
+        lambda: patience_preferences.fit_patience_from_preferences(pairs, n_workers=workers),
+        pairs,
+    )
+    for one in likely.skipped:
+        if one.reason.startswith(patience_preferences.NOTHING_SHOWS):
+            return Fitted(skipped=(replace(one, names=FROM_PAIRS),))
+    return likely + attempt((patience_grid.NAME,), lambda: _on_grid(pairs, workers, sampling), pairs)
+
+
+def _is_of_streams(tables: Mapping[str, pd.DataFrame]) -> bool:
+    return any(name in tables and not tables[name].empty for name in OF_STREAMS)
+
+
+def _stops(tables: Mapping[str, pd.DataFrame], sampling: _Sampling) -> Stops:
+    if "stops" not in tables:
+        raise NotIdentifiedError("there is no table stops")
+    return patience_stops.stops_of_texts(tables["stops"], sampling.language)
+
+
+def _from_stops(stops: Stops, sampling: _Sampling) -> CalibrationResult:
+    name = patience_stops.NAME
+    resamples = sampling.samples(patience_stops.RESAMPLES)
+    return patience_stops.fit_stops(stops, rng=sampling.rng(name), resamples=resamples)
+
+
+def _on_grid(pairs: JudgedSummaries, workers: int, sampling: _Sampling) -> CalibrationResult:
+    name = patience_grid.NAME
+    return patience_grid.fit_patience_on_grid(
+        pairs,
+        n_workers=workers,
+        rng=sampling.rng(name),
+        language=sampling.language,
+        resamples=sampling.samples(patience_grid.RESAMPLES),
+    )
+
+
+def _judged_summaries(
+    tables: Mapping[str, pd.DataFrame], voted: Probabilities
+) -> tuple[JudgedSummaries, int]:
+    """Return the pairs of summaries, and how many people judged them."""
+    missing = [name for name in ("preferences", "positions") if name not in tables]
+    if missing:
+        cure = "" if "preferences" in missing else FEATURES
+        raise NotIdentifiedError(f"there is no table {' and no table '.join(missing)}{cure}")
+    preferences, positions, intents = tables["preferences"], tables["positions"], tables.get("intents")
+    if not knows_workers(preferences):
+        raise NotIdentifiedError(WORKERS_UNKNOWN)
+    judged = judged_pairs(preferences)
+    if judged.empty:
+        raise NotIdentifiedError("no judgment counts")
+    probabilities = given_probabilities(intents, voted, positions)
+    pairs = summary_pairs(votes_by_pair(judged), positions, probabilities, judged=judged)
+    people = judged.loc[judged["topic"].isin(pairs.topics), "worker"].nunique()
+    given = set() if intents is None else set(intents.loc[intents["probability"].notna(), "topic"])
+    unknown = [topic for topic in pairs.topics if topic not in given]
+    from_votes = sum(topic in voted for topic in unknown)
+    return replace(pairs, voted=from_votes, uniform=len(unknown) - from_votes), people
+
+
+def _default(source: Fitted, found: Fitted) -> Fitted:
+    """Return `patience_chars`: the fit from preferences if there is one, else the one from stops."""
+    (fit,), (data,) = source.results, source.data
+    name = next(iter(fit.parameters))
+    default = replace(_renamed(fit, NAME), method=f"from {_word(name)}: {fit.method}")
+    apart = check_estimates_apart([one for one in found.results if patience_grid.NAME not in one.parameters])
+    return Fitted(results=(default.noted(*(one.diagnostic for one in apart)),), data=(data,))
+
+
+def _spread(source: Fitted) -> Fitted:
+    """Return how patience differs between people, by the source of `patience_chars`."""
+    (fit,), (data,) = source.results, source.data
+    made = guarded(lambda: _spread_of(fit, data))
+    if isinstance(made, Unmade):
+        return Fitted(skipped=(made.skipped((SPREAD,)),))
+    word = _word(next(iter(fit.parameters)))
+    return Fitted() if made is None else attempt((SPREAD,), lambda: made.result(word))
+
+
+def _spread_of(fit: CalibrationResult, data: object) -> PatienceSpread | None:
+    if isinstance(fit, PreferencesFit) and isinstance(data, JudgedSummaries):
+        return spread_from_preferences(data, fit.place)
+    if isinstance(fit, StopsFit) and isinstance(data, Stops):
+        return spread_from_stops(data, float(fit.estimates[0]))
+    return None
+
+
+def _word(name: str) -> str:
+    return name.rpartition("_")[2]
+
+
+def _renamed(fit: CalibrationResult, name: str) -> CalibrationResult:
+    return replace(fit, parameters={name: next(iter(fit.parameters.values()))})

@@ -1,0 +1,12 @@
+"""What checks of a patience, or of a persistence, say."""
+
+from calibration.checks.finding import Finding
+from calibration.checks.registry import run_checks
+
+
+def findings(fit: object, data: object) -> dict[str, Finding]:
+    return {finding.name: finding for finding in run_checks(fit, data)}
+
+
+def warned(fit: object, data: object) -> list[str]:
+    return [finding.name for finding in run_checks(fit, data) if finding.severity == "warning"]
