@@ -7,11 +7,11 @@ import pandas as pd
 
 from calibration.durations.simulate import Diary, simulate_visits
 from calibration.models.lateness.simulate import LatenessRaters, simulate_lateness
+from calibration.models.reading.law import Readers, simulate_reads
 from calibration.patience.simulate import Judges, simulate_preferences, simulate_summaries, simulate_votes
 from calibration.patience.stops_result import ListReaders, simulate_list_stops, simulate_stops
 from calibration.push.simulate import PushJudges, simulate_push_cells, simulate_push_preferences
 from calibration.raters.simulate import Assessors, simulate_importance
-from calibration.reading.law import Readers, simulate_reads
 from calibration.tables.definition import Tables
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES

@@ -12,7 +12,18 @@ from calibration.checks.lateness import floor as lateness_floor
 from calibration.checks.lateness import form as lateness_form
 from calibration.checks.lateness import nuggets_differ as lateness_nuggets
 from calibration.checks.lateness import own_decays as lateness_own
+from calibration.checks.reading import (
+    alike_times,
+    dwell_times,
+    extra_time,
+    fast_readers,
+    items_differ,
+    lengths,
+    rows_left_out,
+)
+from calibration.checks.reading import form as reading_form
 from calibration.models.lateness.fit import LatenessFit
+from calibration.models.reading.fit import ReadingSpeedFit
 from metrics.agreement.comparison import holm
 
 Check: TypeAlias = Callable[[Any, Any], Finding | None]
@@ -30,6 +41,20 @@ CHECKS: Mapping[type, tuple[Check, ...]] = MappingProxyType(
             lateness_design.check_levels,
             lateness_design.check_nugget_number,
             lateness_design.check_who_was_asked,
+        ),
+        ReadingSpeedFit: (
+            alike_times.check_alike_times,
+            extra_time.check_extra_time,
+            fast_readers.check_fast_readers,
+            lengths.check_range_of_lengths,
+            lengths.check_time_per_item,
+            items_differ.check_items,
+            items_differ.check_item_number,
+            dwell_times.check_shortest_time,
+            reading_form.check_form,
+            rows_left_out.check_rows_left_out,
+            rows_left_out.check_lists,
+            rows_left_out.check_interrupted,
         ),
     }
 )

@@ -3,7 +3,7 @@
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -20,13 +20,14 @@ from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifie
 from calibration.intents.fit import IntentFit
 from calibration.models.lateness.answers import LatenessCounts, lateness_counts
 from calibration.models.lateness.fit import fit_lateness_counts
+from calibration.models.reading.fit import fit_timed_reads
+from calibration.models.reading.rows import readings
 from calibration.patience.fit import fit_patience
 from calibration.patience.persistence import fit_persistence, list_stops
 from calibration.push.fit import RESAMPLES as PUSH_RESAMPLES
 from calibration.push.fit import PushFit, fit_weights_to
 from calibration.push.pain import fit_alpha_to
 from calibration.push.pairs import PushJudgments, push_judgments
-from calibration.reading.fit import fit_reading_speed
 from calibration.tables.study import StudyRecord
 from calibration.tables.tables import TABLES
 from calibration.user_model.model import CORRELATION, PERSISTENCE
@@ -54,7 +55,7 @@ class FitOptions:
     idle_threshold_seconds : float or None
         Cut visits anew from table activity, at silences longer than that.
     resamples : int or None
-        Samples of every bootstrap; None for each family's own number. Given, away times, sessions and reading speeds get
+        Samples of every bootstrap; None for each family's own number. Given, away times and sessions get
         intervals from a bootstrap over workers.
     simulations : int
         Simulated data sets behind each test of a model; 0: no checks.
@@ -292,16 +293,10 @@ def reading(material: FitMaterial) -> Fitted:
     found = Fitted()
     for language, suffix, reads in by_language(material.tables["reads"]):
         names = [f"{name}{suffix}" for name in READING]
-        one = attempt(names, lambda: _reading_speed(material, reads, language))  # noqa: B023 - called at once
+        data = cache(partial(readings, reads, language=language))
+        one = attempt(names, lambda: fit_timed_reads(data()), data)  # noqa: B023 - called at once
         found += one.for_language(language) if suffix and language else one
     return found
-
-
-def _reading_speed(material: FitMaterial, reads: pd.DataFrame, language: str | None) -> CalibrationResult:
-    resamples = material.options.resamples or 0
-    rng = material.rng(f"reading[{language}]")
-    fit = fit_reading_speed(reads, language=language, resamples=resamples, rng=rng)
-    return _bootstrapped(material, fit)
 
 
 def lateness(material: FitMaterial) -> Fitted:

@@ -82,7 +82,7 @@ def test_ctrl_c_is_no_error_of_a_fit():
 @pytest.mark.parametrize(
     "places",
     [
-        {"fit_reading_speed": ["reading_speed_mu", "reading_speed_sigma"], "fit_alpha_to": ["push_alpha"]},
+        {"fit_timed_reads": ["reading_speed_mu", "reading_speed_sigma"], "fit_alpha_to": ["push_alpha"]},
         {"fit_times_away": list(AWAY), "fit_patience": ["patience_chars"]},
     ],
 )
