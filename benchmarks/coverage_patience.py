@@ -22,7 +22,7 @@ from calibration.inference.davidson import Votes, choice_probabilities
 from calibration.inference.goodness import REJECTED
 from calibration.inference.results import CalibrationResult, NotIdentifiedError
 from calibration.inference.uncertainty import Interval
-from calibration.intents.fit import fit_intents
+from calibration.models.intents import fit_intents
 from calibration.patience.grid import fit_patience_on_grid
 from calibration.patience.pairs import JudgedSummaries, summary_pairs
 from calibration.patience.persistence import fit_persistence

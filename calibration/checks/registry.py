@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from calibration.checks.finding import Finding
+from calibration.checks.intents import breadth, few_people, one_beta, random_ticks
 from calibration.checks.lateness import careless_answers as lateness_careless
 from calibration.checks.lateness import design as lateness_design
 from calibration.checks.lateness import floor as lateness_floor
@@ -22,6 +23,7 @@ from calibration.checks.reading import (
     rows_left_out,
 )
 from calibration.checks.reading import form as reading_form
+from calibration.models.intents import IntentFit
 from calibration.models.lateness.fit import LatenessFit
 from calibration.models.reading.fit import ReadingSpeedFit
 from metrics.agreement.comparison import holm
@@ -55,6 +57,14 @@ CHECKS: Mapping[type, tuple[Check, ...]] = MappingProxyType(
             rows_left_out.check_rows_left_out,
             rows_left_out.check_lists,
             rows_left_out.check_interrupted,
+        ),
+        IntentFit: (
+            random_ticks.check_random_ticks,
+            breadth.check_everything,
+            breadth.check_breadth,
+            one_beta.check_one_beta,
+            few_people.check_voters,
+            few_people.check_ticks,
         ),
     }
 )

@@ -17,7 +17,7 @@ from calibration.durations.fit import RESAMPLES as DURATION_RESAMPLES
 from calibration.durations.result import DurationFit
 from calibration.inference.attempts import Fitted, Unmade, attempt, guarded
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, Skipped
-from calibration.intents.fit import IntentFit
+from calibration.models.intents import IntentFit
 from calibration.models.lateness.answers import LatenessCounts, lateness_counts
 from calibration.models.lateness.fit import fit_lateness_counts
 from calibration.models.reading.fit import fit_timed_reads

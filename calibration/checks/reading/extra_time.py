@@ -13,7 +13,7 @@ in .03 or less).
 
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
@@ -39,7 +39,7 @@ LEAST_TIMES = 3.0
 FEWEST = 5
 """Reads with extra time that a law of them needs."""
 _HOPELESS = 3.0
-"""Where the class gains less with the readers' law as it is, another law of readers is not looked for."""
+"""Where twice the gain with the readers' law as it is is less, which is no news, another law of readers is not looked for."""
 _STARTS = ((0.2, 0.4, 10.0), (0.9, 0.05, 20.0))
 """Of pi, q, and T in median times."""
 _STEP = 1e-4
@@ -83,11 +83,13 @@ def check_extra_time(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
         sentence=f"About {share:.0%} of the reads of about {number:.0f} of {data.n_workers} workers took some {seconds:.0f} s, whatever their length "
         f"({shown_p(p_value)}): time away, or with the page in the background. With such reads in the law mu is {mu:.3g} and sigma {sigma:.3g}, "
         f"without {fit.estimates[0]:.3g} and {fit.estimates[1]:.3g}.",
-        sensitivity=dict(_laws(found, data.n_workers)) if p_value < LEAST_P else {},
+        sensitivity=dict(_laws(found, data.n_workers, "better" if p_value < LEAST_P else "as well")),
     )
 
 
-def _laws(found: ExtraTime, workers: int) -> Iterator[tuple[str, tuple[OtherLaw, ...]]]:
+def _laws(
+    found: ExtraTime, workers: int, explains: Literal["better", "as well"]
+) -> Iterator[tuple[str, tuple[OtherLaw, ...]]]:
     reach = float(stdtrit(workers - 1, (1 + LEVEL) / 2)) * found.error
     for place, (name, back) in enumerate(((MU, float), (SIGMA, math.exp))):
         middle = float(found.point[place])
@@ -100,14 +102,14 @@ def _laws(found: ExtraTime, workers: int) -> Iterator[tuple[str, tuple[OtherLaw,
                     estimate=back(middle),
                     low=ends[0],
                     high=ends[1],
-                    explains="better",
+                    explains=explains,
                 ),
             ),
         )
 
 
 def extra_time(data: TimedReads) -> ExtraTime | None:
-    """Fit the class; None where readers alone have no maximum, or next to no reads have extra time."""
+    """Fit the class; None where readers alone have no maximum, or next to no reads have extra time, or it explains nothing."""
     some = _thinned(data)
     _, _, top = reading_sample(some)
     if top is None:
@@ -120,13 +122,12 @@ def extra_time(data: TimedReads) -> ExtraTime | None:
         for pi, q, times in _STARTS
     ]
     best = max((crowd.climbed(start, held) for start in starts), key=lambda at: at[1])
-    if 2 * (best[1] - alone) > _HOPELESS:
-        best = crowd.climbed(best[0], [(None, None)] * N_FREE)
-    point, height = best
+    if 2 * (best[1] - alone) <= _HOPELESS:
+        return None
+    point, height = crowd.climbed(best[0], [(None, None)] * N_FREE)
     if expit(point[5]) * expit(point[6]) * len(data.worker) < FEWEST:
         return None
-    ratio = max(0.0, 2 * (height - alone))
-    return ExtraTime(point, ratio, crowd.error(point) if chdtrc(DF, ratio) < LEAST_P else np.full(2, np.nan))
+    return ExtraTime(point, 2 * (height - alone), crowd.error(point))
 
 
 def _thinned(data: TimedReads) -> TimedReads:
