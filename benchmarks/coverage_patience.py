@@ -21,7 +21,7 @@ from benchmarks.replications import engine_arguments, replicated
 from calibration.inference.davidson import Votes, choice_probabilities
 from calibration.inference.results import CalibrationResult, NotIdentifiedError
 from calibration.inference.uncertainty import Interval
-from calibration.intents.fit import fit_intents
+from calibration.models.intents import fit_intents
 from calibration.models.patience.grid import fit_patience_on_grid
 from calibration.models.patience.pairs import JudgedSummaries, summary_pairs
 from calibration.models.patience.preferences import fit_patience_from_preferences

@@ -18,12 +18,11 @@ from itertools import chain
 import numpy as np
 import pandas as pd
 
+from benchmarks.naive.reading import NAIVE
 from benchmarks.replications import engine_arguments, replicated
 from calibration.inference.results import NotIdentifiedError
-from calibration.reading.fit import NAMES, Method, fit_reading_speed
-from calibration.reading.law import Readers, simulate_reads
-from calibration.reading.medians import NAIVE
-from calibration.reading.result import ReadingSpeedFit
+from calibration.models.reading.fit import NAMES, ReadingSpeedFit, fit_reading_speed
+from calibration.models.reading.law import Readers, simulate_reads
 from metrics.parallel import Engine, open_engine
 
 AT_ONCE = 50
@@ -58,43 +57,37 @@ REGIMES = (
         items=10,
     ),
 )
-METHODS: tuple[Method, ...] = ("mixture", "median")
 
 
-def fitted(regime: Regime, method: Method, count: int, lot: int) -> list[ReadingSpeedFit]:
+def fitted(regime: Regime, count: int, lot: int) -> list[ReadingSpeedFit]:
     found = []
     for reads in regime.studies(count, lot):
         with contextlib.suppress(NotIdentifiedError):
-            found.append(fit_reading_speed(reads, method=method))
+            found.append(fit_reading_speed(reads))
     return found
 
 
 def coverage(replications: int, engine: Engine) -> None:
-    print("| reads | workers x items | method | mu: bias (sd) | sigma: bias (sd) | intervals | mu | sigma |")
-    print("|---|---|---|---|---|---|---|---|")
+    print(
+        "| reads | workers x items | mu: bias (sd) | sigma: bias (sd) | mu held | sigma held |\n"
+        + "|---" * 6
+        + "|"
+    )
     for regime in REGIMES:
-        for method in METHODS:
-            lots = replicated(
-                engine, partial(fitted, regime, method, replications), -(-replications // AT_ONCE)
-            )
-            each = list(chain.from_iterable(lots))
-            for line in lines(regime, method, each):
-                print(
-                    line + (f" {replications - len(each)} refused" if len(each) < replications else ""),
-                    flush=True,
-                )
+        lots = replicated(engine, partial(fitted, regime, replications), -(-replications // AT_ONCE))
+        each = list(chain.from_iterable(lots))
+        refused = f" {replications - len(each)} refused" if len(each) < replications else ""
+        print(line(regime, each) + refused, flush=True)
 
 
-def lines(regime: Regime, method: Method, fits: list[ReadingSpeedFit]) -> Iterator[str]:
+def line(regime: Regime, fits: list[ReadingSpeedFit]) -> str:
     truth = np.array([regime.readers.mu, regime.readers.sigma])
     estimates = np.array([fit.estimates for fit in fits])
     bias, sd = np.mean(estimates, axis=0) - truth, np.std(estimates, axis=0)
-    what = f"| {regime.label} | {regime.workers} x {regime.items} | {method} "
-    what += f"| {bias[0]:+.3f} ({sd[0]:.3f}) | {bias[1] / truth[1]:+.3f} ({sd[1] / truth[1]:.3f}) "
-    for how in fits[0].uncertainty:
-        ends = np.array([[fit.conf_int(method=how)[name] for name in NAMES] for fit in fits])
-        share = np.mean((ends[:, :, 0] <= truth) & (truth <= ends[:, :, 1]), axis=0)
-        yield f"{what}| {how} | {share[0]:.3f} | {share[1]:.3f} |"
+    ends = np.array([[fit.conf_int()[name] for name in NAMES] for fit in fits])
+    share = np.mean((ends[:, :, 0] <= truth) & (truth <= ends[:, :, 1]), axis=0)
+    what = f"| {regime.label} | {regime.workers} x {regime.items} | {bias[0]:+.3f} ({sd[0]:.3f}) "
+    return f"{what}| {bias[1] / truth[1]:+.3f} ({sd[1] / truth[1]:.3f}) | {share[0]:.3f} | {share[1]:.3f} |"
 
 
 def naive_values(regime: Regime, name: str, count: int, lot: int) -> list[list[float]]:
@@ -118,10 +111,9 @@ def speed(_: int, __: Engine) -> None:
     readers = Readers(idle=0.15, skimmed=0.10, mean_visit_seconds=60)
     for workers, items in ((300, 50), (300, 3300)):
         reads = simulate_reads(readers, np.random.default_rng(1), workers=workers, items=items)
-        for method in METHODS:
-            begun = time.perf_counter()
-            fit_reading_speed(reads, method=method)
-            print(f"{workers} workers x {items} items, {method}: {time.perf_counter() - begun:.2f} s")
+        begun = time.perf_counter()
+        fit_reading_speed(reads)
+        print(f"{workers} workers x {items} items: {time.perf_counter() - begun:.2f} s")
 
 
 if __name__ == "__main__":

@@ -16,8 +16,8 @@ from calibration.models.patience.simulate import (
 )
 from calibration.models.persistence import ListReaders, simulate_list_stops
 from calibration.models.push.simulate import PushJudges, simulate_push_cells, simulate_push_preferences
+from calibration.models.reading.law import Readers, simulate_reads
 from calibration.raters.simulate import Assessors, simulate_importance
-from calibration.reading.law import Readers, simulate_reads
 from calibration.tables.definition import Tables
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES

@@ -6,6 +6,9 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from calibration.checks.finding import Finding
+from calibration.checks.intents import breadth, random_ticks
+from calibration.checks.intents import few_people as intent_people
+from calibration.checks.intents import one_beta as intent_beta
 from calibration.checks.lateness import careless_answers as lateness_careless
 from calibration.checks.lateness import design as lateness_design
 from calibration.checks.lateness import floor as lateness_floor
@@ -18,14 +21,15 @@ from calibration.checks.patience import (
     decay_form,
     few_topics,
     intents_unknown,
-    items_differ,
     patience_differs,
     rounded_stops,
-    rows_left_out,
     stops_form,
     weak_decay,
 )
-from calibration.checks.persistence import every_depth, finishers, one_beta
+from calibration.checks.patience import items_differ as patience_items
+from calibration.checks.patience import rows_left_out as patience_rows
+from calibration.checks.persistence import every_depth, finishers
+from calibration.checks.persistence import one_beta as persistence_beta
 from calibration.checks.push.collinear_cells import check_collinear_cells
 from calibration.checks.push.few_people import check_few_topics, check_few_workers
 from calibration.checks.push.own_weights import check_own_weights
@@ -35,6 +39,17 @@ from calibration.checks.push.tie_labels import check_tie_labels
 from calibration.checks.push.uneven_sides import check_side_bias
 from calibration.checks.push.unexplained_pairs import check_unexplained_pairs
 from calibration.checks.push.weak_gain import check_pushes_liked, check_weak_gain
+from calibration.checks.reading import (
+    alike_times,
+    dwell_times,
+    extra_time,
+    fast_readers,
+    lengths,
+)
+from calibration.checks.reading import form as reading_form
+from calibration.checks.reading import items_differ as reading_items
+from calibration.checks.reading import rows_left_out as reading_rows
+from calibration.models.intents import IntentFit
 from calibration.models.lateness.fit import LatenessFit
 from calibration.models.patience.grid import GridFit
 from calibration.models.patience.preferences import PreferencesFit
@@ -42,6 +57,7 @@ from calibration.models.patience.stops import StopsFit
 from calibration.models.persistence import PersistenceFit
 from calibration.models.push.alpha import AlphaFit
 from calibration.models.push.weights import PushFit
+from calibration.models.reading.fit import ReadingSpeedFit
 from metrics.agreement.comparison import holm
 
 Check: TypeAlias = Callable[[Any, Any], Finding | None]
@@ -89,34 +105,56 @@ CHECKS: Mapping[type, tuple[Check, ...]] = MappingProxyType(
             decay_form.check_decay_form,
             weak_decay.check_weak_decay,
             few_topics.check_heavy_topics,
-            rows_left_out.check_pairs_left_out,
+            patience_rows.check_pairs_left_out,
             intents_unknown.check_voted_intents,
             intents_unknown.check_uniform_intents,
         ),
         GridFit: (
             few_topics.check_heavy_topics,
-            rows_left_out.check_pairs_left_out,
+            patience_rows.check_pairs_left_out,
             intents_unknown.check_voted_intents,
             intents_unknown.check_uniform_intents,
         ),
         StopsFit: (
-            rows_left_out.check_texts_left_out,
+            patience_rows.check_texts_left_out,
             rounded_stops.check_rounded_stops,
-            rows_left_out.check_visits,
+            patience_rows.check_visits,
             careless_stops.check_alike_stops,
-            items_differ.check_texts,
+            patience_items.check_texts,
             patience_differs.check_readers,
             stops_form.check_exponential,
             stops_form.check_straight_curve,
             weak_decay.check_texts_long_enough,
         ),
         PersistenceFit: (
-            rows_left_out.check_lists_left_out,
+            patience_rows.check_lists_left_out,
             finishers.check_finishers,
-            one_beta.check_lists,
-            one_beta.check_people,
+            persistence_beta.check_lists,
+            persistence_beta.check_people,
             every_depth.check_every_depth,
             weak_decay.check_lists_long_enough,
+        ),
+        ReadingSpeedFit: (
+            alike_times.check_alike_times,
+            extra_time.check_extra_time,
+            fast_readers.check_fast_readers,
+            lengths.check_range_of_lengths,
+            lengths.check_time_per_item,
+            reading_items.check_items,
+            reading_items.check_item_number,
+            dwell_times.check_shortest_time,
+            reading_form.check_form,
+            reading_rows.check_rows_left_out,
+            reading_rows.check_lists,
+            reading_rows.check_interrupted,
+        ),
+        IntentFit: (
+            random_ticks.check_random_ticks,
+            breadth.check_everything,
+            breadth.check_breadth,
+            intent_beta.check_one_beta,
+            intent_people.check_voters,
+            intent_people.check_ticks,
         ),
     }
 )
@@ -128,10 +166,10 @@ FACTS: frozenset[Check] = frozenset(
         weak_decay.check_texts_long_enough,
         weak_decay.check_lists_long_enough,
         few_topics.check_heavy_topics,
-        rows_left_out.check_pairs_left_out,
-        rows_left_out.check_texts_left_out,
-        rows_left_out.check_lists_left_out,
-        rows_left_out.check_visits,
+        patience_rows.check_pairs_left_out,
+        patience_rows.check_texts_left_out,
+        patience_rows.check_lists_left_out,
+        patience_rows.check_visits,
         rounded_stops.check_rounded_stops,
         intents_unknown.check_voted_intents,
         intents_unknown.check_uniform_intents,
@@ -139,6 +177,21 @@ FACTS: frozenset[Check] = frozenset(
         lateness_design.check_levels,
         lateness_design.check_nugget_number,
         lateness_design.check_who_was_asked,
+        check_collinear_cells,
+        check_few_workers,
+        check_few_topics,
+        check_pairs_without_cells,
+        check_unequal_days,
+        check_weak_gain,
+        fast_readers.check_fast_readers,
+        lengths.check_range_of_lengths,
+        dwell_times.check_shortest_time,
+        reading_items.check_item_number,
+        reading_rows.check_rows_left_out,
+        reading_rows.check_lists,
+        reading_rows.check_interrupted,
+        intent_people.check_voters,
+        intent_people.check_ticks,
     }
 )
 """Checks that no test decides: a correction over the tests of a model does not count them."""

@@ -3,7 +3,7 @@
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -18,14 +18,15 @@ from calibration.durations.result import DurationFit
 from calibration.fit.patience import fit_patience
 from calibration.inference.attempts import Fitted, Unmade, attempt, guarded
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, Skipped
-from calibration.intents.fit import IntentFit
+from calibration.models.intents import IntentFit
 from calibration.models.lateness.answers import LatenessCounts, lateness_counts
 from calibration.models.lateness.fit import fit_lateness_counts
 from calibration.models.persistence import ListSteps, fit_steps, list_steps, list_stops
 from calibration.models.push.alpha import fit_alpha_to
 from calibration.models.push.judgments import PushJudgments, push_judgments
 from calibration.models.push.weights import PushFit, fit_weights_to
-from calibration.reading.fit import fit_reading_speed
+from calibration.models.reading.fit import fit_timed_reads
+from calibration.models.reading.rows import readings
 from calibration.tables.preferences import WORKERS_UNKNOWN, knows_workers
 from calibration.tables.study import StudyRecord
 from calibration.tables.tables import TABLES
@@ -54,7 +55,7 @@ class FitOptions:
     idle_threshold_seconds : float or None
         Cut visits anew from table activity, at silences longer than that.
     resamples : int or None
-        Samples of every bootstrap; None for each family's own number. Given, away times, sessions and reading speeds get
+        Samples of every bootstrap; None for each family's own number. Given, away times and sessions get
         intervals from a bootstrap over workers.
     simulations : int
         Simulated data sets behind each test of a model; 0: no checks.
@@ -295,16 +296,10 @@ def reading(material: FitMaterial) -> Fitted:
     found = Fitted()
     for language, suffix, reads in by_language(material.tables["reads"]):
         names = [f"{name}{suffix}" for name in READING]
-        one = attempt(names, lambda: _reading_speed(material, reads, language))  # noqa: B023 - called at once
+        data = cache(partial(readings, reads, language=language))
+        one = attempt(names, lambda: fit_timed_reads(data()), data)  # noqa: B023 - called at once
         found += one.for_language(language) if suffix and language else one
     return found
-
-
-def _reading_speed(material: FitMaterial, reads: pd.DataFrame, language: str | None) -> CalibrationResult:
-    resamples = material.options.resamples or 0
-    rng = material.rng(f"reading[{language}]")
-    fit = fit_reading_speed(reads, language=language, resamples=resamples, rng=rng)
-    return _bootstrapped(material, fit)
 
 
 def lateness(material: FitMaterial) -> Fitted:

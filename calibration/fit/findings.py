@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from calibration.checks.finding import Finding
 from calibration.checks.registry import run_checks
@@ -10,8 +10,10 @@ from calibration.fit.families import FAMILY_NAMES
 from calibration.inference.attempts import Unmade, guarded
 from calibration.inference.results import CalibrationResult
 from calibration.inference.wording import short
+from calibration.models.intents import IntentFit
 from calibration.user_model.model import Diagnostic, OtherLaw, plain_name
 
+AnyFit = TypeVar("AnyFit", CalibrationResult, IntentFit)
 OTHER_FAMILY = "quality"
 """Family of what is no parameter of a user model: agreement among raters, consistency, position bias."""
 
@@ -55,9 +57,9 @@ class ReportedFinding:
         }
 
 
-def checked(fit: CalibrationResult, data: object) -> tuple[CalibrationResult, list[Finding]]:
+def checked(fit: AnyFit, data: object) -> tuple[AnyFit, list[Finding]]:
     """Return a fit with what its checks say beside its numbers, which they do not change, and their findings."""
-    findings = guarded(lambda: run_checks(fit, data))
+    findings: list[Finding] | Unmade = guarded(lambda: run_checks(fit, data))
     if isinstance(findings, Unmade):
         failed = Finding(
             name="not_checked",
@@ -65,11 +67,17 @@ def checked(fit: CalibrationResult, data: object) -> tuple[CalibrationResult, li
             sentence=f"The model could not be checked: {findings.reason}.",
         )
         return fit.noted(failed.diagnostic), [failed]
-    sensitivity: dict[str, tuple[OtherLaw, ...]] = {}
+    said = fit.noted(*(finding.diagnostic for finding in findings))
+    return said.with_sensitivity(_sensitivity(findings)), findings
+
+
+def _sensitivity(findings: Iterable[Finding]) -> dict[str, tuple[OtherLaw, ...]]:
+    """Return the other laws of all findings by parameter."""
+    together: dict[str, tuple[OtherLaw, ...]] = {}
     for finding in findings:
         for name, laws in finding.sensitivity.items():
-            sensitivity[name] = (*sensitivity.get(name, ()), *map(_shortened, laws))
-    return fit.noted(*(finding.diagnostic for finding in findings)).with_sensitivity(sensitivity), findings
+            together[name] = (*together.get(name, ()), *map(_shortened, laws))
+    return together
 
 
 def _shortened(law: OtherLaw) -> OtherLaw:

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue, field_validator
 from calibration.inference.attempts import Unmade, guarded
 from calibration.inference.results import LEVEL, CalibrationResult, Skipped
 from calibration.inference.uncertainty import closed
-from calibration.intents.fit import IntentFit
+from calibration.models.intents import IntentFit
 from calibration.user_model.json_files import read_model, write_json
 from calibration.user_model.model import ParameterEntry
 from metrics.errors import counted

@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
+from calibration.checks.finding import Finding
 from calibration.durations.fit import AWAY
 from calibration.durations.result import DurationFit
 from calibration.fit.families import (
@@ -32,7 +33,7 @@ from calibration.inference.attempts import Fitted, Unmade, guarded
 from calibration.inference.goodness import notes_on_few
 from calibration.inference.results import CalibrationResult, GoodnessOfFit, Skipped, info, warning
 from calibration.inference.wording import short
-from calibration.intents.fit import IntentFit, fit_intents
+from calibration.models.intents import IntentBallots, IntentFit, fit_intents_to
 from calibration.raters.quality import QualityReport, quality_report
 from calibration.tables.preferences import counted_tables, left_out
 from calibration.tables.study import StudyRecord
@@ -95,12 +96,7 @@ def tested(fit: CalibrationResult, material: FitMaterial) -> CalibrationResult:
     return fit.noted(*(note for note in _notes(fit, material) if note.sentence not in said))
 
 
-def tested_intents(fit: IntentFit, material: FitMaterial) -> IntentFit:
-    """Return probabilities of intents with what their goodness of fit says."""
-    return fit.noted(*_notes(fit, material))
-
-
-def _notes(fit: CalibrationResult | IntentFit, material: FitMaterial) -> Iterator[Diagnostic]:
+def _notes(fit: CalibrationResult, material: FitMaterial) -> Iterator[Diagnostic]:
     simulations = material.options.simulations
     tests = guarded(lambda: fit.goodness_of_fit(simulations, material.seed) if simulations else ())
     if isinstance(tests, Unmade):
@@ -213,7 +209,6 @@ class UserModelFit(Summarised):
     def careless(self) -> pd.DataFrame:
         """Who may be careless, by what they answered: one row each with worker, answers and probability."""
         families = [(_stem(fit.parameters), fit.careless) for fit in self.results.values()]
-        families += [("intents", self.intents.result.careless)] if self.intents else []
         families += [("preferences", self.quality.careless)]
         rows = [
             (worker, family, short(probability))
@@ -273,7 +268,7 @@ def fit_user_model(
     options = options or FitOptions()
     counted = counted_tables(tables, exclude=options.exclude, complete_only=options.complete_only)
     material, cut, found = _visits(FitMaterial(tables=counted, record=record, options=options, seed=seed))
-    intents, no_intents = _intents(material)
+    intents, findings, no_intents = _intents(material)
     found += no_intents
     lost = {name for one in found.skipped for name in one.names}
     for family in track([name for name, names in FAMILY_NAMES.items() if not lost & {*names}]):
@@ -286,7 +281,7 @@ def fit_user_model(
         level=options.level,
         exclude=options.exclude,
     )
-    results, findings = [], []
+    results = []
     for fit, data in zip(noted_on_visits(material, found.results, cut), found.data, strict=True):
         fit_checked, of_fit = checked(fit, data) if options.simulations else (fit, [])
         findings += of_fit
@@ -355,18 +350,20 @@ def _family(family: str, material: FitMaterial, intents: IntentFit | None) -> Fi
     return Fitted(skipped=(made.skipped(FAMILY_NAMES[family]),)) if isinstance(made, Unmade) else made
 
 
-def _intents(material: FitMaterial) -> tuple[IntentFit | None, Fitted]:
+def _intents(material: FitMaterial) -> tuple[IntentFit | None, list[Finding], Fitted]:
+    """Fit probabilities of intents, and check them."""
     fit = guarded(lambda: _fitted_intents(material))
     if isinstance(fit, Unmade):
-        return None, Fitted(skipped=(fit.skipped(("intents",)),))
-    return tested_intents(fit, material), Fitted()
+        return None, [], Fitted(skipped=(fit.skipped(("intents",)),))
+    found, data = fit
+    return (*(checked(found, data) if material.options.simulations else (found, [])), Fitted())
 
 
-def _fitted_intents(material: FitMaterial) -> IntentFit:
-    votes, offered = material.table("intent_votes"), material.tables.get("intents")
-    fit = fit_intents(votes, offered, rng=material.rng("intents"))
+def _fitted_intents(material: FitMaterial) -> tuple[IntentFit, IntentBallots]:
+    data = IntentBallots(votes=material.table("intent_votes"), offered=material.tables.get("intents"))
+    fit = fit_intents_to(data, rng=material.rng("intents"))
     fit.entries(material.options.level)  # so that an interval that cannot be computed is this fit's fault
-    return fit
+    return fit, data
 
 
 def _with_intervals(found: Fitted, level: float) -> Fitted:

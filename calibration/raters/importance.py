@@ -30,7 +30,7 @@ _CELLS_AT_ONCE = 4_000_000
 def fit_importance(
     ratings: pd.DataFrame, *, rng: np.random.Generator, resamples: int = RESAMPLES
 ) -> CalibrationResult:
-    """Measure how far assessors agree on importance; the importance itself is `calibration.intents.fit.mean_importance`.
+    """Measure how far assessors agree on importance; the importance itself is `calibration.fit.collection_files.mean_importance`.
 
     Parameters
     ----------

@@ -207,11 +207,14 @@ class IntentEntry(_Part):
         Its 95 % interval.
     raw : float or None
         Votes of the intent over votes of all intents; None when nobody ticked any.
+    sensitivity : tuple of OtherLaw
+        What it is under other laws, or without some people, that the votes leave open.
     """
 
     estimate: Annotated[Number, Field(ge=0, le=1)]
     interval: tuple[Number | None, Number | None] = (None, None)
     raw: Number | None = None
+    sensitivity: tuple[OtherLaw, ...] = ()
 
 
 class UserModel(_Part):

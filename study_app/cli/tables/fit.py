@@ -260,9 +260,9 @@ def _write_beside(
     model_file: Path, read: "Mapping[str, pd.DataFrame]", fit: "UserModelFit", options: "FitOptions"
 ) -> list[Path]:
     """Write what else was found into the model's folder, and return the files."""
+    from calibration.fit.collection_files import collection_files
     from calibration.fit.findings import rows_of
     from calibration.fit.kept import CARELESS, QUALITY, write_fit_plots
-    from calibration.intents.fit import collection_files
     from calibration.tables.preferences import counted_tables
     from calibration.user_model.json_files import write_json
     from metrics.files import write_whole

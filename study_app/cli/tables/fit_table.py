@@ -13,7 +13,7 @@ from study_app.cli.output import Cell, table_text
 if TYPE_CHECKING:
     from calibration.fit.findings import ReportedFinding
     from calibration.fit.study import UserModelFit
-    from calibration.intents.fit import IntentFit
+    from calibration.models.intents import IntentFit
     from calibration.raters.quality import QualityReport
     from calibration.user_model.model import ParameterEntry
 

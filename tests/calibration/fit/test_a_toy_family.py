@@ -17,7 +17,7 @@ from calibration.fit.families import FAMILIES, FAMILY_NAMES, FitMaterial
 from calibration.inference.attempts import Fitted, attempt
 from calibration.inference.results import CalibrationResult
 from calibration.inference.uncertainty import Scale, StudentT
-from calibration.reading.law import Readers, simulate_reads
+from calibration.models.reading.law import Readers, simulate_reads
 from calibration.tables.files import write_tables
 from calibration.user_model.model import PARAMETERS, read_user_model
 from study_app.cli import cli

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from calibration.durations.fit import AWAY, SESSION
+from calibration.fit.collection_files import collection_files, mean_importance
 from calibration.fit.families import FitOptions
 from calibration.fit.study import UserModelFit, fit_user_model
-from calibration.intents.fit import collection_files, mean_importance
 from calibration.models.patience.simulate import (
     Judges,
     simulate_preferences,

@@ -15,9 +15,9 @@ from calibration.simulate import Study, simulate_study
 from calibration.tables.files import write_tables
 from calibration.user_model.model import read_user_model
 from study_app.cli.tables.fit import command
-from tests.calibration.intents.test_intents_careless import ballots
+from tests.calibration.checks.test_intents_ticks import ballots
+from tests.calibration.models.reading.reading_crowds import crowd
 from tests.calibration.raters.test_careless_judges import judgments
-from tests.calibration.reading.test_reading_people import crowd
 
 QUICK = FitOptions(simulations=0, resamples=10)
 
@@ -112,9 +112,9 @@ def test_who_may_be_careless_stands_beside_the_model(tmp_path):
     people = pd.read_csv(tmp_path / "careless.csv")
     assert list(people.columns) == ["worker", "answers", "probability"]
     likely = people[people["probability"] > 0.5].groupby("answers")["worker"].nunique()
-    assert likely.to_dict() == {"intents": 6, "preferences": 3, "reading_speed": 7}
+    assert likely.to_dict() == {"preferences": 3}
     assert done.output.count("judges click as if at random") == 1
-    assert "careless_workers" in {note.name for note in read_user_model(model).intents_diagnostics}
+    assert "random_ticks" in {note.name for note in read_user_model(model).intents_diagnostics}
 
     write_tables({"reads": crowd(0)}, tmp_path / "careful")
     CliRunner().invoke(command, [str(tmp_path / "careful"), "-o", str(model)])

@@ -82,7 +82,7 @@ def test_ctrl_c_is_no_error_of_a_fit():
 @pytest.mark.parametrize(
     "places",
     [
-        {"fit_reading_speed": ["reading_speed_mu", "reading_speed_sigma"], "fit_alpha_to": ["push_alpha"]},
+        {"fit_timed_reads": ["reading_speed_mu", "reading_speed_sigma"], "fit_alpha_to": ["push_alpha"]},
         {"fit_times_away": list(AWAY), "fit_patience": ["patience_chars"]},
     ],
 )
@@ -117,7 +117,7 @@ def test_one_source_of_patience_leaves_the_others(monkeypatch):
 
 def test_intents_that_cannot_be_fitted_leave_the_parameters(monkeypatch):
     """P(i|q) is then the collection's, or equal."""
-    monkeypatch.setattr(fit_module, "fit_intents", broken)
+    monkeypatch.setattr(fit_module, "fit_intents_to", broken)
     fit = fitted(study(), simulations=0)
 
     assert fit.model.intents == {}

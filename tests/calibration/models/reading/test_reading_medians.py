@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
 from statsmodels.duration.survfunc import SurvfuncRight
 
-from calibration.reading.medians import fit_medians, normal_population, residual_scale, worker_medians
-from calibration.reading.rows import TimedReads
+from calibration.models.reading.medians import fit_medians, normal_population, residual_scale, worker_medians
+from calibration.models.reading.rows import TimedReads
 
 
 def data(worker, log_speed, cut=None) -> TimedReads:

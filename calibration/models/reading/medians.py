@@ -1,6 +1,4 @@
-"""Reading speed by medians, and the baselines that are more usual still.
-
-Reading speed by medians: each worker's median log speed, then a normal population of medians.
+"""Reading speed by medians: each worker's median log speed, then a normal population of medians.
 
 y_u = median of worker u's log speeds (Kaplan-Meier, where reads were interrupted)
 s_u^2 = (pi / 2) tau^2 / (n_u + pi / 2 - 1),  tau = 1.4826 MAD of all residuals
@@ -8,26 +6,16 @@ y_u ~ N(mu, sigma^2 + s_u^2)
 
 s_u^2 is the variance of a median of n normal values, exact for n = 1 and for large n. One pooled tau: a
 worker's own MAD of ten reads is too noisy to weigh by. Medians shrug off a few idle or skimmed reads, not a
-third of them: the mixture of `calibration.reading.mixture` does.
-
-What not to do with reading times: the usual ways of computing reading speed, as baselines.
-
-Each takes table reads like `calibration.reading.fit.fit_reading_speed` and returns the same two parameters.
-What is wrong with each stands in its docstring, with the bias measured at a true mu of 1.290 and sigma of
-0.558 (100 workers, 20 items). nan where there are fewer than two workers.
+third of them: here they are where the search of `calibration.models.reading.mixture` starts, and what checks look at.
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import TypeAlias
+from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from scipy.optimize import minimize
 
-from calibration.reading.rows import TimedReads, readings
+from calibration.models.reading.rows import TimedReads
 from metrics.arrays import Floats, Places
 
 MEDIAN_VARIANCE = math.pi / 2
@@ -89,27 +77,6 @@ def fit_medians(data: TimedReads) -> MedianFit:
     return MedianFit(
         mu=mu, sigma=sigma, tau=tau, medians=medians, variances=variances, loglik=loglik, cov=cov
     )
-
-
-def bootstrap_medians(fit: MedianFit, counts: Floats) -> Floats:
-    """Fit samples of workers.
-
-    Parameters
-    ----------
-    fit : MedianFit
-        The fit of all workers.
-    counts : (samples, workers) ndarray of float
-        How often each worker is in each sample.
-
-    Returns
-    -------
-    (samples, 2) ndarray of float
-        mu and log sigma.
-    """
-    known = np.isfinite(fit.variances)
-    y, variances = fit.medians[known], fit.variances[known]
-    fits = [normal_population(y, variances, weights)[:2] for weights in counts[:, known]]
-    return np.array([(mu, math.log(sigma)) for mu, sigma in fits])
 
 
 def worker_medians(data: TimedReads) -> Floats:
@@ -233,74 +200,3 @@ def _covariance(y: Floats, variances: Floats, mu: float, sigma: float) -> Floats
     if information[0, 0] * information[1, 1] <= cross**2 or information[1, 1] <= 0:
         return np.full((2, 2), np.nan)
     return np.linalg.inv(information)
-
-
-SPEED_WINDOW = (0.8, 15.0)
-"""Words per second that are taken for reading by convention."""
-ReadingSpeed: TypeAlias = dict[str, float]
-
-
-def naive_pooled(reads: pd.DataFrame, *, language: str | None = None) -> ReadingSpeed:
-    """Mean and standard deviation of all log speeds: the spread of reads within workers goes into sigma (twice too wide)."""
-    data = readings(reads, language=language)
-    return _moments(data.log_speed if data.n_workers > 1 else data.log_speed[:0])
-
-
-def naive_totals(reads: pd.DataFrame, *, language: str | None = None) -> ReadingSpeed:
-    """Each worker's words divided by all their seconds: a single idle read outweighs all others (mu -0.6 with 15 % idle reads)."""
-    data = readings(reads, language=language)
-    length = np.bincount(data.worker, weights=np.exp(data.log_length))
-    seconds = np.bincount(data.worker, weights=np.exp(data.log_length - data.log_speed))
-    return _moments(np.log(length / seconds))
-
-
-def naive_speed_window(reads: pd.DataFrame, *, language: str | None = None) -> ReadingSpeed:
-    """Worker means of the speeds inside a window: slow and fast readers lose reads too (sigma 30 % too small)."""
-    data = readings(reads, language=language)
-    low, high = np.log(SPEED_WINDOW)
-    return _moments(_worker_means(data.of((low <= data.log_speed) & (data.log_speed <= high))))
-
-
-def naive_cut_is_complete(reads: pd.DataFrame, *, language: str | None = None) -> ReadingSpeed:
-    """Interrupted reads taken for complete ones: everybody reads faster (mu +0.4 with visits of ten seconds)."""
-    data = readings(reads, language=language)
-    return _by_medians(replace(data, cut=np.zeros_like(data.cut)))
-
-
-def naive_cut_is_dropped(reads: pd.DataFrame, *, language: str | None = None) -> ReadingSpeed:
-    """Interrupted reads left out: long reads are interrupted more often, and the slowest readers vanish."""
-    data = readings(reads, language=language)
-    return _by_medians(data.of(~data.cut))
-
-
-NAIVE: MappingProxyType[str, Callable[..., ReadingSpeed]] = MappingProxyType(
-    {
-        "pooled": naive_pooled,
-        "totals": naive_totals,
-        "speed_window": naive_speed_window,
-        "cut_is_complete": naive_cut_is_complete,
-        "cut_is_dropped": naive_cut_is_dropped,
-    }
-)
-"""All of them by name."""
-
-
-def _worker_means(data: TimedReads) -> Floats:
-    return np.asarray(np.bincount(data.worker, weights=data.log_speed) / np.bincount(data.worker))
-
-
-def _moments(logs: Floats) -> ReadingSpeed:
-    return (
-        _named(float(logs.mean()), float(logs.std(ddof=1))) if len(logs) > 1 else _named(math.nan, math.nan)
-    )
-
-
-def _by_medians(data: TimedReads) -> ReadingSpeed:
-    if data.n_workers < 2:
-        return _named(math.nan, math.nan)
-    fit = fit_medians(data)
-    return _named(fit.mu, fit.sigma)
-
-
-def _named(mu: float, sigma: float) -> ReadingSpeed:
-    return {"reading_speed_mu": mu, "reading_speed_sigma": sigma}

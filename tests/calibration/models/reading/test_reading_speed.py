@@ -7,13 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from benchmarks.naive.reading import NAIVE, naive_medians
 from calibration.inference.results import NotIdentifiedError
-from calibration.reading import fit as reading_speed
-from calibration.reading import result as reading_result
-from calibration.reading.fit import NAMES, fit_reading_speed
-from calibration.reading.law import Readers, simulate_reads
-from calibration.reading.medians import NAIVE
-from calibration.reading.result import ReadingSpeedFit
+from calibration.models.reading import fit as reading_speed
+from calibration.models.reading.fit import NAMES, fit_reading_speed
+from calibration.models.reading.law import Readers, simulate_reads
 
 MU, SIGMA = 1.290, 0.558
 
@@ -22,10 +20,6 @@ def drawn(seed: int = 0, *, workers: int = 60, items: int = 12, **readers) -> pd
     return simulate_reads(
         Readers(mu=MU, sigma=SIGMA, **readers), np.random.default_rng([seed, 9]), workers=workers, items=items
     )
-
-
-def names(fit: ReadingSpeedFit) -> list[str]:
-    return [note.name for note in fit.diagnostics]
 
 
 # --- what it finds
@@ -51,21 +45,21 @@ def test_intervals_hold_the_truth_as_often_as_they_say(readers, seeds):
 
 
 def test_a_third_of_idle_reads_breaks_medians_but_not_the_mixture():
-    """The reason for the default; the fit by medians warns of it."""
+    """The reason for a law of idle reads."""
     reads = drawn(3, workers=200, items=20, idle=0.3, skimmed=0.1)
-    mixture, median = fit_reading_speed(reads), fit_reading_speed(reads, method="median")
+    mixture, medians = fit_reading_speed(reads), naive_medians(reads)
     assert abs(mixture.estimates[0] - MU) < 0.1
-    assert median.estimates[0] < mixture.estimates[0] - 0.1
-    assert "outlying_reads" in [n.name for n in median.diagnostics if n.severity == "warning"]
+    assert medians["reading_speed_mu"] < mixture.estimates[0] - 0.1
     assert mixture.details["share_idle"] == pytest.approx(0.3, abs=0.05)
     assert mixture.details["share_skimmed"] == pytest.approx(0.1, abs=0.03)
 
 
-def test_both_methods_agree_on_clean_reads():
+def test_on_clean_reads_medians_say_the_same():
     """Without outliers there is nothing between them but the efficiency of a median."""
     reads = drawn(4, workers=100, items=20)
-    mixture, median = fit_reading_speed(reads), fit_reading_speed(reads, method="median")
-    np.testing.assert_allclose(median.estimates, mixture.estimates, atol=0.05)
+    np.testing.assert_allclose(
+        [*naive_medians(reads).values()], fit_reading_speed(reads).estimates, atol=0.05
+    )
 
 
 def test_a_unit_twice_as_long_moves_mu_by_its_log_and_nothing_else():
@@ -118,19 +112,6 @@ def test_the_joint_error_is_kept_on_mu_and_log_sigma():
     assert np.log(drawn_sigma).std() == pytest.approx(math.sqrt(fit.cov[1, 1]), rel=0.1)
 
 
-def test_a_bootstrap_of_workers_says_much_the_same():
-    """Another method, asked for; it needs a generator."""
-    reads = drawn(10, items=6)
-    for method in ("median", "mixture"):
-        fit = fit_reading_speed(reads, method=method, resamples=60, rng=np.random.default_rng(1))
-        ratio = np.diff(fit.conf_int(method="worker_bootstrap")["reading_speed_mu"]) / np.diff(
-            fit.conf_int()["reading_speed_mu"]
-        )
-        assert 0.7 < ratio < 1.4
-    with pytest.raises(ValueError, match="needs rng"):
-        fit_reading_speed(reads, resamples=10)
-
-
 # --- what it refuses
 
 
@@ -160,85 +141,21 @@ def test_what_cannot_be_told_is_refused_with_the_reason(change, reason):
         fit_reading_speed(change(drawn(11)))
 
 
-# --- what it warns of
-
-
-def test_a_speed_of_ranked_lists_is_called_one_of_judging_them():
-    """The fit is the same; that people scan lists is for the reader of the number to know."""
-    texts = drawn(11)
-    lists = fit_reading_speed(texts.assign(kind="link"))
-
-    assert "from_lists" in [note.name for note in lists.diagnostics if note.severity == "warning"]
-    assert lists.parameters == fit_reading_speed(texts).parameters
-    assert "from_lists" not in names(fit_reading_speed(texts))
-
-
-def test_items_of_one_length_leave_a_time_per_item_unseen():
-    """A fixed time an item and time by length cannot be told apart; with lengths in a range of three they can."""
-    rng = np.random.default_rng(1)
-    narrow = simulate_reads(Readers(overhead_seconds=2), rng, workers=40, words=(20, 24))
-    assert "narrow_lengths" in names(fit_reading_speed(narrow))
-    wide = simulate_reads(Readers(overhead_seconds=2), rng, workers=40, words=(8, 60))
-    assert "time_per_item" in names(fit_reading_speed(wide))
-    fair = simulate_reads(Readers(), rng, workers=40, words=(8, 60))
-    assert not {"narrow_lengths", "time_per_item"} & {*names(fit_reading_speed(fair))}
-
-
-def test_a_minimum_dwell_shows_as_a_heap_at_the_shortest_time():
-    """A study that keeps people on the page for some seconds makes fast readers slow."""
-    reads = drawn(12)
-    held = reads.assign(dwell_seconds=reads["dwell_seconds"].clip(lower=3))
-    assert "minimum_dwell" in names(fit_reading_speed(held))
-    assert "minimum_dwell" not in names(fit_reading_speed(reads))
-
-
-def test_few_workers_and_many_interruptions_are_warned_of():
-    """Both make the spread over people a guess."""
-    fit = fit_reading_speed(drawn(13, workers=15, items=40, mean_visit_seconds=4.0))
-    assert {"few_workers", "many_interrupted"} <= {*names(fit)}
-    assert not {"few_workers", "many_interrupted"} & {*names(fit_reading_speed(drawn(13)))}
-
-
-def test_medians_stand_in_where_the_mixture_has_no_maximum(monkeypatch):
-    """Better than nothing, and said."""
+def test_where_the_likelihood_has_no_maximum_inside_no_other_number_stands_in(monkeypatch):
+    """Medians are another law: the fit is refused by name."""
     monkeypatch.setattr(reading_speed, "fit_mixture", lambda top: None)
-    fit = fit_reading_speed(drawn(14))
-    assert fit.method == "worker medians, random effects"
-    assert "mixture_failed" in names(fit)
+    with pytest.raises(NotIdentifiedError, match="has no maximum inside its bounds"):
+        fit_reading_speed(drawn(14))
 
 
-def test_a_clean_study_has_no_warning():
-    """A warning that always stands is read by nobody."""
-    fit = fit_reading_speed(drawn(14, idle=0.05))
-    assert [note.name for note in fit.diagnostics if note.severity == "warning"] == []
+def test_a_speed_of_ranked_lists_is_that_of_texts_with_the_same_times():
+    """That people scan lists is for the reader of the number to know, by a check."""
+    texts = drawn(11)
+
+    assert fit_reading_speed(texts.assign(kind="link")).parameters == fit_reading_speed(texts).parameters
 
 
 # --- what its result offers
-
-
-def test_a_normal_crowd_passes_its_test_and_two_crowds_do_not():
-    """Half of the workers reading four times as fast as the other half is no normal population."""
-    reads = drawn(15, workers=150)
-    (good,) = fit_reading_speed(reads).goodness_of_fit(n_boot=39)
-    assert good.p_value > 0.05
-    half = reads["worker"].isin([f"W{n}" for n in range(75)])
-    two = reads.assign(dwell_seconds=reads["dwell_seconds"] * np.where(half, 8, 1))
-    (bad,) = fit_reading_speed(two).goodness_of_fit(n_boot=39)
-    assert bad.p_value == 1 / 40
-    assert "do not look normal" in bad.sentence
-
-
-def test_a_very_large_study_is_tested_with_errors_of_medians_that_are_used_again(monkeypatch):
-    """Every simulated worker has a new speed, so the spread of studies is the same."""
-    summary = fit_reading_speed(drawn(15, workers=150, items=40))
-    every = np.array([*summary._simulated_medians(np.random.default_rng(1), 200)])
-    monkeypatch.setattr(reading_result, "MOST_READS", 0)
-    again = np.array([*summary._simulated_medians(np.random.default_rng(2), 200)])
-
-    error = every.std(axis=1).std() / np.sqrt(200)
-    assert again.std(axis=1).mean() == pytest.approx(every.std(axis=1).mean(), abs=4 * error)
-    assert again.std(axis=1).std() == pytest.approx(every.std(axis=1).std(), rel=0.25)
-    assert np.abs(np.corrcoef(again)[np.triu_indices(200, 1)]).max() < 0.5
 
 
 def test_the_result_simulates_reads_of_its_own_kind():
@@ -341,18 +258,16 @@ def test_reads_of_one_speed_are_refused_by_name(rounding):
         fit_reading_speed(reads)
 
 
-@pytest.mark.parametrize("method", ["mixture", "median"])
-def test_workers_with_a_speed_each_that_never_varies_are_fitted(method):
+def test_workers_with_a_speed_each_that_never_varies_are_fitted():
     """How far one worker's reads scatter is then 0, which is no reason to stop."""
-    fit = fit_reading_speed(computed(lambda w, _i: np.log(2 + 2 * (w % 2))), method=method)
+    fit = fit_reading_speed(computed(lambda w, _i: np.log(2 + 2 * (w % 2))))
 
     assert fit.parameters["reading_speed_mu"] == pytest.approx(np.log(8) / 2, abs=1e-3)
 
 
-@pytest.mark.parametrize("method", ["mixture", "median"])
-def test_one_read_that_differs_tells_no_spread_of_workers(method):
+def test_one_read_that_differs_tells_no_spread_of_workers():
     """The likelihood runs to the end of its numbers there: it is stopped, and the fit refused."""
     reads = computed(lambda w, i: np.log(4) if (w, i) != (3, 3) else np.log(0.5))
 
     with pytest.raises(NotIdentifiedError, match="differ by no more than chance"):
-        fit_reading_speed(reads, method=method)
+        fit_reading_speed(reads)

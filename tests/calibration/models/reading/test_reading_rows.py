@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibration.reading.rows import TimedReads, last_of_visit, readings
+from calibration.models.reading.rows import TimedReads, last_of_visit, readings
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
 from tests.calibration.logs import at

@@ -1,7 +1,7 @@
 """Reading speed by marginal likelihood, with idle and skimmed reads in the model.
 
 x_ui = theta_u + e_ui,  theta_u ~ N(mu, sigma^2)
-e ~ mixture of read, idle and skimmed (`calibration.reading.law`)
+e ~ mixture of read, idle and skimmed (`calibration.models.reading.law`)
 L_u = INT prod_i f(x_ui - theta) prod_{i cut} F(x_ui - theta) phi(theta; mu, sigma) dtheta
 
 with f and F density and distribution of e: a read that the end of the visit cut is slower than it looks.
@@ -13,16 +13,15 @@ told apart from tau where nobody idles.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
 
-from calibration.inference.clusters import sandwich
-from calibration.reading.law import ReadLaw
-from calibration.reading.medians import MedianFit
-from calibration.reading.rows import TimedReads
+from calibration.models.reading.law import ReadLaw
+from calibration.models.reading.medians import MedianFit, fit_medians
+from calibration.models.reading.rows import TimedReads
 from metrics.arrays import Bools, Floats, Places
 
 PRIOR_READS = np.array([18.0, 1.0, 1.0])
@@ -62,8 +61,6 @@ class MixtureFit:
         Marginal log-likelihood, without the prior.
     cov : (2, 2) ndarray of float
         Of (mu, log sigma), from the observed information.
-    robust_cov : (2, 2) ndarray of float
-        The same by the sandwich over workers.
     centres : (workers,) ndarray of float
         Posterior mean of each worker's log speed.
     """
@@ -75,12 +72,11 @@ class MixtureFit:
     skimmed: float
     loglik: float
     cov: Floats
-    robust_cov: Floats
     centres: Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Block:
+class WorkerBlock:
     """Some workers with all their reads."""
 
     workers: slice
@@ -89,6 +85,12 @@ class _Block:
     x: Floats
     cut: Bools
     count: Floats
+    rows: slice
+
+    @property
+    def n_workers(self) -> int:
+        """How many workers."""
+        return len(self.starts)
 
 
 class _Rows(NamedTuple):
@@ -118,7 +120,7 @@ class MixtureLikelihood:
         nodes, sides = (NODES_OF_MANY, REACH_OF_MANY) if rows.many else (NODES, REACH)
         reach = sides * spread
         self.nodes = centre[:, None] + reach[:, None] * np.linspace(-1, 1, nodes)
-        self._log_step = np.log(2 * reach / (nodes - 1))
+        self.log_step = np.log(2 * reach / (nodes - 1))
 
     @classmethod
     def around_medians(cls, data: TimedReads, start: MedianFit, *, many: bool = False) -> "MixtureLikelihood":
@@ -142,6 +144,12 @@ class MixtureLikelihood:
         mean = sigma * score[:, 0]
         variance = np.maximum(score[:, 1] + 1 - mean**2, _LEAST_VARIANCE)
         return MixtureLikelihood(self._rows, p[0] + sigma * mean, sigma * np.sqrt(variance), self._variances)
+
+    def covering(self, low: Floats, high: Floats) -> "MixtureLikelihood":
+        """Put the nodes where they are, and also between ``low`` and ``high``, (workers,) each."""
+        low, high = np.minimum(low, self.nodes[:, 0]), np.maximum(high, self.nodes[:, -1])
+        sides = REACH_OF_MANY if self._rows.many else REACH
+        return MixtureLikelihood(self._rows, (low + high) / 2, (high - low) / (2 * sides), self._variances)
 
     def penalty(self, p: Floats, weights: Floats | None = None) -> tuple[float, Floats]:
         """Return what is added to the log-likelihood, and its gradient.
@@ -184,9 +192,9 @@ class MixtureLikelihood:
         mixture = ReadLaw(p)
         value, score = np.empty(self.n_workers), np.empty((self.n_workers, N_FREE))
         sigma = math.exp(p[1])
-        for block in self._blocks:
+        for block in self.blocks:
             z = (self.nodes[block.workers] - p[0]) / sigma
-            prior = -0.5 * z**2 - p[1] - _LOG_ROOT_2_PI + self._log_step[block.workers, None]
+            prior = -0.5 * z**2 - p[1] - _LOG_ROOT_2_PI + self.log_step[block.workers, None]
             law = mixture.of(block.x - self.nodes[block.workers][block.worker], block.cut)
             log_f = np.log(law.value) * block.count[:, None]
             joint = np.add.reduceat(log_f, block.starts, axis=0) + prior
@@ -202,10 +210,11 @@ class MixtureLikelihood:
         return value, score
 
     @cached_property
-    def _blocks(self) -> tuple[_Block, ...]:
+    def blocks(self) -> tuple[WorkerBlock, ...]:
+        """The workers with their reads, in pieces."""
         return tuple(self._made_blocks())
 
-    def _made_blocks(self) -> Iterator[_Block]:
+    def _made_blocks(self) -> Iterator[WorkerBlock]:
         """Cut the rows between workers into pieces that fit a processor's cache."""
         data = self._rows.data
         begins = np.searchsorted(data.worker, np.arange(self.n_workers + 1))
@@ -214,13 +223,14 @@ class MixtureLikelihood:
             beyond = int(np.searchsorted(begins, begins[first] + _ROWS_AT_ONCE, side="right")) - 1
             stop = min(max(beyond, first + 1), self.n_workers)
             rows = slice(begins[first], begins[stop])
-            yield _Block(
+            yield WorkerBlock(
                 workers=slice(first, stop),
                 starts=(begins[first:stop] - begins[first]).astype(np.intp),
                 worker=data.worker[rows] - first,
                 x=data.log_speed[rows, None],
                 cut=data.cut[rows],
                 count=self._rows.times[rows],
+                rows=rows,
             )
             first = stop
 
@@ -244,6 +254,21 @@ class MixtureTop(NamedTuple):
     score: Floats
 
 
+class ReadingSample(NamedTuple):
+    """Reads, their fit by medians, and the top of their likelihood; None where it has none inside."""
+
+    data: TimedReads
+    medians: MedianFit
+    top: MixtureTop | None
+
+
+@lru_cache(maxsize=4)
+def reading_sample(data: TimedReads) -> ReadingSample:
+    """Maximise the likelihood of some reads; done once for a fit and all of its checks."""
+    medians = fit_medians(data)
+    return ReadingSample(data, medians, mixture_top(data, medians))
+
+
 def fit_mixture(top: MixtureTop) -> MixtureFit | None:
     """Return what the top of the marginal likelihood says; None where it is not inside.
 
@@ -260,7 +285,6 @@ def fit_mixture(top: MixtureTop) -> MixtureFit | None:
     step = score.sum(axis=0) + likelihood.penalty(p)[1]
     if step @ inverse @ step > _DECREMENT:
         return None
-    robust = sandwich(score, information)
     shares = ReadLaw(p).shares
     return MixtureFit(
         mu=float(p[0]),
@@ -270,7 +294,6 @@ def fit_mixture(top: MixtureTop) -> MixtureFit | None:
         skimmed=float(shares[2]),
         loglik=float(value.sum()),
         cov=inverse[:2, :2],
-        robust_cov=robust[:2, :2],
         centres=p[0] + math.exp(2 * p[1]) * score[:, 0],
     )
 
@@ -310,24 +333,6 @@ def _thinned(data: TimedReads, start: MedianFit, every: int) -> MixtureLikelihoo
     """Return the likelihood of the first worker of every so many."""
     of_some = replace(start, medians=start.medians[::every], variances=start.variances[::every])
     return MixtureLikelihood.around_medians(data.of(data.worker % every == 0), of_some, many=True)
-
-
-def bootstrap_mixture(top: MixtureTop, counts: Floats) -> Floats:
-    """Fit samples of workers.
-
-    Parameters
-    ----------
-    top : MixtureTop
-        Of all workers.
-    counts : (samples, workers) ndarray of float
-        How often each worker is in each sample.
-
-    Returns
-    -------
-    (samples, 2) ndarray of float
-        mu and log sigma.
-    """
-    return np.stack([_maximised(top, weights, _FINE).p[:2] for weights in counts])
 
 
 def _maximised(begin: MixtureTop, weights: Floats, slope_left: float) -> MixtureTop:

@@ -9,8 +9,7 @@ from scipy.integrate import dblquad
 from scipy.special import betaln
 
 from calibration.inference.results import NotIdentifiedError
-from calibration.intents.fit import IntentFit, fit_intents, normalised, vote_counts
-from calibration.intents.prior import beta_posterior
+from calibration.models.intents import IntentFit, beta_posterior, fit_intents, normalised, vote_counts
 from calibration.models.patience.simulate import simulate_summaries, simulate_votes
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
@@ -85,7 +84,6 @@ def test_the_raw_share_is_the_papers():
 
     assert [entries["q"][i].raw for i in "ab"] == pytest.approx([2 / 3, 1 / 3])
     assert [entries["r"][i].raw for i in "ab"] == [None, None]
-    assert "no_ticks" in [note.name for note in fitted(votes, offered(q="ab", r="ab")).result.diagnostics]
 
 
 def test_the_average_over_the_prior_is_the_integral():
@@ -167,13 +165,6 @@ def test_nobody_voting_is_refused():
         fitted(ballots(("v", "q", None)))
 
 
-def test_few_voters_are_a_diagnostic():
-    """Below five voters of a topic its probabilities are mostly the prior."""
-    fit = fitted(ballots(("v", "q", "a")), offered(q="ab"))
-
-    assert "1 of 1 topics have fewer than 5 voters." in [note.sentence for note in fit.result.diagnostics]
-
-
 # --- what the fit offers
 
 
@@ -187,21 +178,6 @@ def crowd(*, two_kinds: bool, seed: int = 1) -> pd.DataFrame:
         for voter in np.flatnonzero(rng.random(30) < rate)
     ]
     return checked(pd.DataFrame(rows, columns=["worker", "topic", "intent"]), TABLES["intent_votes"])
-
-
-def test_rates_from_one_beta_are_accepted_and_two_kinds_are_not():
-    """The test refits each simulated collection, so its size is right though a and b were fitted."""
-    (fine,) = fit_intents(crowd(two_kinds=False), rng=np.random.default_rng(1)).goodness_of_fit(39)
-    (bad,) = fit_intents(crowd(two_kinds=True), rng=np.random.default_rng(1)).goodness_of_fit(39)
-
-    assert fine.p_value > 0.05
-    assert bad.p_value == 1 / 40
-
-
-def test_a_collection_of_few_intents_has_nothing_to_test():
-    """a = b = 1 was taken, not fitted."""
-    few = crowd(two_kinds=False)
-    assert fit_intents(few[few["topic"] == "T1"], rng=np.random.default_rng(1)).goodness_of_fit() == ()
 
 
 def test_simulated_voters_give_the_probabilities_back():

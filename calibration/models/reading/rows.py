@@ -27,7 +27,7 @@ BY_CHARACTERS = ("ja",)
 """Languages that are not measured in words, since they are written without spaces."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TimedReads:
     """What workers read, ordered by worker; a cut reading is slower than it looks.
 
@@ -43,8 +43,8 @@ class TimedReads:
         Log of the words, or characters.
     item : (n,) ndarray of int
         Number of the item of a topic, from 0.
-    names : tuple of str
-        What the table calls each worker, by number; empty for simulated ones.
+    unit : {'words', 'characters'}
+        What lengths are counted in.
     left_out : mapping of str to int
         Why rows are not used -> how many.
     of_lists : bool
@@ -57,7 +57,7 @@ class TimedReads:
     log_length: Floats
     item: Places
     left_out: Mapping[str, int] = field(default_factory=dict)
-    names: tuple[str, ...] = ()
+    unit: str = "words"
     of_lists: bool = False
 
     @property
@@ -69,9 +69,8 @@ class TimedReads:
         """Return some of the readings, workers numbered anew."""
         columns = ("worker", "log_speed", "cut", "log_length", "item")
         arrays = {name: getattr(self, name)[rows] for name in columns}
-        kept, arrays["worker"] = np.unique(arrays["worker"], return_inverse=True)
-        names = tuple(self.names[number] for number in kept) if self.names else ()
-        return replace(self, names=names, **arrays)
+        arrays["worker"] = np.unique(arrays["worker"], return_inverse=True)[1]
+        return replace(self, **arrays)
 
 
 def length_unit(language: str | None) -> str:
@@ -95,8 +94,8 @@ def readings(reads: pd.DataFrame, *, language: str | None = None) -> TimedReads:
     TimedReads
         Possibly of nobody.
     """
-    reads = _complete_columns(reads)
-    length = reads["chars" if length_unit(language) == "characters" else "words"].astype("float64").to_numpy()
+    reads, unit = _complete_columns(reads), length_unit(language)
+    length = reads["chars" if unit == "characters" else "words"].astype("float64").to_numpy()
     dwell = reads["dwell_seconds"].to_numpy(np.float64)
     interrupted = reads["interrupted"].astype("boolean")
     if interrupted.isna().any():
@@ -118,14 +117,13 @@ def readings(reads: pd.DataFrame, *, language: str | None = None) -> TimedReads:
     first = _first_reading(reads[kept])
     left_out["read before"] = int(kept.sum()) - len(first)
     order = first.to_numpy()
-    worker, names = pd.factorize(reads["worker"].iloc[order])
     return TimedReads(
-        worker=worker.astype(np.intp),
+        worker=pd.factorize(reads["worker"].iloc[order])[0].astype(np.intp),
         log_speed=np.log(length[order] / dwell[order]),
         cut=cut[order],
         log_length=np.log(length[order]),
         item=reads.iloc[order].groupby(["topic", "item"]).ngroup().to_numpy(np.intp),
-        names=tuple(names),
+        unit=unit,
         left_out=MappingProxyType({why: count for why, count in left_out.items() if count}),
         of_lists=of_lists and len(order) > 0,
     )

@@ -4,9 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibration.inference.results import NotIdentifiedError
-from calibration.intents.fit import fit_intents, vote_counts
-from calibration.intents.naive import (
+from benchmarks.naive.intents import (
     NAIVE,
     dirichlet_concentration,
     naive_dirichlet_multinomial,
@@ -14,6 +12,8 @@ from calibration.intents.naive import (
     naive_raw_shares,
     naive_without_abstainers,
 )
+from calibration.inference.results import NotIdentifiedError
+from calibration.models.intents import fit_intents, vote_counts
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
 

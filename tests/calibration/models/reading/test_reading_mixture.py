@@ -7,12 +7,12 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import multivariate_normal, norm
 
-from calibration.reading import mixture as reading_mixture
-from calibration.reading.law import ANYTHING, Readers, simulate_reads
-from calibration.reading.medians import MedianFit, fit_medians
-from calibration.reading.mixture import MixtureLikelihood, fit_mixture, mixture_top
-from calibration.reading.rows import readings
-from tests.calibration.reading.test_reading_medians import data
+from calibration.models.reading import mixture as reading_mixture
+from calibration.models.reading.law import ANYTHING, Readers, simulate_reads
+from calibration.models.reading.medians import MedianFit, fit_medians
+from calibration.models.reading.mixture import MixtureLikelihood, fit_mixture, mixture_top
+from calibration.models.reading.rows import readings
+from tests.calibration.models.reading.test_reading_medians import data
 
 P = np.array([1.1, math.log(0.6), math.log(0.45), -1.5, -2.2])
 START = MedianFit(

@@ -1,6 +1,6 @@
 """What not to do with votes on intents: the usual estimates of P(i|q), as baselines.
 
-Each takes tables intent_votes and intents like `calibration.intents.fit.fit_intents`. What is wrong with each stands in its
+Each takes tables intent_votes and intents like `calibration.models.intents.fit_intents`. What is wrong with each stands in its
 docstring, with what was measured on 10 voters per topic.
 """
 
@@ -14,7 +14,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
 from calibration.inference.results import NotIdentifiedError
-from calibration.intents.fit import IntentFit, fit_intents, vote_counts
+from calibration.models.intents import IntentFit, fit_intents, vote_counts
 
 Probabilities: TypeAlias = dict[str, dict[str, float]]
 
@@ -60,7 +60,7 @@ def dirichlet_concentration(counts: pd.DataFrame) -> float:
     Parameters
     ----------
     counts : DataFrame
-        As `calibration.intents.fit.vote_counts` returns them.
+        As `calibration.models.intents.vote_counts` returns them.
 
     Returns
     -------

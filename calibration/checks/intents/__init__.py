@@ -1,0 +1,1 @@
+"""Doubts about probabilities of intents: `calibration.models.intents`."""

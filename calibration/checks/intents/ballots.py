@@ -1,0 +1,50 @@
+"""The ballots of a collection, and who may have filled them in: shared by the checks of intents."""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from calibration.models.intents import IntentBallots, normalised, rates_prior
+from metrics.arrays import Bools, Places
+
+Ballots: TypeAlias = Sequence[tuple[Places, Bools]]
+"""Of each topic the voters, (w,), and what each of them ticked, (w, intents)."""
+
+
+@lru_cache(maxsize=2)
+def ballots_of(data: IntentBallots) -> Ballots:
+    """Return the ballots of each topic."""
+    return list(_ballots(data.votes, data.counts, data.voters))
+
+
+def typical_prior(data: IntentBallots) -> tuple[float, float]:
+    """Return the a and b of all rates."""
+    return rates_prior(*(data.counts[name].to_numpy(np.float64) for name in ("votes", "voters"))).typical
+
+
+def _ballots(
+    votes: pd.DataFrame, counts: pd.DataFrame, voters: "pd.Index[str]"
+) -> Iterator[tuple[Places, Bools]]:
+    """Yield the voters of each topic, (w,), and what each of them ticked, (w, intents)."""
+    intents = {topic: pd.Index(rows["intent"]) for topic, rows in counts.groupby("topic")}
+    for topic, rows in votes[votes["topic"].isin(list(intents))].groupby("topic"):
+        who, worker = np.unique(voters.get_indexer(rows["worker"]), return_inverse=True)
+        ticked = np.zeros((len(who), len(intents[topic])), dtype=bool)
+        place = intents[topic].get_indexer(rows["intent"])
+        ticked[worker[place >= 0], place[place >= 0]] = True
+        yield who, ticked
+
+
+def largest_change(fewer: pd.DataFrame, more: pd.DataFrame) -> str:
+    """Say of which intent the probability changes most between two counts of votes: `intent I of T, 0.5 instead of 0.4`."""
+    both = fewer.merge(more, on=["topic", "intent"], suffixes=("", "_all"))
+    code = pd.factorize(both["topic"])[0]
+    without, with_all = (
+        normalised((both[f"votes{of}"] + 0.5).to_numpy(np.float64)[None], code)[0] for of in ("", "_all")
+    )
+    place = int(np.abs(with_all - without).argmax())
+    row = both.iloc[place]
+    return f"intent {row['intent']} of {row['topic']}, {without[place]:.2f} instead of {with_all[place]:.2f}"

@@ -1,0 +1,25 @@
+"""Topics that few people voted on, or that nobody ticked an intent of."""
+
+from calibration.checks.finding import Finding
+from calibration.models.intents import IntentBallots, IntentFit
+
+FEW_VOTERS = 5
+
+
+def check_voters(fit: IntentFit, data: IntentBallots) -> Finding | None:
+    """Say how many topics have few voters."""
+    voters = data.counts.groupby("topic")["voters"].first()
+    few = int((voters < FEW_VOTERS).sum())
+    if not few:
+        return None
+    sentence = f"{few} of {len(voters)} topics have fewer than {FEW_VOTERS} voters."
+    return Finding(name="few_voters", severity="warning", sentence=sentence)
+
+
+def check_ticks(fit: IntentFit, data: IntentBallots) -> Finding | None:
+    """Say of how many topics nobody ticked any intent."""
+    silent = int((data.counts.groupby("topic")["votes"].sum() == 0).sum())
+    if not silent:
+        return None
+    sentence = f"Nobody ticked any intent of {silent} topics: theirs are nearly uniform."
+    return Finding(name="no_ticks", severity="warning", sentence=sentence)

@@ -1,0 +1,150 @@
+"""Do some people tick as if by lot, whatever the others tick?
+
+How many intents somebody ticked on a ballot is taken as given, so that nobody is named for ticking many or few; the question is
+which ones. With o_i the odds that the other voters of the topic give to intent i, a voter who follows them with power g ticks the set
+T of k intents with probability
+
+    prod_{i in T} o_i^g / sum of the same over all sets of k intents        (conditional logit, McFadden 1974)
+
+and one who ticks by lot has g = 0: all sets of k are as likely. A share of such voters beside one g of all others is held beside one g of
+all; twice the gain has half a chi-squared with one degree of freedom where there are none (Self and Liang 1987).
+
+Where nothing speaks clearly for such voters there may be some all the same, the more the fewer topics people vote on: of a single ballot
+nobody can say who filled it in. Then the probabilities with as many as the votes leave open stand beside the fit.
+"""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+from scipy.special import chdtrc
+
+from calibration.checks.finding import Finding
+from calibration.checks.intents.ballots import Ballots, ballots_of, largest_change, typical_prior
+from calibration.inference.people import FEWEST, MOST, POWERS, CarelessClass, careless_class, share_left_open
+from calibration.inference.results import LEVEL, NotIdentifiedError
+from calibration.inference.uncertainty import Replicates
+from calibration.inference.wording import shown_p
+from calibration.models.intents import DRAWS, IntentBallots, IntentFit, fit_intents_to, normalised
+from calibration.user_model.model import OtherLaw
+from metrics.arrays import Bools, Floats
+
+LEFT_OPEN = 1.92
+"""Log-likelihood lost at the largest share of such voters that the votes leave open: half of the chi-squared that chance exceeds in one of twenty."""
+LEAST_P = 0.05
+LEAST_EARNEST = 0.02
+"""Part of a probability that is never taken for theirs, so that none becomes 0."""
+_ROUNDS = 2
+
+
+def check_random_ticks(fit: IntentFit, data: IntentBallots) -> Finding | None:
+    """Hold voters who tick by lot beside voters who all follow the others."""
+    p_value, kind = random_tickers(data)
+    if kind is None or not kind.count or p_value >= LEAST_P:
+        return _left_open(fit, data, p_value)
+    others = data.without(data.voters[kind.is_one])
+    try:
+        without = fit_intents_to(others, rng=np.random.default_rng(1))
+    except NotIdentifiedError:
+        return None
+    entries = zip(without.result.parameters.items(), without.result.conf_int().values(), strict=True)
+    return Finding(
+        name="random_ticks",
+        p_value=p_value,
+        sentence=f"{kind.count} of {len(data.voters)} voters tick other intents than the rest, as if by lot ({shown_p(p_value)}). Without them "
+        f"{largest_change(others.counts, data.counts)} with all voters, which changes most.",
+        sensitivity={
+            name: (OtherLaw(law="without ticks by lot", estimate=p, low=low, high=high, explains="better"),)
+            for (name, p), (low, high) in entries
+        },
+    )
+
+
+def _left_open(fit: IntentFit, data: IntentBallots, p_value: float) -> Finding | None:
+    """Return the probabilities if as many tick by lot as the votes leave open.
+
+    With a share s of ticks that are spread evenly over the m intents of a topic, p = (1 - s) P + s / m. How many of a topic's voters
+    tick by lot is a matter of chance, too.
+    """
+    share = largest_random_share(data)
+    if not share:
+        return None
+    rng, topic = np.random.default_rng(1), pd.factorize(data.counts["topic"])[0]
+    values = np.stack([*fit.result.draw_parameters(DRAWS, rng).values()], axis=1)
+    asked = fit.voters[np.unique(topic, return_index=True)[1]].astype(np.int64)
+    by_lot = (rng.binomial(asked, share, (len(values), len(asked))) / asked)[:, topic]
+    even = 1 / np.bincount(topic)[topic]
+    earnest = Replicates(values=normalised(np.maximum(values - by_lot * even, LEAST_EARNEST * values), topic))
+    middle = normalised(
+        np.maximum(fit.result.estimates - share * even, LEAST_EARNEST * fit.result.estimates)[None], topic
+    )[0]
+    return Finding(
+        name="random_ticks",
+        p_value=p_value,
+        sentence=f"Nothing shows that anybody ticks by lot ({shown_p(p_value)}); the votes leave open that {share:.0%} of the ticks are such.",
+        sensitivity={
+            name: (
+                OtherLaw(
+                    law="as many ticks by lot as may be", estimate=p, low=low, high=high, explains="as well"
+                ),
+            )
+            for name, p, (low, high) in zip(
+                fit.result.parameters, middle.tolist(), earnest.intervals(LEVEL), strict=True
+            )
+        },
+    )
+
+
+def random_tickers(data: IntentBallots) -> tuple[float, CarelessClass | None]:
+    """Return p of nobody ticking by lot, and the class of those who may; None where they are no minority, or people are too few."""
+    logliks = partial(_logliks, ballots_of(data), prior=typical_prior(data))
+    if len(data.voters) < FEWEST:
+        return 1.0, None
+    table = logliks(np.ones(len(data.voters)))
+    kind = _class(table)
+    p_value = float(chdtrc(1, max(0.0, 2 * (kind.loglik - float(table.sum(axis=0).max()))))) / 2
+    for _ in range(_ROUNDS if p_value < LEAST_P else 0):
+        kind = _class(logliks(1 - kind.posterior))
+    return p_value, kind if kind.share <= MOST else None
+
+
+def largest_random_share(data: IntentBallots) -> float:
+    """Return the largest share of ticks by lot that the votes leave open."""
+    ballots, ticks = ballots_of(data), np.zeros(len(data.voters))
+    for who, ticked in ballots:
+        ticks[who] += ticked.sum(axis=1)
+    return share_left_open(_logliks(ballots, np.ones(len(ticks)), typical_prior(data)), ticks, LEFT_OPEN)
+
+
+def _class(table: Floats) -> CarelessClass:
+    """Return the likeliest share of voters who follow nobody, beside one power of all others."""
+    return max((careless_class(earnest, table[:, 0]) for earnest in table.T[1:]), key=lambda of: of.loglik)
+
+
+def _logliks(ballots: Ballots, weight: Floats, prior: tuple[float, float]) -> Floats:
+    """(voters, powers) log-likelihoods, where the others count with these weights."""
+    total = np.zeros((len(weight), len(POWERS)))
+    for who, ticked in ballots:
+        total[who] += _ballot_logliks(ticked, _odds(ticked, weight[who], prior))
+    return total
+
+
+def _odds(ticked: Bools, weight: Floats, prior: tuple[float, float]) -> Floats:
+    """(w, intents) log odds of a tick by the other voters of the topic."""
+    a, b = prior
+    own = weight[:, None] * ticked
+    rate = (own.sum(axis=0) - own + a) / ((weight.sum() - weight)[:, None] + a + b)
+    return np.asarray(np.log(rate) - np.log1p(-rate))
+
+
+def _ballot_logliks(ticked: Bools, odds: Floats) -> Floats:
+    """(w, powers) log-likelihoods of which intents were ticked, given how many."""
+    odds = odds - odds.mean(axis=1, keepdims=True)
+    chance = np.exp(POWERS[:, None, None] * odds)  # (powers, w, intents)
+    sets = np.zeros((*chance.shape[:2], odds.shape[1] + 1))
+    sets[..., 0] = 1.0  # sums over all sets of k of the first intents
+    for place in range(odds.shape[1]):
+        sets[..., 1:] += chance[..., place, None] * sets[..., :-1]
+    number = ticked.sum(axis=1)
+    chosen = (odds * ticked).sum(axis=1)
+    return np.asarray((POWERS[:, None] * chosen - np.log(sets[:, np.arange(len(number)), number])).T)

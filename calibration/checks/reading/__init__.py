@@ -1,0 +1,1 @@
+"""Doubts about reading speed: `calibration.models.reading`."""

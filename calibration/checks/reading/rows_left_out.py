@@ -1,0 +1,39 @@
+"""Which rows are no complete reading of a text: left out, of ranked lists, or interrupted."""
+
+from calibration.checks.finding import Finding
+from calibration.models.reading.fit import ReadingSpeedFit
+from calibration.models.reading.rows import TimedReads
+
+MANY_CUT = 0.5
+
+
+def check_rows_left_out(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
+    """Say how many rows are not used, and why."""
+    if not data.left_out:
+        return None
+    shown = ", ".join(f"{count} {why}" for why, count in data.left_out.items())
+    return Finding(name="reads_not_used", sentence=f"Reads left out: {shown}.")
+
+
+def check_lists(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
+    """Say that all reads are entries of ranked lists."""
+    if not data.of_lists:
+        return None
+    return Finding(
+        name="from_lists",
+        severity="warning",
+        sentence="All reads are entries of ranked lists, which people scan to compare two lists: this is how fast they judged "
+        "such lists, and not how fast they read a text.",
+    )
+
+
+def check_interrupted(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
+    """Say that many reads were cut by the end of their visit."""
+    share = float(data.cut.mean())
+    if share <= MANY_CUT:
+        return None
+    return Finding(
+        name="many_interrupted",
+        severity="warning",
+        sentence=f"{share:.0%} of the reads were interrupted by the end of the visit: slow reading is extrapolated.",
+    )
