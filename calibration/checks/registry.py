@@ -5,6 +5,23 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from calibration.checks.durations import (
+    away_and_session,
+    days_differ,
+    drop_outs,
+    few_people,
+    heavy_tails,
+    hours_differ,
+    interest_fades,
+    regular_visits,
+    session_trend,
+    short_tails,
+    split_sessions,
+    topics_differ,
+    two_kinds_of_people,
+    visits_per_worker,
+    watched_too_short,
+)
 from calibration.checks.finding import Finding
 from calibration.checks.lateness import careless_answers as lateness_careless
 from calibration.checks.lateness import design as lateness_design
@@ -12,6 +29,7 @@ from calibration.checks.lateness import floor as lateness_floor
 from calibration.checks.lateness import form as lateness_form
 from calibration.checks.lateness import nuggets_differ as lateness_nuggets
 from calibration.checks.lateness import own_decays as lateness_own
+from calibration.models.durations.fit import DurationFit
 from calibration.models.lateness.fit import LatenessFit
 from metrics.agreement.comparison import holm
 
@@ -20,6 +38,27 @@ Check: TypeAlias = Callable[[Any, Any], Finding | None]
 
 CHECKS: Mapping[type, tuple[Check, ...]] = MappingProxyType(
     {
+        DurationFit: (
+            visits_per_worker.check_visits_per_worker,
+            few_people.check_few_workers,
+            days_differ.check_few_days,
+            watched_too_short.check_silent,
+            watched_too_short.check_extrapolated,
+            watched_too_short.check_session_unit,
+            regular_visits.check_regular_visits,
+            interest_fades.check_interest_fades,
+            drop_outs.check_drop_outs,
+            days_differ.check_days,
+            hours_differ.check_hours,
+            heavy_tails.check_heavy_tails,
+            heavy_tails.check_gamma_rates,
+            short_tails.check_short_tails,
+            two_kinds_of_people.check_two_kinds,
+            topics_differ.check_topics,
+            away_and_session.check_away_and_session,
+            split_sessions.check_split_sessions,
+            session_trend.check_session_trend,
+        ),
         LatenessFit: (
             lateness_floor.check_floor,
             lateness_careless.check_careless_answers,

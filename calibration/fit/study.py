@@ -12,8 +12,6 @@ from typing import Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from calibration.durations.fit import AWAY
-from calibration.durations.result import DurationFit
 from calibration.fit.families import (
     ALPHA,
     FAMILIES,
@@ -31,6 +29,7 @@ from calibration.inference.goodness import notes_on_few
 from calibration.inference.results import CalibrationResult, GoodnessOfFit, Skipped, info, warning
 from calibration.inference.wording import short
 from calibration.intents.fit import IntentFit, fit_intents
+from calibration.models.durations.fit import AWAY, DurationFit
 from calibration.patience.fit import FROM_PAIRS
 from calibration.patience.fit import NAME as PATIENCE_NAME
 from calibration.raters.quality import QualityReport, quality_report
@@ -320,7 +319,7 @@ def _model(
         joint=tuple(sorted(blocks, key=lambda block: _place(block.names[0]))),
         intents=intents.entries(level) if intents else {},
         intents_diagnostics=intents.result.diagnostics if intents else (),
-        laws={what: fit.law for what, fit in _durations(results) if fit.law},
+        laws={what: fit.law for what, fit in _durations(results) if fit.law != "lognormal"},
     )
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from calibration.agree.judged_task import judged_tasks
 from calibration.agree.task_agreement import score_differences
-from calibration.durations.fit import fit_away
-from calibration.durations.simulate import Diary, simulate_visits
+from calibration.models.durations.fit import fit_away
+from calibration.models.durations.simulate import Diary, simulate_visits
 from calibration.patience.simulate import Judges, simulate_preferences, simulate_summaries
 from calibration.plan.agreement import AgreementDesign, DifferenceDesign, _two_measures
 from calibration.plan.patience import MOST_PAIRS, PatienceDesign, _some_queries

@@ -8,9 +8,9 @@ import re
 import numpy as np
 import pytest
 
-from calibration.durations.simulate import Diary
 from calibration.fit.families import FitOptions
 from calibration.fit.study import fit_user_model
+from calibration.models.durations.simulate import Diary
 from calibration.simulate import Study, simulate_study
 from calibration.tables.files import read_tables, tables_sha256, write_tables
 from calibration.user_model.model import PARAMETERS, read_user_model, write_user_model
