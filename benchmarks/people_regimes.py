@@ -106,7 +106,7 @@ def votes(label: str, names: str = "", **settings: Any) -> Regime:
     return Regime(label, tables, {"P(i|q)": float("nan")}, names)
 
 
-CARELESS, LAW = "careless_workers", "heavy_tails short_tails two_kinds_of_people"
+CARELESS, LAW = "careless_workers", "heavy_tails,short_tails,two_kinds_of_people"
 P, L = durations.People, durations.log_normal
 FAMILIES: dict[str, tuple[Regime, ...]] = {
     "away": (

@@ -1,11 +1,11 @@
 """Are some people away far longer than a log-normal law of the workers' means says?
 
 Student's t of log A has a heavier tail; the log-normal law is its limit at the edge of infinitely many degrees of freedom, so the
-likelihood ratio has half a chi-squared (Self and Liang 1987). Gamma rates of coming back have a power tail. Up to 60 people show
-nothing of a tail that they have: a t with 3 degrees of freedom then stands beside M and S unless it explains clearly worse.
+likelihood ratio has half a chi-squared (Self and Liang 1987). Gamma rates of coming back have a power tail. Few people show anything of
+a tail that they have: a t with 3 degrees of freedom stands beside M and S as long as the data do not reject it, up to 60 people as long as
+it does not explain clearly worse.
 """
 
-import math
 from typing import Literal
 
 from scipy.special import chdtrc
@@ -40,17 +40,16 @@ def check_heavy_tails(fit: DurationFit, exposure: Exposure) -> Finding | None:
     laws = laws_beside(exposure)
     ratio = max(2 * laws.gain(HEAVY_TAIL), 0.0)
     p_value = float(chdtrc(1, ratio)) / 2
-    tail, slack = laws.others[HEAVY_TAIL], REJECTS
-    if exposure.units <= FEW_WORKERS:
-        three = tail_of_three(exposure.totals(), laws.top)
-        if three.loglik >= laws.top.top.loglik - CLEARLY_WORSE / 2:
-            tail, slack = three, math.inf
-    is_open = 2 * (laws.best - tail.loglik) <= slack
+    tail, three = laws.others[HEAVY_TAIL], tail_of_three(exposure.totals(), laws.top)
+    is_few = exposure.units <= FEW_WORKERS and 2 * (laws.top.top.loglik - three.loglik) <= CLEARLY_WORSE
+    if is_few or 2 * (laws.best - three.loglik) <= REJECTS:
+        tail = three
+    is_open = is_few or 2 * (laws.best - tail.loglik) <= REJECTS
     if not is_open and p_value >= 0.05:
         return None
     explains: Literal["better", "as well"] = "better" if p_value < 0.05 else "as well"
     sentence = (
-        f"Some workers are away far longer than the others ({shown_p(p_value)}): the mean and the standard deviation rest on a tail that "
+        f"Some workers' times are far longer than those of the others ({shown_p(p_value)}): the mean and the standard deviation rest on a tail that "
         f"nobody saw ({numbers_of(fit)}). Report the median and the quartiles."
         if p_value < 0.05
         else f"Whether the workers' means have a heavier tail cannot be told: with one {numbers_under(tail)}, not {numbers_of(fit)}."

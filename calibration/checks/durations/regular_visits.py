@@ -56,21 +56,22 @@ def check_regular_visits(fit: DurationFit, exposure: Exposure) -> Finding | None
         if weibull
         else numbers_of(fit)
     )
-    sentence = (
-        f"Workers come more regularly than chance ({shown_p(p_value)}), such as once a day at an hour of their own: {beside}. MSU draws "
-        "exponential times, which are less even than these."
-        if is_regular
-        else f"A worker's times are more uneven than exponential ones ({shown_p(p_value)}), such as in bursts: {beside}. The interval may be "
-        "too short; prefcal fit --bootstrap N gives one over workers."
-    )
     return Finding(
         name="regular_visits" if is_regular else "uneven_visits",
         p_value=p_value,
         explains=UNEVEN,
         gain=gain,
-        sentence=sentence,
+        sentence=f"{_sentence(exposure, is_regular=is_regular)} ({shown_p(p_value)}): {beside}.",
         sensitivity={} if weibull is None else listed(weibull, fit, explains="better"),
     )
+
+
+def _sentence(exposure: Exposure, *, is_regular: bool) -> str:
+    how = "more regular" if is_regular else "more uneven"
+    if exposure.design == "count":
+        return f"The lengths of a worker's sessions are {how} than exponential ones, which MSU draws"
+    when = "such as once a day at an hour of their own" if is_regular else "such as in bursts"
+    return f"A worker's times away are {how} than exponential ones, which MSU draws, {when}"
 
 
 def greenwood_z(exposure: Exposure) -> float | None:
