@@ -14,7 +14,6 @@ from scipy.optimize import minimize_scalar
 from scipy.special import chdtrc, gammaln, ndtr
 
 from calibration.checks.durations.beside import (
-    MOST_PIECES,
     UNEVEN,
     is_small,
     listed,
@@ -39,9 +38,7 @@ _SHAPES = (math.log(0.15), math.log(6.0))
 def check_regular_visits(fit: DurationFit, exposure: Exposure) -> Finding | None:
     """Test whether one worker's intervals are exponential, and hold Weibull intervals beside."""
     z = greenwood_z(exposure)
-    weibull = (
-        weibull_law(exposure, fit.top) if len(exposure.event) <= MOST_PIECES and is_small(exposure) else None
-    )
+    weibull = weibull_law(exposure, fit.top) if is_small(exposure) else None
     gain = 0.0 if weibull is None else max(weibull.loglik - fit.top.top.loglik, 0.0)
     if z is not None:
         p_value, is_regular = float(2 * ndtr(-abs(z))), z < 0

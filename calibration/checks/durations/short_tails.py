@@ -20,6 +20,9 @@ from calibration.inference.wording import shown_p
 from calibration.models.durations.exposure import Exposure
 from calibration.models.durations.fit import DurationFit
 
+LEAST_Q = 0.01
+"""Below it the law is the log-normal one."""
+
 
 def check_short_tails(fit: DurationFit, exposure: Exposure) -> Finding | None:
     """Hold a shorter tail of the workers' means beside the log-normal one."""
@@ -29,7 +32,8 @@ def check_short_tails(fit: DurationFit, exposure: Exposure) -> Finding | None:
     short = laws.others[SHORT_TAIL]
     ratio = max(2 * laws.gain(SHORT_TAIL), 0.0)
     p_value = float(chdtrc(1, ratio)) / 2
-    if 2 * (laws.best - short.loglik) > REJECTS and p_value >= 0.05:
+    is_open = 2 * (laws.best - short.loglik) <= REJECTS
+    if short.point[2] < LEAST_Q or (not is_open and p_value >= 0.05):
         return None
     told = f"With a shorter tail of the workers' means {numbers_under(short)}, not {numbers_of(fit)}"
     return Finding(
@@ -38,7 +42,5 @@ def check_short_tails(fit: DurationFit, exposure: Exposure) -> Finding | None:
         explains=UNEVEN,
         gain=ratio / 2,
         sentence=f"{told} ({shown_p(p_value)})." if p_value < 0.05 else f"{told}; the data leave it open.",
-        sensitivity=listed(short, fit, explains="better" if p_value < 0.05 else "as well")
-        if 2 * (laws.best - short.loglik) <= REJECTS
-        else {},
+        sensitivity=listed(short, fit, explains="better" if p_value < 0.05 else "as well") if is_open else {},
     )

@@ -1,6 +1,5 @@
 """Times away and session lengths of MSU's users: M and S of the workers' means.
 
-In go tables follows and visits (`exposures` makes times at risk of them); out come M and S (`fit`, its result and errors in
-`result`), from the `likelihood` and its `maximum`, with `checks` of the model, and `other_laws` that may stand in its place.
-Naive baselines stand beside the result. `simulate` draws diaries. Uses `calibration.visits`, `calibration.inference` and `calibration.tables`.
+Read in this order: `exposure`, `from_tables`, `likelihood`, `maximum`, `intervals`, `fit`; then `laws` (gamma rates, and what laws beside
+the paper's share), `correlation` of times away and sessions, and `simulate`. Doubts about the law are in `calibration.checks.durations`.
 """
