@@ -26,7 +26,6 @@ from calibration.checks.finding import Finding
 from calibration.inference.wording import shown_p
 from calibration.models.durations.exposure import Exposure
 from calibration.models.durations.fit import DurationFit
-from calibration.models.durations.laws import GAMMA
 
 FEW_WORKERS = 60
 CLEARLY_WORSE = 5.41
@@ -63,21 +62,4 @@ def check_heavy_tails(fit: DurationFit, exposure: Exposure) -> Finding | None:
         sensitivity=listed(tail, fit, explains=explains, most_df=TAIL_DF, sd_has_end=False)
         if is_open
         else {},
-    )
-
-
-def check_gamma_rates(fit: DurationFit, exposure: Exposure) -> Finding | None:
-    """Hold gamma rates beside log-normal means, where the data leave them open: a law of as many numbers, that is no test."""
-    if not is_small(exposure) or fit.law == "gamma":
-        return None
-    laws = laws_beside(exposure)
-    gamma = laws.others[GAMMA]
-    if 2 * (laws.best - gamma.loglik) > REJECTS:
-        return None
-    better = 2 * laws.gain(GAMMA) > REJECTS
-    return Finding(
-        name="gamma_rates",
-        sentence=f"Gamma rates explain the data {'better' if better else 'about as well'}: with them {numbers_under(gamma)}, not "
-        f"{numbers_of(fit)}. To publish these: prefcal fit --law FAMILY=gamma.",
-        sensitivity=listed(gamma, fit, explains="better" if better else "as well"),
     )

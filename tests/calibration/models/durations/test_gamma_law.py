@@ -71,11 +71,13 @@ def test_the_published_law_stands_in_the_model_and_people_are_drawn_from_it():
     tables = simulated(Diary(workers=120, between="inverse_gamma"), seed=2)
     ours = fit_user_model(tables, seed=1, options=FitOptions(simulations=0)).model
     gamma = fit_user_model(tables, seed=1, options=FitOptions(simulations=0, laws={"away": "gamma"})).model
+    checked = fit_user_model(tables, seed=1, options=FitOptions(laws={"away": "gamma"})).model
 
     assert (ours.laws, gamma.laws) == ({}, {"away": "gamma"})
     assert ours.parameters["session_mean_seconds"] == gamma.parameters["session_mean_seconds"]
     assert ours.parameters["away_sd_seconds"].estimate != gamma.parameters["away_sd_seconds"].estimate
     assert gamma.parameters["away_sd_seconds"].method == "marginal likelihood, gamma rates"
+    assert [law.law for law in checked.parameters["away_sd_seconds"].sensitivity].count("lognormal") == 1
     people = Population(**(stream_people(gamma) | people_together(gamma)))
     assert (people.away_law, people.session_law) == ("gamma", "lognormal")
 
