@@ -65,6 +65,8 @@ class Days(NamedTuple):
         Of days that differ otherwise than along a straight line.
     gain : float
         Half the corrected statistic, less its mean where days are alike.
+    dispersion : float
+        How many times as much days differ from a straight line as by chance, at least 1.
     low, high : float
         Events of the quietest and of the busiest tenth of the days, over what is expected.
     n_days : int
@@ -73,6 +75,7 @@ class Days(NamedTuple):
 
     p_value: float
     gain: float
+    dispersion: float
     low: float
     high: float
     n_days: int
@@ -131,6 +134,7 @@ def _days(watched: Floats, came: Floats) -> Days | None:
     return Days(
         p_value=float(fdtrc(count - 2, len(each) - 1, rest / (count - 2) / spread)),
         gain=max(rest / spread - (count - 2), 0.0) / 2,
+        dispersion=max(rest / (count - 2) / spread, 1.0),
         low=float(low),
         high=float(high),
         n_days=count,

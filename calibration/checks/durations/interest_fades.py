@@ -1,6 +1,7 @@
 """Do people come less and less often, or more and more?
 
-Everybody's rate falls by exp(-b t) in t days of their follow; b = 0 is the model.
+Everybody's rate falls by exp(-b t) in t days of their follow; b = 0 is the model. Days on which everybody comes more, or less, look like a
+slope: the likelihood ratio is divided by how much days differ from a straight line (McCullagh and Nelder 1989, 4.5).
 """
 
 import math
@@ -11,6 +12,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import chdtrc
 
 from calibration.checks.durations.beside import UNEVEN, is_small
+from calibration.checks.durations.days_differ import compare_days
 from calibration.checks.finding import Finding
 from calibration.inference.results import NotIdentifiedError
 from calibration.inference.wording import shown_p, shown_time
@@ -29,7 +31,8 @@ def check_interest_fades(fit: DurationFit, exposure: Exposure) -> Finding | None
     found = fade(exposure, fit.top)
     if found is None:
         return None
-    gain = max(found.loglik - fit.top.top.loglik, 0.0)
+    days = compare_days(exposure)
+    gain = max(found.loglik - fit.top.top.loglik, 0.0) / (days.dispersion if days else 1.0)
     p_value = float(chdtrc(1, 2 * gain))
     if p_value >= 0.05:
         return None
