@@ -1,14 +1,14 @@
-"""How often the intervals of times away and session lengths hold the truth: the tables of docs/calibration.md.
+"""How often the intervals of times away and session lengths hold the truth: the tables of docs/calibration_durations.md.
 
-    python -m benchmarks.coverage_durations [--replications 1000] [--only plain|sessions|disturbed|wrong|people|naive]
-                                            [--jobs 1]
+    python -m benchmarks.coverage_durations [--replications 1000] [--only plain|sessions|disturbed|people|naive]
+                                            [--workers 100] [--days 7] [--named PART] [--jobs 1]
 
 Each line is one study. Studies with disturbances are simulated whole (follows, visits, prompts) and fitted from their
 tables; of plain ones only n and T of each worker are drawn, which is all that the likelihood sees. The columns: the median of
-log(estimate / truth) and its robust standard deviation, the share of 95 % intervals that hold the truth by the default
-(profile; worker bootstrap where the test within workers, made for whole studies, rejects), by profile and by delta method, and how many
-default intervals are closed at both ends. `people` are not as the model says (`benchmarks.people_durations`), and whole fits are made of
-their tables: what the default intervals hold, and which warnings were said. The Monte-Carlo error of a share of .95 is .007 at 1000 replications.
+log(estimate / truth) and its robust standard deviation, the share of 95 % intervals that hold the truth, and the width: the median
+interval on the log scale, in units of 2 x 1.96 standard deviations of log(estimate), times 1.96 / t with few workers.
+`people` are not as the model says (`benchmarks.people_durations`). Held: the interval holds the truth, or the range of other laws does, or a
+warning names a cause (other than few_*). The Monte-Carlo error of a share of .95 is .007 at 1000 replications.
 """
 
 import argparse
@@ -20,25 +20,26 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import stdtrit
 
+from benchmarks.naive.durations import naive_away, naive_session
 from benchmarks.people_durations import PEOPLE, SESSION, tables, truth_of
 from benchmarks.replications import engine_arguments, replicated
-from calibration.durations.at_risk import Totals
-from calibration.durations.checks import within_worker_test
-from calibration.durations.exposures import away_exposure
-from calibration.durations.fit import fit_away, fit_durations, fit_session, interval_methods
-from calibration.durations.result import naive_away, naive_session
-from calibration.durations.simulate import Diary, personal_means, simulate_visits
-from calibration.inference.goodness import REJECTED
-from calibration.inference.results import GoodnessOfFit, NotIdentifiedError
+from calibration.checks.registry import run_checks
+from calibration.inference.results import NotIdentifiedError
 from calibration.inference.uncertainty import Interval
+from calibration.models.durations.exposure import Totals
+from calibration.models.durations.fit import fit_durations, fit_session_lengths, fit_times_away
+from calibration.models.durations.from_tables import away_exposure, session_exposure
+from calibration.models.durations.intervals import DurationProfile
+from calibration.models.durations.simulate import Diary, personal_means, simulate_visits
+from calibration.user_model.model import OtherLaw
 from metrics.msu.score import Population
 from metrics.parallel import Engine, open_engine
 
 HOUR = 3600
-RESAMPLES = 200
-RARE = 0.005
-METHODS = ("default", "profile", "delta")
+RARE = 0.015
+FEW = 30
 REAL = Diary(workers=100, topics=2, enrol_by_visit=0.5, late_by=0.5, withdrawn=0.2)
 
 # workers, M_A, S_A in hours, days
@@ -70,27 +71,8 @@ DISTURBED = (
     ),
     ("the same, with a visit gap of 1 h", 24, 24, replace(REAL, gap_seconds=HOUR)),
 )
-WRONG = (
-    (
-        "100 workers, intervals Weibull, shape .6",
-        24,
-        24,
-        Diary(workers=100, within="weibull", within_shape=0.6),
-    ),
-    ("100 workers, intervals gamma, shape 2", 24, 24, Diary(workers=100, within="gamma", within_shape=2)),
-    (
-        "100 workers, intervals log-normal, sigma 1",
-        24,
-        24,
-        Diary(workers=100, within="log_normal", within_shape=1),
-    ),
-    ("100 workers, means inverse gamma", 24, 24, Diary(workers=100, between="inverse_gamma")),
-    ("100 workers of two kinds", 24, 24, Diary(workers=100, between="two_point")),
-    ("100 workers, 10 % leave silently", 24, 24, Diary(workers=100, dropping_out=0.1)),
-)
-
-Fit = tuple[np.ndarray, dict[str, tuple[Interval, ...]]]
-Study = tuple[str, np.ndarray, Callable[[int], Fit]]
+Fit = tuple[np.ndarray, tuple[Interval, ...]]
+Study = tuple[str, np.ndarray, Callable[[int], Fit], int]
 
 
 def holds(interval: Interval, truth: float) -> bool:
@@ -98,30 +80,29 @@ def holds(interval: Interval, truth: float) -> bool:
     return (low is None or low <= truth) and (high is None or truth <= high)
 
 
-def fitted(totals: Totals, within: GoodnessOfFit | None, seed: int) -> Fit:
-    """M and S, and their intervals by method; as `fit_exposure` does, without what does not change them."""
+def fitted(totals: Totals) -> Fit:
+    """M and S, and their intervals."""
     top = fit_durations(totals)
-    rejected = within is not None and within.p_value < REJECTED
-    methods = interval_methods(totals, top, rejected=rejected, resamples=RESAMPLES, seed=seed)
-    found = {how: methods[how].intervals(0.95)[:2] for how in METHODS[1:] if how in methods}
-    first = next(iter(methods))
-    found["default"] = found[first] if first in found else methods[first].intervals(0.95)[:2]
-    found.setdefault("delta", ((0.0, 0.0), (0.0, 0.0)))
-    return np.array([top.mean, max(top.sd, 1e-3 * top.mean)]), found
+    profile = DurationProfile(totals=totals, top=top, df=len(totals) - 1)
+    return np.array([top.mean, max(top.sd, 1e-3 * top.mean)]), profile.intervals(0.95)[:2]
 
 
-def line(label: str, truth: np.ndarray, fits: list[Fit], refused: int) -> str:
+def width(intervals: list[Interval], errors: np.ndarray, workers: int) -> float:
+    """Return the median width on the log scale over that of a good estimator; an open end, or one at 0, is infinite."""
+    logs = [math.log(high / low) if low and high else math.inf for low, high in intervals]
+    few = 1.96 / float(stdtrit(workers - 1, 0.975)) if workers < FEW else 1.0
+    return float(np.median(logs)) / (2 * 1.96 * float(np.std(errors))) * few
+
+
+def line(label: str, truth: np.ndarray, fits: list[Fit], refused: int, workers: int) -> str:
     logs = np.log(np.array([estimate for estimate, _ in fits]) / truth)
     cells = []
     for place in (0, 1):
         spread = np.subtract(*np.quantile(logs[:, place], [0.75, 0.25])) / 1.349
-        shares = [np.mean([holds(found[how][place], truth[place]) for _, found in fits]) for how in METHODS]
-        both = np.mean([None not in found["default"][place] for _, found in fits])
-        cells.append(
-            f"{np.median(logs[:, place]):+.3f} | {spread:.3f} | "
-            + " | ".join(f"{s:.3f}" for s in shares)
-            + f" | {both:.2f}"
-        )
+        intervals = [found[place] for _, found in fits]
+        covered = np.mean([holds(one, truth[place]) for one in intervals])
+        wide = width(intervals, logs[:, place], workers)
+        cells.append(f"{np.median(logs[:, place]):+.3f} | {spread:.3f} | {covered:.3f} | {wide:.2f}")
     note = f" ({refused} refused)" if refused else ""
     return f"| {label}{note} | " + " | ".join(cells) + " |"
 
@@ -135,26 +116,31 @@ def attempted(fit: Callable[[int], Fit], seed: int) -> Fit | None:
 
 
 def table(studies: Iterator[Study], replications: int, engine: Engine) -> None:
-    head = "error | spread | default | profile | delta | closed"
+    head = "error | spread | covered | width"
     print(f"| study | M: {head} | S: {head} |")
-    print("|---" * 13 + "|")
-    for label, truth, fit in studies:
+    print("|---" * 9 + "|")
+    for label, truth, fit, workers in studies:
         found = replicated(engine, partial(attempted, fit), replications)
         fits = [one for one in found if one is not None]
-        print(line(label, truth, fits, replications - len(fits)), flush=True)
+        print(line(label, truth, fits, replications - len(fits), workers), flush=True)
 
 
 def plain_fit(workers: int, mean: float, sd: float, days: float, seed: int) -> Fit:
     rng = np.random.default_rng([seed, workers, days, sd])
     away = personal_means(mean, sd, workers, "log_normal", rng)
     events = rng.poisson(days * 24 / away).astype(np.float64)
-    return fitted(Totals(events=events, seconds=np.full(workers, days * 24.0)), None, seed)
+    return fitted(Totals(events=events, seconds=np.full(workers, days * 24.0)))
 
 
 def plain() -> Iterator[Study]:
     for workers, mean, sd, days in PLAIN:
         fit = partial(plain_fit, workers, mean, sd, days)
-        yield f"{workers} workers, {mean}/{sd} h, {days} days", np.array([mean, sd], dtype=float), fit
+        yield (
+            f"{workers} workers, {mean}/{sd} h, {days} days",
+            np.array([mean, sd], dtype=float),
+            fit,
+            workers,
+        )
 
 
 def session_fit(workers: int, mean: float, sd: float, visits: float, material: float, seed: int) -> Fit:
@@ -167,20 +153,20 @@ def session_fit(workers: int, mean: float, sd: float, visits: float, material: f
         events=np.bincount(worker, wanted <= there, minlength=workers),
         seconds=np.bincount(worker, np.minimum(wanted, there), minlength=workers),
     )
-    return fitted(totals, None, seed)
+    return fitted(totals)
 
 
 def sessions() -> Iterator[Study]:
     for workers, mean, sd, visits, material in SESSIONS:
         fit = partial(session_fit, workers, mean, sd, visits, material)
         label = f"{workers} workers, {mean}/{sd} s, {visits} visits, material {material} s"
-        yield label, np.array([mean, sd], dtype=float), fit
+        yield label, np.array([mean, sd], dtype=float), fit, workers
 
 
 def whole_fit(people: Population, diary: Diary, number: int, seed: int) -> Fit:
     tables = simulate_visits(people, diary, np.random.default_rng([seed, number]))
     exposure = away_exposure(tables, gap_seconds=diary.gap_seconds)
-    return fitted(exposure.totals(), within_worker_test(exposure), seed)
+    return fitted(exposure.totals())
 
 
 def whole(regimes: tuple[tuple[str, float, float, Diary], ...]) -> Iterator[Study]:
@@ -191,59 +177,98 @@ def whole(regimes: tuple[tuple[str, float, float, Diary], ...]) -> Iterator[Stud
             session_mean_seconds=180,
             session_sd_seconds=90,
         )
-        yield label, np.array([mean * HOUR, sd * HOUR]), partial(whole_fit, people, diary, number)
+        yield (
+            label,
+            np.array([mean * HOUR, sd * HOUR]),
+            partial(whole_fit, people, diary, number),
+            diary.workers,
+        )
 
 
 class PeopleFit(NamedTuple):
-    """What a whole fit of M and S says: by how much they are off, whether their intervals hold and have an upper end, its warnings."""
+    """What a whole fit and its checks say of M and S.
+
+    Attributes
+    ----------
+    errors : (2,) ndarray of float
+        Estimate / truth.
+    intervals : (2,) tuple of (float or None, float or None)
+        Over the truth.
+    in_range : (bool, bool)
+        Whether the range of other laws holds it.
+    said : frozenset of str
+        Names of the warnings but few_*.
+    """
 
     errors: np.ndarray
-    held: tuple[bool, bool]
-    is_closed: bool
+    intervals: tuple[Interval, ...]
+    in_range: tuple[bool, ...]
     said: frozenset[str]
 
-    @property
-    def silent(self) -> tuple[bool, bool]:
-        """Whether each is missed without a warning but that people or days are few."""
-        speaks = any(not name.startswith("few_") for name in self.said)
-        return not (self.held[0] or speaks), not (self.held[1] or speaks)
+    def held(self, place: int) -> bool:
+        """Whether the interval or the range holds the truth, or a cause is named."""
+        return holds(self.intervals[place], 1.0) or self.in_range[place] or bool(self.said)
 
 
 def people_fit(name: str, workers: int, days: int, truths: tuple[float, float], seed: int) -> PeopleFit:
     who = PEOPLE[name]
     study = tables(who, workers, days, np.random.default_rng([seed, workers]))
-    fit = (
-        fit_away(study, resamples=RESAMPLES)
-        if who.correlation is None
-        else fit_session(study, beside=away_exposure(study), resamples=RESAMPLES)
-    )
-    mean, sd = list(fit.conf_int().values())[:2]
+    exposure = away_exposure(study)
+    if who.is_of_sessions:
+        exposure = replace(session_exposure(study), away=exposure)
+        fit = fit_session_lengths(exposure)
+    else:
+        fit = fit_times_away(exposure)
+    findings = run_checks(fit, exposure)
+    laws = {name: [] for name in fit.parameters}
+    for finding in findings:
+        for parameter, rows in finding.sensitivity.items():
+            laws[parameter] += rows
+    ends = list(fit.conf_int().values())[:2]
+    pairs = list(zip(fit.parameters, truths, strict=False))
     return PeopleFit(
         errors=fit.estimates[:2] / truths,
-        held=(holds(mean, truths[0]), holds(sd, truths[1])),
-        is_closed=sd[1] is not None,
-        said=frozenset(one.name for one in fit.diagnostics if one.severity == "warning"),
+        intervals=tuple(
+            (low and low / truth, high and high / truth)
+            for (low, high), truth in zip(ends, truths, strict=True)
+        ),
+        in_range=tuple(in_range(laws[parameter], truth) for parameter, truth in pairs),
+        said=frozenset(
+            one.name for one in findings if one.severity == "warning" and not one.name.startswith("few_")
+        ),
     )
+
+
+def in_range(laws: list[OtherLaw], truth: float) -> bool:
+    """Whether the range of the intervals of other laws holds the truth."""
+    lows = [law.low or 0.0 for law in laws]
+    highs = [math.inf if law.high is None else law.high for law in laws]
+    return bool(laws) and min(lows) <= truth <= max(highs)
 
 
 def people(chosen: argparse.Namespace, engine: Engine) -> None:
-    """Print what whole fits say of people who are not as the model says; an attempt without a number counts as refused."""
-    head = "M | S | M: covered | S: covered | M: silent | S: silent | S: no upper end | any warning | names of the warnings"
+    """Print what whole fits say of people who are not as the model says."""
+    head = "M | S | M: covered | S: covered | M: width | S: width | M: held | S: held | warned | names of the warnings"
     print(f"| people | {head} |")
-    print("|---" * 10 + "|")
+    print("|---" * 11 + "|")
     for name, who in PEOPLE.items():
         if chosen.named and not any(part in name for part in chosen.named):
             continue
-        truths = truth_of(who) if who.correlation is None else (SESSION, SESSION)
+        truths = (SESSION, SESSION) if who.is_of_sessions else truth_of(who)
         found = replicated(
             engine, partial(people_fit, name, chosen.workers, chosen.days, truths), chosen.replications
         )
+        errors = np.array([one.errors for one in found])
+        logs = np.log(np.maximum(errors, 1e-3))
         shares = [
-            *np.median([one.errors for one in found], axis=0),
-            *np.mean([one.held for one in found], axis=0),
-            *np.mean([one.silent for one in found], axis=0),
-            1 - np.mean([one.is_closed for one in found]),
-            np.mean([any(not name.startswith("few_") for name in one.said) for one in found]),
+            *np.median(errors, axis=0),
+            *(np.mean([holds(one.intervals[place], 1.0) for one in found]) for place in (0, 1)),
+            *(
+                width([one.intervals[place] for one in found], logs[:, place], chosen.workers)
+                for place in (0, 1)
+            ),
+            *(np.mean([one.held(place) for one in found]) for place in (0, 1)),
+            np.mean([bool(one.said) for one in found]),
         ]
         warned = Counter(word for one in found for word in one.said)
         names = ", ".join(
@@ -285,7 +310,7 @@ def naive(replications: int, engine: Engine) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--replications", type=int, default=1000)
-    parser.add_argument("--only", choices=["plain", "sessions", "disturbed", "wrong", "people", "naive"])
+    parser.add_argument("--only", choices=["plain", "sessions", "disturbed", "people", "naive"])
     parser.add_argument("--workers", type=int, default=100, help="of the studies of people")
     parser.add_argument("--days", type=int, default=7, help="of the studies of people")
     parser.add_argument("--named", action="append", help="only people whose name has this")
@@ -300,7 +325,6 @@ def main() -> None:
             ("plain", plain()),
             ("sessions", sessions()),
             ("disturbed", whole(DISTURBED)),
-            ("wrong", whole(WRONG)),
         ):
             if chosen.only in {None, name}:
                 print(f"\n{name}\n")

@@ -2,7 +2,7 @@
 
     python benchmarks/durations.py [--workers 100000] [--rounds 3]
 
-Ours fits the model of `calibration.durations.likelihood` to rows (worker, seconds, complete), the sums included. lifelines'
+Ours fits the model of `calibration.models.durations.likelihood` to rows (worker, seconds, complete), the sums included. lifelines'
 `LogNormalFitter` fits one log-normal law to all rows, censored ones too: another model, and not the right one, as its
 mean shows. They take turns in one process; times are medians. lifelines is not part of prefcal: put it into an
 environment of its own beside prefcal (`pip install lifelines`); without it only ours runs.
@@ -17,8 +17,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from calibration.durations.at_risk import Totals
-from calibration.durations.fit import fit_durations
+from calibration.models.durations.exposure import Totals
+from calibration.models.durations.fit import fit_durations
 
 HOUR = 3600
 MEAN = SD = 24.0 * HOUR

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from calibration.durations.simulate import Diary
+from calibration.models.durations.simulate import Diary
 from calibration.simulate import Study, simulate_study
 from calibration.tables.definition import Tables
 from calibration.tables.files import write_tables

@@ -40,6 +40,10 @@ class People:
         So many of the workers are programs that come every ten minutes; M and S are of the others.
     enrolled_by : float
         Share of the study over which people enrol, evenly.
+    split : float
+        Share of the sessions that a phone call of 2 to 15 minutes cuts in two.
+    shrinking : float
+        Days in which sessions become half as long; 0: never.
     """
 
     means: Law
@@ -50,6 +54,13 @@ class People:
     within: float = 1.0
     bots: int = 0
     enrolled_by: float = 0.0
+    split: float = 0.0
+    shrinking: float = 0.0
+
+    @property
+    def is_of_sessions(self) -> bool:
+        """Whether sessions are what differs from the model."""
+        return self.correlation is not None or bool(self.split or self.shrinking)
 
 
 def log_normal(sd: float = 1.0) -> Law:
@@ -138,6 +149,8 @@ PEOPLE: Mapping[str, People] = MappingProxyType(
         "fading, half in 4 days": People(means=log_normal(), pace=fading(4)),
         "fading, half in 7 days": People(means=log_normal(), pace=fading(7)),
         "day and night, .8": People(means=log_normal(), pace=day_and_night(0.8)),
+        "bursts, gamma intervals of shape .5": People(means=log_normal(), within=0.5),
+        "evenly, gamma intervals of shape 2": People(means=log_normal(), within=2.0),
         "drop-outs, 10 %": People(means=log_normal(), leaving=0.1),
         "drop-outs, 20 %": People(means=log_normal(), leaving=0.2),
         "drop-outs, 30 %": People(means=log_normal(), leaving=0.3),
@@ -145,6 +158,10 @@ PEOPLE: Mapping[str, People] = MappingProxyType(
         "away and session, .8": People(means=log_normal(), correlation=0.8),
         "away and session, .5": People(means=log_normal(), correlation=0.5),
         "away and session, 0": People(means=log_normal(), correlation=0.0),
+        "a third of the sessions split": People(means=log_normal(), split=1 / 3),
+        "half of the sessions split": People(means=log_normal(), split=0.5),
+        "sessions shrink, half in 3 days": People(means=log_normal(), shrinking=3),
+        "sessions shrink, half in 6 days": People(means=log_normal(), shrinking=6),
     }
 )
 
@@ -169,11 +186,20 @@ def tables(people: People, workers: int, days: float, rng: np.random.Generator) 
         end = float(begun[worker])
         for at in draw:
             if end < at < until:
-                end = at + rng.exponential(length) / DAY
-                visits.append(
-                    (f"P{worker}", at * DAY, min(end, days) * DAY, "left" if end < days else "study_end")
-                )
+                shrunk = 0.5 ** ((at - begun[worker]) / people.shrinking) if people.shrinking else 1.0
+                for start, end in _parts(at, rng.exponential(length * shrunk) / DAY, people.split, rng):
+                    reason = "left" if end < days else "study_end"
+                    if start < days:
+                        visits.append((f"P{worker}", start * DAY, min(end, days) * DAY, reason))
     return _typed(visits, begun, days)
+
+
+def _parts(at: float, length: float, split: float, rng: np.random.Generator) -> list[tuple[float, float]]:
+    """Start and end of a session, or of both its parts around a call."""
+    if not split or rng.random() >= split:
+        return [(at, at + length)]
+    first, call = length * rng.random(), rng.uniform(120, 900) / DAY
+    return [(at, at + first), (at + first + call, at + length + call)]
 
 
 def _session_logs(people: People, means: np.ndarray, rng: np.random.Generator) -> np.ndarray:

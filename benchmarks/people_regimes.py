@@ -106,7 +106,7 @@ def votes(label: str, names: str = "", **settings: Any) -> Regime:
     return Regime(label, tables, {"P(i|q)": float("nan")}, names)
 
 
-CARELESS, LAW = "careless_workers", "population_law"
+CARELESS, LAW = "careless_workers", "heavy_tails,short_tails,two_kinds_of_people"
 P, L = durations.People, durations.log_normal
 FAMILIES: dict[str, tuple[Regime, ...]] = {
     "away": (
@@ -149,7 +149,7 @@ FAMILIES: dict[str, tuple[Regime, ...]] = {
         away("growing 6 d", P(means=L(), pace=durations.fading(-6)), "interest_grows"),
         away("drop-outs 20 %, 60 people, 14 d", P(means=L(), leaving=0.2), "drop_outs", 60, 14),
         away("drop-outs 40 %, 25 people", P(means=L(), leaving=0.4), "drop_outs", 25, 10),
-        away("bursts, shape .5", P(means=L(), within=0.5), "within_worker"),
+        away("bursts, shape .5", P(means=L(), within=0.5), "uneven_visits"),
         away("even, shape 2", P(means=L(), within=2.0), "regular_visits"),
         away("even, shape 3, 40 people", P(means=L(0.5), within=3.0), "regular_visits", workers=40, days=10),
         away("1 bot of 70", P(means=L(), bots=1), LAW, workers=70),
@@ -176,7 +176,7 @@ FAMILIES: dict[str, tuple[Regime, ...]] = {
         away("A D .3, 60 people", P(means=L(), correlation=0.3), workers=60, days=10),
         away("A D -.3, 150 people", P(means=L(), correlation=-0.3), workers=150, days=5),
         away("A D -.6, 25 people", P(means=L(), correlation=-0.6), workers=25, days=14),
-        away("A D .6, bursts", P(means=L(), correlation=0.6, within=0.6), "within_worker"),
+        away("A D .6, bursts", P(means=L(), correlation=0.6, within=0.6), "uneven_visits"),
     ),
     "reading": (
         reading("right, own items", own_items=True),

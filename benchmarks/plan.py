@@ -14,8 +14,8 @@ import numpy as np
 
 from calibration.agree.judged_task import judged_tasks
 from calibration.agree.task_agreement import score_differences
-from calibration.durations.fit import fit_away
-from calibration.durations.simulate import Diary, simulate_visits
+from calibration.models.durations.fit import fit_away
+from calibration.models.durations.simulate import Diary, simulate_visits
 from calibration.models.patience.pairs import summary_pairs
 from calibration.models.patience.preferences import NAME, fit_patience_from_preferences
 from calibration.models.patience.simulate import Judges, simulate_preferences, simulate_summaries

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from calibration.durations.fit import fit_away, fit_session
-from calibration.durations.simulate import Diary, simulate_visits
+from calibration.models.durations.fit import fit_away, fit_session
+from calibration.models.durations.simulate import Diary, simulate_visits
 from calibration.visits.cut import ActivityLog, simulate_activity, visits_from_activity
 from calibration.visits.threshold import idle_threshold
 from metrics.msu.score import Population

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 
-from calibration.durations.simulate import Diary, simulate_visits
+from calibration.models.durations.simulate import Diary, simulate_visits
 from calibration.models.lateness.simulate import LatenessRaters, simulate_lateness
 from calibration.models.patience.simulate import (
     Judges,

@@ -5,6 +5,24 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from calibration.checks.durations import (
+    away_and_session,
+    days_differ,
+    drop_outs,
+    gamma_rates,
+    heavy_tails,
+    hours_differ,
+    interest_fades,
+    regular_visits,
+    session_trend,
+    short_tails,
+    split_sessions,
+    topics_differ,
+    two_kinds_of_people,
+    visits_per_worker,
+    watched_too_short,
+)
+from calibration.checks.durations import few_people as durations_people
 from calibration.checks.finding import Finding
 from calibration.checks.intents import breadth, random_ticks
 from calibration.checks.intents import few_people as intent_people
@@ -49,6 +67,7 @@ from calibration.checks.reading import (
 from calibration.checks.reading import form as reading_form
 from calibration.checks.reading import items_differ as reading_items
 from calibration.checks.reading import rows_left_out as reading_rows
+from calibration.models.durations.fit import DurationFit
 from calibration.models.intents import IntentFit
 from calibration.models.lateness.fit import LatenessFit
 from calibration.models.patience.grid import GridFit
@@ -65,6 +84,28 @@ Check: TypeAlias = Callable[[Any, Any], Finding | None]
 
 CHECKS: Mapping[type, tuple[Check, ...]] = MappingProxyType(
     {
+        DurationFit: (
+            visits_per_worker.check_visits_per_worker,
+            durations_people.check_few_workers,
+            days_differ.check_few_days,
+            watched_too_short.check_silent,
+            watched_too_short.check_extrapolated,
+            watched_too_short.check_session_unit,
+            regular_visits.check_regular_visits,
+            interest_fades.check_interest_fades,
+            drop_outs.check_drop_outs,
+            days_differ.check_days,
+            hours_differ.check_hours,
+            heavy_tails.check_heavy_tails,
+            gamma_rates.check_gamma_rates,
+            gamma_rates.check_log_normal_means,
+            short_tails.check_short_tails,
+            two_kinds_of_people.check_two_kinds,
+            topics_differ.check_topics,
+            away_and_session.check_away_and_session,
+            split_sessions.check_split_sessions,
+            session_trend.check_session_trend,
+        ),
         LatenessFit: (
             lateness_floor.check_floor,
             lateness_careless.check_careless_answers,
@@ -162,6 +203,14 @@ CHECKS: Mapping[type, tuple[Check, ...]] = MappingProxyType(
 
 FACTS: frozenset[Check] = frozenset(
     {
+        visits_per_worker.check_visits_per_worker,
+        durations_people.check_few_workers,
+        days_differ.check_few_days,
+        watched_too_short.check_silent,
+        watched_too_short.check_extrapolated,
+        watched_too_short.check_session_unit,
+        gamma_rates.check_gamma_rates,
+        gamma_rates.check_log_normal_means,
         weak_decay.check_weak_decay,
         weak_decay.check_texts_long_enough,
         weak_decay.check_lists_long_enough,

@@ -10,14 +10,21 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from calibration.durations.at_risk import Exposure
-from calibration.durations.exposures import away_exposure, session_exposure
-from calibration.durations.fit import AWAY, SESSION, fit_session_lengths, fit_times_away, plain_estimates
-from calibration.durations.fit import RESAMPLES as DURATION_RESAMPLES
-from calibration.durations.result import DurationFit
 from calibration.fit.patience import fit_patience
 from calibration.inference.attempts import Fitted, Unmade, attempt, guarded
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, Skipped
+from calibration.models.durations.correlation import fit_correlation
+from calibration.models.durations.exposure import Exposure
+from calibration.models.durations.fit import (
+    AWAY,
+    SESSION,
+    DurationFit,
+    fit_session_lengths,
+    fit_times_away,
+    plain_estimates,
+)
+from calibration.models.durations.fit import RESAMPLES as DURATION_RESAMPLES
+from calibration.models.durations.from_tables import away_exposure, session_exposure
 from calibration.models.intents import IntentFit
 from calibration.models.lateness.answers import LatenessCounts, lateness_counts
 from calibration.models.lateness.fit import fit_lateness_counts
@@ -126,8 +133,12 @@ class FitMaterial:
 
     @cached_property
     def sessions(self) -> Exposure:
-        """Sessions; raises `NotIdentifiedError` where the tables cannot tell them."""
-        return session_exposure(self.tables, unit=self.options.unit, joined=self._joined)
+        """Sessions, beside the times away of everybody; raises `NotIdentifiedError` where the tables cannot tell them."""
+        sessions = session_exposure(self.tables, unit=self.options.unit, joined=self._joined)
+        if self.options.inclusion != "all_enrolled":
+            return sessions
+        away = guarded(lambda: self.times_away)
+        return sessions if isinstance(away, Unmade) else replace(sessions, away=away)
 
     @cached_property
     def lateness(self) -> LatenessCounts:
@@ -192,13 +203,13 @@ FAMILY_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 def away(material: FitMaterial) -> Fitted:
     """Fit how long people stay away."""
-    return attempt(AWAY, lambda: _away(material))
+    return attempt(AWAY, lambda: _away(material), lambda: material.times_away)
 
 
 def session(material: FitMaterial) -> Fitted:
     """Fit how long people stay, and whether those who come often stay longer or less."""
-    found = attempt(SESSION, lambda: _session(material))
-    return found + attempt(TOGETHER, lambda: _correlation(found))
+    found = attempt(SESSION, lambda: _session(material), lambda: material.sessions)
+    return found + attempt(TOGETHER, lambda: fit_correlation(material.sessions))
 
 
 def visit_estimates(material: FitMaterial, fits: Iterable[DurationFit]) -> dict[str, float]:
@@ -209,8 +220,7 @@ def visit_estimates(material: FitMaterial, fits: Iterable[DurationFit]) -> dict[
     material : FitMaterial
         With other visits.
     fits : iterable of DurationFit
-        Of times away and sessions, from the visits in use. Where one has the plain model's numbers, that model alone is
-        fitted anew; where another law has them, every law is.
+        Of times away and sessions, from the visits in use; each is fitted anew by its own law.
     """
     found: dict[str, float] = {}
     for fit in fits:
@@ -220,41 +230,18 @@ def visit_estimates(material: FitMaterial, fits: Iterable[DurationFit]) -> dict[
 
 
 def _estimates_like(fit: DurationFit, material: FitMaterial) -> Mapping[str, float]:
-    of_away = AWAY[0] in fit.parameters
-    if fit.held is not None:
-        return (_away if of_away else _session)(material).parameters
-    exposure = material.times_away if of_away else material.sessions
-    return plain_estimates(exposure, tuple(fit.parameters))
+    exposure = material.times_away if AWAY[0] in fit.parameters else material.sessions
+    return plain_estimates(exposure, tuple(fit.parameters), fit.law)
 
 
 def _away(material: FitMaterial) -> CalibrationResult:
-    fit = fit_times_away(material.times_away, **_sampling(material, "away"))
+    fit = fit_times_away(material.times_away, **_choices(material, "away"))
     return _bootstrapped(material, fit)
 
 
 def _session(material: FitMaterial) -> CalibrationResult:
-    sessions, sampling = material.sessions, _sampling(material, "session")
-    fit = fit_session_lengths(sessions, beside=_times_away(material), **sampling)
+    fit = fit_session_lengths(material.sessions, **_choices(material, "session"))
     return _bootstrapped(material, fit)
-
-
-def _times_away(material: FitMaterial) -> Exposure | None:
-    """Return the times away of the same people, None where the tables cannot tell them, or hold only people who came."""
-    if material.options.inclusion != "all_enrolled":
-        return None
-    try:
-        return material.times_away
-    except NotIdentifiedError:
-        return None
-
-
-def _correlation(found: Fitted) -> CalibrationResult:
-    for fit in found.results:
-        if isinstance(fit, DurationFit) and fit.together is not None:
-            return fit.together.result()
-    raise NotIdentifiedError(
-        "times away and sessions of ten people or more who differ in both are needed, over the same time"
-    )
 
 
 def away_options(material: FitMaterial) -> dict[str, Any]:
@@ -271,9 +258,10 @@ def away_options(material: FitMaterial) -> dict[str, Any]:
     }
 
 
-def _sampling(material: FitMaterial, name: str) -> dict[str, Any]:
+def _choices(material: FitMaterial, name: str) -> dict[str, Any]:
+    law = material.options.laws.get(name, "lognormal")
     resamples = material.options.resamples or DURATION_RESAMPLES
-    return {"rng": material.rng(name), "resamples": resamples}
+    return {"law": law, "rng": material.rng(name), "resamples": resamples}
 
 
 def _bootstrapped(material: FitMaterial, fit: CalibrationResult) -> CalibrationResult:

@@ -13,8 +13,6 @@ import numpy as np
 import pandas as pd
 
 from calibration.checks.finding import Finding
-from calibration.durations.fit import AWAY
-from calibration.durations.result import DurationFit
 from calibration.fit.families import (
     ALPHA,
     FAMILIES,
@@ -33,6 +31,7 @@ from calibration.inference.attempts import Fitted, Unmade, guarded
 from calibration.inference.goodness import notes_on_few
 from calibration.inference.results import CalibrationResult, GoodnessOfFit, Skipped, info, warning
 from calibration.inference.wording import short
+from calibration.models.durations.fit import AWAY, DurationFit
 from calibration.models.intents import IntentBallots, IntentFit, fit_intents_to
 from calibration.raters.quality import QualityReport, quality_report
 from calibration.tables.preferences import counted_tables, left_out
@@ -315,7 +314,7 @@ def _model(
         joint=tuple(sorted(blocks, key=lambda block: _place(block.names[0]))),
         intents=intents.entries(level) if intents else {},
         intents_diagnostics=intents.result.diagnostics if intents else (),
-        laws={what: fit.law for what, fit in _durations(results) if fit.law},
+        laws={what: fit.law for what, fit in _durations(results) if fit.law != "lognormal"},
     )
 
 

@@ -6,11 +6,10 @@ from itertools import chain
 
 import pandas as pd
 
-from calibration.durations.fit import AWAY, SESSION
-from calibration.durations.result import DurationFit
 from calibration.fit.families import FitMaterial, gap_seconds, visit_estimates
 from calibration.inference.attempts import Unmade, guarded
 from calibration.inference.results import CalibrationResult, info, warning
+from calibration.models.durations.fit import AWAY, SESSION, DurationFit
 from calibration.user_model.model import CORRELATION, QUANTILES, Diagnostic
 from calibration.visits.cut import visits_from_activity
 from calibration.visits.threshold import (

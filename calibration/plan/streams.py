@@ -1,8 +1,7 @@
 """Planned studies of streams: how many workers, days and pairs tell the time away, M_A or S_A, and what silence is worth, S_0.
 
-Visits are drawn by the model that is fitted (`calibration.durations.checks.simulate_totals`); the time that visits
-themselves take, minutes in hours, is left out. The interval is the profile likelihood's, which `prefcal fit` prints
-unless a worker's times away turn out not to be exponential.
+Visits are drawn by the model that is fitted (`calibration.models.durations.simulate.simulate_totals`); the time that visits
+themselves take, minutes in hours, is left out. The interval is the profile likelihood's, which `prefcal fit` prints.
 
 S_0 is the weight of a silent day on which a system kept quiet, relative to that of gain: above 0 speaks for ELG-1,
 0 for ELG-0. Streams and people are those of `calibration.models.push.simulate`; fit, interval and verdict are those of
@@ -15,10 +14,11 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 
-from calibration.durations.at_risk import Totals
-from calibration.durations.checks import simulate_totals
-from calibration.durations.fit import fit_durations, interval_methods
 from calibration.inference.results import NotIdentifiedError
+from calibration.models.durations.exposure import Totals
+from calibration.models.durations.fit import fit_durations
+from calibration.models.durations.intervals import DurationProfile
+from calibration.models.durations.simulate import simulate_totals
 from calibration.models.push.judgments import WEIGHTS
 from calibration.models.push.simulate import TRUTH, PushJudges, simulate_push_judgments
 from calibration.models.push.weights import judged_by, search_weights, silent_days
@@ -107,7 +107,7 @@ class AwayDesign:
             top = fit_durations(totals)
         except NotIdentifiedError:
             return NOTHING
-        profile = interval_methods(totals, top, rejected=False, resamples=2, seed=1)["profile"]
+        profile = DurationProfile(totals=totals, top=top, df=len(totals) - 1)
         place = ("mean", "sd").index(self.what)
         low, high = profile.intervals(LEVEL)[place]
         ends = (0.0 if low is None else low, math.inf if high is None else high)

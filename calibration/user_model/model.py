@@ -234,9 +234,9 @@ class UserModel(_Part):
         Topic -> intent -> probability.
     intents_diagnostics : tuple of Diagnostic
         What to know before using them.
-    laws : dict of {'away', 'session'} to tuple of float
-        Where the means of times away, or of sessions, are not log-normal over workers: rising logarithms of their quantiles
-        at levels (k + 1/2) / K. M and S stand among the parameters; who does not know this key draws log-normal means.
+    laws : dict of {'away', 'session'} to {'gamma'}
+        The law that the workers' means of times away, or of sessions, were fitted and published with on purpose (`fit --law`),
+        where it is not the log-normal one: `gamma` rates. M and S stand among the parameters.
 
     Examples
     --------
@@ -254,7 +254,7 @@ class UserModel(_Part):
     joint: tuple[JointEntry, ...] = ()
     intents: dict[str, dict[str, IntentEntry]] = {}
     intents_diagnostics: tuple[Diagnostic, ...] = ()
-    laws: dict[Literal["away", "session"], tuple[Number, ...]] = {}
+    laws: dict[Literal["away", "session"], Literal["gamma"]] = {}
 
     def __repr__(self) -> str:
         return first_lines(self.summary())

@@ -1,6 +1,6 @@
 """Follows and visits as arrays: which visit belongs to which follow, cut at the follow's ends, one after the other.
 
-What the fits need of the tables follows and visits; `calibration.durations.exposures` makes times at risk of it. Two things
+What the fits need of the tables follows and visits; `calibration.models.durations.from_tables` makes times at risk of it. Two things
 that are legal in both tables make times away wrong without a sign, and are looked for here: names that differ between the
 files turn people who came into people who never did, and a follow that ends at the last visit has no time after it.
 """

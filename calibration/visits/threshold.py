@@ -217,7 +217,7 @@ def threshold_sensitivity(
         With activity; follows and visits are used where they are there (see `visits_from_activity`).
     fit : callable
         Takes the tables with visits cut anew, and the threshold in seconds: what every away time exceeds (the
-        ``gap_seconds`` of `calibration.durations.fit`). Returns name -> estimate; what it refuses by
+        ``gap_seconds`` of `calibration.models.durations.fit`). Returns name -> estimate; what it refuses by
         `NotIdentifiedError` is nan.
     idle_seconds : float
         The threshold in use.

@@ -6,12 +6,11 @@ Visits and the stream are arrays, which the compiled loop of `metrics.msu.kernel
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import ClassVar, NamedTuple, Protocol, TypeAlias
+from typing import ClassVar, Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import gammaincinv, ndtr
 
 from metrics.arrays import Floats
 from metrics.errors import input_fault
@@ -86,6 +85,8 @@ RANGES = {
 
 
 CORRELATIONS = (-1.0, 1.0)
+MeansLaw: TypeAlias = Literal["lognormal", "gamma"]
+"""Of people's means: the paper's, or that of gamma rates."""
 
 
 class Users(Protocol):
@@ -104,7 +105,7 @@ class Users(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Population:
-    """What users are drawn from: three log-normal distributions, unless a law is given.
+    """What users are drawn from: three log-normal distributions, unless A or D is drawn from gamma rates.
 
     Baruah, Smucker, Clarke (SIGIR 2015), section 3: with mean M and standard deviation S, sigma^2 = ln(1 + S^2 / M^2)
     and mu = ln M - sigma^2 / 2. The paper draws A and D independently; here they may go together.
@@ -119,14 +120,13 @@ class Population:
         Mean and standard deviation of ln(words read in a second); the default is Clarke and Smucker's.
     away_session_correlation : float
         Of the normal variables behind A and D; 0 in the paper.
-    away_law, session_law : tuple of float
-        Ascending logarithms of the quantiles of A (of D), at levels (k + 1/2) / K, of any scale: they give the form of the law,
-        M and S its place and width. Empty: log-normal.
+    away_law, session_law : {'lognormal', 'gamma'}
+        Of A and of D. ``gamma``: 1 / A is gamma with shape a = 2 + M^2 / S^2, so that A has this mean and deviation.
 
     Raises
     ------
     ValueError
-        If a value is not in its range, see `RANGES`, the correlation not from -1 to 1, or a law falls.
+        If a value is not in its range, see `RANGES`, the correlation not from -1 to 1, or a law has another name.
 
     Examples
     --------
@@ -146,8 +146,8 @@ class Population:
     reading_speed_mu: float = 1.29
     reading_speed_sigma: float = 0.558
     away_session_correlation: float = 0.0
-    away_law: tuple[float, ...] = ()
-    session_law: tuple[float, ...] = ()
+    away_law: MeansLaw = "lognormal"
+    session_law: MeansLaw = "lognormal"
 
     def __post_init__(self) -> None:
         """Check the ranges."""
@@ -156,10 +156,10 @@ class Population:
             raise ValueError(
                 f"away_session_correlation must lie in [-1, 1], got {self.away_session_correlation!r}"
             )
-        for name in ("away_law", "session_law"):
-            law = getattr(self, name)
-            if law and not (all(map(math.isfinite, law)) and list(law) == sorted(law) and law[0] < law[-1]):
-                raise ValueError(f"the quantiles of {name} must be finite numbers that rise")
+        for what in ("away", "session"):
+            law = getattr(self, f"{what}_law")
+            if law not in get_args(MeansLaw):
+                raise ValueError(f"{what}_law must be lognormal or gamma, got {law!r}")
         for name, (least, most) in RANGES.items():
             if not least <= getattr(self, name) <= most:
                 raise ValueError(f"{name} must lie in [{least:g}, {most:g}], got {getattr(self, name)!r}")
@@ -314,28 +314,10 @@ def _log_normal(mean: float, sd: float) -> tuple[float, float]:
     return math.log(mean) - variance / 2, math.sqrt(variance)
 
 
-def _drawn(mean: float, sd: float, law: tuple[float, ...], normal: float) -> float:
+def _drawn(mean: float, sd: float, law: MeansLaw, normal: float) -> float:
     """Return the mean time of a user who stands where a standard normal variable says."""
-    if law:
-        places, logs = _placed(mean, sd, law)
-        return math.exp(float(np.interp(normal, places, logs)))
+    if law == "gamma" and sd:
+        shape = 2 + (mean / sd) ** 2
+        return mean * (shape - 1) / float(gammaincinv(shape, float(ndtr(-normal))))
     mu, sigma = _log_normal(mean, sd)
     return math.exp(mu + sigma * normal)
-
-
-@lru_cache(maxsize=64)
-def _placed(mean: float, sd: float, law: tuple[float, ...]) -> tuple[FloatArray, FloatArray]:
-    """Return standard normal quantiles and the logs of A there, stretched so that A has this mean and this deviation."""
-    from scipy.optimize import brentq  # noqa: PLC0415 - slow to import, and few commands draw people
-
-    logs = np.array(law) - law[-1]
-    places = ndtri((np.arange(len(law)) + 0.5) / len(law))
-
-    def excess(stretch: float) -> float:
-        times = np.exp(stretch * logs)
-        return float(times.std() / times.mean()) - sd / mean
-
-    most = next((stretch for stretch in 2.0 ** np.arange(8) if excess(stretch) > 0), 0.0)
-    stretch = float(brentq(excess, 0.0, most)) if most and sd else 128.0 * bool(sd)
-    times = np.exp(stretch * logs)
-    return places, stretch * logs + math.log(mean) - math.log(float(times.mean()))

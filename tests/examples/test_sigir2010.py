@@ -8,7 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibration.durations.fit import fit_away, fit_session
+from calibration.checks.durations.regular_visits import greenwood_z
+from calibration.checks.registry import run_checks
+from calibration.models.durations.fit import fit_session, fit_times_away
+from calibration.models.durations.from_tables import away_exposure, session_exposure
 from calibration.raters.preferences import fit_rater_agreement
 from calibration.raters.quality import quality_report
 from calibration.tables.files import read_tables
@@ -183,22 +186,23 @@ def test_sessions_of_the_real_data_are_consistent_with_an_exponential_law(real):
     """M_D 596 s, S_D 640 s, as another implementation found."""
     tables, _ = real
     fit = fit_session(tables)
-    within = next(test for test in fit.goodness_of_fit(n_boot=9) if test.test == "within_worker")
+    z = greenwood_z(session_exposure(tables))
 
     assert fit.estimates[:2] == pytest.approx([596, 640], rel=0.01)
     assert fit.conf_int(method="profile")["session_mean_seconds"] == pytest.approx((444, 855), rel=0.02)
-    assert within.p_value > 0.2
+    assert abs(z) < 1.28
 
 
 def test_times_away_of_the_real_data_are_neither_exponential_nor_seen_to_their_end(real):
     """M_A 152 h, more than twice the study: the law is rejected and the extrapolation is warned of."""
     tables, study = real
-    fit = fit_away(tables, gap_seconds=study.visit_gap_seconds)
-    within = next(test for test in fit.goodness_of_fit(n_boot=9) if test.test == "within_worker")
+    exposure = away_exposure(tables, gap_seconds=study.visit_gap_seconds)
+    fit = fit_times_away(exposure)
+    findings = {finding.name: finding for finding in run_checks(fit, exposure)}
     low, high = fit.conf_int(method="profile")["away_mean_seconds"]
 
     assert fit.params["away_mean_seconds"] / 3600 == pytest.approx(152, rel=0.01)
     assert (low / 3600, high / 3600) == pytest.approx((72, 557), rel=0.05)
-    assert within.statistic == pytest.approx(4.9, abs=0.2)
-    assert within.p_value < 1e-5
-    assert "extrapolated" in names(fit)
+    assert greenwood_z(exposure) == pytest.approx(4.9, abs=0.2)
+    assert findings["uneven_visits"].p_value < 1e-5
+    assert {findings[name].severity for name in ("extrapolated", "uneven_visits")} == {"warning"}

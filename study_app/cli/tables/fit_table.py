@@ -70,6 +70,9 @@ def _level(parameters: Mapping[str, "ParameterEntry"]) -> float:
 
 
 def _table(parameters: Mapping[str, "ParameterEntry"]) -> str:
+    """Return the table of parameters; medians and quartiles stand in the file."""
+    from calibration.user_model.model import QUANTILES
+
     rows = [
         (
             name,
@@ -81,7 +84,7 @@ def _table(parameters: Mapping[str, "ParameterEntry"]) -> str:
             entry.rows,
         )
         for name, entry in parameters.items()
-        if plain_name(name) not in IN_THE_FILE_ONLY
+        if plain_name(name) not in IN_THE_FILE_ONLY | QUANTILES
     ]
     interval = f"{100 * _level(parameters):.4g} % interval"
     return table_text(("name", "estimate", interval, "other laws", "unit", "workers", "rows"), rows)

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibration.durations.fit import AWAY, SESSION
 from calibration.fit.collection_files import collection_files, mean_importance
 from calibration.fit.families import FitOptions
 from calibration.fit.study import UserModelFit, fit_user_model
+from calibration.models.durations.fit import AWAY, SESSION
 from calibration.models.patience.simulate import (
     Judges,
     simulate_preferences,
@@ -149,7 +149,7 @@ def test_what_the_tables_cannot_tell_is_absent_and_said():
     assert [str(one) for one in fit.skipped] == [
         f"{', '.join(AWAY)}: there is no table visits",
         f"{', '.join(SESSION)}: there is no table visits",
-        "away_session_correlation: times away and sessions of ten people or more who differ in both are needed, over the same time",
+        "away_session_correlation: there is no table visits",
         "reading_speed_mu, reading_speed_sigma: there is no table reads",
         "lateness_decay, lateness_p0: there is no table lateness",
         "patience_chars_preferences, patience_chars_grid: there is no table preferences and no table positions",

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from calibration.durations.simulate import Diary
 from calibration.fit.families import FitOptions
 from calibration.fit.study import UserModelFit, fit_user_model
+from calibration.models.durations.simulate import Diary
 from calibration.simulate import Study, simulate_study
 from calibration.tables.files import write_tables
 from calibration.user_model.model import read_user_model

@@ -5,13 +5,13 @@ import logging
 import numpy as np
 import pytest
 
-from calibration.durations.fit import AWAY, SESSION
-from calibration.durations.simulate import Diary
 from calibration.fit import families as fit_families
 from calibration.fit import study as fit_module
 from calibration.fit.study import UserModelFit
 from calibration.inference.attempts import Unmade, attempt, guarded
 from calibration.inference.results import NotIdentifiedError
+from calibration.models.durations.fit import AWAY, SESSION
+from calibration.models.durations.simulate import Diary
 from calibration.simulate import Study, simulate_study
 from calibration.user_model.model import PARAMETERS
 from tests.calibration.fit.test_fit import fitted, study

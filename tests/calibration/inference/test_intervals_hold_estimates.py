@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibration.durations.simulate import Diary
 from calibration.fit.families import FitOptions
 from calibration.fit.study import fit_user_model
 from calibration.inference.results import CalibrationResult, holding
 from calibration.inference.uncertainty import Replicates, Scale, StudentT
+from calibration.models.durations.simulate import Diary
 from calibration.models.lateness.error import DecayUncertainty
 from calibration.simulate import Study, simulate_study
 from metrics.agreement.agreement import QueryMean

@@ -10,8 +10,8 @@ import pytest
 
 from calibration.agree.judged_task import judged_tasks
 from calibration.agree.task_agreement import score_differences
-from calibration.durations.fit import fit_away
-from calibration.durations.simulate import Diary, simulate_visits
+from calibration.models.durations.fit import fit_away
+from calibration.models.durations.simulate import Diary, simulate_visits
 from calibration.models.patience.simulate import Judges, simulate_preferences, simulate_summaries
 from calibration.models.push.simulate import PushJudges, simulate_push_judgments
 from calibration.models.push.weights import fit_weights_to
@@ -144,8 +144,7 @@ def test_the_planned_interval_of_the_time_away_is_that_of_the_fit():
     rng = np.random.default_rng(1)
     diary = Diary(workers=40, days=7)
     ends = [
-        fit_away(simulate_visits(population, diary, rng)).conf_int(method="profile")["away_mean_seconds"]
-        for _ in range(5)
+        fit_away(simulate_visits(population, diary, rng)).conf_int()["away_mean_seconds"] for _ in range(5)
     ]
     row = plan_row(AwayDesign(workers=40, days=7, mean_hours=24, sd_hours=12), "workers", studies=40, seed=1)
 

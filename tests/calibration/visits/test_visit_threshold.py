@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from calibration.durations.simulate import Diary, simulate_visits
 from calibration.inference.results import NotIdentifiedError
+from calibration.models.durations.simulate import Diary, simulate_visits
 from calibration.visits.cut import ActivityLog, simulate_activity
 from calibration.visits.threshold import (
     IDLE_SECONDS,

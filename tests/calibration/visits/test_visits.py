@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from calibration.durations.fit import fit_away, fit_session
-from calibration.durations.simulate import Diary, simulate_visits
+from calibration.models.durations.fit import fit_away, fit_session
+from calibration.models.durations.simulate import Diary, simulate_visits
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
 from calibration.visits.cut import (

@@ -3,11 +3,11 @@
 import pandas as pd
 import pytest
 
-from calibration.durations.exposures import away_exposure
-from calibration.durations.fit import fit_away, fit_session
 from calibration.inference.results import NotIdentifiedError
+from calibration.models.durations.fit import fit_away, fit_session
+from calibration.models.durations.from_tables import away_exposure
 from calibration.visits.stays import ends, orphans
-from tests.calibration.durations.test_exposures import at, follows, names, visits
+from tests.calibration.models.durations.test_exposures import at, follows, names, visits
 
 PEOPLE = [f"w{number}" for number in range(20)]
 

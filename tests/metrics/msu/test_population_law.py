@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from metrics.msu.score import Population
 
@@ -27,19 +28,24 @@ def test_a_and_d_are_drawn_with_their_correlation():
     assert np.corrcoef(np.log(together[:, :2]).T)[0, 1] == pytest.approx(-0.8, abs=0.02)
 
 
-def test_a_law_gives_the_form_and_m_and_s_give_place_and_width():
-    """Two kinds of people, of whatever scale the quantiles are."""
-    kinds = tuple(np.repeat([1.0, 2.5], 20) + 1e-3 * np.arange(40))
-    away = drawn(replace(PEOPLE, away_law=kinds))[:, 0]
+def test_gamma_rates_have_this_mean_and_this_deviation():
+    """1 / A is gamma with shape 2 + M^2 / S^2 = 6: A is inverse gamma; a longer wait where a log-normal one is longer."""
+    away = drawn(replace(PEOPLE, away_law="gamma"))[:, 0]
+    law = stats.invgamma(6, scale=5 * 3600)
 
-    assert away.mean() == pytest.approx(3600, rel=0.03)
-    assert away.std() == pytest.approx(1800, rel=0.05)
-    assert np.mean((away > 2500) & (away < 4500)) < 0.1
+    assert (law.mean(), law.std()) == (pytest.approx(3600), pytest.approx(1800))
+    assert stats.kstest(away, law.cdf).pvalue > 0.01
+    assert (np.argsort(away) == np.argsort(drawn(PEOPLE)[:, 0])).all()
+
+
+def test_gamma_rates_of_people_who_are_alike_are_one_rate():
+    """S of 0 has no shape."""
+    assert drawn(replace(PEOPLE, away_law="gamma", away_sd_seconds=0), 5)[:, 0] == pytest.approx(3600)
 
 
 @pytest.mark.parametrize(
     ("changed", "message"),
-    [({"away_session_correlation": 1.5}, "must lie in"), ({"session_law": (2.0, 1.0)}, "that rise")],
+    [({"away_session_correlation": 1.5}, "must lie in"), ({"session_law": "weibull"}, "lognormal or gamma")],
 )
 def test_what_is_no_population_is_refused(changed, message):
     """By its name."""

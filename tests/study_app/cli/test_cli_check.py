@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from calibration.tables.files import write_tables
-from tests.calibration.durations.test_exposures import at
 from tests.calibration.fit.test_fit import study
+from tests.calibration.models.durations.test_exposures import at
 from tests.calibration.visits.test_visits_and_follows import ending
 from tests.calibration.visits.test_visits_and_follows import tables as visited
 from tests.study_app.prefcal_command import run_here

@@ -8,9 +8,9 @@ import re
 import numpy as np
 import pytest
 
-from calibration.durations.simulate import Diary
 from calibration.fit.families import FitOptions
 from calibration.fit.study import fit_user_model
+from calibration.models.durations.simulate import Diary
 from calibration.simulate import Study, simulate_study
 from calibration.tables.files import read_tables, tables_sha256, write_tables
 from calibration.user_model.model import PARAMETERS, read_user_model, write_user_model
@@ -306,6 +306,20 @@ def test_a_law_that_there_is_not_is_wrong_usage(prefcal, stopped, tmp_path, law)
     assert ended.code == 2
     assert "such as away=gamma" in ended.err
     assert not (tmp_path / "m.json").exists()
+
+
+def test_another_law_of_the_means_is_published_on_purpose(prefcal, whole, tmp_path):
+    """The file says which and its numbers are those of it; sessions stay log-normal. Medians are in the file, not in the table."""
+    plain, ended = model_of(prefcal, whole, tmp_path)
+    gamma, _ = model_of(prefcal, whole, tmp_path, "--law", "away=gamma")
+
+    assert (plain.laws, gamma.laws) == ({}, {"away": "gamma"})
+    assert gamma.parameters["away_mean_seconds"].method == "marginal likelihood, gamma rates"
+    assert gamma.parameters["away_mean_seconds"] != plain.parameters["away_mean_seconds"]
+    assert gamma.parameters["session_mean_seconds"] == plain.parameters["session_mean_seconds"]
+    assert "away_median_seconds" in plain.parameters
+    assert "away_mean_seconds" in ended.out
+    assert "away_median_seconds" not in ended.out
 
 
 def test_plots_are_drawn_into_a_folder(prefcal, stopped, tmp_path):

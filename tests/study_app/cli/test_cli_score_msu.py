@@ -180,6 +180,23 @@ def test_a_model_gives_population_and_decay(score, model):
     assert fitted == explicit
 
 
+def test_people_are_drawn_from_the_law_that_the_model_names(score, model):
+    """Other scores than with log-normal means; no other law, and no quantiles, are read."""
+    options = ("--users", "50", "--format", "csv")
+    plain = values(score("--model", model(), *options))
+    path = model()
+    written = json.loads(path.read_text())
+    path.write_text(json.dumps(written | {"laws": {"away": "gamma"}}))
+    drawn = values(score("--model", path, *options))
+    path.write_text(json.dumps(written | {"laws": {"away": [1.0, 2.0]}}))
+    ended = score("--model", path, *options)
+
+    assert drawn != plain
+    assert ended.code == 1
+    assert "laws" in ended.err
+    assert "Traceback" not in ended.err
+
+
 def test_a_floor_of_the_model_keeps_late_nuggets_of_some_worth(score, model):
     """MSU is then floor x MSU at L = 1 + (1 - floor) x MSU at the fitted L, and its column says so."""
     options = ("--users", "20", "--format", "csv")

@@ -1,0 +1,176 @@
+"""What the checks of durations share: laws of the workers' means beside the log-normal one, and how a law is shown.
+
+A law is listed beside a number where the data do not reject it against the best of them: its likelihood ratio to the best is
+within 3.84, the 5 % point of chi-squared with one degree of freedom (Wilks 1938).
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+from scipy.special import expit
+
+from calibration.inference.uncertainty import closed
+from calibration.inference.wording import shown_time
+from calibration.models.durations.exposure import Exposure, Totals
+from calibration.models.durations.fit import DurationFit, fit_durations
+from calibration.models.durations.laws import (
+    ANYWHERE,
+    LEAST_SPREAD,
+    SPREADS,
+    Extended,
+    Grid,
+    fit_on_grid,
+    gamma_rates,
+)
+from calibration.models.durations.maximum import DurationMaximum
+from calibration.user_model.model import OtherLaw
+from metrics.arrays import Floats
+
+UNEVEN = "times away vary otherwise than the model says"
+"""What rhythms, days, hours, fading interest, drop-outs and another law of the means would all explain."""
+REJECTS = 3.84
+SHORT_TAIL, TWO_KINDS, HEAVY_TAIL = "short tail", "two kinds", "heavy tail"
+MOST_PIECES, MOST_WORKERS = 200_000, 5000
+"""Above either, laws that need a matrix of people and means are not fitted."""
+TAIL_DF = 5.0
+"""Degrees of freedom of the errors under a heavy tail, however many workers: few of them are in it."""
+FURTHEST_MEAN = math.log(100.0)
+"""A heavy tail has no mean of its own: it ends at a hundred times the median."""
+_NEARLY_ZERO = 1e-4
+
+
+def is_small(exposure: Exposure) -> bool:
+    """Whether all laws can be fitted: not too many rows or people, and nobody missing because they never came."""
+    few = len(exposure.event) <= MOST_PIECES and exposure.units <= MOST_WORKERS
+    return few and exposure.seen_by_seconds is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Laws:
+    """Laws of the workers' means on the same data.
+
+    Attributes
+    ----------
+    top : DurationMaximum
+        The log-normal law.
+    others : mapping of str to Extended
+        By name.
+    """
+
+    top: DurationMaximum
+    others: Mapping[str, Extended]
+
+    def gain(self, name: str) -> float:
+        """Return how much higher the log-likelihood of a law is than that of the log-normal one."""
+        return self.others[name].loglik - self.top.top.loglik
+
+    @property
+    def best(self) -> float:
+        """The highest log-likelihood of all."""
+        return max(self.top.top.loglik, *(law.loglik for law in self.others.values()))
+
+
+@lru_cache(maxsize=2)
+def laws_beside(exposure: Exposure) -> Laws:
+    """Fit every law of the workers' means, once for all checks of a fit."""
+    totals = exposure.totals()
+    top, grid = fit_durations(totals), Grid.of(totals)
+    sigma = max(top.sigma, LEAST_SPREAD)
+    start, free = (top.mu, math.log(sigma)), (ANYWHERE, SPREADS)
+    near = (np.abs(grid.log_mean - top.mu) <= FURTHEST_MEAN).astype(np.float64)
+    short = fit_on_grid(SHORT_TAIL, grid, generalised_gamma, (*start, 0.5), (*free, (0.0, 4.0)), near)
+    apart = (top.mu - 0.7 * sigma, math.log(0.6 * sigma), math.log(1.5 * sigma), 0.0)
+    kinds = fit_on_grid(TWO_KINDS, grid, two_kinds, apart, (*free, SPREADS, (-4.0, 4.0)))
+    heavy = fit_on_grid(HEAVY_TAIL, grid, log_t, (*start, 1.0), (*free, (-3.0, 4.0)), near)
+    laws = (short, kinds, heavy, gamma_rates(totals, top))
+    return Laws(top=top, others={law.name: law for law in laws})
+
+
+def tail_of_three(totals: Totals, top: DurationMaximum) -> Extended:
+    """Fit Student's t of log A with 3 degrees of freedom: a tail as heavy as people have, of which few people show nothing."""
+    grid = Grid.of(totals)
+    near = (np.abs(grid.log_mean - top.mu) <= FURTHEST_MEAN).astype(np.float64)
+    start = (top.mu, math.log(max(0.75 * top.sigma, LEAST_SPREAD)))
+    return fit_on_grid(HEAVY_TAIL, grid, _log_t_of_three, start, (ANYWHERE, SPREADS), near)
+
+
+def listed(
+    model: Extended,
+    fit: DurationFit,
+    *,
+    explains: Literal["better", "as well"],
+    most_df: float = math.inf,
+    sd_has_end: bool = True,
+) -> dict[str, tuple[OtherLaw, ...]]:
+    """Return M and S under another law, as rows of `sensitivity`.
+
+    Parameters
+    ----------
+    model : Extended
+        The law.
+    fit : DurationFit
+        Whose names they have.
+    explains : {'better', 'as well'}
+        Beside the model of the fit.
+    most_df : float
+        Degrees of freedom of its errors, at most.
+    sd_has_end : bool
+        Whether data can bound S under this law from above.
+    """
+    error = model.error(most_df)
+    intervals = error.intervals(0.95) if error else ((None, None),) * 2
+    values = np.exp(model.values(model.point)[:2]).tolist()
+    rows: dict[str, tuple[OtherLaw, ...]] = {}
+    mean_name = next(iter(fit.parameters))
+    for name, value, (low, high) in zip(tuple(fit.parameters)[:2], values, intervals[:2], strict=True):
+        end = high if sd_has_end or name == mean_name else None
+        rows[name] = (OtherLaw(law=model.name, estimate=closed(value), low=low, high=end, explains=explains),)
+    return rows
+
+
+def numbers_under(model: Extended) -> str:
+    """Return a clause: the mean and the standard deviation under a law."""
+    mean, sd = np.exp(model.values(model.point)[:2]).tolist()
+    return f"the mean would be {shown_time(mean)} and the standard deviation {shown_time(sd)}"
+
+
+def numbers_of(fit: DurationFit) -> str:
+    """Return a clause: the mean and the standard deviation of the fit."""
+    mean, sd = fit.estimates[:2].tolist()
+    return f"mean {shown_time(mean)}, standard deviation {shown_time(sd)}"
+
+
+def generalised_gamma(log_mean: Floats, point: Floats) -> Floats:
+    """Return Stacy's law (1962) in Prentice's form (1974) of log A: mu, log sigma, q.
+
+    q = 0 is log-normal, q = sigma gamma, q = 1 Weibull: a shorter tail than the log-normal one for q > 0.
+    """
+    mu, log_sigma, q = point
+    z = (log_mean - mu) / math.exp(log_sigma)
+    if abs(q) < _NEARLY_ZERO:
+        return np.asarray(-z * z / 2)
+    return np.asarray((q * z - np.expm1(np.clip(q * z, None, 700.0))) / q**2)
+
+
+def two_kinds(log_mean: Floats, point: Floats) -> Floats:
+    """Mix two normal laws of log A with one sigma: mu of the first, log sigma, log of what the second is further, logit of the first's share."""
+    mu, log_sigma, log_apart, logit_share = point
+    sigma, share = math.exp(log_sigma), float(expit(logit_share))
+    first = math.log(share) - ((log_mean - mu) / sigma) ** 2 / 2
+    second = math.log1p(-share) - ((log_mean - mu - math.exp(log_apart)) / sigma) ** 2 / 2
+    return np.asarray(np.logaddexp(first, second), dtype=np.float64)
+
+
+def log_t(log_mean: Floats, point: Floats) -> Floats:
+    """Return Student's t of log A, heavier at both ends than the log-normal law: mu, log sigma, log (degrees of freedom - 2)."""
+    mu, log_sigma, log_more = point
+    df = 2 + math.exp(log_more)
+    return np.asarray(-(df + 1) / 2 * np.log1p(((log_mean - mu) / math.exp(log_sigma)) ** 2 / df))
+
+
+def _log_t_of_three(log_mean: Floats, point: Floats) -> Floats:
+    return log_t(log_mean, np.array([*point, 0.0]))

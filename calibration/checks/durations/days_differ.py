@@ -1,0 +1,141 @@
+"""Does everybody come more on some days than on others?
+
+Given how often a worker came, the moments are spread evenly over the time in which they could have come, whatever the
+worker's mean. How far they are not is a score for each worker; what workers have in common does not average out. Workers may
+come in bursts or by habit: the variance that the model gives to the scores is corrected by what they show (Rao and Scott 1981).
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import fdtrc
+
+from calibration.checks.durations.beside import UNEVEN, is_small
+from calibration.checks.finding import Finding
+from calibration.inference.wording import shown_p
+from calibration.models.durations.exposure import Exposure, total
+from calibration.models.durations.fit import DurationFit
+from metrics.arrays import Floats
+from metrics.errors import counted
+
+LEAST_DAYS = 3
+MOST_DAYS = 400
+_LEAST_EVENTS = 5.0
+"""Events a day on average below which days cannot be compared."""
+FEW_DAYS = 7
+"""Calendar days below which a study is one draw of days that can hardly be compared."""
+
+
+def check_days(fit: DurationFit, exposure: Exposure) -> Finding | None:
+    """Test whether calendar days (UTC) differ, otherwise than along a straight line."""
+    days = compare_days(exposure) if exposure.design == "window" and is_small(exposure) else None
+    if days is None or days.p_value >= 0.05:
+        return None
+    return Finding(
+        name="days_differ",
+        p_value=days.p_value,
+        explains=UNEVEN,
+        gain=days.gain,
+        sentence=f"Everybody came more on some of the {days.n_days} days than on others ({shown_p(days.p_value)}): {days.low:.2g} times as "
+        f"often as on average on quiet days, {days.high:.2g} times on busy ones. The estimate is of these days; others would give another, "
+        "further off than the interval says.",
+    )
+
+
+def check_few_days(fit: DurationFit, exposure: Exposure) -> Finding | None:
+    """Say that so few calendar days can hardly be compared."""
+    count = len(calendar_days(exposure))
+    if not 0 < count < FEW_DAYS:
+        return None
+    return Finding(
+        name="few_days",
+        severity="warning",
+        sentence=f"The study ran over {counted(count, 'day')}. So few hardly show whether people come more on some days than on others; if "
+        "they do, the mean on other days may be further off than the interval says. Run over a week or more.",
+    )
+
+
+class Days(NamedTuple):
+    """Calendar days compared.
+
+    Attributes
+    ----------
+    p_value : float
+        Of days that differ otherwise than along a straight line.
+    gain : float
+        Half the corrected statistic, less its mean where days are alike.
+    dispersion : float
+        How many times as much days differ from a straight line as by chance, at least 1.
+    low, high : float
+        Events of the quietest and of the busiest tenth of the days, over what is expected.
+    n_days : int
+        How many days.
+    """
+
+    p_value: float
+    gain: float
+    dispersion: float
+    low: float
+    high: float
+    n_days: int
+
+
+def calendar(exposure: Exposure) -> tuple[Floats, Floats]:
+    """Return where each interval starts and stops, in days since the midnight before the study; empty where that is not known."""
+    if exposure.follow_begun is None or exposure.design == "count":
+        return np.array([]), np.array([])
+    begun = exposure.follow_begun[exposure.follow]
+    return (begun + exposure.start) / exposure.day_seconds, (begun + exposure.stop) / exposure.day_seconds
+
+
+def calendar_days(exposure: Exposure) -> range:
+    """Return the calendar days on which somebody was watched, from the first to the last; none where they are not known."""
+    start, stop = calendar(exposure)
+    return range(int(start.min()), math.ceil(stop.max())) if len(start) else range(0)
+
+
+def compare_days(exposure: Exposure) -> Days | None:
+    """Compare the calendar days of a study; None where they are too few, or their start is not known."""
+    edges = calendar_days(exposure)
+    first, count = edges.start, len(edges)
+    if not LEAST_DAYS < count <= MOST_DAYS or exposure.event.sum() < _LEAST_EVENTS * count:
+        return None
+    start, stop = calendar(exposure)
+    watched, came = np.zeros((exposure.units, count)), np.zeros((exposure.units, count))
+    for place, edge in enumerate(edges):
+        inside = np.clip(np.minimum(stop, edge + 1) - np.maximum(start, edge), 0, None)
+        watched[:, place] = total(exposure.unit, inside, exposure.units)
+    day = np.clip(np.floor(stop[exposure.event]).astype(int) - first, 0, count - 1)
+    np.add.at(came, (exposure.unit[exposure.event], day), 1)
+    kept = watched.sum(axis=0) > 0
+    return _days(watched[:, kept], came[:, kept])
+
+
+def _days(watched: Floats, came: Floats) -> Days | None:
+    n = came.sum(axis=1)
+    share = watched / watched.sum(axis=1, keepdims=True)
+    expected = n[:, None] * share
+    each = came - expected
+    model = np.diag(expected.sum(axis=0)) - (expected.T @ share)
+    count = len(model)
+    if count <= LEAST_DAYS:
+        return None
+    inverse = np.linalg.pinv(model, hermitian=True)
+    score = each.sum(axis=0)
+    centred = each - score / len(each)
+    spread = float(np.einsum("ud,de,ue->", centred, inverse, centred)) / (count - 1)
+    spread = max(spread, 0.1)
+    line = np.arange(count, dtype=np.float64)
+    along = float((line @ score) ** 2 / (line @ model @ line))
+    rest = max(float(score @ inverse @ score) - along, 0.0)
+    busy = came.sum(axis=0) / np.maximum(expected.sum(axis=0), 1e-9)
+    low, high = np.quantile(busy, (0.1, 0.9))
+    return Days(
+        p_value=float(fdtrc(count - 2, len(each) - 1, rest / (count - 2) / spread)),
+        gain=max(rest / spread - (count - 2), 0.0) / 2,
+        dispersion=max(rest / (count - 2) / spread, 1.0),
+        low=float(low),
+        high=float(high),
+        n_days=count,
+    )

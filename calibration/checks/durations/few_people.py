@@ -1,0 +1,29 @@
+"""Are there enough people to tell a law of their means from another?"""
+
+from calibration.checks.durations.heavy_tails import FEW_WORKERS
+from calibration.checks.finding import Finding
+from calibration.models.durations.exposure import Exposure
+from calibration.models.durations.fit import DurationFit
+
+TOO_SMALL = (
+    (30, ""),
+    (12, ", and S comes out too small, by about a tenth"),
+    (8, ", and S comes out too small, by about a fifth"),
+    (0, ", and S comes out too small, by a third and more"),
+)
+"""Workers from which on S is off by so much as a rule: medians of 200 simulated studies of log-normal people, S = M, over a week."""
+
+
+def check_few_workers(fit: DurationFit, exposure: Exposure) -> Finding | None:
+    """Say how few people there are, and what that does to M and S."""
+    workers = fit.n_workers or 0
+    if workers > FEW_WORKERS:
+        return None
+    off = next(how for least, how in TOO_SMALL if workers >= least)
+    return Finding(
+        name="few_workers",
+        severity="warning",
+        sentence=f"There are {workers} workers. With {FEW_WORKERS} or fewer, the mean and the standard deviation (S) of the workers' "
+        f"means rest on the log-normal law, which so few cannot confirm: with a heavy tail both come out far too small{off}. Other laws "
+        "stand beside the numbers. Report the median and the quartiles, and ask more people.",
+    )

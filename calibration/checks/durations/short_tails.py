@@ -1,0 +1,46 @@
+"""Is nobody away as long as a log-normal law of the workers' means says?
+
+Generalised gamma means with q > 0 end sooner; q = 0, the log-normal law, is the edge, so the likelihood ratio has half a chi-squared.
+"""
+
+from scipy.special import chdtrc
+
+from calibration.checks.durations.beside import (
+    REJECTS,
+    SHORT_TAIL,
+    UNEVEN,
+    is_small,
+    laws_beside,
+    listed,
+    numbers_of,
+    numbers_under,
+)
+from calibration.checks.finding import Finding
+from calibration.inference.wording import shown_p
+from calibration.models.durations.exposure import Exposure
+from calibration.models.durations.fit import DurationFit
+
+LEAST_Q = 0.01
+"""Below it the law is the log-normal one."""
+
+
+def check_short_tails(fit: DurationFit, exposure: Exposure) -> Finding | None:
+    """Hold a shorter tail of the workers' means beside the log-normal one."""
+    if not is_small(exposure):
+        return None
+    laws = laws_beside(exposure)
+    short = laws.others[SHORT_TAIL]
+    ratio = max(2 * laws.gain(SHORT_TAIL), 0.0)
+    p_value = float(chdtrc(1, ratio)) / 2
+    is_open = 2 * (laws.best - short.loglik) <= REJECTS
+    if short.point[2] < LEAST_Q or (not is_open and p_value >= 0.05):
+        return None
+    told = f"With a shorter tail of the workers' means {numbers_under(short)}, not {numbers_of(fit)}"
+    return Finding(
+        name="short_tails",
+        p_value=p_value,
+        explains=UNEVEN,
+        gain=ratio / 2,
+        sentence=f"{told} ({shown_p(p_value)})." if p_value < 0.05 else f"{told}; the data leave it open.",
+        sensitivity=listed(short, fit, explains="better" if p_value < 0.05 else "as well") if is_open else {},
+    )

@@ -1,0 +1,108 @@
+"""Were sessions split, such as by a phone call?
+
+After a session nobody is more likely to come back within minutes than later, if times away have no memory. With n_1 of a worker's n
+returns within 2 to 15 minutes, and a share q of the time in which they could have come back there, n_1 is binomial (n, q), whatever
+the worker's mean. The sum of n_1 - n q over workers against its own scatter is Student's t. Splits that a session is joined over
+make it as long as it would have been without the break.
+"""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from scipy.special import stdtr
+
+from calibration.checks.finding import Finding
+from calibration.inference.results import NotIdentifiedError
+from calibration.inference.uncertainty import closed
+from calibration.inference.wording import shown_p, shown_time
+from calibration.models.durations.exposure import Exposure, total
+from calibration.models.durations.fit import DurationFit, fit_durations
+from calibration.models.durations.intervals import DurationProfile
+from calibration.user_model.model import OtherLaw
+from metrics.arrays import Bools, Floats
+
+SHORTEST, LONGEST = 120.0, 900.0
+"""Seconds of a break: a shorter one is within a visit, a longer one a time away."""
+LEAST_SHARE = 0.05
+"""Of the sessions that must be followed by a break for the numbers to move."""
+
+
+def check_split_sessions(fit: DurationFit, exposure: Exposure) -> Finding | None:
+    """Test whether more sessions than by chance are followed by another within minutes, and join them."""
+    if exposure.design == "window":
+        return None
+    gap, follows_on = _gaps(exposure)
+    is_break = follows_on & (gap <= LONGEST)
+    excess, p_value = _excess(exposure, gap, follows_on)
+    if not is_break.any() or p_value >= 0.05 or excess < LEAST_SHARE * len(gap):
+        return None
+    joined = join(exposure, is_break)
+    try:
+        top = fit_durations(joined.totals())
+    except NotIdentifiedError:
+        return None
+    intervals = DurationProfile(totals=joined.totals(), top=top, df=joined.units - 1).intervals(0.95)
+    rows = {
+        name: (OtherLaw(law="joined", estimate=closed(value), low=low, high=high, explains="better"),)
+        for name, value, (low, high) in zip(
+            tuple(fit.parameters)[:2], (top.mean, top.sd), intervals[:2], strict=True
+        )
+    }
+    return Finding(
+        name="split_sessions",
+        p_value=p_value,
+        sentence=f"{is_break.sum()} of {len(gap)} sessions were followed by another within {LONGEST / 60:.0f} minutes, about {excess:.0f} more "
+        f"than by chance ({shown_p(p_value)}): something may have come between, such as a phone call. Joined, the mean session is "
+        f"{shown_time(top.mean)}, not {shown_time(float(fit.estimates[0]))}: prefcal fit --idle-threshold {LONGEST:.0f}.",
+        sensitivity=rows,
+    )
+
+
+def join(exposure: Exposure, is_break: Bools) -> Exposure:
+    """Return sessions with those that a break follows made one with the next; what comes between is part of neither.
+
+    Parameters
+    ----------
+    exposure : Exposure
+        Sessions.
+    is_break : (p,) ndarray of bool
+        After which ones there is a break.
+    """
+    opens = np.flatnonzero(~np.concatenate([[False], is_break[:-1]]))
+    closes = np.append(opens[1:], len(exposure.unit)) - 1
+    length = np.add.reduceat(exposure.seconds, opens)
+    return replace(
+        exposure,
+        unit=exposure.unit[opens],
+        follow=exposure.follow[opens],
+        start=exposure.start[opens],
+        stop=exposure.start[opens] + length,
+        event=exposure.event[closes],
+    )
+
+
+def _gaps(exposure: Exposure) -> tuple[Floats, Bools]:
+    """Return the time from each session to the next of its follow, or to the end of the follow, and whether there is a next."""
+    follow, last = exposure.follow, np.diff(exposure.follow, append=-1) != 0
+    until = np.where(last, exposure.follow_seconds[follow], np.append(exposure.start[1:], 0.0))
+    return np.maximum(until - exposure.stop, 0.0), ~last & exposure.event
+
+
+def _excess(exposure: Exposure, gap: Floats, follows_on: Bools) -> tuple[float, float]:
+    """Return how many more breaks there are than by chance, and p of so many or more."""
+    unit, size = exposure.unit, exposure.units
+    within = np.clip(gap - SHORTEST, 0, LONGEST - SHORTEST)
+    beyond = np.maximum(gap - LONGEST, 0)
+    counted = exposure.event & (gap > SHORTEST)
+    came = counted & follows_on
+    near = total(unit, came & (gap <= LONGEST), size)
+    n = total(unit, came, size)
+    short, long = (total(unit, np.where(counted, time, 0.0), size) for time in (within, beyond))
+    share = np.divide(short, short + long, out=np.zeros(size), where=short + long > 0)
+    score = (near - n * share)[n > 0]
+    by_chance = math.sqrt(float((n * share * (1 - share)).sum()))
+    scatter = max(math.sqrt(float((score**2).sum())), by_chance)
+    if len(score) < 2 or not scatter:
+        return 0.0, 1.0
+    return float(score.sum()), float(stdtr(len(score) - 1, -score.sum() / scatter))

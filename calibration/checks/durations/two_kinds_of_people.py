@@ -1,0 +1,45 @@
+"""Are there two kinds of people, such as some who come many times a day and some who come once a week?
+
+A mixture of two log-normal laws has two numbers more. Its likelihood ratio is irregular (McLachlan and Peel 2000); chi-squared with two
+degrees of freedom has its 1 % point, 9.2, where one right study in a hundred has it.
+"""
+
+from scipy.special import chdtrc, expit
+
+from calibration.checks.durations.beside import (
+    REJECTS,
+    TWO_KINDS,
+    UNEVEN,
+    is_small,
+    laws_beside,
+    listed,
+    numbers_of,
+    numbers_under,
+)
+from calibration.checks.finding import Finding
+from calibration.inference.wording import shown_p
+from calibration.models.durations.exposure import Exposure
+from calibration.models.durations.fit import DurationFit
+
+
+def check_two_kinds(fit: DurationFit, exposure: Exposure) -> Finding | None:
+    """Hold two kinds of people beside a single log-normal law."""
+    if not is_small(exposure):
+        return None
+    laws = laws_beside(exposure)
+    kinds = laws.others[TWO_KINDS]
+    ratio = max(2 * laws.gain(TWO_KINDS), 0.0)
+    p_value = float(chdtrc(2, ratio))
+    is_open = 2 * (laws.best - kinds.loglik) <= REJECTS
+    if not is_open and p_value >= 0.05:
+        return None
+    share = float(expit(kinds.point[3]))
+    return Finding(
+        name="two_kinds_of_people",
+        p_value=p_value,
+        explains=UNEVEN,
+        gain=ratio / 2,
+        sentence=f"With two kinds of people, {share:.0%} of them with shorter times ({shown_p(p_value)}), {numbers_under(kinds)}, not "
+        f"{numbers_of(fit)}.",
+        sensitivity=listed(kinds, fit, explains="better" if p_value < 0.05 else "as well") if is_open else {},
+    )

@@ -1,0 +1,33 @@
+"""How often do workers come back, and how often would they under the fitted model? It is what MSU takes from the fit."""
+
+import numpy as np
+
+from calibration.checks.finding import Finding
+from calibration.models.durations.exposure import Exposure, Totals
+from calibration.models.durations.fit import DurationFit
+from calibration.models.durations.simulate import simulate_totals
+from metrics.arrays import Floats
+
+SIMULATIONS = 399
+SIMULATED_WORKERS = 1_000_000
+
+
+def check_visits_per_worker(fit: DurationFit, exposure: Exposure) -> Finding | None:
+    """Say how many visits were seen and how many are simulated; no test, since the laws of the means have theirs."""
+    if exposure.design == "count":
+        return None
+    rng, top = np.random.default_rng(1), fit.top
+    times = max(9, min(SIMULATIONS, SIMULATED_WORKERS // len(fit.totals)))
+    drawn = [_summary(simulate_totals(fit.totals, top.mu, top.sigma, fit.design, rng)) for _ in range(times)]
+    seen = _summary(fit.totals)
+    mean, median, none = np.median(drawn, axis=0)
+    return Finding(
+        name="visits_per_worker",
+        sentence=f"Workers came back {seen[0]:.3g} times on average (median {seen[1]:.3g}, never {seen[2]:.1%}); workers of a "
+        f"log-normal population, watched as long, do so {mean:.3g} times (median {median:.3g}, never {none:.1%}).",
+    )
+
+
+def _summary(totals: Totals) -> Floats:
+    n = totals.events
+    return np.array([n.mean(), np.median(n), (n == 0).mean()])

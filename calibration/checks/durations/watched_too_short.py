@@ -1,0 +1,49 @@
+"""Were workers watched long enough for their times to be seen? And are the times in the unit that they seem to be in?"""
+
+import numpy as np
+
+from calibration.checks.finding import Finding
+from calibration.inference.wording import shown_time
+from calibration.models.durations.exposure import Exposure
+from calibration.models.durations.fit import DurationFit
+
+MOST_SILENT = 0.5
+LEAST_SESSION_SECONDS = 1.0
+
+
+def check_silent(fit: DurationFit, exposure: Exposure) -> Finding | None:
+    """Say how many workers never came back; more than half is a warning."""
+    silent = float((fit.totals.events == 0).mean())
+    if exposure.design == "count" or not silent:
+        return None
+    return Finding(
+        name="never_came_back",
+        severity="warning" if silent > MOST_SILENT else "info",
+        sentence=f"{silent:.1%} of the workers have no complete interval; they count with their time.",
+    )
+
+
+def check_extrapolated(fit: DurationFit, exposure: Exposure) -> Finding | None:
+    """Say that the mean is longer than anybody was watched."""
+    watched = float(np.median(exposure.follow_seconds[exposure.follow_unit >= 0]))
+    mean = float(fit.estimates[0])
+    if exposure.design == "count" or mean <= watched:
+        return None
+    return Finding(
+        name="extrapolated",
+        severity="warning",
+        sentence=f"The mean is {mean / watched:.1f} times as long as workers were watched ({shown_time(watched)}): it "
+        "rests on the form of the distribution, not on observed times.",
+    )
+
+
+def check_session_unit(fit: DurationFit, exposure: Exposure) -> Finding | None:
+    """Say that sessions are too short to be read in seconds."""
+    if exposure.design == "window" or fit.top.mean >= LEAST_SESSION_SECONDS:
+        return None
+    return Finding(
+        name="session_below_a_second",
+        severity="warning",
+        sentence=f"The mean session takes {fit.top.mean:.2g} s, which nobody reads in: the times of the visits may have been read in "
+        "another unit, such as seconds as milliseconds.",
+    )

@@ -1,0 +1,211 @@
+"""Times at risk: durations whose mean differs between people, and what they add up to.
+
+Given A_u, the mean of a person's durations, someone with n complete intervals and T seconds in all, cut intervals included,
+contributes A^-n exp(-T / A): (n, T) is all that the data say, whatever their number of rows, and a person with n = 0 says
+something too.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Self, TypeAlias
+
+import numpy as np
+
+from calibration.user_model.model import Diagnostic
+from metrics.arrays import Bools, Floats, Places
+
+Design: TypeAlias = Literal["window", "count"]
+DAY_SECONDS = 86_400.0
+LEAST_SECONDS = 1e-3
+"""The tables' resolution: who had events in no time had them in this."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """What the durations of some people add up to.
+
+    Attributes
+    ----------
+    events : (u,) ndarray of float
+        n: complete intervals of each person.
+    seconds : (u,) ndarray of float
+        T: time of complete and cut intervals together, positive.
+    seen_by_seconds : (u,) ndarray of float or None
+        Zero truncation: who had no event in so much time would not be in the data; inf where somebody would be in any
+        case. None: everybody would.
+    """
+
+    events: Floats
+    seconds: Floats
+    seen_by_seconds: Floats | None = None
+
+    def __len__(self) -> int:
+        """Return the number of people."""
+        return len(self.events)
+
+    def in_units_of(self, scale: float) -> "Totals":
+        """Return the same with seconds divided by ``scale``."""
+        tau = self.seen_by_seconds
+        return Totals(
+            events=self.events,
+            seconds=self.seconds / scale,
+            seen_by_seconds=None if tau is None else tau / scale,
+        )
+
+
+class Pieces(NamedTuple):
+    """Times at risk, those of a follow one after the other: follow (p,), start and stop in seconds since it began (p,), event (p,)."""
+
+    follow: Places
+    start: Floats
+    stop: Floats
+    event: Bools
+
+    def where(self, which: Bools | Places) -> "Pieces":
+        """Return some of them."""
+        return Pieces(self.follow[which], self.start[which], self.stop[which], self.event[which])
+
+
+class Split(NamedTuple):
+    """n and T of every follow before a moment and after it, (f,) each."""
+
+    events_before: Floats
+    seconds_before: Floats
+    events_after: Floats
+    seconds_after: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Exposure:
+    """Times at risk.
+
+    Attributes
+    ----------
+    unit : (p,) ndarray of int
+        Whose mean it is, from 0 without holes; pieces are ordered by unit, follow and time.
+    follow : (p,) ndarray of int
+        Place in ``follow_unit``.
+    start, stop : (p,) ndarray of float
+        Seconds since the follow began.
+    event : (p,) ndarray of bool
+        Whether it ended with what was waited for; else it was cut.
+    follow_unit : (f,) ndarray of int
+        Unit of each follow; -1 where it has no piece.
+    follow_seconds : (f,) ndarray of float
+        How long each follow was watched.
+    seen_by_seconds : (u,) ndarray of float or None
+        See `Totals`.
+    design : {'window', 'count'}
+        Whether time was given and events are random, or the reverse.
+    notes : tuple of Diagnostic
+        What was noticed in the tables.
+    follow_begun : (f,) ndarray of float or None
+        When each follow began, in seconds of the same kind since a midnight; None where that is not known.
+    day_seconds : float
+        Seconds of that kind in a calendar day.
+    away : Exposure or None
+        Of sessions: the times away of the same tables, where they are known and hold everybody.
+    """
+
+    unit: Places
+    follow: Places
+    start: Floats
+    stop: Floats
+    event: Bools
+    follow_unit: Places
+    follow_seconds: Floats
+    seen_by_seconds: Floats | None
+    design: Design
+    notes: tuple[Diagnostic, ...]
+    follow_begun: Floats | None = None
+    day_seconds: float = DAY_SECONDS
+    away: "Exposure | None" = None
+
+    @classmethod
+    def of(
+        cls,
+        pieces: Pieces,
+        *,
+        follow_unit: Places,
+        follow_seconds: Floats,
+        seen_anyway: Bools | None,
+        design: Design,
+        notes: tuple[Diagnostic, ...],
+        follow_begun: Floats | None = None,
+        day_seconds: float = DAY_SECONDS,
+    ) -> Self:
+        """Order pieces, those of a follow as they come, and number anew the units that have time at risk or an event.
+
+        ``seen_anyway``, (f,) or None: with zero truncation, which follows would be in the tables without an event. Units
+        without an event in which no follow is such leave the data.
+        """
+        size = int(follow_unit.max(initial=-1)) + 1
+        pieces = pieces.where(pieces.event | (pieces.stop > pieces.start))
+        kept = np.bincount(follow_unit[pieces.follow], minlength=size) > 0
+        tau = None
+        if seen_anyway is not None:
+            anyway = np.bincount(follow_unit[seen_anyway], minlength=size) > 0
+            kept &= anyway | (np.bincount(follow_unit[pieces.follow[pieces.event]], minlength=size) > 0)
+            tau = np.where(anyway, np.inf, total(follow_unit, follow_seconds, size))[kept]
+        number = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.intp)
+        pieces = pieces.where(kept[follow_unit[pieces.follow]])
+        unit = number[follow_unit[pieces.follow]]
+        order = np.argsort(unit * len(follow_unit) + pieces.follow, kind="stable")
+        ordered = pieces.where(order)
+        return cls(
+            unit=unit[order],
+            follow=ordered.follow,
+            start=ordered.start,
+            stop=ordered.stop,
+            event=ordered.event,
+            follow_unit=number[follow_unit],
+            follow_seconds=follow_seconds,
+            seen_by_seconds=tau,
+            design=design,
+            notes=notes,
+            follow_begun=follow_begun,
+            day_seconds=day_seconds,
+        )
+
+    @property
+    def units(self) -> int:
+        """How many units there are."""
+        return int(self.follow_unit.max(initial=-1)) + 1
+
+    @property
+    def seconds(self) -> Floats:
+        """(p,) length of each piece."""
+        return self.stop - self.start
+
+    def totals(self) -> Totals:
+        """Return n and T of every unit."""
+        return Totals(
+            events=self._sum(self.event),
+            seconds=np.maximum(self._sum(self.seconds), LEAST_SECONDS),
+            seen_by_seconds=self.seen_by_seconds,
+        )
+
+    def follow_totals(self) -> tuple[Floats, Floats]:
+        """Return n and T of every follow, (f,) each."""
+        size = len(self.follow_unit)
+        return total(self.follow, self.event, size), total(self.follow, self.seconds, size)
+
+    def split(self, share: float) -> Split:
+        """Return n and T of every follow up to a share of its time, and after it."""
+        cut = share * self.follow_seconds[self.follow]
+        before = np.clip(np.minimum(self.stop, cut) - self.start, 0, None)
+        early = self.event & (self.stop <= cut)
+        size = len(self.follow_unit)
+        return Split(
+            total(self.follow, early, size),
+            total(self.follow, before, size),
+            total(self.follow, self.event & ~early, size),
+            total(self.follow, self.seconds - before, size),
+        )
+
+    def _sum(self, values: Floats | Bools) -> Floats:
+        return total(self.unit, values, self.units)
+
+
+def total(group: Places, values: Floats | Bools, size: int) -> Floats:
+    """Return the sum of values in each of ``size`` groups."""
+    return np.bincount(group, values, minlength=size).astype(np.float64)

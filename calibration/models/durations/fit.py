@@ -1,0 +1,403 @@
+"""Times away and session lengths of MSU's users: M and S of the workers' means, from tables or from totals.
+
+Read in this order: `exposure`, `likelihood`, `maximum`, `intervals`, this file; `from_tables` says what counts as a time away.
+
+Between workers the means are log-normal, within one the times are exponential (Baruah, Smucker and Clarke, SIGIR 2015). Of
+``law="gamma"``, published on purpose, the rates of coming back are gamma instead.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtri
+
+from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info
+from calibration.inference.uncertainty import Uncertainty
+from calibration.inference.wording import BAND, finish, of_studies, tails
+from calibration.models.durations.exposure import Design, Exposure, Totals
+from calibration.models.durations.from_tables import (
+    Dropout,
+    Inclusion,
+    Unit,
+    Window,
+    away_exposure,
+    session_exposure,
+)
+from calibration.models.durations.intervals import DurationProfile, WorkerBootstrap
+from calibration.models.durations.laws import Extended, gamma_rates
+from calibration.models.durations.likelihood import BLOCK, posterior_moments
+from calibration.models.durations.maximum import DurationMaximum, log_normal_values, maximum
+from calibration.models.durations.simulate import Refit, Refits, simulate_totals
+from metrics.arrays import Floats
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MeansLaw: TypeAlias = Literal["lognormal", "gamma"]
+_VALUES = ("mean", "sd", "median", "quartile_low", "quartile_high")
+AWAY = tuple(f"away_{value}_seconds" for value in _VALUES)
+SESSION = tuple(f"session_{value}_seconds" for value in _VALUES)
+METHOD = "marginal likelihood"
+RESAMPLES = 500
+MOST_CUT = 0.1
+"""Share of cut intervals up to which a fixed number of intervals is taken as one without cuts."""
+ENVELOPES, FEW_ENVELOPES, MANY_WORKERS = 99, 19, 5000
+
+
+def fit_away(  # noqa: PLR0913 - the options of prefcal fit
+    tables: Mapping[str, pd.DataFrame],
+    *,
+    factor: float = 1.0,
+    gap_seconds: float = 0.0,
+    unit: Unit = "worker",
+    inclusion: Inclusion = "all_enrolled",
+    dropout: Dropout = "study_end",
+    window: Window | None = None,
+    law: MeansLaw = "lognormal",
+    rng: np.random.Generator | None = None,
+    resamples: int = RESAMPLES,
+) -> "DurationFit":
+    """Fit M_A and S_A: how long workers stay away from a stream.
+
+    Parameters
+    ----------
+    tables : mapping of str to DataFrame
+        visits; follows; prompts where there were any. Rows of excluded workers have left them.
+    factor, gap_seconds, unit, inclusion, dropout, window
+        See `away_exposure`. study.json has factor (clock), gap_seconds (visit_gap_seconds) and, for tables without
+        follows, the window (started_at, ended_at).
+    law : {'lognormal', 'gamma'}
+        Of the workers' means: the paper's, or that of gamma rates.
+    rng : Generator, optional
+        Source of the worker bootstrap's seed; the same one each time by default.
+    resamples : int
+        Of the worker bootstrap.
+
+    Returns
+    -------
+    DurationFit
+        With the parameters `AWAY`, in stream seconds.
+
+    Raises
+    ------
+    NotIdentifiedError
+        If the tables cannot tell them; the message says why.
+    """
+    exposure = away_exposure(
+        tables,
+        factor=factor,
+        gap_seconds=gap_seconds,
+        unit=unit,
+        inclusion=inclusion,
+        dropout=dropout,
+        window=window,
+    )
+    return fit_times_away(exposure, law=law, rng=rng, resamples=resamples)
+
+
+def fit_times_away(
+    exposure: Exposure,
+    *,
+    law: MeansLaw = "lognormal",
+    rng: np.random.Generator | None = None,
+    resamples: int = RESAMPLES,
+) -> "DurationFit":
+    """Fit times away that are known already; otherwise as `fit_away`."""
+    if not exposure.event.any():
+        raise NotIdentifiedError("nobody came back by themselves")
+    return fit_exposure(exposure, names=AWAY, seconds="stream seconds", law=law, rng=rng, resamples=resamples)
+
+
+def fit_session(
+    tables: Mapping[str, pd.DataFrame],
+    *,
+    unit: Unit = "worker",
+    law: MeansLaw = "lognormal",
+    rng: np.random.Generator | None = None,
+    resamples: int = RESAMPLES,
+) -> "DurationFit":
+    """Fit M_D and S_D: how much time workers have when they visit a stream.
+
+    Parameters
+    ----------
+    tables : mapping of str to DataFrame
+        visits; follows where there are any. Rows of excluded workers have left them.
+    unit
+        See `session_exposure`.
+    law, rng, resamples
+        See `fit_away`.
+
+    Returns
+    -------
+    DurationFit
+        With the parameters `SESSION`, in wall seconds.
+
+    Raises
+    ------
+    NotIdentifiedError
+        If the tables cannot tell them; the message says why.
+    """
+    return fit_session_lengths(session_exposure(tables, unit=unit), law=law, rng=rng, resamples=resamples)
+
+
+def fit_session_lengths(
+    exposure: Exposure,
+    *,
+    law: MeansLaw = "lognormal",
+    rng: np.random.Generator | None = None,
+    resamples: int = RESAMPLES,
+) -> "DurationFit":
+    """Fit sessions that are known already; otherwise as `fit_session`."""
+    if not exposure.event.any():
+        raise NotIdentifiedError("no visit ended because the worker left")
+    return fit_exposure(exposure, names=SESSION, law=law, rng=rng, resamples=resamples)
+
+
+def fit_exposure(
+    exposure: Exposure,
+    *,
+    names: Sequence[str],
+    seconds: str = "seconds",
+    law: MeansLaw = "lognormal",
+    rng: np.random.Generator | None = None,
+    resamples: int = RESAMPLES,
+) -> "DurationFit":
+    """Fit times at risk from anywhere.
+
+    Parameters
+    ----------
+    exposure : Exposure
+        The data, with an event.
+    names : sequence of str
+        What M, S, the median, the lower and the upper quartile are called.
+    seconds : str
+        Their unit.
+    law, rng, resamples
+        See `fit_away`.
+
+    Raises
+    ------
+    NotIdentifiedError
+        If fewer than two workers are in the data, or the likelihood has no maximum.
+    """
+    totals = exposure.totals()
+    top = fit_durations(totals)
+    gamma = gamma_rates(totals, top) if law == "gamma" else None
+    seed = int((rng or np.random.default_rng(1)).integers(2**32))
+    no_spread = info(
+        "no_spread",
+        "Workers do not differ more than chance explains: S is 0, and the upper end of its interval is what is known.",
+    )
+    return DurationFit(
+        parameters=MappingProxyType(dict(zip(names, np.exp(_values(top, gamma)).tolist(), strict=True))),
+        unit=seconds,
+        method=f"{METHOD}, gamma rates" if gamma else METHOD,
+        uncertainty=MappingProxyType(_uncertainty(totals, top, gamma, resamples=resamples, seed=seed)),
+        n_workers=len(totals),
+        n_rows=len(exposure.event),
+        n_censored=int((~exposure.event).sum()),
+        loglik=gamma.loglik if gamma else top.top.loglik,
+        n_free=2,
+        details=MappingProxyType({} if gamma else {"mu": top.mu, "sigma": top.sigma}),
+        diagnostics=(*exposure.notes, *(() if top.sigma or gamma else (no_spread,))),
+        totals=totals,
+        top=top,
+        design=exposure.design,
+        many_cut=many_cut(exposure),
+        law=law,
+        refits=Refits(totals=totals, top=top, design=exposure.design),
+    )
+
+
+def plain_estimates(
+    exposure: Exposure, names: Sequence[str], law: MeansLaw = "lognormal"
+) -> dict[str, float]:
+    """Return what a law says, without errors; names and refusals as of `fit_exposure`."""
+    totals = exposure.totals()
+    top = fit_durations(totals)
+    gamma = gamma_rates(totals, top) if law == "gamma" else None
+    return dict(zip(names, np.exp(_values(top, gamma)).tolist(), strict=True))
+
+
+def _values(top: DurationMaximum, gamma: Extended | None) -> Floats:
+    return gamma.values(gamma.point) if gamma else log_normal_values(top.mu, top.sigma)
+
+
+def _uncertainty(
+    totals: Totals, top: DurationMaximum, gamma: Extended | None, *, resamples: int, seed: int
+) -> dict[str, Uncertainty]:
+    if gamma is not None:
+        error = gamma.error()
+        return {} if error is None else {"sandwich": error}
+    return {
+        "profile": DurationProfile(totals=totals, top=top, df=len(totals) - 1),
+        "worker_bootstrap": WorkerBootstrap(totals=totals, top=top, resamples=resamples, seed=seed),
+    }
+
+
+def many_cut(exposure: Exposure) -> bool:
+    """Whether, of a given number of intervals, too many were cut to know how they would be spread."""
+    return exposure.design == "count" and float((~exposure.event).mean()) > MOST_CUT
+
+
+def fit_durations(totals: Totals) -> DurationMaximum:
+    """Maximise the likelihood of (n, T): the core, on arrays.
+
+    Parameters
+    ----------
+    totals : Totals
+        n and T of each worker.
+
+    Returns
+    -------
+    DurationMaximum
+        M, S, mu, sigma, log-likelihood; in the unit of T.
+
+    Raises
+    ------
+    NotIdentifiedError
+        If there are fewer than two workers, no events, or no maximum.
+    """
+    if len(totals) < 2:
+        raise NotIdentifiedError("there is a single worker, so how workers differ is unknown")
+    if not totals.events.any():
+        raise NotIdentifiedError("all durations were cut before they were complete")
+    scale = float(np.exp(np.log(totals.seconds).mean()))
+    return _in_seconds(maximum(totals.in_units_of(scale)), scale, float(totals.events.sum()))
+
+
+def _in_seconds(top: DurationMaximum, scale: float, events: float) -> DurationMaximum:
+    """Return a maximum found in units of ``scale``; each event's density has a second in its unit."""
+    moved = top.top._replace(loglik=top.top.loglik - events * math.log(scale))
+    return DurationMaximum(mu=top.mu + math.log(scale), log_sigma=top.log_sigma, top=moved)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class DurationFit(CalibrationResult):
+    """Times away or session lengths: M and S of the workers' means, their median and quartiles.
+
+    Simulations and plots are of the log-normal law, also where gamma rates are published.
+
+    Attributes
+    ----------
+    totals : Totals
+        n and T of each worker, in no order that means anything.
+    top : DurationMaximum
+        mu, sigma and the likelihood there.
+    design : {'window', 'count'}
+        What the study fixed: how long each worker was watched, or how many intervals there are.
+    many_cut : bool
+        So many intervals of a given number were cut that there is no band to draw.
+    law : {'lognormal', 'gamma'}
+        Of the workers' means.
+    refits : Refits
+        Simulated studies, for the drawings.
+    """
+
+    totals: Totals
+    top: DurationMaximum
+    design: Design
+    many_cut: bool
+    law: MeansLaw
+    refits: Refits
+
+    def simulate(self, n: int, rng: np.random.Generator) -> Totals:
+        """Draw n and T of ``n`` workers from the fitted model, watched as the workers of the data were.
+
+        What the design fixes (T in a window, n in a count) is drawn with replacement from the data; counted intervals
+        are all complete.
+        """
+        drawn = rng.integers(len(self.totals), size=n)
+        tau = self.totals.seen_by_seconds
+        people = Totals(
+            events=self.totals.events[drawn],
+            seconds=self.totals.seconds[drawn],
+            seen_by_seconds=None if tau is None else tau[drawn],
+        )
+        return simulate_totals(people, self.top.mu, self.top.sigma, self.design, rng)
+
+    def plot_totals(self, ax: "Axes", *, level: float = LEVEL, seed: int = 1) -> None:
+        """Draw the share of workers who came back at least so many times, over the band of simulated studies.
+
+        This is what MSU takes from the fit. For sessions, whose number is given, a worker's time takes its place.
+
+        Raises
+        ------
+        NotIdentifiedError
+            If many sessions were cut: the fit does not say when they would have been in another study.
+        """
+        self._check_drawable()
+        observed = self._extent(self.totals)
+        rank = np.arange(1, len(observed) + 1) / len(observed)
+        drawn = [self._extent(study) for study, _ in self._studies(seed)]
+        low, high = np.quantile(drawn, tails(level), axis=0)
+        ax.fill_betweenx(rank, low, high, color=BAND, label=of_studies(level))
+        ax.plot(np.median(drawn, axis=0), rank, color="0.45", linestyle="--", label="fitted model")
+        ax.plot(observed, rank, color="black", drawstyle="steps-post", label="observed")
+        counted = self.design == "count"
+        ax.set_xlabel("seconds in sessions" if counted else "visits that ended a time away")
+        ax.set_ylabel("share of workers with as many or more")
+        ax.set_ylim(0, 1)
+        shows = "Sessions: the workers' total times" if counted else "Times away: how often workers came back"
+        finish(ax, shows, "the observed steps should mostly lie inside the band")
+
+    def plot_qq(self, ax: "Axes", *, level: float = LEVEL, seed: int = 1) -> None:
+        """Draw the workers' means as the fit sees them against normal quantiles, over the band of simulated studies.
+
+        A worker's mean is known from few intervals only and shrunk to the population's, so the points need not lie on
+        a line; under the model they lie in the band.
+
+        Raises
+        ------
+        NotIdentifiedError
+            As for `plot_totals`.
+        """
+        self._check_drawable()
+        size = len(self.totals)
+        quantile = ndtri((np.arange(1, size + 1) - 0.5) / size)
+        drawn = [np.sort(posterior_means(study, top or self.top)) for study, top in self._studies(seed)]
+        low, high = np.exp(np.quantile(drawn, tails(level), axis=0))
+        ax.fill_between(quantile, low, high, color=BAND, label=of_studies(level))
+        points = np.exp(np.sort(posterior_means(self.totals, self.top)))
+        ax.plot(quantile, points, "o", color="black", markersize=3, label="workers")
+        ax.set_yscale("log")
+        ax.set_xlabel("standard normal quantile")
+        ax.set_ylabel(f"worker's mean, {self.unit}")
+        what = "Sessions" if self.design == "count" else "Times away"
+        finish(
+            ax,
+            f"{what}: workers' means against the fitted log-normal law",
+            "the points should mostly lie inside the band",
+        )
+
+    def _check_drawable(self) -> None:
+        if self.many_cut:
+            raise NotIdentifiedError(
+                "more than a tenth of the sessions were cut, and when they would have been in a simulated study is not "
+                "known: there is no band to hold the workers against"
+            )
+
+    def _extent(self, totals: Totals) -> Floats:
+        """Return everybody's n, or T where n is given, the largest first."""
+        return np.sort(totals.seconds if self.design == "count" else totals.events)[::-1]
+
+    def _studies(self, seed: int) -> tuple[Refit, ...]:
+        """Simulate the study again and again; less often where there are very many workers."""
+        return self.refits.of(ENVELOPES if len(self.totals) <= MANY_WORKERS else FEW_ENVELOPES, seed)
+
+
+def posterior_means(totals: Totals, top: DurationMaximum) -> Floats:
+    """(u,) posterior mean of each worker's log mean."""
+    sigma = float(np.exp(top.log_sigma))
+    pieces = []
+    for at in range(0, len(totals), BLOCK):
+        block = posterior_moments(
+            totals.events[at : at + BLOCK], totals.seconds[at : at + BLOCK], top.mu, sigma, 1
+        )
+        pieces.append(top.mu + sigma * block.mean)
+    return np.concatenate(pieces)

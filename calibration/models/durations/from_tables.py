@@ -1,0 +1,311 @@
+"""From the tables follows, visits and prompts to times at risk: when could what was waited for have happened.
+
+Away: a worker who follows a stream and is not in it may come back at any moment. Such a stretch begins where the last
+visit ended (at enrolment, where there was none) and ends with the next visit, or is cut by a prompt or by the end of the
+follow. Sessions: a worker who is in the stream may leave at any moment.
+
+Times away are in stream seconds (wall seconds x the clock's factor), sessions in wall seconds.
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from calibration.inference.results import NotIdentifiedError, info, warning
+from calibration.models.durations.exposure import DAY_SECONDS, Exposure, Pieces
+from calibration.user_model.model import Diagnostic
+from calibration.visits.stays import Joined, Stays, end_notes, followed
+from metrics.arrays import Bools, Ints, Places
+
+Unit: TypeAlias = Literal["worker", "follow"]
+Inclusion: TypeAlias = Literal["all_enrolled", "at_least_one_visit"]
+Dropout: TypeAlias = Literal["study_end", "last_seen"]
+Window: TypeAlias = tuple[datetime, datetime]
+
+MOST_PROMPTED = 0.5
+MOST_EXHAUSTED = 0.9
+MANY_EXHAUSTED = 0.5
+MILLISECONDS = 1000
+
+
+def away_exposure(
+    tables: Mapping[str, pd.DataFrame],
+    *,
+    factor: float = 1.0,
+    gap_seconds: float = 0.0,
+    unit: Unit = "worker",
+    inclusion: Inclusion = "all_enrolled",
+    dropout: Dropout = "study_end",
+    window: Window | None = None,
+    joined: Joined | None = None,
+) -> Exposure:
+    """Return when each worker could have come back, and when they did.
+
+    A visit ends a time away if it begins after the follow does: the visit in which somebody enrols is a session, but
+    nobody came back for it. A visit that a prompt brought ends none either: the time is cut at the last prompt before it.
+
+    Parameters
+    ----------
+    tables : mapping of str to DataFrame
+        visits; follows; prompts where there were any.
+    factor : float
+        Stream seconds in a wall second.
+    gap_seconds : float
+        Wall seconds; page views closer than that are one visit, so that nobody can come back sooner. That time is not
+        at risk; an exponential time away has no memory, so what remains of it is distributed as the whole.
+    unit : {'worker', 'follow'}
+        Whose times away have one mean: a worker's over all topics, as the users of MSU, or each follow's.
+    inclusion : {'all_enrolled', 'at_least_one_visit'}
+        Who is in the tables: everybody who could come, or only who came. The second needs no table follows.
+    dropout : {'study_end', 'last_seen'}
+        Where the last time away is cut: at the follow's end, or at ``last_seen_at`` where that is given. Only for a
+        sign of life that does not depend on visits, such as the removal of an app.
+    window : (datetime, datetime), optional
+        What was watched; used where there is no table follows.
+    joined : Joined, optional
+        What `calibration.visits.stays.followed` makes of these tables, where it is known.
+
+    Returns
+    -------
+    Exposure
+        Of design ``window``.
+
+    Raises
+    ------
+    NotIdentifiedError
+        If the tables cannot tell times away; the message says why.
+    """
+    _check_watched(tables, inclusion, window)
+    joined = joined or followed(tables, window)
+    follows, stays = joined.follows, joined.stays
+    gap = round(gap_seconds * MILLISECONDS)
+    enrolment = stays.is_first & (stays.start <= follows.start[stays.follow])
+    away_since = np.where(stays.is_first, follows.start[stays.follow], stays.previous_end)
+    until, notes = _until(joined, away_since, tables.get("prompts"))
+    counted = ~enrolment
+    tail_since, tail_until = _tails(joined, gap, last_seen=dropout == "last_seen")
+    follow = np.concatenate([stays.follow[counted], np.arange(len(follows), dtype=np.intp)])
+    stop = np.concatenate([until[counted], tail_until])
+    start = np.concatenate([(away_since + gap * ~stays.is_first)[counted], tail_since])
+    begun, rate = follows.start[follow], factor / MILLISECONDS
+    seen_anyway = np.bincount(stays.follow[enrolment | stays.prompted], minlength=len(follows)) > 0
+    return Exposure.of(
+        Pieces(
+            follow=follow,
+            start=(np.minimum(start, stop) - begun) * rate,
+            stop=(stop - begun) * rate,
+            event=np.concatenate([~stays.prompted[counted], np.zeros(len(follows), dtype=bool)]),
+        ),
+        follow_unit=_units(joined, unit),
+        follow_seconds=(follows.end - follows.start).astype(np.float64) * rate,
+        seen_anyway=seen_anyway if inclusion == "at_least_one_visit" else None,
+        design="window",
+        notes=(
+            *joined.notes,
+            *end_notes(tables),
+            *notes,
+            *_gap_notes(stays, gap),
+            *_inclusion_notes(joined, inclusion),
+        ),
+        follow_begun=(follows.start - _midnight(follows.start)).astype(np.float64) * rate,
+        day_seconds=DAY_SECONDS * factor,
+    )
+
+
+def session_exposure(
+    tables: Mapping[str, pd.DataFrame], *, unit: Unit = "worker", joined: Joined | None = None
+) -> Exposure:
+    """Return when each worker was in a stream and could have left, and when they did.
+
+    Complete are visits that ended ``left`` or ``idle``. Where nothing was left to read (``exhausted``), where events
+    just stop (``lost``) and at the end of the study the session was cut: it would have been longer.
+
+    Parameters
+    ----------
+    tables : mapping of str to DataFrame
+        visits; follows where there are any: visits are cut at their ends.
+    unit : {'worker', 'follow'}
+        Whose sessions have one mean.
+    joined : Joined, optional
+        As for `away_exposure`.
+
+    Returns
+    -------
+    Exposure
+        Of design ``count``; who made no visit is not in it.
+
+    Raises
+    ------
+    NotIdentifiedError
+        If there are no visits, more than a tenth belongs to no follow, or nearly all ended because nothing was left to read.
+    """
+    if "visits" not in tables:
+        raise NotIdentifiedError("there is no table visits")
+    if tables["visits"].empty:
+        raise NotIdentifiedError("there is no visit in the tables")
+    joined = joined or followed(tables)
+    stays = joined.stays
+    counted = stays.complete | (stays.end > stays.start)
+    exhausted = _exhausted_share(stays, counted)
+    begun = joined.follows.start[stays.follow]
+    return Exposure.of(
+        Pieces(
+            follow=stays.follow,
+            start=(stays.start - begun) / MILLISECONDS,
+            stop=(stays.end - begun) / MILLISECONDS,
+            event=stays.complete,
+        ),
+        follow_unit=_units(joined, unit),
+        follow_seconds=(joined.follows.end - joined.follows.start) / MILLISECONDS,
+        seen_anyway=None,
+        design="count",
+        notes=(
+            *joined.notes,
+            *_length_notes(stays, counted),
+            *_exhausted_notes(exhausted, int(counted.sum())),
+        ),
+    )
+
+
+def _check_watched(tables: Mapping[str, pd.DataFrame], inclusion: Inclusion, window: Window | None) -> None:
+    """Raise where the tables do not say who was watched, and how long."""
+    if "visits" not in tables:
+        raise NotIdentifiedError("there is no table visits")
+    if "follows" not in tables and inclusion == "all_enrolled":
+        raise NotIdentifiedError(
+            "there is no table follows, so who never came and how long each was watched is unknown "
+            "(if only people who came are in the tables, say so: inclusion at_least_one_visit)"
+        )
+    if "follows" not in tables and window is None:
+        raise NotIdentifiedError(
+            "there is no table follows, and study.json does not say when the watching began and ended"
+        )
+
+
+def _exhausted_share(stays: Stays, counted: Bools) -> float:
+    """Return which share of the visits that count the material ended, if the rest can tell how long people stay."""
+    if not len(stays):
+        raise NotIdentifiedError("every visit lies before its follow began or after it ended")
+    if not counted.any():
+        raise NotIdentifiedError(f"all {len(stays)} visits were cut as soon as they began")
+    share = float(stays.exhausted[counted].mean())
+    if share > MOST_EXHAUSTED:
+        raise NotIdentifiedError(
+            f"{share:.0%} of the visits ended because nothing was left to read, so how long workers would have "
+            "stayed is unknown"
+        )
+    return share
+
+
+def _midnight(times: Ints) -> int:
+    """Return the last midnight (UTC) up to the first of these times."""
+    day = round(DAY_SECONDS * MILLISECONDS)
+    return int(times.min(initial=np.iinfo(np.int64).max)) // day * day
+
+
+def _units(joined: Joined, unit: Unit) -> Places:
+    return joined.follows.worker if unit == "worker" else np.arange(len(joined.follows), dtype=np.intp)
+
+
+def _until(
+    joined: Joined, away_since: Ints, prompts: pd.DataFrame | None
+) -> tuple[Ints, tuple[Diagnostic, ...]]:
+    """Return where each time away ended: at the visit, or at the last prompt before one that was prompted."""
+    stays = joined.stays
+    share = float(stays.prompted.mean()) if len(stays) else 0.0
+    if not share:
+        return stays.start, ()
+    if share > MOST_PROMPTED:
+        raise NotIdentifiedError(
+            f"{share:.0%} of the visits were brought by a reminder or an invitation: they say when it was sent, "
+            "not when workers come by themselves"
+        )
+    sent = np.full(len(stays), np.iinfo(np.int64).min)
+    if prompts is not None:
+        sent = joined.last_before(prompts, "sent_at")
+    known = stays.prompted & (sent >= away_since)
+    return np.where(known, sent, stays.start), tuple(
+        _prompt_notes(share, int((stays.prompted & ~known).sum()))
+    )
+
+
+def _tails(joined: Joined, gap: int, *, last_seen: bool) -> tuple[Ints, Ints]:
+    """Return since when and until when each follow's last time away was watched."""
+    follows, last = joined.follows, joined.stays.is_last
+    left = follows.start.copy()
+    left[joined.stays.follow[last]] = joined.stays.end[last]
+    since = left.copy()
+    since[joined.stays.follow[last]] += gap
+    until = np.clip(follows.last_seen, left, follows.end) if last_seen else follows.end
+    return since, until
+
+
+def _prompt_notes(share: float, unknown: int) -> Iterator[Diagnostic]:
+    yield info(
+        "prompted_visits",
+        f"{share:.0%} of the visits followed a reminder or an invitation; the time away before such a visit is cut at "
+        "the prompt.",
+    )
+    if unknown:
+        yield warning(
+            "prompts_unknown",
+            f"For {unknown} prompted visits the tables have no prompt: the time away before them is cut at the visit, "
+            "which makes times away look longer.",
+        )
+
+
+def _gap_notes(stays: Stays, gap: int) -> Iterator[Diagnostic]:
+    if not gap:
+        return
+    close = int((~stays.is_first & (stays.start - stays.previous_end < gap)).sum())
+    yield info(
+        "visit_gap",
+        f"Page views closer than {gap / MILLISECONDS:g} s are one visit; that much of every time away is not at risk.",
+    )
+    if close:
+        yield warning(
+            "visits_closer_than_gap",
+            f"{close} visits begin sooner after the one before than visit_gap_seconds.",
+        )
+
+
+def _inclusion_notes(joined: Joined, inclusion: Inclusion) -> Iterator[Diagnostic]:
+    if inclusion == "all_enrolled":
+        return
+    yield info(
+        "at_least_one_visit",
+        "Only workers who came are in the tables; the likelihood allows for those who never came (zero truncation).",
+    )
+    if joined.streams["worker"].duplicated().any():
+        yield warning(
+            "unopened_topics",
+            "Workers have several topics; topics that a worker never opened are unknown, so times away may look shorter "
+            "than they are.",
+        )
+
+
+def _length_notes(stays: Stays, counted: Bools) -> Iterator[Diagnostic]:
+    if not counted.all():
+        yield info(
+            "visits_without_length",
+            f"{(~counted).sum()} of {len(stays)} visits were cut as soon as they began "
+            f"({(stays.exhausted & ~counted).sum()} because nothing was left to read); they say nothing about how long "
+            "workers stay and are left out.",
+        )
+
+
+def _exhausted_notes(share: float, counted: int) -> Iterator[Diagnostic]:
+    visits = f"{share:.0%} of the {counted} visits that count"
+    if share > MANY_EXHAUSTED:
+        yield warning(
+            "session_extrapolated",
+            f"{visits} ended because nothing was left to read: session length is extrapolated.",
+        )
+    elif share:
+        yield info(
+            "exhausted_visits",
+            f"{visits} ended because nothing was left to read; they are taken as cut, not as complete.",
+        )
