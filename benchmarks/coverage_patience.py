@@ -18,7 +18,7 @@ from typing import TypeAlias
 import numpy as np
 
 from benchmarks.replications import engine_arguments, replicated
-from calibration.inference.davidson import Votes, choice_probabilities
+from calibration.inference.choice import Votes, choice_probabilities
 from calibration.inference.results import CalibrationResult, NotIdentifiedError
 from calibration.inference.uncertainty import Interval
 from calibration.models.intents import fit_intents

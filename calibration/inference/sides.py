@@ -25,7 +25,7 @@ import pandas as pd
 from scipy.sparse import coo_array, csc_array
 from scipy.sparse.linalg import SuperLU, splu
 
-from calibration.inference.davidson import choice_probabilities
+from calibration.inference.choice import choice_probabilities
 from calibration.inference.maximise import Height, StoppingRule, climb
 from metrics.arrays import Floats, Ints
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import bdtr
 
-from calibration.inference.davidson import choice_probabilities
+from calibration.inference.choice import choice_probabilities
 from calibration.inference.sides import SideAdjustment
 from calibration.rank.crossed import FEWEST, FEWEST_EFFECTIVE, Errors
 from calibration.rank.judgments import Duels, JudgedShares, JudgedSystems, is_balanced

@@ -19,8 +19,8 @@ from scipy.special import stdtr
 from calibration.checks.finding import Finding
 from calibration.checks.patience.patience_differs import NOT_ONE_LINE
 from calibration.checks.patience.weak_decay import WEAK_LIKELIHOOD_RATIO
+from calibration.inference.choice import Votes, choice_probabilities
 from calibration.inference.clusters import between_clusters
-from calibration.inference.davidson import Votes, choice_probabilities
 from calibration.inference.uncertainty import closed
 from calibration.inference.wording import shown_p
 from calibration.models.patience.pairs import Decay, JudgedSummaries

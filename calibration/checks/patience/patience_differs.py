@@ -10,8 +10,8 @@ import numpy as np
 from calibration.checks.finding import Finding
 from calibration.checks.patience.careless_preferences import judges_in_earnest
 from calibration.checks.patience.careless_stops import NOT_A_LINE, stops_in_earnest
+from calibration.inference.choice import choice_probabilities
 from calibration.inference.clusters import chance_of_common
-from calibration.inference.davidson import choice_probabilities
 from calibration.inference.results import CalibrationResult
 from calibration.inference.wording import shown_p
 from calibration.models.patience.pairs import JudgedSummaries

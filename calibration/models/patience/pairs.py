@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from calibration.inference.davidson import Votes
+from calibration.inference.choice import Votes
 from calibration.inference.results import NotIdentifiedError
 from metrics.arrays import Bools, Floats, Ints
 from metrics.summaries.trailtext import Probabilities

@@ -1,6 +1,6 @@
 """Patience L from preferences: the L at which differences of M explain best who preferred what.
 
-For each kappa = 1 / L, Davidson's model (`calibration.inference.davidson`) is fitted to M_L(R) - M_L(R'); slope and tie weight
+For each kappa = 1 / L, Davidson's model (`calibration.inference.choice`) is fitted to M_L(R) - M_L(R'); slope and tie weight
 are free for each kappa, since the scale of M changes with it. The estimate is the kappa of the highest profile
 likelihood. Judgments of a topic share its summaries and those of a person the person's patience, so the error is clustered by both:
 
@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import fdtri
 
-from calibration.inference.clusters import crossed_unequal, jackknife_covariance, jackknife_groups
-from calibration.inference.davidson import (
+from calibration.inference.choice import (
     LARGEST_SCALED_SLOPE,
     DavidsonFit,
     Votes,
     choice_probabilities,
     fit_davidson,
 )
+from calibration.inference.clusters import crossed_unequal, jackknife_covariance, jackknife_groups
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
 from calibration.inference.uncertainty import LikelihoodCurve, Scale, StudentT, Uncertainty
 from calibration.inference.wording import finish, shown_level

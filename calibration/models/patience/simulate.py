@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from calibration.inference.davidson import choice_probabilities
+from calibration.inference.choice import choice_probabilities
 from calibration.models.patience.pairs import Decay, worth
 from calibration.tables.definition import Tables
 from calibration.tables.files import checked

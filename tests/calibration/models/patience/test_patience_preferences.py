@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibration.inference.davidson import Votes, choice_probabilities, log_likelihood
+from calibration.inference.choice import Votes, choice_probabilities, log_likelihood
 from calibration.inference.results import CalibrationResult, NotIdentifiedError
 from calibration.models.patience.pairs import JudgedSummaries, summary_pairs
 from calibration.models.patience.preferences import (

@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from calibration.inference.davidson import Votes
+from calibration.inference.choice import Votes
 from calibration.models.patience.grid import fit_patience_on_grid
 from calibration.models.patience.pairs import JudgedSummaries, summary_pairs
 from calibration.models.patience.preferences import fit_patience_from_preferences, misfit
