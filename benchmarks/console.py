@@ -8,6 +8,7 @@ second run is quick. docs/console.md quotes the table.
 """
 
 import argparse
+import re
 import statistics
 import tempfile
 import time
@@ -39,6 +40,9 @@ ADDRESSES = (
     *("material?task=2", "material?task=3", "material/results", "data", "payments"),
 )
 """Pages below /r/STUDY/."""
+HIDDEN = re.compile(r'name="(\w+)" value="([^"]*)"')
+"""Hidden fields of the form that signs in."""
+
 EVENTS = 50
 """On each of 50 pages of a worker."""
 REPEATS = 7
@@ -130,7 +134,8 @@ def measured(url: str, workers: int) -> list[tuple[object, ...]]:
         study = session.scalars(select(LoadedStudy.name).order_by(LoadedStudy.id)).first()
         places = [*ADDRESSES, *addresses_of_people(session)]
     client = app.test_client()
-    client.get(f"/r/{study}?key={key}")
+    form = client.get(f"/r/{study}?key={key}").text
+    client.post(f"/r/{study}/sign-in", data=dict(HIDDEN.findall(form)))
     rows: list[tuple[object, ...]] = []
     for place in places:
         times, worked = [], []

@@ -7,6 +7,7 @@ examples/load_test, a second of thought a page, in turns without and with the co
 """
 
 import argparse
+import re
 import statistics
 import subprocess
 import sys
@@ -25,6 +26,9 @@ from study_app.store.database import open_database, transaction
 from study_app.store.models import LoadedStudy
 
 PREFCAL = [sys.executable, "-c", "from study_app.cli import main; main()"]
+HIDDEN = re.compile(r'name="(\w+)" value="([^"]*)"')
+"""Hidden fields of the form that signs in."""
+
 CONSOLES, EVERY_SECONDS = 3, 5
 
 
@@ -41,7 +45,8 @@ def console_address(database: str) -> str:
 def refresh(entrance: str, over: threading.Event) -> None:
     """Ask for a newer overview every few seconds, as an open page does."""
     with httpx.Client(timeout=60) as client:
-        client.get(entrance)
+        form = client.get(entrance).text
+        client.post(f"{entrance.partition('?')[0]}/sign-in", data=dict(HIDDEN.findall(form)))
         known = ""
         while not over.wait(EVERY_SECONDS):
             answer = client.get(f"{entrance.partition('?')[0]}/", headers={"If-None-Match": known})

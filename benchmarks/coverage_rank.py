@@ -1,16 +1,22 @@
-"""How often the intervals and the ranks of `prefcal rank` hold the truth, in many sorts of studies, beside bootstraps of votes.
+"""How often the intervals, ranks and p values of `prefcal rank` are right, in many sorts of studies, beside a bootstrap of votes.
 
-    python -m benchmarks.coverage_rank [STUDIES [REGIME ...]] [--jobs 1] [--scheduler ADDRESS]
+    python -m benchmarks.coverage_rank [STUDIES [REGIME ...]] [--jobs 1] [--scheduler ADDRESS] [--wmt16 DIR] [--votes]
 
 People vote by Davidson's model; systems are better or worse by topic and by person than they are on the whole, drawn here. The true win
-rates are means over such topics and people, the true worths those of one very large study of the same sort. `votes` is the
-percentile interval of 200 bootstrap samples of the votes, as if votes were independent; `choix`, where it is installed, that of
-choix's ilsr_pairwise (ties left out, as choix knows none), against the same very large study in choix's own model. docs/rank.md quotes the table.
+rates are means over such topics and people, the true worths those of one very large study of the same sort. Of tables that were
+imported, with sides that were not drawn, the truth is without the effect of the side.
+
+A regime of WMT16 takes from the public files (topic, worker, left, right, better; github cfedermann/wmt16) who judged what, and draws the votes.
+
+With --votes the bootstraps too: `votes` is the percentile interval of 200 bootstrap samples of the votes, as if votes were independent;
+`choix`, where it is installed, that of choix's ilsr_pairwise (ties left out, as choix knows none), against the same very large study in
+choix's own model. docs/rank.md quotes the tables.
 """
 
 import argparse
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
+from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -18,7 +24,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmarks.replications import engine_arguments, replicated
-from calibration.rank.judgments import JudgedSystems, win_rates
+from calibration.rank.judgments import JudgedSystems, duels, side_adjustment, win_rates
 from calibration.rank.ranking import ranks_left_open
 from calibration.rank.worths import fit_worths, no_worths
 from metrics.engine import Engine, open_engine
@@ -29,6 +35,7 @@ except ImportError:
     choix = None
 
 Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.signedinteger]
 Rng: TypeAlias = np.random.Generator
 RESAMPLES = 200
 TIE_WEIGHT, SIDE = 0.5, 0.15
@@ -54,6 +61,16 @@ class Regime:
         Share of the couples of a topic that nobody judges.
     uneven : bool
         Votes of a couple on a topic are from 1 to twice ``votes``.
+    busiest : float
+        With ``people``: share of the judgments that one of them gave. The others share the rest.
+    side : float
+        Log odds of the left side over the right one between equals.
+    imported : bool
+        Nobody knows that sides were drawn: the effect of the side is taken off.
+    always_left : bool
+        With ``imported``: the best system always stood on the left.
+    design : str
+        Name of a file of WMT16 that says who judged what.
     """
 
     topics: int = 20
@@ -65,8 +82,14 @@ class Regime:
     by_person: float = 0.4
     lost: float = 0.0
     uneven: bool = False
+    busiest: float = 0.0
+    side: float = SIDE
+    imported: bool = False
+    always_left: bool = False
+    design: str = ""
 
 
+_WMT16 = ("deu-eng", "fin-eng", "ron-eng", "tur-eng")
 REGIMES = {
     "own people per topic": Regime(),
     "same 12 people": Regime(people=12),
@@ -78,15 +101,60 @@ REGIMES = {
     "2 systems, 12 people": Regime(systems=2, people=12, spread=0.2),
     "20 systems, 30 people": Regime(systems=20, people=30, votes=2),
     "15 systems alike, 6 topics": Regime(systems=15, topics=6, spread=0.0, votes=3),
+    **{
+        f"same {people} people, all alike": Regime(people=people, votes=min(people, 6), spread=0.0)
+        for people in (3, 4, 5, 6, 8)
+    },
+    "same 4 people": Regime(people=4, votes=4),
+    "15 systems alike, 4 people": Regime(systems=15, people=4, votes=4, spread=0.0),
+    **{
+        f"{topics} topics, 30 people, alike": Regime(topics=topics, people=30, spread=0.0)
+        for topics in (3, 4, 5, 6)
+    },
+    "4 topics, same 12 people": Regime(topics=4, people=12),
+    "12 people, one gave half": Regime(people=12, busiest=0.5),
+    "30 people, one gave .3, alike": Regime(people=30, busiest=0.3, spread=0.0),
+    "lean .8, drawn sides, imported": Regime(people=12, side=0.8, imported=True),
+    "lean .8, best always left": Regime(people=12, side=0.8, imported=True, always_left=True),
+    "lean .8, one always left, alike": Regime(
+        people=12, side=0.8, imported=True, always_left=True, spread=0.0
+    ),
+    "lean .8, best always left, own": Regime(side=0.8, imported=True, always_left=True),
+    **{f"WMT16 {name}": Regime(design=name, imported=True) for name in _WMT16},
+    **{f"WMT16 {name}, alike": Regime(design=name, imported=True, spread=0.0) for name in _WMT16},
 }
 
 
-def worths(regime: Regime) -> Floats:
-    return np.linspace(-regime.spread, regime.spread, regime.systems)
+class Design(NamedTuple):
+    """Who judged what: arrays of codes, one entry a judgment, and how many systems there are."""
+
+    topic: Ints
+    worker: Ints
+    left: Ints
+    right: Ints
+    systems: int
 
 
-def drawn_study(regime: Regime, rng: Rng) -> JudgedSystems:
-    """Draw the judgments of one study."""
+def worths(regime: Regime, systems: int) -> Floats:
+    return np.linspace(-regime.spread, regime.spread, systems)
+
+
+@lru_cache
+def wmt16(folder: str, name: str) -> Design:
+    """Read who judged what from a public file."""
+    frame = pd.read_csv(Path(folder) / f"{name}.csv.gz", dtype=str)
+    codes, systems = pd.factorize(pd.concat([frame["left"], frame["right"]]), sort=True)
+    return Design(
+        topic=pd.factorize(frame["topic"])[0],
+        worker=pd.factorize(frame["worker"])[0],
+        left=codes[: len(frame)],
+        right=codes[len(frame) :],
+        systems=len(systems),
+    )
+
+
+def drawn_design(regime: Regime, rng: Rng) -> Design:
+    """Draw who judges what in one study."""
     first, second = np.triu_indices(regime.systems, 1)
     couples = len(first)
     votes = np.full((regime.topics, couples), regime.votes)
@@ -96,25 +164,41 @@ def drawn_study(regime: Regime, rng: Rng) -> JudgedSystems:
     topic, couple = (np.repeat(place.ravel(), votes.ravel()) for place in np.indices(votes.shape))
     number = np.concatenate([np.arange(many) for many in votes.ravel()])
     if regime.people is None:
-        worker, people = topic * votes.max() + number, regime.topics * int(votes.max())
+        worker = topic * votes.max() + number
+    elif regime.busiest:
+        share = np.append(
+            regime.busiest, np.full(regime.people - 1, (1 - regime.busiest) / (regime.people - 1))
+        )
+        worker = rng.choice(regime.people, size=len(topic), p=share)
     else:
         turn = rng.permuted(np.tile(np.arange(regime.people), (votes.size, 1)), axis=1)
-        worker, people = turn[topic * couples + couple, number], regime.people
-    own = worths(regime)
-    on_topic = rng.normal(0, regime.by_topic, (regime.topics, regime.systems))
-    of_person = rng.normal(0, regime.by_person, (people, regime.systems))
+        worker = turn[topic * couples + couple, number]
     is_turned = rng.random(len(topic)) < 0.5
     left = np.where(is_turned, second[couple], first[couple])
     right = np.where(is_turned, first[couple], second[couple])
+    best = regime.systems - 1
+    if regime.always_left:
+        left, right = np.where(right == best, right, left), np.where(right == best, left, right)
+    return Design(topic, np.unique(worker, return_inverse=True)[1], left, right, regime.systems)
+
+
+def drawn_study(regime: Regime, rng: Rng, folder: str = "") -> JudgedSystems:
+    """Draw the judgments of one study."""
+    design = wmt16(folder, regime.design) if regime.design else drawn_design(regime, rng)
+    topic, worker, left, right, systems = design
+    own = worths(regime, systems)
+    on_topic = rng.normal(0, regime.by_topic, (int(topic.max()) + 1, systems))
+    of_person = rng.normal(0, regime.by_person, (int(worker.max()) + 1, systems))
     value = [own[side] + on_topic[topic, side] + of_person[worker, side] for side in (left, right)]
     return JudgedSystems(
         task="drawn",
-        systems=tuple(f"s{number:02d}" for number in range(regime.systems)),
+        systems=tuple(f"s{number:02d}" for number in range(systems)),
         left=left,
         right=right,
-        for_left=votes_for_left(value[0] - value[1] + SIDE, rng),
+        for_left=votes_for_left(value[0] - value[1] + regime.side, rng),
         topic=topic,
-        worker=np.unique(worker, return_inverse=True)[1],
+        worker=worker,
+        has_drawn_sides=not regime.imported,
     )
 
 
@@ -126,24 +210,33 @@ def votes_for_left(log_odds: Floats, rng: Rng) -> Floats:
     return np.where(chance < left / total, 1.0, np.where(chance < (left + right) / total, 0.0, 0.5))
 
 
-def true_win_rates(regime: Regime, rng: Rng) -> Floats:
-    """Return the mean over topics, people and sides of the share that prefers each system, over all opponents."""
-    own = worths(regime)
+def true_shares(regime: Regime, systems: int, rng: Rng) -> Floats:
+    """Return the share that prefers the system of the row to that of the column, over topics, people and sides."""
+    own = worths(regime, systems)
     noise = rng.normal(0, np.sqrt(2 * (regime.by_topic**2 + regime.by_person**2)), 400_000)
-    rates = np.zeros(regime.systems)
-    for place in range(regime.systems):
-        for other in {*range(regime.systems)} - {place}:
-            for side in (SIDE, -SIDE):
-                half = (own[place] - own[other] + noise + side) / 2
-                up, down = np.exp(half), np.exp(-half)
-                rates[place] += ((up + TIE_WEIGHT / 2) / (up + down + TIE_WEIGHT)).mean() / 2
-    return rates / (regime.systems - 1)
+    shares = np.zeros((systems, systems))
+    for side in (0.0,) if regime.imported else (regime.side, -regime.side):
+        for difference in np.unique((own[:, None] - own).round(9)):
+            half = (difference + noise + side) / 2
+            up, down = np.exp(half), np.exp(-half)
+            share = ((up + TIE_WEIGHT / 2) / (up + down + TIE_WEIGHT)).mean()
+            shares[np.isclose(own[:, None] - own, difference)] += share
+    return shares / (1 if regime.imported else 2)
 
 
-def large_study(regime: Regime, rng: Rng) -> JudgedSystems:
+def large_study(regime: Regime, systems: int, rng: Rng) -> JudgedSystems:
     """Draw a study of the same sort in which chance plays hardly any part."""
-    couples = regime.systems * (regime.systems - 1) // 2
-    large = replace(regime, topics=600_000 // (couples * 3), votes=3, people=None, uneven=False)
+    couples = systems * (systems - 1) // 2
+    large = replace(
+        regime,
+        topics=600_000 // (couples * 3),
+        votes=3,
+        people=None,
+        uneven=False,
+        systems=systems,
+        design="",
+        busiest=0.0,
+    )
     return drawn_study(large, rng)
 
 
@@ -181,61 +274,91 @@ def of_choix(study: JudgedSystems, truth: Floats, rng: Rng) -> NDArray[np.bool_]
 
 
 class Truth(NamedTuple):
-    """What is true of a sort of study: win rates, worths, and worths in choix's own model where it is installed."""
+    """What is true of a sort of study: shares of couples, win rates, worths, and worths in choix's own model where it is asked for."""
 
+    shares: Floats
     rates: Floats
     worth: Floats
     of_choix: Floats | None
 
 
-def truth_of(regime: Regime, rng: Rng) -> Truth:
-    large = large_study(regime, rng)
-    rates, worth = true_win_rates(regime, rng), fit_worths(large).worth
-    return Truth(rates, worth, None if choix is None else choix.ilsr_pairwise_dense(wins(large), alpha=1e-6))
+def truth_of(regime: Regime, folder: str, rng: Rng, *, votes: bool) -> Truth:
+    study = drawn_study(regime, rng, folder)
+    systems = len(study.systems)
+    shares = true_shares(regime, systems, rng)
+    if regime.design:
+        expected = replace(study, for_left=shares[study.left, study.right], has_drawn_sides=True)
+        rates = win_rates(expected).value
+    else:
+        rates = (shares.sum(axis=1) - np.diagonal(shares)) / (systems - 1)
+    large = large_study(regime, systems, rng)
+    of_choix = choix.ilsr_pairwise_dense(wins(large), alpha=1e-6) if votes and choix else None
+    return Truth(shares, rates, fit_worths(large).worth, of_choix)
 
 
-def held(regime: Regime, truth: Truth, place: int, number: int) -> dict[str, float]:
-    """Return the share of one study's intervals that hold the truth, and whether all of its ranks do."""
+def held(
+    regime: Regime, truth: Truth, folder: str, place: int, number: int, *, votes: bool = False
+) -> dict[str, float]:
+    """Return the share of one study's intervals that hold the truth, whether all of its ranks do, and how often a true p is below .05."""
     rng = np.random.default_rng([place, number])
-    study = drawn_study(regime, rng)
-    shares = win_rates(study)
+    study = drawn_study(regime, rng, folder)
+    adjustment = side_adjustment(study)
+    shares = win_rates(study, adjustment)
     variances = shares.influence.covariances()
-    reach = variances.of_one_each().errors().reach(0.95)
-    found = {"win rate": float((np.abs(shares.value - truth.rates) <= reach).mean())}
+    reach = variances.of_each().errors().reach(0.95)
+    counts = {"win rate": _held(shares.value - truth.rates, reach), "width": float(2 * np.median(reach))}
+    counts["refused"] = float(np.isnan(reach).mean())
     if not no_worths(study):
         fitted = fit_worths(study)
-        reach = fitted.variances.errors().reach(0.95)
-        found["worth"] = float((np.abs(fitted.worth - truth.worth) <= reach).mean())
-    own = worths(regime)
+        counts["worth"] = _held(fitted.worth - truth.worth, fitted.variances.errors().reach(0.95))
+    met = duels(study, adjustment)
+    errors = met.shares.influence.variances().errors()
+    counts["duels"] = _held(met.shares.value - truth.shares[met.first, met.second], errors.reach(0.95))
+    if not regime.spread:
+        p = errors.p_values(met.shares.value - 0.5)
+        counts["p < .05"] = float((p[~np.isnan(p)] < 0.05).mean()) if (~np.isnan(p)).any() else np.nan
+    own = worths(regime, len(study.systems))
     best = 1 + (own[:, None] < own[None] - 1e-9).sum(axis=1)
-    worst = regime.systems - (own[:, None] > own[None] + 1e-9).sum(axis=1)
-    low, high = ranks_left_open(shares.value, variances, 0.95, rng)
-    found["all ranks"] = float(((low <= best) & (high >= worst)).all())
-    found["mean ranks open"] = float((high - low + 1).mean())
-    lowest, highest = of_votes(study, rng)
-    found["votes: win rate"] = float(((lowest <= truth.rates) & (truth.rates <= highest)).mean())
+    worst = len(own) - (own[:, None] > own[None] + 1e-9).sum(axis=1)
+    low, high = ranks_left_open(shares.value, variances, 0.95)
+    counts["all ranks"] = float(((low <= best) & (high >= worst)).all())
+    counts["mean ranks open"] = float((high - low + 1).mean())
+    if votes:
+        lowest, highest = of_votes(study, rng)
+        counts["votes: win rate"] = float(((lowest <= truth.rates) & (truth.rates <= highest)).mean())
     if truth.of_choix is not None:
-        found["choix: worth"] = float(of_choix(study, truth.of_choix, rng).mean())
-    return found
+        counts["choix: worth"] = float(of_choix(study, truth.of_choix, rng).mean())
+    return counts
+
+
+def _held(error: Floats, reach: Floats) -> float:
+    """Return the share of intervals that hold the truth, of those that there are."""
+    known = ~np.isnan(reach)
+    return float((np.abs(error[known]) <= reach[known]).mean()) if known.any() else np.nan
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("studies", nargs="?", type=int, default=1000)
     parser.add_argument("regimes", nargs="*", metavar="REGIME")
+    parser.add_argument("--wmt16", metavar="DIR", default="", help="folder of the files of WMT16")
+    parser.add_argument("--votes", action="store_true", help="the bootstraps of votes too")
     engine_arguments(parser)
     options = parser.parse_args()
+    known = [name for name, regime in REGIMES.items() if options.wmt16 or not regime.design]
     with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
-        for name in options.regimes or REGIMES:
-            print(f"{name:<28}{covered(name, options.studies, engine)}", flush=True)
+        for name in options.regimes or known:
+            line = covered(name, options.studies, engine, options.wmt16, votes=options.votes)
+            print(f"{name:<34}{line}", flush=True)
 
 
-def covered(name: str, studies: int, engine: Engine) -> str:
+def covered(name: str, studies: int, engine: Engine, folder: str, *, votes: bool) -> str:
     """Return how often the truth was held: of single systems, and of all ranks of a study at once."""
     regime, place = REGIMES[name], list(REGIMES).index(name)
-    truth = truth_of(regime, np.random.default_rng(place))
-    means = pd.DataFrame(replicated(engine, partial(held, regime, truth, place), studies)).mean()
-    return "  ".join(f"{what} {value:.3f}" for what, value in means.items())
+    truth = truth_of(regime, folder, np.random.default_rng(place), votes=votes)
+    one = partial(held, regime, truth, folder, place, votes=votes)
+    means = pd.DataFrame(replicated(engine, one, studies)).mean()
+    return "  ".join([f"R {studies}", *(f"{what} {value:.3f}" for what, value in means.items())])
 
 
 if __name__ == "__main__":

@@ -145,11 +145,18 @@ def answers(folder: Path) -> Try:
     """Break questions, answers with their sources, or the pairs of systems of a study of answers."""
     source = {"label": "1", "title": "A book", "text": "It says so.", "url": "https://example.org"}
     said = [{"topic": name, "text": "So it is [1].", "citations": [source]} for name in ("Q1", "Q2")]
+    track = {
+        "metadata": {"topic_id": "Q1"},
+        "references": ["d1", "d2"],
+        "documents": {"d1": {"title": "A book", "text": "It says so."}},
+        "answer": [{"text": "It is.", "citations": [0, 1]}, {"text": "So.", "citations": []}],
+    }
     texts = {
         "topics.tsv": "Q1\tWhat is a tram?\nQ2\tWhat is a ferry?\n",
         "a.jsonl": "".join(json.dumps(one) + "\n" for one in said),
         "b.tsv": "Q1\tA **vehicle**.\nQ2\t- A ship\n",
         "c.jsonl": json.dumps(said[0]) + "\n",
+        "d.jsonl": json.dumps(track) + "\n",
         "pairs.txt": "Q1 a b\nQ2 a b\nQ1 b c\n",
     }
     for name, text in texts.items():
@@ -157,7 +164,7 @@ def answers(folder: Path) -> Try:
     task = {
         "kind": "answer_pairs",
         "collection": {"topics": "topics.tsv"},
-        "systems": {"a": "a.jsonl", "b": "b.tsv", "c": "c.jsonl"},
+        "systems": {"a": "a.jsonl", "b": "b.tsv", "c": "c.jsonl", "d": "d.jsonl"},
         "pairs": "pairs.txt",
     }
     study = {"study": "said", "title": "Said", "consent": "Please.", "tasks": [task]}
@@ -200,6 +207,63 @@ def score_tables(folder: Path) -> Try:
     return of_files([folder / name for name in texts], lambda path: typed("correlate", path))
 
 
+def logs(folder: Path) -> Try:
+    """Break the preferences and visits of other tools, with times in several forms, that are imported and then checked."""
+    preferences = "q,w,a,b,best,t0,t1,rt\n" + "".join(
+        f"q{n % 3},w{n % 4},x,y,{'xy'[n % 2]},2026-10-2{4 + n % 3} 0{3 + n % 5}:30:00,,{n or 'NA'}\n"
+        for n in range(8)
+    )
+    visits = "w,q,s,e,why\n" + "".join(
+        f"w{n % 2},q,2026-03-0{n + 1}T09:00:00+01:00,2026-03-0{n + 1}T09:00:40+01:00,left\n" for n in range(6)
+    )
+    epochs = "w,q,s,len\n" + "".join(f"w{n % 2},q,{1772355600 + 9000 * n},{40 + n}\n" for n in range(6))
+    names = ("--topic", "q", "--worker", "w")
+    commands = {
+        "preferences.csv": (
+            "import",
+            *names,
+            "--left",
+            "a",
+            "--right",
+            "b",
+            "--choice",
+            "best",
+            "--shown-at",
+            "t0",
+            "--seconds",
+            "rt",
+            "--time-zone",
+            "Europe/Berlin",
+        ),
+        "visits.csv": ("import-visits", *names, "--start", "s", "--end", "e", "--end-reason", "why"),
+        "epochs.csv": ("import-visits", *names, "--start", "s", "--seconds", "len"),
+    }
+    for name, text in zip(commands, (preferences, visits, epochs), strict=True):
+        (folder / name).write_text(text)
+
+    def read(path: Path) -> None:
+        command, *options = commands[path.name]
+        tables = folder / path.stem
+        typed(command, path, *options, "-o", tables)
+        typed("check", tables)
+
+    return of_files([folder / name for name in commands], read)
+
+
+def printed_scores(folder: Path) -> Try:
+    """Break what evaluation tools print, which `prefcal convert trec-to-scores` reads."""
+    texts = {
+        "trec.eval": "num_q                 \tall\t2\nmap                   \t1\t0.25\nmap                   \tall\t0.5\nrelstring\t1\t'1'\n",
+        "measures.txt": "1\tnDCG@10\t0.25\n2\tnDCG@10\t0.5\nall\tnDCG@10\t0.375\n",
+        "pyserini.txt": "Running command: ['java']\nResults:\nmap\t1\t0.5\nmap\tall\t0.5\n",
+        "tot.txt": "r1 nugget_coverage t1 0.5\nr2 nugget_coverage t1 0.25\n",
+        "gdeval.csv": "runid,topic,ndcg@10,err@10\nbase,1,0.5,0.2\nbase,2,0.1,0.05\nbase,amean,0.3,0.125\n",
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    return of_files([folder / name for name in texts], lambda path: typed("convert", "trec-to-scores", path))
+
+
 def user_models(folder: Path) -> Try:
     path = folder / "user-model.json"
     path.write_text(json.dumps(MODEL))
@@ -215,6 +279,8 @@ TARGETS = [
     Target("user models", 5_000, user_models),
     Target("duels", 30, duels),
     Target("score tables", 300, score_tables),
+    Target("logs of other tools", 100, logs),
+    Target("printed scores", 300, printed_scores),
     Target("event batches, SQLite", 6_000, lambda folder: batches(Served(folder))),
     Target("event batches, PostgreSQL", 6_000, lambda folder: batches(Served(folder, on_postgres()))),
     Target("payment lists, SQLite", 300, lambda folder: lists(Served(folder))),

@@ -30,8 +30,8 @@ from study_app.store.console_models import Job
 from study_app.store.database import migrate, open_database, transaction
 from study_app.store.models import LoadedStudy, Topic
 from study_app.store.tokens import PageToken, seeded_tokens, utc_now
-from study_app.web.console import data
 from study_app.web.console.frame import COOKIE
+from study_app.web.console.job_folders import NewJobFolder
 from study_app.web.serving import NAME
 from tests.postgres_server import PostgresServer
 from tests.study_app.every_task import write_every_task
@@ -208,7 +208,7 @@ def results(served: Served) -> Try:
     """
     ask, post = requests(served), batches(served)
     store = served.app.extensions[NAME]
-    data.start = at_once
+    NewJobFolder.start = at_once  # type: ignore[method-assign]
 
     def attempt(rng: random.Random) -> str:
         for _ in range(BEFORE_A_JOB):
@@ -228,14 +228,14 @@ def results(served: Served) -> Try:
     return attempt
 
 
-def at_once(job: int, room: Path, lock: int, database: URL) -> None:
+def at_once(folder: NewJobFolder, job: int, database: URL) -> None:
     """Do a job in a process of its own, as the server does, and wait until it has ended."""
     address = database.render_as_string(hide_password=False)
     command = [sys.executable, "-m", "study_app.cli.console_job", str(job)]
     try:
-        subprocess.run(command, cwd=room, env=os.environ | {DATABASE_VARIABLE: address}, check=True)
+        subprocess.run(command, cwd=folder.path, env=os.environ | {DATABASE_VARIABLE: address}, check=True)
     finally:
-        os.close(lock)
+        os.close(folder.lock)
 
 
 def signed(signer: Any, worker: int, step: str) -> dict[str, str]:

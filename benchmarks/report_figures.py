@@ -78,7 +78,8 @@ def make_pushes(folder: Path) -> None:
 
 
 def run(folder: Path, line: str) -> None:
-    """Type a command in a folder."""
+    """Type a command in a folder, and say so: each takes up to a minute."""
+    print(f"in {folder.name}: prefcal {line.replace(f'{ROOT}/', '')}", flush=True)
     command = Path(sys.executable).with_name("prefcal")
     subprocess.run([command, *line.split(" ")], cwd=folder, check=True, stdout=subprocess.DEVNULL)
 

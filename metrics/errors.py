@@ -6,6 +6,7 @@ Every reader collects its faults in a `FaultLog`, so that a user sees them all a
 The words are the nearest known name, a list of names in a sentence, a number with its word, and a cell that no spreadsheet computes.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -139,6 +140,11 @@ def input_fault(
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 """What a spreadsheet would take for a formula; in Japan also in full width."""
 
+_FORMULA_AHEAD = r'(?=[\s"]*[=+\-@＝＋－＠])'
+FIRST_FORMULA = re.compile(_FORMULA_AHEAD)
+LATER_FORMULA = re.compile(r"([;|\t\r\n\v\f\x85\u2028\u2029])" + _FORMULA_AHEAD)
+"""What separates cells or lines in some spreadsheet, with a formula behind it."""
+
 
 def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
     """Return the known name most like ``name``, None when none is so near (`difflib`'s ratio, 1 for equal names)."""
@@ -159,5 +165,10 @@ def listed(names: Iterable[str], *, most: int = 8) -> str:
 
 
 def plain_cell(text: str) -> str:
-    """Return a text that no spreadsheet computes: an apostrophe before what would be a formula."""
-    return f"'{text}" if text.startswith(FORMULA) else text
+    """Return a text that no spreadsheet computes: an apostrophe before what would be a formula.
+
+    Also within the text, after what separates cells in some country or program: where that is a semicolon, ``a;=1+1`` is two cells.
+    Quotes and spaces before the formula are no help, since spreadsheets drop them.
+    """
+    quoted = LATER_FORMULA.sub(r"\1'", text)
+    return f"'{quoted}" if text.startswith(FORMULA) or FIRST_FORMULA.match(text) else quoted

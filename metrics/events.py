@@ -18,6 +18,7 @@ from metrics.arrays import Floats
 from metrics.results import Topics
 from metrics.taking_part import (
     MILLISECONDS,
+    STREAM_TOPICS,
     TOPIC,
     LeftOut,
     TopicNames,
@@ -237,7 +238,7 @@ class UpdateRun:
 
     def entries(self, judged: Iterable[str]) -> dict[str, NDArray[np.int64]]:
         """Return the entries of each judged topic, in file order; a topic that the run has nothing for is left out."""
-        names = TopicNames(judged)
+        names = TopicNames(judged, STREAM_TOPICS, where=self.name)
         found = {topic: names.find(topic) for topic in set(self.topics)}
         entries: defaultdict[str, list[int]] = defaultdict(list)
         for entry, topic in enumerate(self.topics):
@@ -279,7 +280,7 @@ def updates_left_out(
         event began or after it ended, and those without a given length; then the judged topics without an update. What
         was not found is not in the list.
     """
-    names = TopicNames(collection.topics)
+    names = TopicNames(collection.topics, STREAM_TOPICS, where=run.name)
     found = {written: names.find(written) for written in set(run.topics)}
     named = [found[written] for written in run.topics]
     events = [None if topic is None else collection.topics[topic] for topic in named]
@@ -298,6 +299,7 @@ def updates_left_out(
         *unjudged_entries(
             run.topics,
             collection.topics,
+            prefix=STREAM_TOPICS,
             noun=UPDATE,
             says="are about topics that are not judged",
             cause=f"the judgments may be of another year, or the columns swapped ({COLUMNS})",

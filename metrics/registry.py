@@ -106,6 +106,27 @@ def short_number(number: float) -> str:
     return repr(float(number))
 
 
+def changed_parameters(measure: Measure, *, behind: str = "", always: str = "") -> str:
+    """Write the parameters that are not at their defaults, as they stand in a name: ``(gains=graded)``.
+
+    Parameters
+    ----------
+    measure : Measure
+        With its parameters.
+    behind : str
+        A parameter that is left out, since it stands behind the name, as the depth in ``IA-P@10``.
+    always : str
+        A parameter that is written at its default too, as a persistence.
+    """
+    defaults = measure.defaults()
+    shown = [
+        f"{name}={value if isinstance(value, str) else shown_value(value)}"
+        for name, value in measure.parameters().items()
+        if name == always or (name != behind and value != defaults[name])
+    ]
+    return f"({','.join(shown)})" if shown else ""
+
+
 def shown_value(value: Parameter) -> str:
     """Print a parameter's value as `metrics.registry.parse_measure` reads it."""
     if isinstance(value, Real) and not isinstance(value, bool):
@@ -206,6 +227,8 @@ def measure(what: str | type[M]) -> Measure | type[M]:
     """
     if isinstance(what, str):
         return parse_measure(what, printed=True)
+    if not isinstance(what, type):
+        raise input_fault(f"{what!r} names no measure", cure='give one text, such as "M(patience=840)"')
     declared = dataclass(frozen=True, kw_only=True, slots=True, repr=False)(what)
     other = _known.get(declared.__name__)
     if other is not None and other.__module__ != declared.__module__:

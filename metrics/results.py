@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ALL = "all"
+MEANS = frozenset({ALL, "amean", "average", "mean"})
+"""What tools call a row over all topics: trec_eval and ir_measures, gdeval and ndeval, compatibility.py, tables of pandas."""
 
 Topics: TypeAlias = Literal["judged", "run"]
 """Topics of a mean: every judged one, or those that the run has something for."""
@@ -33,6 +35,11 @@ R = TypeVar("R")
 
 MOST_LINES = 10
 """Of what a result prints as."""
+
+
+def is_mean(topic: str) -> bool:
+    """Say whether a topic is none, but what a tool calls a row over all topics: ``all``, ``amean``, ``average``, ``mean``."""
+    return topic.lower() in MEANS
 
 
 class Summarised(ABC):
@@ -108,6 +115,22 @@ class Score(NamedTuple):
     user: str | None = None
 
 
+def check_several(values: object, what: str) -> None:
+    """Raise `InputError` where one text or one measure was given in place of a list of them.
+
+    Parameters
+    ----------
+    values : object
+        What was given.
+    what : str
+        The name of the argument.
+    """
+    if isinstance(values, str):
+        raise input_fault(f"{what} is a text where a list is wanted", cure=f"pass a list: [{values!r}]")
+    if not isinstance(values, Iterable):
+        raise input_fault(f"{what} is {values!r} where a list is wanted", cure="pass a list, also of one")
+
+
 def labelled(measures: Iterable[M] | Mapping[str, M], kind: type[M] | None = None) -> dict[str, M]:
     """Name each measure as the column ``metric`` will: by its `column`, or by the label the caller gave.
 
@@ -126,6 +149,7 @@ def labelled(measures: Iterable[M] | Mapping[str, M], kind: type[M] | None = Non
         If two measures would have the same label: variants of one measure share their column, so they need
         labels of the caller's choice.
     """
+    check_several(measures, "measures")
     named = cast("Mapping[str, M]", measures) if isinstance(measures, Mapping) else None
     given = named.values() if named is not None else cast("Iterable[M]", measures)
     labels: dict[str, M] = {}

@@ -1,6 +1,7 @@
-"""Topic ids in their two forms, and what of the input takes no part in a score.
+"""Topic ids, and what of the input takes no part in a score.
 
-Topic ids are compared as text, never as numbers, in a long form (`TS14.11`, `MB226`) or a short one (`11`, `226`).
+Topic ids are compared as text, never as numbers. Updates and pushes have a long form too (`TS14.11`, `MB226`) and a short one
+(`11`, `226`); in ranked lists `31.1` and `32.1` are two topics.
 
 A score of files that do not belong together is a number like any other. So what takes no part is said by the command line and
 warned of in Python, and each family has functions that count what is
@@ -8,49 +9,87 @@ left out of its runs and judgments, as `LeftOut` values: `metrics.push.streams`,
 `metrics.ranked.lists` and `metrics.summaries.two_layered`. Nothing here changes a score.
 """
 
+import re
 import warnings
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.errors import counted, printable
+from metrics.errors import counted, input_fault, listed, printable
 from metrics.results import Topics
 
+STREAM_TOPICS = re.compile(r"(?:TS[0-9]{2}\.|MB)(?=.)")
+"""What the long form of a topic of updates or pushes begins with: ``TS14.`` or ``MB``."""
 
-def short_form(topic: str) -> str:
-    """Drop what stands before the last dot or ``MB``: `TS14.11` -> `11`, `MB226` -> `226`, `MC2-E-0001` as it is."""
-    return topic.rpartition(".")[2].rpartition("MB")[2]
+
+def short_form(topic: str, prefix: re.Pattern[str] = STREAM_TOPICS) -> str:
+    """Drop what the long form begins with: `TS14.11` -> `11`, `MB226` -> `226`; `31.1` and `MC2-E-0001` have no other form."""
+    long = prefix.match(topic)
+    return topic if long is None else topic[long.end() :]
 
 
 class TopicNames:
     """Finds the id that the judgments use for a topic, whichever form a run writes.
 
     A written id is a judged one if both are equal, or if one is the short form of the other. `7` and `07` differ,
-    and so do `TS13.11` and `TS14.11`. A short form that two judged topics share names neither.
+    and so do `TS13.11` and `TS14.11`.
 
     Parameters
     ----------
     judged : iterable of str
         Topic ids as the judgments name them.
+    prefix : Pattern, optional
+        `STREAM_TOPICS` for updates and pushes; without it there are no forms, and ids are compared as text.
+    where : str or Path, optional
+        The file or run whose topics are looked up, for the message.
     """
 
-    def __init__(self, judged: Iterable[str]) -> None:
-        names = list(dict.fromkeys(judged))
-        shared = Counter(map(short_form, names))
-        self._judged = {short_form(name): name for name in names if shared[short_form(name)] == 1}
-        self._judged |= {name: name for name in names}
+    def __init__(
+        self,
+        judged: Iterable[str],
+        prefix: re.Pattern[str] | None = None,
+        *,
+        where: str | Path | None = None,
+    ) -> None:
+        self._judged = frozenset(judged)
+        self._prefix, self._where = prefix, where
+        self._long: defaultdict[str, set[str]] = defaultdict(set)
+        for name in self._judged:
+            self._long[self._short(name)].add(name)
 
     def find(self, written: str) -> str | None:
-        """Return the judged id that a written one means, None when it means none."""
-        exact = self._judged.get(written)
-        if exact is not None:
-            return exact
-        short = short_form(written)
-        return short if self._judged.get(short) == short else None
+        """Return the judged id that a written one means, None when it means none.
+
+        Raises
+        ------
+        InputError
+            If a short form would be that of two long ones, judged or written: which of them is meant, nothing says.
+        """
+        if written in self._judged:
+            return written
+        short = self._short(written)
+        if short == written:
+            meant = self._long.get(short, set())
+        elif short in self._judged:
+            self._long[short] |= {short, written}
+            meant = self._long[short] - {short}
+        else:
+            return None
+        if len(meant) > 1:
+            raise input_fault(
+                f"topic {short!r} would be {' and '.join(sorted(meant))} at once",
+                path=self._where,
+                cure="write the long form of these topics in the judgments and in the run",
+            )
+        return short if short in self._judged else next(iter(meant), None)
+
+    def _short(self, topic: str) -> str:
+        return topic if self._prefix is None else short_form(topic, self._prefix)
 
 
 MILLISECONDS = 1e11
@@ -60,6 +99,7 @@ Noun: TypeAlias = tuple[str, str]
 TOPIC = ("judged topic", "judged topics")
 EXCUSE = 'topics="run"'
 """How Python is asked for the mean over the topics of the run."""
+MOST_NAMED = 4
 SINGULAR = {"are": "is", "have": "has", "were": "was", "score": "scores", "get": "gets", "count": "counts"}
 
 
@@ -186,13 +226,30 @@ def left_out_names(
 
 
 def unjudged_entries(
-    topics: Sequence[str], judged: Iterable[str], *, noun: Noun, says: str, cause: str
+    topics: Sequence[str],
+    judged: Collection[str],
+    *,
+    prefix: re.Pattern[str],
+    noun: Noun,
+    says: str,
+    cause: str,
 ) -> list[LeftOut]:
     """Count the entries of a run, given by their topics as written, whose topic nobody judged."""
-    names = TopicNames(judged)
+    names = TopicNames(judged, prefix)
     strange = {topic for topic in set(topics) if names.find(topic) is None}
     chosen = np.array([topic in strange for topic in topics], dtype=np.bool_)
+    cause = cause if set(topics) - strange else no_topic_in_both(topics, judged, cause)
     return left_out_entries(chosen, topics, noun=noun, says=says, cause=cause, then="are left out")
+
+
+def no_topic_in_both(written: Iterable[str], judged: Iterable[str], cause: str) -> str:
+    """Say of a run and judgments that share no topic which each has, before the likely cause."""
+    if not cause:
+        return ""
+    here, there = (
+        listed(map(printable, dict.fromkeys(names)), most=MOST_NAMED) for names in (written, judged)
+    )
+    return f"no topic is in both: the run has {here}, the judgments have {there}; {cause}"
 
 
 def topics_without(
@@ -220,6 +277,8 @@ def topics_without(
         What becomes of such a topic in a mean over all judged ones.
     """
     has = set(own)
+    if has == {None}:
+        return []  # it has others alone: `unjudged_entries` says so
     missing = [topic for topic in judged if topic not in has]
     is_excused = topics == "judged"
     then = worth if is_excused else "are left out of the mean"

@@ -4,6 +4,7 @@ Everything of docs/python.md, imported when it is first used. The functions that
 comes from `metrics` and `calibration`. May use every room but the command line.
 """
 
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -81,6 +82,9 @@ if TYPE_CHECKING:
     from calibration.plan import plan
     from metrics import *  # noqa: F403 - all that it hands out
     from prefcal.studies import agree, fit, rank, report, simulate
+
+
+__version__ = version("prefcal")
 
 
 def _check_not_hidden() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from numbers import Real
 from pathlib import Path
 from typing import TypeAlias
 
@@ -18,10 +19,13 @@ from calibration.rank.ranking import LEVEL, rank_systems
 from calibration.simulate import Study, simulate_study
 from calibration.tables.definition import Tables
 from calibration.tables.files import checked_tables, read_tables, tables_sha256
+from calibration.tables.plausibility import warn_of_doubts
 from calibration.tables.sources import study_sources
 from calibration.tables.study import read_study
 from calibration.user_model.draws import draw_model
 from calibration.user_model.model import UserModel, read_user_model
+from metrics.errors import input_fault
+from metrics.results import check_several
 from study_app.report.build import write_report
 from study_app.report.drawing.look import read_look
 
@@ -70,6 +74,7 @@ def fit(tables: FolderOrFrames, *, seed: int = 1, options: FitOptions | None = N
     >>> {intent: round(entry.estimate, 2) for intent, entry in fitted.model.intents["t1"].items()}
     {'i1': 0.62, 'i2': 0.38}
     """
+    _check_level((options or FitOptions()).level)
     folder = _folder(tables)
     return fit_user_model(
         _tables(tables),
@@ -159,6 +164,12 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
     >>> float(found.frame().loc[("lists", "nDCG", "against"), "agreement"])
     0.5
     """
+    check_several(measures, "measures")
+    check_several(compare, "compare")
+    if primary is not None and (isinstance(primary, str) or len(primary) != 2):
+        raise input_fault(
+            f"primary is {primary!r}", cure='give the names of two measures: ("M@1500", "M@840")'
+        )
     folder, given = _folder(tables), _tables(tables)
     judged = given["preferences"]["task"].unique().tolist() if "preferences" in given else []
     fitted = None if model is None else _user_model(model)
@@ -192,14 +203,15 @@ def rank(
     level: float = LEVEL,
     exclude: bool = True,
     complete_only: bool = False,
-    seed: int = 1,
+    seed: int = 1,  # noqa: ARG001 - as in the other steps
 ) -> Ranking:
     """Say which systems people prefer: win rates, worths, the ranks left open, and duels.
 
     Parameters
     ----------
     tables : str, Path, or mapping of str to DataFrame
-        A folder, or plain frames: preferences, and workers where some are excluded.
+        A folder, or plain frames: preferences, and workers where some are excluded. In a folder whose study.json says that the study was
+        served, sides were drawn by lot; from all others the effect of the side is taken off.
     task : str, optional
         Only this task.
     level : float
@@ -209,7 +221,7 @@ def rank(
     complete_only : bool
         Count only workers who completed the study.
     seed : int
-        Decides the draws behind the ranks.
+        Changes nothing, since ranks need no random draw; accepted as in the other steps.
 
     Returns
     -------
@@ -239,6 +251,7 @@ def rank(
     >>> prefcal.rank({"preferences": votes}).frame()["win_rate"].round(2).to_dict()
     {('lists', 'A'): 0.67, ('lists', 'B'): 0.33}
     """
+    _check_level(level)
     folder = _folder(tables)
     return rank_systems(
         _tables(tables),
@@ -246,7 +259,7 @@ def rank(
         level=level,
         exclude=exclude,
         complete_only=complete_only,
-        seed=seed,
+        study=None if folder is None else read_study(folder),
         place="preferences" if folder is None else str(Path(folder) / "preferences.csv"),
     )
 
@@ -327,8 +340,16 @@ def report(folder: str | Path, *, style: str | Path | None = None) -> Path:
     return write_report(folder, look=None if style is None else read_look(style))
 
 
+def _check_level(level: object) -> None:
+    if not (isinstance(level, Real) and 0 < float(level) < 1):
+        raise input_fault(f"level is {level!r}", cure="give a share between 0 and 1, such as 0.95")
+
+
 def _tables(tables: FolderOrFrames) -> Tables:
-    return read_tables(tables) if isinstance(tables, str | Path) else checked_tables(tables)
+    """Read or check tables, and warn of values that no people produce."""
+    found = read_tables(tables) if isinstance(tables, str | Path) else checked_tables(tables)
+    warn_of_doubts(found)
+    return found
 
 
 def _folder(tables: FolderOrFrames) -> str | Path | None:

@@ -9,15 +9,19 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 from tests.postgres_server import PostgresServer, postgres_server
 
-# A machine that is busy is no fault of a test; on CI the same examples are tried every time, and `make soak` tries many.
+# A machine that is busy is no fault of a test. The same examples are tried every time and everywhere, and none is kept for the
+# next run; `make soak` draws new ones, and many. What fails there is printed with a line that draws it again.
 EXAMPLES, MANY_EXAMPLES = 15, 500
-settings.register_profile("here", deadline=None, max_examples=EXAMPLES)
-settings.register_profile("ci", deadline=None, max_examples=EXAMPLES, derandomize=True)
-settings.register_profile("soak", deadline=None, max_examples=MANY_EXAMPLES)
-settings.load_profile("ci" if os.environ.get("CI") else "here")
+SOAK = "soak"
+settings.register_profile("same", deadline=None, max_examples=EXAMPLES, derandomize=True, database=None)
+settings.register_profile(SOAK, deadline=None, max_examples=MANY_EXAMPLES, database=None, print_blob=True)
+settings.load_profile("same")
+SEED = 20_260_301
+"""Of the order of tests, and of what they draw by Python's and numpy's common generators; `make soak` takes a new one each time."""
 
 ROOT = Path(__file__).resolve().parents[1]
 DATABASES = count(1)
@@ -31,15 +35,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--every-seed", action="store_true", help="draw as many studies as a test names")
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-randomly draws a seed
 def pytest_configure(config: pytest.Config) -> None:
-    """Let connections end with their engine: a command that runs here has no process of its own to end with.
+    """Draw the same every time, and let connections end with their engine.
 
-    Nothing that is collected goes before the end: the garbage collector waits until all is there.
+    A command that runs here has no process of its own to end with. Nothing that is collected goes before the end: the garbage collector waits until all is there.
     """
+    if config.getoption("hypothesis_profile") != SOAK:
+        _draw_the_same(config)
     gc.disable()
     _files_in_memory()
     config.addinivalue_line("filterwarnings", "ignore:.*was deleted while still open:ResourceWarning")
     config.addinivalue_line("filterwarnings", "ignore:unclosed database in:ResourceWarning")
+
+
+def _draw_the_same(config: pytest.Config) -> None:
+    """Fix the seed of pytest-randomly, and draw no constants of modules: which are loaded depends on the tests before."""
+    if config.getoption("randomly_seed", None) == "default":
+        config.option.randomly_seed = SEED
+    providers._get_local_constants = lambda: providers._local_constants
 
 
 def _files_in_memory() -> None:
@@ -98,7 +112,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes longest, so that no test process is left alone with it in the end."""
-    items.sort(key=lambda item: not {*item.path.relative_to(ROOT).parts} & {*LONGEST})
+    items.sort(key=lambda item: not {*item.nodeid.partition("::")[0].split("/")} & {*LONGEST})
 
 
 def pytest_collection_finish() -> None:

@@ -1,4 +1,4 @@
-"""The shape of the project: which rooms there are, who may import whom, and how large a module may grow."""
+"""The shape of the project: which rooms there are, and who may import whom."""
 
 import ast
 import re

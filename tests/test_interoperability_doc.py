@@ -36,12 +36,13 @@ def test_every_command_prints_what_is_shown(monkeypatch, capsys, tmp_path):
     (tmp_path / "survey.csv").write_text(shown("csv", 0))
     (tmp_path / "log.csv").write_text(shown("csv", 1))
     (tmp_path / "scores.csv").write_text(shown("csv", 2))
+    (tmp_path / "winners.txt").write_text(shown("pref", 0))
 
     for command, expected in sessions():
         ended = run_here(monkeypatch, capsys, *shlex.split(command))
         assert (ended.out + ended.err).splitlines() == expected, command
     assert (tmp_path / "preferences.txt").read_text() == shown("text", 0)
-    assert len(sessions()) == 8
+    assert len(sessions()) == 10
 
 
 def test_its_python_runs(monkeypatch, capsys, tmp_path):

@@ -1,12 +1,14 @@
 """docs/security.md promises only what a test shows, and states what its campaign did."""
 
 import ast
+import json
 import re
 from pathlib import Path
 
 import pytest
 
 from benchmarks.fuzz import TARGETS
+from study_app.web.serving import LARGE_BODIES
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
@@ -35,6 +37,7 @@ def test_everybody_who_might_want_something_is_named():
         "an outsider",
         "a co-tenant of the machine",
         "somebody with a leaked backup",
+        "somebody with the published tables and the platform's list",
         "the author of a hostile file",
         "a careless researcher",
     }
@@ -88,6 +91,14 @@ def test_the_proxies_of_the_deployment_page_keep_no_addresses_and_pass_on_their_
         assert "$http_host" not in server
     assert "proxy_set_header Host $server_name;" in servers[0]
     assert "proxy_set_header X-Forwarded-Proto $scheme;" in servers[0]
+    [(place, large)] = re.findall(r"location ~ (\S+) \{(.*?)\}", servers[0], flags=re.DOTALL)
+    assert "proxy_request_buffering off;" in large
+    assert servers[0].count("proxy_request_buffering off;") == 1
+    routes = json.loads((ROOT / "docs" / "routes.json").read_text(encoding="utf-8"))["paths"]
+    operations = {route: does["post"]["operationId"] for route, does in routes.items() if "post" in does}
+    uploads = [route for route, name in operations.items() if name.replace("_", ".", 1) in LARGE_BODIES]
+    assert uploads == [route for route in routes if re.search(place, re.sub(r"[{}]", "", route))]
+    assert len(uploads) == 1
     assert "limit_req zone=entry" in servers[0].partition("location /s/")[2]
     assert "limit_req zone=events" in servers[0].partition("location /e/")[2]
     assert "max_size 64KiB" in caddy.partition("request_body /e/*")[2]

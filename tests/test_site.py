@@ -52,3 +52,17 @@ def test_the_names_that_python_md_lists_have_their_entries(written):
 
     assert {name for _, name in entries} <= set(prefcal.__all__)
     assert {("function", "agree"), ("class", "MMeasure"), ("class", "InputError")} <= set(entries)
+
+
+def test_making_the_site_says_what_it_does(tmp_path, capsys):
+    """Minutes of silence look like a program that hangs."""
+    spec = importlib.util.spec_from_file_location(
+        "report_figures", DOCS.parent / "benchmarks" / "report_figures.py"
+    )
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.run(tmp_path, "measures --help")
+    assert capsys.readouterr().out == f"in {tmp_path.name}: prefcal measures --help\n"
+    recipe = (DOCS.parent / "Makefile").read_text(encoding="utf-8").partition("\ndocs:")[2]
+    assert "sphinx" in recipe.partition("\n\n")[0]
+    assert "quiet" not in recipe.partition("\n\n")[0]

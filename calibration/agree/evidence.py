@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+import numpy as np
 import pandas as pd
 
 from calibration.agree.judged_task import JudgedTask
@@ -16,11 +17,13 @@ from calibration.agree.measures.variants import Sweep, Variant
 from calibration.agree.result import OPTIONS, Arguments
 from calibration.tables.sources import TaskSources
 from calibration.user_model.model import UserModel
-from metrics.errors import FaultLog, input_fault, listed
-from metrics.readers.columns import CsvColumns, read_csv_columns
-from metrics.readers.lines import number, system_name
-from metrics.results import ALL
-from metrics.taking_part import TopicNames
+from metrics.errors import FaultLog, counted, input_fault, listed
+from metrics.readers.lines import NUMBER, number, system_name
+from metrics.readers.score_lines import TOPIC, UNDEFINED
+from metrics.readers.score_rows import check_has_runs, read_score_table
+from metrics.readers.score_table import NUMBER_CURE
+from metrics.results import ALL, is_mean
+from metrics.taking_part import STREAM_TOPICS, TopicNames
 
 COLUMNS = ("run", "topic", "metric", "value")
 SCORES = "scores"
@@ -28,7 +31,7 @@ SCORES = "scores"
 
 
 def read_scores(scores: str | Path | pd.DataFrame) -> pd.DataFrame:
-    """Read and check scores of runs on topics, from a file or a frame; rows of the topic `all` are left out.
+    """Read and check scores of runs on topics, from a file or a frame; means are left out.
 
     A metric that is undefined (`nan`) somewhere, as some measures of push notifications are, is no fault beside one that
     is not: `scores_of_task` leaves it out.
@@ -36,7 +39,7 @@ def read_scores(scores: str | Path | pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     scores : str, Path or DataFrame
-        run, topic, metric, value; a CSV file has these columns in its first line.
+        run, topic, metric, value; a file may have any form of `metrics.readers.score_rows` that says of which runs it is.
 
     Returns
     -------
@@ -60,31 +63,17 @@ def read_scores(scores: str | Path | pd.DataFrame) -> pd.DataFrame:
     """
     path = SCORES if isinstance(scores, pd.DataFrame) else scores
     log = FaultLog(path)
-    columns = (
-        _of_frame(scores, log) if isinstance(scores, pd.DataFrame) else read_csv_columns(scores, COLUMNS, log)
-    )
-    frame = pd.DataFrame({name: columns.cells[name] for name in COLUMNS[:3]}, dtype="str")
-    keys = list(COLUMNS[:3])
-    undefined = pd.Series([cell.lower() == "nan" for cell in columns.cells["value"]], dtype=bool)
+    frame = _of_frame(scores, log) if isinstance(scores, pd.DataFrame) else _of_file(scores, log)
+    lines = frame.pop("line")
+    undefined = frame["value"].isna() & ~lines.isin([fault.line for fault in log.faults])
     single = frame["topic"] != ALL
     partly = set(frame["metric"][undefined & single])
-    is_excused = undefined & (~single | bool(set(frame["metric"]) - partly))
-    frame["value"] = [
-        math.nan if excused else number(cell, "value", line, log)
-        for cell, line, excused in zip(columns.cells["value"], columns.lines, is_excused, strict=True)
-    ]
-    for name in keys:
-        for row in frame.index[frame[name] == ""]:
-            log.add(f"{name} is empty", line=columns.lines[row], cure="fill it in, or remove the row")
-    for row in frame.index[frame.duplicated(keys)]:
-        same = (frame[keys] == frame.loc[row, keys]).all(axis="columns")
-        log.add(
-            f"the same run, topic and metric as line {columns.lines[same.argmax()]}",
-            line=columns.lines[row],
-            cure="keep one of the two rows",
-        )
+    is_excused = ~single | bool(set(frame["metric"]) - partly)
+    for line in lines[undefined & ~is_excused].tolist():
+        log.add(f"value is no finite number: {UNDEFINED!r}", line=line, cure=NUMBER_CURE)
+    log.faults.sort(key=lambda fault: fault.line or 0)
     log.raise_if_any()
-    frame = frame[frame["topic"] != ALL].reset_index(drop=True)
+    frame = frame[single].reset_index(drop=True)
     if frame.empty:
         raise input_fault(
             "no score of a single topic", path=path, cure="write one row per run, topic and metric"
@@ -92,15 +81,53 @@ def read_scores(scores: str | Path | pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def _of_frame(scores: pd.DataFrame, log: FaultLog) -> CsvColumns:
-    """Return the cells of a frame as those of a file whose header stands on line 1."""
+def _of_file(path: str | Path, log: FaultLog) -> pd.DataFrame:
+    """Return the rows of a file with their lines; faults of cells go into the log."""
+    table = read_score_table(path, log=log)
+    check_has_runs(table, log)
+    if not table.has_topics:
+        log.add(f"there is no column {TOPIC!r}", line=1, cure="write one row per run, topic and metric")
+        log.raise_if_any()
+    return pd.DataFrame(
+        {
+            "run": np.array(table.runs, dtype=object)[table.run],
+            "topic": np.array(table.topics, dtype=object)[table.topic],
+            "metric": np.array(table.metrics, dtype=object)[table.metric],
+            "value": table.value,
+            "line": table.line,
+        }
+    ).astype(dict.fromkeys(COLUMNS[:3], "str"))
+
+
+def _of_frame(scores: pd.DataFrame, log: FaultLog) -> pd.DataFrame:
+    """Return the rows of a frame as those of a file whose header stands on line 1; faults of cells go into the log."""
     missing = [name for name in COLUMNS if name not in scores.columns]
     if missing:
         log.add(f"there is no column {listed(missing)}", line=1, cure=f"scores need {listed(COLUMNS)}")
     log.raise_if_any()
-    names = {name: scores[name].astype(object).where(scores[name].notna(), "") for name in COLUMNS[:3]}
-    cells = {name: tuple(map(str, column)) for name, column in {**names, "value": scores["value"]}.items()}
-    return CsvColumns(cells=cells, lines=tuple(range(2, len(scores) + 2)))
+    keys = list(COLUMNS[:3])
+    frame = pd.DataFrame(
+        {
+            name: scores[name].astype(object).where(scores[name].notna(), "").map(str).to_numpy()
+            for name in keys
+        },
+        dtype="str",
+    )
+    frame["line"] = np.arange(2, len(frame) + 2)
+    frame["topic"] = frame["topic"].where(~frame["topic"].map(is_mean).astype(bool), ALL)
+    frame["value"] = [
+        math.nan if cell.lower() == UNDEFINED else number(cell, "value", line, log)
+        for cell, line in zip(map(str, scores["value"]), frame["line"].tolist(), strict=True)
+    ]
+    for name in keys:
+        for line in frame["line"][frame[name] == ""]:
+            log.add(f"{name} is empty", line=line, cure="fill it in, or remove the row")
+    first = frame.groupby(keys, sort=False)["line"].transform("first")
+    for line, other in zip(frame["line"], first, strict=True):
+        if line != other:
+            again = f"the same run, topic and metric as line {other}"
+            log.add(again, line=line, cure="keep one of the two rows")
+    return frame
 
 
 def scores_of_task(
@@ -129,8 +156,10 @@ def scores_of_task(
     InputError
         If a system that was judged has no score on a topic on which it was judged.
     """
-    names = TopicNames(set(task.topics.tolist()))
+    names = TopicNames(set(task.topics.tolist()), STREAM_TOPICS, where=path)
     rows = scores.assign(topic=scores["topic"].map(names.find)).dropna(subset="topic")
+    if rows.empty:
+        return {}, [f"{task.task}: none of its topics has a score"]
     wanted = judged_summaries(task)
     log, found, notes = FaultLog(path), {}, []
     for metric, of_metric in rows.groupby("metric", sort=False):
@@ -162,10 +191,43 @@ def with_system_names(scores: pd.DataFrame, tasks: list[JudgedTask]) -> pd.DataF
     return scores.assign(run=scores["run"].replace(kept))
 
 
-def check_runs(scores: pd.DataFrame, tasks: list[JudgedTask], *, path: str) -> None:
-    """Raise `InputError` with both lists unless the systems judged and the runs scored are the same."""
-    judged = {system for task in tasks for system in task.systems}
-    raise_unless_same(judged, set(scores["run"]), what="a score", path=path)
+def check_runs(scores: pd.DataFrame, tasks: list[JudgedTask], *, path: str) -> list[str]:
+    """Return a note on the runs that nobody judged.
+
+    Raises
+    ------
+    InputError
+        If a system that was judged has no score at all, or no topic is in both.
+    """
+    judged, scored = {system for task in tasks for system in task.systems}, set(scores["run"])
+    if judged - scored:
+        raise_unless_same(judged, scored, what="a score", path=path)
+    _check_topics(scores, tasks, path=path)
+    unjudged = sorted(scored - judged)
+    if not unjudged:
+        return []
+    return [
+        f"{path}: scores of {counted(len(unjudged), 'system')} that nobody judged are left out ({listed(unjudged)})"
+    ]
+
+
+def _check_topics(scores: pd.DataFrame, tasks: list[JudgedTask], *, path: str) -> None:
+    """Raise where no topic of the scores was judged."""
+    judged = sorted({topic for task in tasks for topic in task.topics.tolist()})
+    scored = list(dict.fromkeys(scores["topic"].tolist()))
+    names = TopicNames(judged, STREAM_TOPICS, where=path)
+    if any(names.find(topic) is not None for topic in scored):
+        return
+    cure = "name topics as the judgments do"
+    if {float(one) for one in judged if NUMBER.fullmatch(one)} & {
+        float(one) for one in scored if NUMBER.fullmatch(one)
+    }:
+        cure += ": they are texts, and pandas reads 001 as 1 unless it is told dtype=str"
+    raise input_fault(
+        f"no topic is in both: judged are {listed(judged, most=3)}; scored are {listed(scored, most=3)}",
+        path=path,
+        cure=cure,
+    )
 
 
 def raise_unless_same(judged: set[str], present: set[str], *, what: str, path: str) -> None:
@@ -298,8 +360,8 @@ class ShownTexts:
 
     def topic(self, name: str) -> str:
         """Return what a topic is about, by its long or short name; empty where that is unknown."""
-        return self.topics.get(TopicNames(self.topics).find(name) or "", "")
+        return self.topics.get(TopicNames(self.topics, STREAM_TOPICS).find(name) or "", "")
 
     def side(self, topic: str, system: str) -> str:
         """Return what a system showed on a topic; empty where that is unknown, or nothing."""
-        return self.sides.get(TopicNames(self.sides).find(topic) or "", {}).get(system, "")
+        return self.sides.get(TopicNames(self.sides, STREAM_TOPICS).find(topic) or "", {}).get(system, "")

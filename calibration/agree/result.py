@@ -19,6 +19,8 @@ FEWEST_PAIRS = 10
 """Pairs with a majority from which an agreement is a finding; as many with two votes or more make a ceiling."""
 FEWEST_QUERIES = 2
 """Queries, likewise."""
+MOST_LOG_ODDS = 20.0
+"""A wider interval of log odds, from end to end, tells nothing."""
 FARTHEST = 1.0
 """No two agreements are farther apart."""
 Row: TypeAlias = "pd.Series[object]"
@@ -251,6 +253,15 @@ def decided(row: Row) -> int:
 def tells(row: Row) -> bool:
     """Say whether there are pairs and queries enough for a finding."""
     return decided(row) >= FEWEST_PAIRS and int(row["queries"]) >= FEWEST_QUERIES
+
+
+def cannot_be_told(row: Mapping[str, Any]) -> bool:
+    """Say whether the interval of a comparison by the model of votes is so wide that its numbers mean nothing.
+
+    Its ends are log odds a standard difference. Those of ±10 are odds of 22,000 to 1, which no study of people can show: some votes
+    follow a measure nearly without exception, or two measures are nearly one.
+    """
+    return bool(row["by"] == By.VOTES and row["high"] - row["low"] > MOST_LOG_ODDS)
 
 
 def nothing_detectable(detectable: float) -> str:

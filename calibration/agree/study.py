@@ -206,9 +206,10 @@ def agree(
         raise input_fault(
             "no preference counts", path=evidence.place, cure="see which workers are excluded or incomplete"
         )
+    unjudged: list[str] = []
     if evidence.scores is not None:
         evidence = replace(evidence, scores=with_system_names(evidence.scores, tasks))
-        check_runs(evidence.scores, tasks, path=evidence.scores_place)
+        unjudged = check_runs(evidence.scores, tasks, path=evidence.scores_place)
     with_excluded = has_exclusions(evidence.tables)
     everybody = _tasks(evidence, exclude=False, complete_only=complete_only) if with_excluded else tasks
     asked = {task.task: _asked(task.task, evidence, wanted) for task in everybody}
@@ -217,7 +218,7 @@ def agree(
     }
     every = [_Scored(task=task, measured=scorers[task.task].measured(task)) for task in tasks]
     scored = [one for one in every if one.measured.variants]
-    notes = [note for one in every for note in one.measured.notes]
+    notes = [*unjudged, *(note for one in every for note in one.measured.notes)]
     if not scored:
         words = evidence.arguments
         raise input_fault(

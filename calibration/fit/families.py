@@ -27,6 +27,7 @@ from calibration.push.fit import PushFit, fit_weights_to
 from calibration.push.pain import fit_alpha_to
 from calibration.push.pairs import PushJudgments, push_judgments
 from calibration.reading.fit import fit_reading_speed
+from calibration.tables.preferences import WORKERS_UNKNOWN, knows_workers
 from calibration.tables.study import StudyRecord
 from calibration.tables.tables import TABLES
 from calibration.user_model.model import CORRELATION, PERSISTENCE
@@ -138,8 +139,11 @@ class FitMaterial:
 
     @cached_property
     def push_judgments(self) -> PushJudgments:
-        """Judgments of pushes with their cells; raises `NotIdentifiedError` where the tables have none."""
-        return push_judgments(self.table("preferences"), self.table("push_cells"))
+        """Judgments of pushes with their cells; raises `NotIdentifiedError` where the tables have none, or do not say who judged."""
+        preferences = self.table("preferences")
+        if not knows_workers(preferences):
+            raise NotIdentifiedError(WORKERS_UNKNOWN)
+        return push_judgments(preferences, self.table("push_cells"))
 
     @cached_property
     def _joined(self) -> Joined | None:

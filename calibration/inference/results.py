@@ -95,8 +95,10 @@ class CalibrationResult(Summarised):
         Interval method -> its ingredients; the first is the default. Empty when the data allow no interval.
     loglik : float or None
         Log-likelihood at the estimates; None for a fit without one.
-    n_workers, n_rows, n_censored : int
-        How many entered the fit, and how many of the rows are only known to exceed what was seen.
+    n_workers : int or None
+        How many workers entered the fit; None where who judged is not known.
+    n_rows, n_censored : int
+        How many rows entered it, and how many of them are only known to exceed what was seen.
     n_free : int or None
         How many numbers were fitted, for `aic`; None: as many as there are parameters.
     details : mapping of str to float
@@ -127,7 +129,7 @@ class CalibrationResult(Summarised):
     unit: str
     method: str
     uncertainty: Mapping[str, Uncertainty]
-    n_workers: int
+    n_workers: int | None
     n_rows: int
     n_censored: int = 0
     loglik: float | None = None
@@ -337,7 +339,8 @@ class CalibrationResult(Summarised):
         lines.append(f"{self.method}; {level:.0%} intervals: {how}")
         censored = f" ({self.n_censored} censored)" if self.n_censored else ""
         fit = "" if self.loglik is None else f", log-likelihood {self.loglik:.2f}, AIC {self.aic:.2f}"
-        lines.append(f"{self.n_workers} workers, {self.n_rows} rows{censored}{fit}")
+        workers = "workers not known" if self.n_workers is None else f"{self.n_workers} workers"
+        lines.append(f"{workers}, {self.n_rows} rows{censored}{fit}")
         lines += [f"{name} = {value:.5g}" for name, value in self.details.items()]
         lines += [f"{d.severity}: {d.sentence}" for d in self.diagnostics]
         return "\n".join(lines)

@@ -33,8 +33,13 @@ def shown_roughly(number: float) -> str:
 
 
 def shown_interval(interval: Interval) -> str:
-    """Print an interval: `[790.1, 901.3]`, `at least 790.1` and `at most 901.3` with an open end, else `no interval`."""
+    """Print an interval: `[790.1, 901.3]`, `at least 790.1` and `at most 901.3` with an open end, else `no interval`.
+
+    From 0 on without an end leaves everything open to a parameter that is not negative: `cannot be told`.
+    """
     low, high = interval
+    if low == 0 and high is None:
+        return "cannot be told"
     if low is None or high is None:
         known = [
             f"at {word} {shown(end)}" for word, end in (("least", low), ("most", high)) if end is not None

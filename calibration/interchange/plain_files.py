@@ -4,8 +4,9 @@ Preferences are lines of `topic a b worker choice`: the smallest form in which t
 
 One judgment a line, its fields separated by tabs (or, in a line without a tab, by blanks): the topic, the two systems
 as they were shown (a on the left or first), who judged, and the choice: ``a``, ``b``, ``equally_good``, ``equally_bad``.
-``=`` is read as equally_good. Where all lines have four fields, each says that a was preferred to b, so that lists of
-winner and loser can be read too. Blank lines and lines that begin with ``#`` say nothing. What the lines do not hold (times,
+``=`` is read as equally_good. Where all lines have four fields and the fourth can only be who judged, each says that a was preferred
+to b, so that lists of winner and loser can be read too. Where it may be something else, such as the winner, nothing is guessed:
+the columns must be named. Blank lines and lines that begin with ``#`` say nothing. What the lines do not hold (times,
 layout, repeats for validation) is lost.
 
 Scores are lines of `metric topic value`, one file per run, or prefcal's long CSV.
@@ -15,20 +16,21 @@ topic `all` holds what is over all topics; it is kept in both directions.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from calibration.interchange.preferences import couples
 from calibration.tables.files import checked
-from calibration.tables.preferences import left_out
+from calibration.tables.preferences import WORKERS_UNKNOWN, knows_workers, left_out
 from calibration.tables.tables import TABLES
 from metrics.errors import Fault, FaultLog, InputError, input_fault, listed
-from metrics.readers.columns import read_csv_columns
-from metrics.readers.lines import NUMBER, text_lines
-from metrics.results import ALL
+from metrics.readers.lines import NUMBER, lines_of, text_lines
+from metrics.readers.score_lines import RUN, RUN_ID
+from metrics.readers.score_rows import check_has_runs, read_score_table
+from metrics.results import ALL, Score
 
 FIELDS = ("topic", "a", "b", "worker", "choice")
 MEANINGS = {"a": "left", "b": "right", "=": "equally_good"} | {
@@ -37,15 +39,62 @@ MEANINGS = {"a": "left", "b": "right", "=": "equally_good"} | {
 WORDS = {"left": "a", "right": "b", "equally_good": "equally_good", "equally_bad": "equally_bad"}
 
 
-def read_preference_lines(path: str | Path, *, task: str = "preferences") -> pd.DataFrame:
+SIDED = ("topic", "left", "right")
+COLUMN_NAMES = (*SIDED, "worker", "winner", "choice")
+"""What a column of lines may be: sides as shown, who judged, the system preferred, or the choice in words."""
+ALIASES = {"a": "left", "b": "right"}
+CODES = frozenset(
+    [
+        "left",
+        "right",
+        "l",
+        "r",
+        "first",
+        "second",
+        "tie",
+        "ties",
+        "tied",
+        "equal",
+        "same",
+        "both",
+        "neither",
+        "none",
+        "draw",
+        "win",
+        "won",
+        "loss",
+        "lose",
+        "lost",
+        "better",
+        "worse",
+        "yes",
+        "no",
+        "true",
+        "false",
+    ]
+)
+"""Words that say who was preferred, and are no ids of workers."""
+ITERATIONS = frozenset({"0", "Q0", "q0"})
+TIME = re.compile(r"[0-9]{9,11}(?:\.[0-9]+)?")
+Line: TypeAlias = tuple[int, list[str]]
+"""A line's number, and its fields."""
+
+
+def read_preference_lines(
+    path: str | Path, *, task: str = "preferences", columns: Sequence[str] | None = None
+) -> pd.DataFrame:
     """Read lines of preferences.
 
     Parameters
     ----------
     path : str or Path
-        The file, UTF-8, plain or gzip.
+        The file, UTF-8, plain or packed.
     task : str
         What column ``task`` shall say.
+    columns : sequence of str, optional
+        What the fields are, of `COLUMN_NAMES`: ``("topic", "left", "right", "winner")``. Without ``winner`` and ``choice`` the left one
+        was preferred; without ``worker`` who judged is not known. By default told by a header of these names, the number of
+        fields and their values.
 
     Returns
     -------
@@ -55,36 +104,128 @@ def read_preference_lines(path: str | Path, *, task: str = "preferences") -> pd.
     Raises
     ------
     InputError
-        If the file cannot be read or has no line, and for every line with too few or too many fields, an empty one, one
-        system twice, another choice, or four fields among lines of five; all at once, each with its line.
+        If the file cannot be read or has no line; if it cannot be told what the fields are; and for every line with too few or too
+        many fields, an empty one, one system twice, another choice, a winner that is neither system, or four fields among lines of
+        five; all at once, each with its line.
     """
     log = FaultLog(path)
+    given = None if columns is None else _named_columns(columns)
     split = [
-        (line, _cells(text, line, log))
-        for line, text in text_lines(path, log)
-        if text.strip() and not text.startswith("#")
+        (line, cells)
+        for line, text in text_lines(path, log, wanted=lines_of(FIELDS, "tabs"))
+        if text.strip() and not text.startswith("#") and (cells := _cells(text, line, log))
     ]
-    winner_first = all(len(cells) != len(FIELDS) for _, cells in split)
-    rows = [_fields(cells, line, log, winner_first=winner_first) for line, cells in split if cells]
+    header = _header(split)
+    lines = split[1:] if header else split
+    named = given or header or _told_columns(lines, log)
+    log.raise_if_any()
+    rows = [_fields(cells, line, named, log, is_named=bool(given or header)) for line, cells in lines]
     log.raise_if_any()
     if not rows:
         raise input_fault("no preference", path=path, cure=f"write lines of {' '.join(FIELDS)}")
     frame = pd.DataFrame(rows, columns=["topic", "left", "right", "worker", "choice"], dtype="str")
-    return checked(
-        pd.DataFrame(
-            {
-                "judgment": [f"J{number}" for number in range(1, len(frame) + 1)],
-                "worker": frame["worker"],
-                "task": task,
-                "topic": frame["topic"],
-                "pair": list(couples(frame)),
-                "system_left": frame["left"],
-                "system_right": frame["right"],
-                "choice": frame["choice"],
-            }
-        ),
-        TABLES["preferences"],
+    found = pd.DataFrame(
+        {
+            "judgment": [f"J{number}" for number in range(1, len(frame) + 1)],
+            "worker": frame["worker"],
+            "task": task,
+            "topic": frame["topic"],
+            "system_left": frame["left"],
+            "system_right": frame["right"],
+            "choice": frame["choice"],
+        }
     )
+    knows = "worker" in named
+    return checked(found if knows else found.drop(columns="worker"), TABLES["preferences"])
+
+
+def _named_columns(columns: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that were named; raises `InputError` where lines of them would say too little or two things."""
+    named = tuple(ALIASES.get(name.strip(), name.strip()) for name in columns)
+    unknown = [name for name in named if name not in COLUMN_NAMES]
+    missing = [name for name in SIDED if name not in named]
+    problem = (
+        f"there is no column {unknown[0]!r}"
+        if unknown
+        else f"there is no {missing[0]} among the columns"
+        if missing
+        else "a column is named twice"
+        if len(set(named)) < len(named)
+        else "winner and choice are one thing"
+        if {"winner", "choice"} <= {*named}
+        else ""
+    )
+    if problem:
+        cure = f"name {', '.join(SIDED)}, and of worker, winner and choice what there is"
+        raise input_fault(f"columns {','.join(named)}: {problem}", cure=cure)
+    return named
+
+
+def _header(lines: Sequence[Line]) -> tuple[str, ...]:
+    """Return what the first line calls the columns, nothing where it is no header."""
+    names = tuple(ALIASES.get(cell.lower(), cell.lower()) for cell in lines[0][1]) if lines else ()
+    return names if set(SIDED) <= set(names) <= set(COLUMN_NAMES) and len(set(names)) == len(names) else ()
+
+
+def _told_columns(lines: Sequence[Line], log: FaultLog) -> tuple[str, ...]:
+    """Return what the fields are by their number and values; where these leave it open, that is noted."""
+    whole = (*SIDED, "worker", "choice")
+    fives = [(line, cells) for line, cells in lines if len(cells) == len(whole)]
+    if fives or not lines or any(len(cells) != len(whole) - 1 for _, cells in lines):
+        _check_choices(fives, log)
+        return whole
+    _check_fourth(lines, log)
+    return whole[:-1]
+
+
+def _check_choices(lines: Sequence[Line], log: FaultLog) -> None:
+    """Note where the fifth of five fields is the winner, or a choice that is also the name of the other side's system."""
+    named = [(line, cells[1:3], cells[4]) for line, cells in lines]
+    winners = "--columns topic,left,right,worker,winner"
+    for line, (left, right), choice in named:
+        if (choice == "a" and right == "a") or (choice == "b" and left == "b"):
+            problem = f"the choice {choice!r} is also the system on the other side"
+            log.add(
+                problem, line=line, cure=f"say which: --columns topic,left,right,worker,choice or {winners}"
+            )
+            return
+    if named and all(choice in sides and choice not in MEANINGS for _, sides, choice in named):
+        problem = "five fields; the fifth is one of the two systems on every line, so it may be the winner"
+        log.add(problem, line=named[0][0], cure=f"say so: {winners}")
+
+
+def _check_fourth(lines: Sequence[Line], log: FaultLog) -> None:
+    """Note where the fourth of four fields need not be who judged, or these are lines of another sort."""
+    values = [cells[3] for _, cells in lines]
+    winners = sum(cells[3] in cells[1:3] for _, cells in lines)
+    worker = "--columns topic,left,right,worker"
+    said = cure = None
+    if all(cells[1] in ITERATIONS for _, cells in lines):
+        said = f"the second field is {lines[0][1][1]} on every line: these are judgments of documents (qrels)"
+        cure = f"name a file with lines of {' '.join(FIELDS)}"
+    elif all(TIME.fullmatch(cells[2]) for _, cells in lines):
+        said = "the third field is a time on every line: this is a run of push notifications"
+        cure = f"name a file with lines of {' '.join(FIELDS)}"
+    elif winners:
+        often = "on every line" if winners == len(lines) else f"on {winners} of {len(lines)} lines"
+        said = f"four fields; the fourth is one of the two systems {often}, so it may be the winner, not a worker"
+        cure = f"say which: --columns topic,left,right,winner or {worker}"
+    elif all(value in MEANINGS for value in values):
+        said = "four fields; the fourth is a choice on every line, and no field says who judged"
+        cure = "say so: --columns topic,left,right,choice"
+    elif all(map(NUMBER.fullmatch, values)) or not CODES.isdisjoint(map(str.lower, values)):
+        kind = (
+            "a number on every line" if NUMBER.fullmatch(values[0]) else "a word such as left, tie or first"
+        )
+        said = f"four fields; the fourth is {kind}, so it may be a choice, a grade or a score, not a worker"
+        cure = f"say {worker} if it is the worker; prefcal import reads choices of any words from a CSV with a header"
+    if said and cure:
+        log.add(said, line=lines[0][0], cure=cure)
+        return
+    for line, cells in lines:
+        if cells[3] in MEANINGS:
+            problem = f"{cells[3]!r} is a choice, and one of the fields before it is missing"
+            log.add(problem, line=line, cure=f"write {', '.join(FIELDS)}, separated by tabs")
 
 
 def _cells(text: str, line: int, log: FaultLog) -> list[str]:
@@ -99,34 +240,40 @@ def _cells(text: str, line: int, log: FaultLog) -> list[str]:
     return [cell.strip() for cell in text.split("\t")] if "\t" in text else text.split()
 
 
-def _fields(cells: list[str], line: int, log: FaultLog, *, winner_first: bool) -> tuple[str, ...]:
+def _fields(
+    cells: list[str], line: int, named: tuple[str, ...], log: FaultLog, *, is_named: bool
+) -> tuple[str, ...]:
     """Return topic, left, right, worker, choice of a line; what is wrong with them goes into the log.
 
     A line of four fields that lost its worker or its choice must not become a vote for a: it is one only where no line
     has five, and where its fourth is no choice.
     """
     given = sum(map(bool, cells))
-    unworked = given == len(FIELDS) - 1 and cells[-1] in MEANINGS
-    if winner_first and len(cells) == len(FIELDS) - 1 and not unworked:
-        cells = [*cells, "a"]
-    if len(cells) != len(FIELDS) or not all(cells):
-        expected = (
-            f"{len(FIELDS)} fields expected{' (or 4, a preferred)' if winner_first else ''}, got {given}"
-        )
+    if len(cells) != len(named) or not all(cells):
+        is_choice = not is_named and given == len(FIELDS) - 1 and cells[-1] in MEANINGS
+        is_open = not is_named and len(named) < len(FIELDS)
+        expected = f"{len(FIELDS) if not is_named else len(named)} fields expected{' (or 4, a preferred)' if is_open else ''}, got {given}"
         log.add(
             f"{cells[-1]!r} is a choice, and one of the fields before it is missing"
-            if unworked
+            if is_choice
             else expected,
             line=line,
-            cure=f"write {', '.join(FIELDS)}, separated by tabs",
+            cure=f"write {', '.join(named if is_named else FIELDS)}, separated by tabs",
         )
         return ("",) * len(FIELDS)
-    topic, left, right, worker, choice = cells
+    field = dict(zip(named, cells, strict=True))
+    left, right = field["left"], field["right"]
     if left == right:
         log.add(f"{left!r} is compared with itself", line=line, cure="name two systems")
-    if choice not in MEANINGS:
-        log.add(f"the choice is {choice!r}", line=line, cure=f"write one of {listed(MEANINGS, most=9)}")
-    return topic, left, right, worker, MEANINGS.get(choice, "")
+    meanings = MEANINGS
+    if "winner" in field:
+        ties = {word: choice for word, choice in MEANINGS.items() if choice not in {"left", "right"}}
+        meanings = {**ties, left: "left", right: "right"}
+    said = field.get("winner", field.get("choice", "a"))
+    if said not in meanings:
+        what = "winner" if "winner" in field else "choice"
+        log.add(f"the {what} is {said!r}", line=line, cure=f"write one of {listed(meanings, most=9)}")
+    return field["topic"], left, right, field.get("worker", ""), meanings.get(said, "")
 
 
 def preference_lines(
@@ -160,6 +307,10 @@ def preference_lines(
         raise ValueError("lines do not say of which task they are: give the judgments of one")
     out = left_out(workers, exclude=exclude).index
     rows = preferences[preferences["validation_of"].isna() & ~preferences["worker"].isin(out)]
+    if not winner_first and not knows_workers(rows):
+        raise input_fault(
+            WORKERS_UNKNOWN, cure="write lines without workers: give --winner-first, which leaves out ties"
+        )
     _check_line_names(rows)
     cells = rows[["topic", "system_left", "system_right", "worker"]].assign(choice=rows["choice"].map(WORDS))
     if winner_first:
@@ -167,7 +318,7 @@ def preference_lines(
         swapped = (cells["choice"] == "b").to_numpy()
         sides = cells[["system_left", "system_right"]].to_numpy()
         cells[["system_left", "system_right"]] = np.where(swapped[:, None], sides[:, ::-1], sides)
-        cells = cells.drop(columns="choice")
+        cells = cells.drop(columns=["choice"] if knows_workers(rows) else ["choice", "worker"])
     return "".join("\t".join(row) + "\n" for row in cells.itertuples(index=False, name=None))
 
 
@@ -175,7 +326,7 @@ def _check_line_names(rows: pd.DataFrame) -> None:
     faults = [
         Fault(problem=f"{column} {name!r} cannot stand in a line", cure="rename it")
         for column in ("topic", "system_left", "system_right", "worker")
-        for name in rows[column].unique()
+        for name in rows[column].dropna().unique()
         if set(name) & set("\t\n\r") or (column == "topic" and name.startswith("#"))
     ]
     if faults:
@@ -183,116 +334,115 @@ def _check_line_names(rows: pd.DataFrame) -> None:
 
 
 COLUMNS = ("run", "topic", "metric", "value")
-RUN_ID = "runid"
 SUFFIX = ".eval"
 _FORBIDDEN = frozenset("\t\n\r")
 
 
-def read_trec_eval(path: str | Path, run: str | None = None) -> pd.DataFrame:
-    """Read the scores of one run.
+def read_trec_eval(
+    path: str | Path, run: str | None = None, *, columns: Sequence[str] | None = None
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Read the scores that an evaluation tool printed.
 
     Parameters
     ----------
     path : str or Path
-        What `trec_eval -q` printed; other tools write the same columns.
+        What `trec_eval -q`, `ir_measures -q` and others printed for one run, or a table of scores of several: every form of
+        `metrics.readers.score_rows`.
     run : str or None
         The run's name; None: the one in the row `runid`, or else the file's name up to its first dot.
+    columns : sequence of str, optional
+        What the fields of a line are, where their values do not tell it.
 
     Returns
     -------
-    DataFrame
-        run, topic, metric, value, in the order of the file.
+    scores : DataFrame
+        run, topic, metric, value, in the order of the file; the topic of a mean is ``all``.
+    notes : tuple of str
+        What is left out.
 
     Raises
     ------
     InputError
-        If the file cannot be read or holds no score; for every line that has not three columns, or a value that is
-        no number, or repeats a metric and topic.
+        If the file cannot be read or holds no score; for every line that has another number of columns, or a value that is no number,
+        or repeats a metric and topic; if a run is named for a file of several.
     """
-    log = FaultLog(path)
-    name, rows, seen = None, [], dict[tuple[str, str], int]()
-    for line, text in text_lines(path, log):
-        fields = [field.strip() for field in text.split("\t")] if "\t" in text else text.split()
-        if not text.strip():
-            continue
-        if len(fields) != 3 or not all(fields):
-            log.add(f"3 columns expected, got {len(fields)}", line=line, cure="write metric, topic, value")
-        elif fields[0] == RUN_ID:
-            name = fields[2]
-        elif not (NUMBER.fullmatch(fields[2]) or fields[2] == "nan"):
-            log.add(
-                f"the value {fields[2]!r} is no number", line=line, cure="write a decimal number such as 0.25"
-            )
-        elif (fields[0], fields[1]) in seen:
-            again = f"{fields[0]} of {fields[1]} stands in line {seen[fields[0], fields[1]]} too"
-            log.add(again, line=line, cure="keep one of them, and give one file per run")
-        else:
-            seen[fields[0], fields[1]] = line
-            rows.append((fields[1], fields[0], float(fields[2])))
-    log.raise_if_any()
-    if not rows:
+    table = read_score_table(path, columns=columns, unnamed="one")
+    if not table.value.size:
         raise input_fault("no score", path=path, cure="write lines of metric, topic, value")
-    frame = pd.DataFrame(rows, columns=["topic", "metric", "value"])
-    frame.insert(0, "run", run or name or Path(path).name.split(".")[0])
-    return frame
+    frame = pd.DataFrame(table.scores(), columns=list(Score._fields))[list(COLUMNS)]
+    if table.runs != ("",) and (table.form is None or RUN in table.form.columns):
+        if run is not None and len(table.runs) > 1:
+            problem = f"{run!r} is given as the name of a run, and the file has {len(table.runs)}"
+            raise input_fault(problem, path=path, cure="leave out the name")
+        return frame if run is None else frame.assign(run=run), table.notes
+    named = next(filter(None, table.runs), None)
+    return frame.assign(run=run or named or Path(path).name.split(".")[0]), table.notes
 
 
-def read_trec_evals(files: Mapping[str | Path, str | None]) -> pd.DataFrame:
-    """Read the scores of several runs, one file each; all faults of all files at once.
+def read_trec_evals(
+    files: Mapping[str | Path, str | None], *, columns: Sequence[str] | None = None
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Read the scores of several files; all faults of all files at once.
 
     Parameters
     ----------
     files : mapping of path to str or None
         File -> name of its run, as for `read_trec_eval`.
+    columns : sequence of str, optional
+        As for `read_trec_eval`.
+
+    Returns
+    -------
+    scores : DataFrame
+        As `read_trec_eval` returns them.
+    notes : tuple of str
+        What is left out, with the file.
 
     Raises
     ------
     InputError
         As `read_trec_eval`, and if two files are of one run.
     """
-    frames, faults, of_run = [], list[Fault](), dict[str, str]()
+    frames, faults, of_run, notes = [], list[Fault](), dict[str, str](), dict[str, list[str]]()
     for path, run in files.items():
         try:
-            frame = read_trec_eval(path, run)
+            frame, said = read_trec_eval(path, run, columns=columns)
         except InputError as error:
             faults += error.faults
             continue
-        name = str(frame["run"].iloc[0])
-        if name in of_run:
-            again = input_fault(
-                f"the run {name!r} is in {of_run[name]} too", path=path, cure="name it: RUN=FILE"
-            )
-            faults += again.faults
-        of_run[name] = str(path)
+        for note in said:
+            notes.setdefault(note, []).append(str(path))
+        for name in frame["run"].unique():
+            if name in of_run:
+                again = input_fault(
+                    f"the run {name!r} is in {of_run[name]} too", path=path, cure="name it: RUN=FILE"
+                )
+                faults += again.faults
+            of_run[name] = str(path)
         frames.append(frame)
     if faults:
         raise InputError(faults)
-    return pd.concat(frames, ignore_index=True)
+    return pd.concat(frames, ignore_index=True), tuple(
+        f"{listed(paths)}: {note}" for note, paths in notes.items()
+    )
 
 
 def read_long_scores(path: str | Path) -> pd.DataFrame:
-    """Read the long CSV that `prefcal score ... --format csv` writes, rows of topic `all` too; other columns are ignored.
+    """Read a table of scores of runs in any form of `metrics.readers.score_rows`, means too.
+
+    Returns
+    -------
+    DataFrame
+        run, topic, metric, value.
 
     Raises
     ------
     InputError
         If it cannot be read, lacks a column, has an empty name or a value that is neither a number nor `nan`.
     """
-    log = FaultLog(path)
-    found = read_csv_columns(path, COLUMNS, log)
-    values = []
-    for row, line in enumerate(found.lines):
-        for name in COLUMNS[:3]:
-            if not found.cells[name][row]:
-                log.add(f"{name} is empty", line=line, cure="fill it in, or remove the row")
-        cell = found.cells["value"][row]
-        if not (NUMBER.fullmatch(cell) or cell == "nan"):
-            log.add(f"value {cell!r} is no number", line=line, cure="write a decimal number such as 0.25")
-            cell = "nan"
-        values.append(float(cell))
-    log.raise_if_any()
-    frame = pd.DataFrame({name: found.cells[name] for name in COLUMNS[:3]}, dtype="str")
-    return frame.assign(value=values)
+    table = read_score_table(path)
+    check_has_runs(table, FaultLog(path))
+    return pd.DataFrame(table.scores(), columns=list(Score._fields))[list(COLUMNS)]
 
 
 def trec_eval_texts(scores: pd.DataFrame) -> dict[str, str]:

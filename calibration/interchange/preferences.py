@@ -3,7 +3,7 @@
 `prefcal import` is this on the command line; docs/interoperability.md shows both.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import quote
@@ -12,8 +12,10 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from calibration.interchange.times import read_times, strange_years
+from calibration.interchange.seconds import read_seconds
+from calibration.interchange.times import TimeRules, read_times
 from calibration.tables.files import checked
+from calibration.tables.plausibility import doubts
 from calibration.tables.tables import CHOICES, TABLES
 from metrics.errors import FaultLog, InputError, listed
 from metrics.readers.columns import CsvColumns, check_any_row, read_csv_columns
@@ -29,8 +31,10 @@ class PreferenceColumns:
 
     Attributes
     ----------
-    topic, worker, left, right, choice : str
-        The query; who judged; the systems shown on the left (or first) and on the right; the answer.
+    topic, left, right, choice : str
+        The query; the systems shown on the left (or first) and on the right; the answer.
+    worker : str or None
+        Who judged; None: that is not known.
     pair, judgment : str or None
         Ids of the unordered couple and of the row; made up where there are none.
     shown_at, decided_at : str or None
@@ -40,10 +44,10 @@ class PreferenceColumns:
     """
 
     topic: str
-    worker: str
     left: str
     right: str
     choice: str
+    worker: str | None = None
     pair: str | None = None
     judgment: str | None = None
     shown_at: str | None = None
@@ -66,8 +70,8 @@ class ImportRules:
     answers : mapping of str to str
         What a cell of ``choice`` says -> one of `ANSWERS`; case matters. Without an entry, the words of
         `ANSWERS` and the names of the row's two systems mean themselves, and an empty cell is no answer.
-    time_format : str or None
-        As `calibration.interchange.times.read_times` takes it. Times without a zone are UTC.
+    times : TimeRules
+        How times are written, and in which zone.
     delimiter : str
         What stands between two fields.
     task, language : str, str or None
@@ -75,7 +79,7 @@ class ImportRules:
     """
 
     answers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    time_format: str | None = None
+    times: TimeRules = field(default_factory=TimeRules)
     delimiter: str = ","
     task: str = "preferences"
     language: str | None = None
@@ -92,7 +96,7 @@ class Imported:
     unanswered : int
         Rows that hold no answer and are no judgments.
     spans : DataFrame or None
-        worker, start, end of every row that has both times, answered or not: work is work.
+        worker, start, end of every row that has both times, answered or not: work is work. A worker is missing where nobody knows who judged.
     notes : tuple of str
         How times that are numbers were read.
     warnings : tuple of str
@@ -134,38 +138,33 @@ def read_foreign_preferences(
     rows = pd.DataFrame({name: found.cells[column] for name, column in columns.named.items()}, dtype="str")
     _check_names(rows, columns, found, log)
     rows["choice"] = _choices(rows, columns, rules, found, log)
-    notes, warnings = [], found.warnings()
-    for name in ("shown_at", "decided_at"):
-        if name in rows:
-            cells, column = rows[name], columns.named[name]
-            rows[name], said = read_times(cells, column, rules.time_format, found.lines, log)
-            notes += [said] if said else []
-            strange = strange_years(cells, rows[name], column, rules.time_format)
-            warnings += [strange] if strange else []
-    if columns.decision_seconds is not None:
-        rows["decision_seconds"] = _seconds(columns.decision_seconds, found, log)
-    elif {"shown_at", "decided_at"} <= set(rows):
-        rows["decision_seconds"] = (rows["decided_at"] - rows["shown_at"]).dt.total_seconds()
-        _check_order(rows, columns, found, log)
+    notes, warnings = _read_times(rows, columns, rules, found, log)
     log.faults.sort(key=lambda fault: fault.line or 0)
     log.raise_if_any()
     answered = rows[rows["choice"] != NO_ANSWER]
+    preferences = _table(answered, rules, path)
     return Imported(
-        preferences=_table(answered, rules, path),
+        preferences=preferences,
         unanswered=len(rows) - len(answered),
         spans=_spans(rows),
         notes=tuple(notes),
-        warnings=(*warnings, *_judged_again(answered, found)),
+        warnings=(
+            *found.warnings(),
+            *warnings,
+            *_doubts(preferences, answered, columns, found),
+            *_judged_again(answered, found),
+        ),
     )
 
 
 def _check_names(rows: pd.DataFrame, columns: PreferenceColumns, found: CsvColumns, log: FaultLog) -> None:
-    for name in ("topic", "worker", "left", "right"):
+    for name in (name for name in ("topic", "worker", "left", "right") if name in rows):
+        unknown = ", or leave --worker out if nobody knows who judged" if name == "worker" else ""
         for row in np.flatnonzero(rows[name] == ""):
             log.add(
                 f"{columns.named[name]} is empty",
                 line=found.lines[row],
-                cure="fill it in, or remove the row",
+                cure=f"fill it in, or remove the row{unknown}",
             )
     for row in np.flatnonzero((rows["left"] == rows["right"]) & (rows["left"] != "")):
         log.add(
@@ -196,16 +195,26 @@ def _choices(
 
 
 def _judged_again(answered: pd.DataFrame, found: CsvColumns) -> list[str]:
-    """Return the warnings of rows that are votes once more: the same but for an id, and other ones of a pair that the worker had judged."""
-    told = answered.drop(columns="judgment", errors="ignore")
+    """Return the warnings of rows that are votes once more: the same in all, their ids too, and others of a pair that the worker had judged."""
+    if "worker" not in answered:
+        return []
+    told = answered
     systems = np.sort(told[["left", "right"]].to_numpy(dtype=np.str_), axis=1)
     judged = told[["worker", "topic"]].assign(first=systems[:, 0], second=systems[:, 1])
     is_copy = told.duplicated()
     kinds = {
-        ("says", "say", "the same as an earlier one", "delete rows that were copied"): told,
-        ("is", "are", "of a pair that the worker had judged before", "keep the one that is meant"): judged[
-            ~is_copy
-        ],
+        (
+            "says",
+            "say",
+            "the same as an earlier one",
+            "delete rows that were copied, and leave what people did twice",
+        ): told,
+        (
+            "is",
+            "are",
+            "of a pair that the worker had judged before",
+            "leave repeats that people were asked for, and of an answer that was changed delete the earlier",
+        ): judged[~is_copy],
     }
     warnings = []
     for (one, many, what, cure), rows in kinds.items():
@@ -216,16 +225,27 @@ def _judged_again(answered: pd.DataFrame, found: CsvColumns) -> list[str]:
             first = groups.index[groups == groups[second]][0]
             number = f"1 row {one}" if again.sum() == 1 else f"{again.sum():,} rows {many}"
             lines = f"such as lines {found.lines[first]} and {found.lines[second]}"
-            warnings.append(f"{number} {what}, {lines}; each counts as a vote, so {cure}")
+            warnings.append(f"{number} {what}, {lines}; each counts as a vote: {cure}")
     return warnings
 
 
-def _seconds(column: str, found: CsvColumns, log: FaultLog) -> list[float]:
-    numbers = found.numbers(column, log)
-    for line, number in zip(found.lines, numbers, strict=True):
-        if number < 0:
-            log.add(f"{column} is {number:g}", line=line, cure="write seconds, 0 or more")
-    return numbers
+def _read_times(
+    rows: pd.DataFrame, columns: PreferenceColumns, rules: ImportRules, found: CsvColumns, log: FaultLog
+) -> tuple[list[str], list[str]]:
+    """Put times and seconds into the rows, and return notes on how they were read, and what is suspicious."""
+    names = {name: columns.named[name] for name in ("shown_at", "decided_at") if name in rows}
+    cells = {column: rows[name] for name, column in names.items()}
+    read = read_times(cells, rules.times, found.lines, log)
+    for name, column in names.items():
+        rows[name] = read.times[column]
+    if columns.decision_seconds is not None:
+        seconds = read_seconds(rows["decision_seconds"], columns.decision_seconds, found.lines, log)
+        rows["decision_seconds"] = seconds.lengths
+        return [*read.notes, *seconds.notes], [*read.warnings, *seconds.warnings]
+    if len(names) == len(("shown_at", "decided_at")):
+        rows["decision_seconds"] = (rows["decided_at"] - rows["shown_at"]).dt.total_seconds()
+        _check_order(rows, columns, found, log)
+    return read.notes, read.warnings
 
 
 def _check_order(rows: pd.DataFrame, columns: PreferenceColumns, found: CsvColumns, log: FaultLog) -> None:
@@ -246,16 +266,15 @@ def _table(rows: pd.DataFrame, rules: ImportRules, path: str | Path) -> pd.DataF
     frame = pd.DataFrame(
         {
             "judgment": rows.get("judgment", numbered),
-            "worker": rows["worker"],
+            "worker": rows.get("worker"),
             "task": rules.task,
             "topic": rows["topic"],
-            "pair": rows["pair"] if "pair" in rows else list(couples(rows)),
             "system_left": rows["left"],
             "system_right": rows["right"],
             "choice": rows["choice"],
         }
     )
-    for name in ("shown_at", "decided_at", "decision_seconds"):
+    for name in ("pair", "shown_at", "decided_at", "decision_seconds"):
         if name in rows:
             frame[name] = rows[name]
     if "decision_seconds" in rows:
@@ -271,14 +290,21 @@ def _table(rows: pd.DataFrame, rules: ImportRules, path: str | Path) -> pd.DataF
         raise InputError(log.faults) from error
 
 
-def couples(rows: pd.DataFrame) -> Iterator[str]:
-    """Yield an id for the unordered couple of every row with topic, left and right: `topic/system/system`."""
-    for topic, left, right in zip(rows["topic"], rows["left"], rows["right"], strict=True):
-        yield "/".join([topic, *sorted([left, right])])
+def _doubts(
+    preferences: pd.DataFrame, answered: pd.DataFrame, columns: PreferenceColumns, found: CsvColumns
+) -> list[str]:
+    """Return what is suspicious about the values of the table, in the words and lines of the file."""
+    names = columns.named | {"system_left": columns.left, "system_right": columns.right}
+    if columns.decision_seconds is None and columns.shown_at and columns.decided_at:
+        names["decision_seconds"] = f"{columns.decided_at} - {columns.shown_at}"
+    said = doubts({"preferences": preferences}, names)
+    return [doubt.on_line(found.lines[answered.index[doubt.row]]) for doubt in said]
 
 
 def _spans(rows: pd.DataFrame) -> pd.DataFrame | None:
     if not {"shown_at", "decided_at"} <= set(rows):
         return None
-    spans = rows[["worker", "shown_at", "decided_at"]].set_axis(["worker", "start", "end"], axis="columns")
-    return spans.dropna().reset_index(drop=True)
+    spans = rows.reindex(columns=["worker", "shown_at", "decided_at"]).set_axis(
+        ["worker", "start", "end"], axis="columns"
+    )
+    return spans.dropna(subset=["start", "end"]).reset_index(drop=True)

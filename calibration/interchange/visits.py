@@ -14,8 +14,10 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from calibration.interchange.times import read_times, strange_years
+from calibration.interchange.seconds import read_seconds
+from calibration.interchange.times import TimeRules, is_unknown, read_times
 from calibration.tables.files import checked
+from calibration.tables.plausibility import doubts
 from calibration.tables.tables import END_REASONS, TABLES
 from metrics.errors import FaultLog, InputError, listed
 from metrics.readers.columns import CsvColumns, check_any_row, read_csv_columns
@@ -118,14 +120,14 @@ class VisitRules:
     ----------
     reasons : mapping of str to str
         What a cell of ``end_reason`` says -> one of `END_REASONS`; case matters. Those words mean themselves.
-    time_format : str or None
-        As `calibration.interchange.times.read_times` takes it. Times without a zone are UTC.
+    times : TimeRules
+        How times are written, and in which zone.
     delimiter : str
         What stands between two fields.
     """
 
     reasons: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    time_format: str | None = None
+    times: TimeRules = field(default_factory=TimeRules)
     delimiter: str = ","
 
 
@@ -175,7 +177,7 @@ def read_foreign_visits(
     check_any_row(found, log)
     rows = pd.DataFrame({name: found.cells[column] for name, column in columns.named.items()}, dtype="str")
     _check_filled(rows, columns, found, log)
-    notes, warnings = _read_times(rows, columns, rules, found, log)
+    notes, warnings = _read_lengths(rows, columns, rules, found, log)
     if "end_reason" in rows:
         rows["end_reason"] = _reasons(rows["end_reason"], columns, rules, found, log)
     else:
@@ -186,8 +188,11 @@ def read_foreign_visits(
     log.faults.sort(key=lambda fault: fault.line or 0)
     log.raise_if_any()
     _check_visits(rows, columns, found, log)
-    visits = _table(rows, path, found.lines)
-    return ImportedVisits(visits=visits, notes=tuple(notes), warnings=(*found.warnings(), *warnings))
+    doubtful = [doubt.on_line(found.lines[doubt.row]) for doubt in doubts({"visits": rows}, columns.named)]
+    visits = _table(rows, path, found.lines, doubtful)
+    return ImportedVisits(
+        visits=visits, notes=tuple(notes), warnings=(*found.warnings(), *warnings, *doubtful)
+    )
 
 
 def follows_of_visits(visits: pd.DataFrame, ended_at: pd.Timestamp | None = None) -> pd.DataFrame:
@@ -212,35 +217,29 @@ def follows_of_visits(visits: pd.DataFrame, ended_at: pd.Timestamp | None = None
 
 
 def _check_filled(rows: pd.DataFrame, columns: VisitColumns, found: CsvColumns, log: FaultLog) -> None:
-    for name in ("worker", "topic", "start", "end"):
+    for name in ("worker", "topic", "start", "end", "seconds"):
         if name in rows:
-            for row in np.flatnonzero(rows[name] == ""):
+            is_name = name in {"worker", "topic"}
+            for row in np.flatnonzero(rows[name] == "" if is_name else is_unknown(rows[name])):
+                said = repr(rows[name].iloc[row]) if rows[name].iloc[row] else "empty"
                 cure = "fill it in, or remove the row"
-                log.add(f"{columns.named[name]} is empty", line=found.lines[row], cure=cure)
+                log.add(f"{columns.named[name]} is {said}", line=found.lines[row], cure=cure)
 
 
-def _read_times(
+def _read_lengths(
     rows: pd.DataFrame, columns: VisitColumns, rules: VisitRules, found: CsvColumns, log: FaultLog
 ) -> tuple[list[str], list[str]]:
-    """Put start and end into the rows, and return how numbers were read, and warnings of strange years."""
-    notes, warnings = [], []
-    for name in ("start", "end"):
-        if name in rows:
-            cells, column = rows[name], columns.named[name]
-            rows[name], said = read_times(cells, column, rules.time_format, found.lines, log)
-            notes += [said] if said else []
-            strange = strange_years(cells, rows[name], column, rules.time_format)
-            warnings += [strange] if strange else []
-    if columns.end is None and columns.seconds is not None:
-        seconds = pd.Series(found.numbers(columns.seconds, log), index=rows.index)
-        for row in np.flatnonzero(seconds < 0):
-            log.add(
-                f"{columns.seconds} is {seconds[row]:g}",
-                line=found.lines[row],
-                cure="write seconds, 0 or more",
-            )
-        rows["end"] = (rows["start"] + pd.to_timedelta(seconds, unit="s")).dt.as_unit("ms")
-    return notes, warnings
+    """Put start and end into the rows, and return notes on how they were read, and what is suspicious."""
+    names = {name: columns.named[name] for name in ("start", "end") if name in rows}
+    cells = {column: rows[name] for name, column in names.items()}
+    read = read_times(cells, rules.times, found.lines, log)
+    for name, column in names.items():
+        rows[name] = read.times[column]
+    if columns.end is not None or columns.seconds is None:
+        return read.notes, read.warnings
+    seconds = read_seconds(rows["seconds"], columns.seconds, found.lines, log)
+    rows["end"] = (rows["start"] + pd.to_timedelta(seconds.lengths, unit="s")).dt.as_unit("ms")
+    return [*read.notes, *seconds.notes], [*read.warnings, *seconds.warnings]
 
 
 def _check_visits(rows: pd.DataFrame, columns: VisitColumns, found: CsvColumns, log: FaultLog) -> None:
@@ -276,18 +275,23 @@ def _reasons(
     return [meanings.get(said, said) for said in cells]
 
 
-def _table(rows: pd.DataFrame, path: str | Path, lines: Sequence[int]) -> pd.DataFrame:
-    """Return table visits; a fault that only the whole table shows gets the line of its row in the file."""
+def _table(
+    rows: pd.DataFrame, path: str | Path, lines: Sequence[int], doubtful: Sequence[str]
+) -> pd.DataFrame:
+    """Return table visits; a fault that only the whole table shows gets the line of its row in the file.
+
+    What is doubtful about the values is likely the cause of such faults, and is said before them.
+    """
     frame = rows.drop(columns="seconds", errors="ignore")
-    if "visit" not in frame:
-        ordered = frame.sort_values(["start", "end"], kind="stable")
-        frame["visit"] = ordered.groupby(["worker", "topic"]).cumcount() + 1
     if "system" in frame:
         frame["system"] = frame["system"].mask(frame["system"] == "")
     try:
         return checked(frame, TABLES["visits"])
     except InputError as error:
         log = FaultLog(path)
+        for doubt in doubtful:
+            problem, _, cure = doubt.partition("; ")
+            log.add(problem, cure=cure)
         for fault in error.faults:
             line = lines[fault.line - 2] if fault.line and fault.line >= 2 else None
             log.add(fault.problem, line=line, cure=fault.cure)

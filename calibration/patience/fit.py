@@ -30,7 +30,7 @@ from calibration.patience.judges import NAME as SPREAD
 from calibration.patience.pairs import JudgedSummaries, given_probabilities, summary_pairs
 from calibration.patience.preferences import PreferencesFit
 from calibration.patience.stops_result import CAUSES, StopsFit
-from calibration.tables.preferences import judged_pairs, votes_by_pair
+from calibration.tables.preferences import WORKERS_UNKNOWN, judged_pairs, knows_workers, votes_by_pair
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.agreement import QueryMean
 from metrics.summaries.trailtext import Probabilities
@@ -225,6 +225,8 @@ def _judged_summaries(
         cure = "" if "preferences" in missing else FEATURES
         raise NotIdentifiedError(f"there is no table {' and no table '.join(missing)}{cure}")
     preferences, positions, intents = tables["preferences"], tables["positions"], tables.get("intents")
+    if not knows_workers(preferences):
+        raise NotIdentifiedError(WORKERS_UNKNOWN)
     judged = judged_pairs(preferences)
     if judged.empty:
         raise NotIdentifiedError("no judgment counts")

@@ -11,12 +11,12 @@ Intervals and tests are those of `prefcal agree`, over queries and people (`metr
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from calibration.agree.judged_task import FEWEST_TOPICS, FEWEST_WORKERS, testable
-from calibration.plan.simulation import MOST, NOTHING, Outcome, People, Sizes, draw_votes
+from calibration.plan.simulation import MOST, NOTHING, Outcome, People, Sizes, draw_votes, size_of
 from metrics.agreement.agreement import Ties, pair_credit
 from metrics.agreement.people import Error
 from metrics.arrays import Floats
@@ -59,12 +59,12 @@ class AgreementDesign:
 
     Examples
     --------
-    The first design has yet to be searched for a crowd with the agreement that it names:
-
-    >>> design = AgreementDesign(queries=12, pairs=21, workers=10, true=0.75).searched()
+    >>> design = AgreementDesign(queries=12, pairs=21, workers=10, true=0.75)
     >>> design.resized("queries", 24).queries
     24
     """
+
+    varies: ClassVar[tuple[str, ...]] = ("queries", "pairs", "workers")
 
     queries: int
     pairs: int
@@ -99,9 +99,13 @@ class AgreementDesign:
         """
         return replace(self, rho=_search(self, self.true))
 
+    def ready(self) -> Self:
+        """Return the design with the measure found, if it is not yet."""
+        return self.searched() if math.isnan(self.rho) else self
+
     def size(self, vary: str) -> int:
         """Return ``queries``, ``pairs`` or ``workers``."""
-        return int(getattr(self, vary))
+        return size_of(self, self.varies, vary)
 
     def resized(self, vary: str, size: int) -> Self:
         """Return the study with another number of one of them, and the same measure."""
@@ -166,6 +170,8 @@ class DifferenceDesign:
     0.8
     """
 
+    varies: ClassVar[tuple[str, ...]] = AgreementDesign.varies
+
     study: AgreementDesign
     other: float
     same_choice: float = 0.8
@@ -200,6 +206,10 @@ class DifferenceDesign:
                 cure=f"give --same-choice from {least:.2f} to {most:.2f}",
             )
         return found
+
+    def ready(self) -> Self:
+        """Return the design with both measures found, if they are not yet."""
+        return self.searched() if math.isnan(self.study.rho) or math.isnan(self.rho_other) else self
 
     def size(self, vary: str) -> int:
         """Return ``queries``, ``pairs`` or ``workers``."""

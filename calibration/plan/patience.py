@@ -6,7 +6,7 @@ Summaries are those of `calibration.patience.simulate.simulate_summaries`, stret
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from calibration.inference.results import NotIdentifiedError
 from calibration.patience.pairs import JudgedSummaries, Summaries, summary_pairs
 from calibration.patience.preferences import NAME, fit_patience_from_preferences
 from calibration.patience.simulate import KINDS, Judges, simulate_preferences, simulate_summaries
-from calibration.plan.simulation import MOST, NOTHING, Outcome, people_needed
+from calibration.plan.simulation import MOST, NOTHING, Outcome, people_needed, size_of
 from calibration.tables.preferences import pair_votes
 from metrics.arrays import Places
 
@@ -76,6 +76,8 @@ class PatienceDesign:
     14
     """
 
+    varies: ClassVar[tuple[str, ...]] = ("queries", "pairs", "workers")
+
     queries: int
     pairs: int
     workers: int
@@ -101,9 +103,13 @@ class PatienceDesign:
         """Return the design with its queries made."""
         return replace(self, stock=_stock(self.text_chars))
 
+    def ready(self) -> Self:
+        """Return the design with its queries made, if they are not yet."""
+        return self.stocked() if self.stock is None else self
+
     def size(self, vary: str) -> int:
         """Return ``queries``, ``pairs`` or ``workers``."""
-        return int(getattr(self, vary))
+        return size_of(self, self.varies, vary)
 
     def resized(self, vary: str, size: int) -> Self:
         """Return the study with another number of one of them."""

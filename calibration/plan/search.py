@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from numbers import Integral, Real
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from scipy.special import ndtr, ndtri, stdtrit
 
 from calibration.plan.simulation import POWER, Design, Outcome, PlanRow, Track, untracked
 from metrics.engine import Engine, open_engine
+from metrics.errors import input_fault
 from metrics.results import Overview, Summarised
 
 LARGEST_FACTOR = 16
@@ -137,6 +139,11 @@ class Wish:
     power : float or None
         The share of studies that shall tell the truth from the value it is to be told from.
 
+    Raises
+    ------
+    InputError
+        If both are given, a width is not above 0, or a share is not between 0 and 1.
+
     Examples
     --------
     >>> Wish(width=0.1)
@@ -146,6 +153,16 @@ class Wish:
     width: float | None = None
     sure: float = 0.5
     power: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        if self.width is not None and self.power is not None:
+            raise input_fault("a wish has a width or a power, and not both", cure="plan once for each")
+        for name, most in (("width", math.inf), ("sure", 1.0), ("power", 1.0)):
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, Real) and 0 < float(value) < most):
+                cure = "give a number above 0" if name == "width" else "give a share between 0 and 1"
+                raise input_fault(f"Wish: {name} is {value!r}", cure=cure)
 
     def unsure(self, row: PlanRow) -> float:
         """Return by what share of itself the size needed may be off, since so few studies were simulated (95 %).
@@ -201,7 +218,7 @@ class Plan(Summarised):
     Examples
     --------
     >>> import prefcal
-    >>> design = prefcal.AgreementDesign(queries=12, pairs=21, workers=10, true=0.75).searched()
+    >>> design = prefcal.AgreementDesign(queries=12, pairs=21, workers=10, true=0.75)
     >>> found = prefcal.plan(design, "queries", prefcal.Wish(), studies=20)
     >>> [row.size for row in found.rows], found.needed
     ([6, 12, 24], None)
@@ -238,7 +255,7 @@ class Plan(Summarised):
 def plan(
     design: Design,
     vary: str,
-    wish: Wish,
+    wish: Wish | None = None,
     *,
     studies: int = 200,
     seed: int = 1,
@@ -259,8 +276,8 @@ def plan(
         The study one has in mind.
     vary : str
         Which of its sizes may change.
-    wish : Wish
-        What it shall reach.
+    wish : Wish, optional
+        What it shall reach; by default no size is searched.
     studies, seed
         How many studies of each size are drawn, and what decides all of them.
     jobs : int
@@ -278,7 +295,7 @@ def plan(
     Raises
     ------
     InputError
-        If the design has no such size, or cannot be simulated.
+        If the design has no such size, a size is no whole number from 1, or it cannot be simulated.
     PrefcalError
         If the cluster does not answer, or workers are lost.
 
@@ -287,14 +304,30 @@ def plan(
     How wide the interval of an agreement will be, for 6, 12 and 24 queries:
 
     >>> import prefcal
-    >>> design = prefcal.AgreementDesign(queries=12, pairs=21, workers=10, true=0.75).searched()
+    >>> design = prefcal.AgreementDesign(queries=12, pairs=21, workers=10, true=0.75)
     >>> found = prefcal.plan(design, "queries", prefcal.Wish(), studies=20)
     >>> found.frame()["width"].round(2).to_dict()
     {6: 0.21, 12: 0.13, 24: 0.09}
     """
-    drawn = Studies(design=design, vary=vary, count=studies, seed=seed)
+    _check(design, wish, studies)
+    for size in (*design.varies, vary):
+        design.size(size)
+    drawn = Studies(design=design.ready(), vary=vary, count=studies, seed=seed)
     with open_engine(jobs=jobs, scheduler=scheduler) as engine:
-        return _searched(wish, drawn, lambda size: drawn.row(size, engine, track))
+        return _searched(wish or Wish(), drawn, lambda size: drawn.row(size, engine, track))
+
+
+def _check(design: object, wish: object, studies: object) -> None:
+    """Raise `InputError` where an argument of `plan` is something else than it should be."""
+    if not isinstance(design, Design):
+        raise input_fault(
+            f"{design!r} is no design of a study",
+            cure="give one, such as AgreementDesign(queries=12, pairs=21, workers=10, true=0.75)",
+        )
+    if wish is not None and not isinstance(wish, Wish):
+        raise input_fault(f"{wish!r} is no Wish", cure="give one, such as Wish(width=0.1) or Wish(power=0.8)")
+    if not isinstance(studies, Integral) or studies < 1:
+        raise input_fault(f"studies is {studies!r}", cure="give a whole number, 1 or more; 200 is usual")
 
 
 def _searched(wish: Wish, drawn: Studies, simulated: Callable[[int], PlanRow]) -> Plan:

@@ -15,10 +15,11 @@ Tastes and factors are a person's in all queries that they judge.
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple, Protocol, Self, TypeAlias
+from numbers import Integral
+from typing import ClassVar, NamedTuple, Protocol, Self, TypeAlias, runtime_checkable
 
 import numpy as np
 from scipy.stats import binomtest
@@ -26,6 +27,7 @@ from scipy.stats import binomtest
 from calibration.inference.davidson import choice_probabilities
 from metrics.agreement.people import VotesByPerson, crossing
 from metrics.arrays import Bools, Floats, Ints, Places
+from metrics.errors import input_fault, listed
 
 POWER = 0.8
 """Of what is detectable, and the share of studies behind `PlanRow.width_most`."""
@@ -63,8 +65,9 @@ NOTHING = Outcome(estimate=math.nan, low=-math.inf, high=math.inf)
 """A study in which the wanted parameter cannot be told."""
 
 
+@runtime_checkable
 class Design(Protocol):
-    """A study to be: its size and what is true of its people."""
+    """A study to be: its size and what is true of its people. ``varies`` are the names of its sizes."""
 
     @property
     def log_scale(self) -> bool:
@@ -74,8 +77,13 @@ class Design(Protocol):
     def truth(self) -> float:
         """Return what the study would find if it were endless."""
 
+    varies: ClassVar[tuple[str, ...]]
+
+    def ready(self) -> Self:
+        """Return the design with everything searched or made that a simulation needs."""
+
     def size(self, vary: str) -> int:
-        """Return one of its sizes."""
+        """Return one of its sizes; raises `InputError` where it has none of that name, or it is no number of something."""
 
     def resized(self, vary: str, size: int) -> Self:
         """Return the same study with another size."""
@@ -91,6 +99,17 @@ class Design(Protocol):
 
     def simulated(self, rng: np.random.Generator) -> Outcome:
         """Draw a study and return what the package would print."""
+
+
+def size_of(design: object, sizes: Sequence[str], name: str) -> int:
+    """Return a size of a design; raises `InputError` where there is none of that name, or it is no whole number from 1."""
+    kind = type(design).__name__
+    if name not in sizes:
+        raise input_fault(f"{name!r} is no size of {kind}", cure=f"use one of {listed(sizes)}")
+    value = getattr(design, name)
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        raise input_fault(f"{kind}: {name} is {value!r}", cure="give a whole number, 1 or more")
+    return int(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

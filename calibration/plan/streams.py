@@ -11,7 +11,7 @@ S_0 is the weight of a silent day on which a system kept quiet, relative to that
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from calibration.durations.checks import simulate_totals
 from calibration.durations.fit import fit_durations, interval_methods
 from calibration.inference.results import NotIdentifiedError
 from calibration.inference.uncertainty import StudentT, Uncertainty
-from calibration.plan.simulation import MOST, NOTHING, Outcome
+from calibration.plan.simulation import MOST, NOTHING, Outcome, size_of
 from calibration.push.errors import STRONG_GAIN, FiellerRatios, RawWeights
 from calibration.push.notes import silent_days
 from calibration.push.pairs import WEIGHTS
@@ -55,6 +55,8 @@ class AwayDesign:
     'mean'
     """
 
+    varies: ClassVar[tuple[str, ...]] = ("workers", "days")
+
     workers: int
     days: int
     mean_hours: float
@@ -72,9 +74,13 @@ class AwayDesign:
         """M_A or S_A in hours."""
         return self.mean_hours if self.what == "mean" else self.sd_hours
 
+    def ready(self) -> Self:
+        """Return the design itself: nothing has to be searched."""
+        return self
+
     def size(self, vary: str) -> int:
         """Return ``workers`` or ``days``."""
-        return int(getattr(self, vary))
+        return size_of(self, self.varies, vary)
 
     def resized(self, vary: str, size: int) -> Self:
         """Return the study with another number of one of them."""
@@ -137,6 +143,8 @@ class SilenceDesign:
     0.25
     """
 
+    varies: ClassVar[tuple[str, ...]] = ("workers", "pairs", "topics")
+
     workers: int
     pairs: int
     topics: int
@@ -155,9 +163,13 @@ class SilenceDesign:
         """The true S_0 / G_E."""
         return self.true
 
+    def ready(self) -> Self:
+        """Return the design itself: nothing has to be searched."""
+        return self
+
     def size(self, vary: str) -> int:
         """Return ``workers``, ``pairs`` or ``topics``."""
-        return int(getattr(self, vary))
+        return size_of(self, self.varies, vary)
 
     def resized(self, vary: str, size: int) -> Self:
         """Return the study with another number of one of them."""

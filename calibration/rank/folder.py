@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
@@ -25,6 +25,7 @@ RANKING_COLUMNS = (
     "win_rate",
     "win_low",
     "win_high",
+    "win_rate_raw",
     "worth",
     "worth_low",
     "worth_high",
@@ -48,6 +49,10 @@ class Ranking(Summarised):
         Of all intervals, and of all ranks of a task at once.
     notes : tuple of str
         What to know of a task before using its numbers, one sentence each.
+    too_few : mapping of str to str
+        Task -> the sentence that people or topics are too few to say who is ahead; only tasks of which this holds.
+    knows_workers : bool
+        Whether it is known who judged. If not, intervals are over topics alone.
 
     Examples
     --------
@@ -72,6 +77,13 @@ class Ranking(Summarised):
     duels: pd.DataFrame
     level: float
     notes: tuple[str, ...]
+    too_few: Mapping[str, str] = field(default_factory=dict)
+    knows_workers: bool = True
+
+    @property
+    def samples(self) -> str:
+        """What intervals are over: topics and people, or topics."""
+        return "topics and people" if self.knows_workers else "topics"
 
     def frame(self) -> pd.DataFrame:
         """Return the ranking by task and system, the best first."""
@@ -151,6 +163,8 @@ def write_ranking(
         "files": {name: digest_of(text.encode()) for name, text in texts.items()},
         "level": ranking.level,
         "notes": list(ranking.notes),
+        "too_few": dict(ranking.too_few),
+        "knows_workers": ranking.knows_workers,
     }
     for name, text in texts.items():
         write_whole(folder / name, text)
@@ -182,6 +196,8 @@ def read_ranking(folder: str | Path) -> Ranking | None:
         duels=_frame(folder / DUELS, DUEL_COLUMNS),
         level=record["level"],
         notes=tuple(record["notes"]),
+        too_few=dict(record.get("too_few", {})),
+        knows_workers=bool(record.get("knows_workers", True)),
     )
 
 

@@ -11,6 +11,7 @@ Every topic weighs the same, and on a topic every opponent, however many judgmen
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -18,12 +19,21 @@ import pandas as pd
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from calibration.rank.crossed import Influence
-from calibration.tables.preferences import completed, counted_judgments, systems_shown
+from calibration.inference.sides import SideAdjustment, without_side
+from calibration.rank.crossed import CrossedClusters, Influence, model_part
+from calibration.tables.preferences import (
+    WORKERS_UNKNOWN,
+    completed,
+    counted_judgments,
+    knows_workers,
+    systems_shown,
+)
+from calibration.tables.study import StudyRecord
 from metrics.arrays import Bools, Floats, Ints
+from metrics.errors import input_fault
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class JudgedSystems:
     """n judgments of one task; codes count from 0 without holes.
 
@@ -37,8 +47,12 @@ class JudgedSystems:
         The system on either side.
     for_left : (n,) ndarray of float
         1 where the left one was preferred, 0 where the right one was, 0.5 for a tie.
-    topic, worker : (n,) ndarray of int
-        What was judged, and by whom.
+    topic : (n,) ndarray of int
+        What was judged.
+    worker : (n,) ndarray of int or None
+        By whom; None where that is not known.
+    has_drawn_sides : bool
+        Who stood on which side was drawn by lot.
     """
 
     task: str
@@ -47,7 +61,13 @@ class JudgedSystems:
     right: Ints
     for_left: Floats
     topic: Ints
-    worker: Ints
+    worker: Ints | None
+    has_drawn_sides: bool = True
+
+    @cached_property
+    def crossing(self) -> CrossedClusters:
+        """Who judged what."""
+        return CrossedClusters(self.topic, self.worker)
 
     @property
     def is_tie(self) -> Bools:
@@ -93,7 +113,11 @@ def _components(
 
 
 def tasks_judged(
-    tables: Mapping[str, pd.DataFrame], *, exclude: bool = True, complete_only: bool = False
+    tables: Mapping[str, pd.DataFrame],
+    *,
+    exclude: bool = True,
+    complete_only: bool = False,
+    study: StudyRecord | None = None,
 ) -> Iterator[JudgedSystems]:
     """Yield the judgments of every task that has one that counts, in alphabetical order.
 
@@ -105,27 +129,41 @@ def tasks_judged(
         Leave out excluded workers. Withdrawn workers and validation repeats never count.
     complete_only : bool
         Leave out workers who did not complete the study too.
+    study : StudyRecord or None
+        study.json of the tables, which says of which tasks the sides were drawn by lot; without it, of none.
+
+    Raises
+    ------
+    InputError
+        If only those who completed the study are to count, and nobody knows who judged.
     """
     preferences, workers = tables["preferences"], tables.get("workers")
     if complete_only:
+        if not knows_workers(preferences):
+            raise input_fault(WORKERS_UNKNOWN, cure="count everybody's judgments")
         preferences = preferences[preferences["worker"].isin(completed(workers))]
     for task, rows in counted_judgments(preferences, workers=workers, exclude=exclude).groupby(
         "task", observed=True
     ):
-        yield _judgments(str(task), rows)
+        drawn = study is not None and study.drew_sides(str(task))
+        yield _judgments(str(task), rows, has_drawn_sides=drawn)
 
 
-def _judgments(task: str, rows: pd.DataFrame) -> JudgedSystems:
+def _judgments(task: str, rows: pd.DataFrame, *, has_drawn_sides: bool) -> JudgedSystems:
+    """Return the judgments of a task, ordered by topic and worker: sums over both then read memory in order."""
     codes, systems = pd.factorize(pd.concat(systems_shown(rows)), sort=True)
-    choice = rows["choice"]
+    choice, topic = rows["choice"], pd.factorize(rows["topic"])[0]
+    worker = pd.factorize(rows["worker"])[0] if knows_workers(rows) else None
+    order = np.argsort(topic if worker is None else topic * len(rows) + worker, kind="stable")
     return JudgedSystems(
         task=task,
         systems=tuple(map(str, systems)),
-        left=codes[: len(rows)],
-        right=codes[len(rows) :],
-        for_left=np.select([choice == "left", choice == "right"], [1.0, 0.0], 0.5),
-        topic=pd.factorize(rows["topic"])[0],
-        worker=pd.factorize(rows["worker"])[0],
+        left=codes[: len(rows)][order],
+        right=codes[len(rows) :][order],
+        for_left=np.select([choice == "left", choice == "right"], [1.0, 0.0], 0.5)[order],
+        topic=topic[order],
+        worker=None if worker is None else worker[order],
+        has_drawn_sides=has_drawn_sides,
     )
 
 
@@ -136,7 +174,9 @@ class JudgedShares:
     Attributes
     ----------
     value : (k,) ndarray of float
-        Win rates, or shares of couples.
+        Win rates, or shares of couples, without an effect of the side where sides were not drawn.
+    raw : (k,) ndarray of float
+        The same as people voted.
     topics, judgments : (k,) ndarray of int
         How many have a part in each.
     influence : Influence
@@ -144,6 +184,7 @@ class JudgedShares:
     """
 
     value: Floats
+    raw: Floats
     topics: Ints
     judgments: Ints
     influence: Influence
@@ -166,8 +207,13 @@ class Duels:
     shares: JudgedShares
 
 
-def win_rates(judged: JudgedSystems) -> JudgedShares:
-    """Return the win rate of every system, in the order of ``judged.systems``."""
+def side_adjustment(judged: JudgedSystems) -> SideAdjustment | None:
+    """Return what the side added to each vote; None where sides were drawn by lot, and votes stay as they are."""
+    return None if judged.has_drawn_sides else without_side(judged.left, judged.right, judged.for_left)
+
+
+def win_rates(judged: JudgedSystems, adjustment: SideAdjustment | None = None) -> JudgedShares:
+    """Return the win rate of every system, in the order of ``judged.systems``, by votes adjusted as `side_adjustment` says."""
     systems = len(judged.systems)
     system = np.stack([judged.left, judged.right])
     couple, couples = pd.factorize(judged.topic * systems**2 + judged.couple)
@@ -176,23 +222,24 @@ def win_rates(judged: JudgedSystems) -> JudgedShares:
     opponents = np.bincount(cell.reshape(2, -1)[:, _first_of_each(couple, len(couples))].ravel())
     return _shares(
         judged,
+        adjustment,
         estimate=system,
-        vote=np.stack([judged.for_left, 1 - judged.for_left]),
+        is_left=np.array([[True], [False]]),
         weight=1 / (votes[couple] * opponents[cell.reshape(2, -1)]),
         topics=np.bincount(cells % systems),
     )
 
 
-def duels(judged: JudgedSystems) -> Duels:
-    """Return the share of the first system of every couple that was judged, in the order of the names."""
+def duels(judged: JudgedSystems, adjustment: SideAdjustment | None = None) -> Duels:
+    """Return the share of the first system of every couple that was judged, in the order of the names; votes as in `win_rates`."""
     systems = len(judged.systems)
     couple, keys = pd.factorize(judged.couple, sort=True)
     cell, cells = pd.factorize(judged.topic * len(keys) + couple)
-    for_first = np.where(judged.left < judged.right, judged.for_left, 1 - judged.for_left)
     shares = _shares(
         judged,
+        adjustment,
         estimate=couple[None],
-        vote=for_first[None],
+        is_left=(judged.left < judged.right)[None],
         weight=1 / np.bincount(cell)[cell][None],
         topics=np.bincount(cells % len(keys)),
     )
@@ -214,20 +261,52 @@ def _first_of_each(code: Ints, codes: int) -> Ints:
 
 
 def _shares(
-    judged: JudgedSystems, *, estimate: Ints, vote: Floats, weight: Floats, topics: Ints
+    judged: JudgedSystems,
+    adjustment: SideAdjustment | None,
+    *,
+    estimate: Ints,
+    is_left: Bools,
+    weight: Floats,
+    topics: Ints,
 ) -> JudgedShares:
-    """Return weighted means of votes by estimate; ``weight`` adds up to 1 on each topic of an estimate."""
+    """Return weighted means of votes by estimate.
+
+    Parameters
+    ----------
+    judged, adjustment
+        The votes, and what to take off those for the left.
+    estimate : (m, n) ndarray of int
+        To which estimates a judgment adds.
+    is_left : ndarray of bool, broadcast to (m, n)
+        Whether it adds the vote for its left system, else that for its right one.
+    weight : (m, n) ndarray of float
+        Adding up to 1 on each topic of an estimate.
+    topics : (k,) ndarray of int
+        How many topics an estimate has.
+    """
     weight = weight / topics[estimate]
-    value = np.asarray(np.bincount(estimate.ravel(), (weight * vote).ravel()), dtype=np.float64)
+    for_left = judged.for_left if adjustment is None else judged.for_left - adjustment.excess
+    vote = np.where(is_left, for_left, 1 - for_left)
+    value = _by_estimate(estimate, weight * vote)
+    raw = value
+    model = None
+    if adjustment is not None and adjustment.is_separable:
+        raw = _by_estimate(estimate, weight * np.where(is_left, judged.for_left, 1 - judged.for_left))
+        model = model_part(adjustment, estimate, np.where(is_left, weight, -weight))
     return JudgedShares(
         value=value,
+        raw=raw,
         topics=topics,
         judgments=np.bincount(estimate.ravel()),
         influence=Influence(
             estimate=estimate,
             error=weight * (vote - value[estimate]),
             weight=weight,
-            topic=judged.topic,
-            worker=judged.worker,
+            crossing=judged.crossing,
+            model=model,
         ),
     )
+
+
+def _by_estimate(estimate: Ints, values: Floats) -> Floats:
+    return np.asarray(np.bincount(estimate.ravel(), values.ravel()), dtype=np.float64)

@@ -1,21 +1,24 @@
 """The ranking of the systems of each task: win rates, worths, the ranks left open, and all duels, as frames."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from calibration.rank.crossed import Errors, Variances, certainly_above, pointwise_level, rank_ranges
+from calibration.rank.crossed import Errors, Variances, above_at_once, rank_ranges
 from calibration.rank.folder import Ranking
 from calibration.rank.judgments import (
-    JudgedShares,
+    Duels,
     JudgedSystems,
     duels,
-    is_balanced,
+    side_adjustment,
     tasks_judged,
     win_rates,
 )
+from calibration.rank.notes import notes_on, notes_on_names, notes_on_worths, too_few
 from calibration.rank.worths import Worths, fit_worths, no_worths, unconnected
+from calibration.tables.study import StudyRecord
 from metrics.agreement.comparison import holm
 from metrics.arrays import Floats, Ints
 from metrics.errors import Fault, InputError, input_fault
@@ -30,7 +33,7 @@ def rank_systems(
     level: float = LEVEL,
     exclude: bool = True,
     complete_only: bool = False,
-    seed: int = 1,
+    study: StudyRecord | None = None,
     place: str = "preferences",
 ) -> Ranking:
     """Say which systems of each task people prefer.
@@ -47,8 +50,9 @@ def rank_systems(
         Leave out excluded workers; withdrawn ones and validation repeats never count.
     complete_only : bool
         Count only workers who completed the study.
-    seed : int
-        Decides the draws behind the ranks.
+    study : StudyRecord, optional
+        study.json of the tables. In tasks of a study that was served, sides were drawn by lot, and win rates are as people voted;
+        in all others they are without the effect of the side.
     place : str
         What faults name.
 
@@ -63,7 +67,7 @@ def rank_systems(
             path=place,
             cure="only tasks of pairs are ranked",
         )
-    judged = list(tasks_judged(tables, exclude=exclude, complete_only=complete_only))
+    judged = list(tasks_judged(tables, exclude=exclude, complete_only=complete_only, study=study))
     if not judged:
         raise input_fault("no preference counts", path=place, cure="see who has judged, and who is excluded")
     if task is not None:
@@ -75,13 +79,15 @@ def rank_systems(
             )
         judged = named
     connected, notes = _connected(judged, place)
-    rng = np.random.default_rng(seed)
-    ranked = [_ranked(one, level, rng) for one in connected]
+    notes += notes_on_names(tables["preferences"])
+    ranked = {each.task: _ranked(each, level) for each in connected}
     return Ranking(
-        ranking=pd.concat([frame for frame, _, _ in ranked], ignore_index=True),
-        duels=pd.concat([frame for _, frame, _ in ranked], ignore_index=True),
+        ranking=pd.concat([each.ranking for each in ranked.values()], ignore_index=True),
+        duels=pd.concat([each.duels for each in ranked.values()], ignore_index=True),
         level=level,
-        notes=(*notes, *(note for _, _, known in ranked for note in known)),
+        notes=(*notes, *(note for each in ranked.values() for note in each.notes)),
+        too_few={task: each.too_few for task, each in ranked.items() if each.too_few},
+        knows_workers=all(each.worker is not None for each in connected),
     )
 
 
@@ -93,56 +99,75 @@ def _connected(judged: list[JudgedSystems], place: str) -> tuple[list[JudgedSyst
     InputError
         If no task is left.
     """
-    apart = {one.task: groups for one in judged if (groups := unconnected(one))}
-    problems = {
-        task: f"task {task}: no comparison connects the systems {groups}, so they have no common order"
-        for task, groups in apart.items()
-    }
-    cure = "collect judgments between the groups, or make a task of each"
-    if len(apart) == len(judged):
-        raise InputError([Fault(problem=problem, cure=cure, path=place) for problem in problems.values()])
-    return [one for one in judged if one.task not in apart], [
-        f"{problem}; it is left out" for problem in problems.values()
+    faults = {each.task: _apart(each, groups) for each in judged if (groups := unconnected(each))}
+    if len(faults) == len(judged):
+        raise InputError([Fault(problem=problem, cure=cure, path=place) for problem, cure in faults.values()])
+    return [each for each in judged if each.task not in faults], [
+        f"{problem}; it is left out" for problem, _ in faults.values()
     ]
 
 
-def _ranked(
-    judged: JudgedSystems, level: float, rng: np.random.Generator
-) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
-    """Return the ranking, the duels and the notes of one task."""
-    worths, why_none = _worths(judged)  # first what takes more memory than all below
-    duel_rows = _duel_rows(judged, level)
-    rates = win_rates(judged)
-    variances = rates.influence.covariances()
-    rank_low, rank_high = ranks_left_open(rates.value, variances, level, rng)
-    errors = variances.of_one_each().errors()
-    ranking = pd.DataFrame(
-        {
-            "task": judged.task,
-            "system": judged.systems,
-            "topics": rates.topics,
-            "judgments": rates.judgments,
-            **_with_ends("win_rate", "win_low", "win_high", rates.value, errors, level, within=(0, 1)),
-            **_worth_columns(worths, len(judged.systems), level),
-            "rank_low": rank_low,
-            "rank_high": rank_high,
-        }
+def _apart(judged: JudgedSystems, groups: str) -> tuple[str, str]:
+    """Return what is wrong with a task whose systems, or items of topics, no comparison connects, and its cure."""
+    topics = int(judged.topic.max()) + 1
+    places = np.concatenate([judged.left, judged.right]) * topics + np.tile(judged.topic, 2)
+    items = len(judged.systems)
+    if len(np.unique(places)) == items and topics > 1:  # each was judged on one topic alone
+        what = f"its {items:,} items belong to one of {topics:,} topics each, and items of different topics never meet"
+        return f"task {judged.task}: {what}, so they have no common order", "make a task of each topic"
+    return (
+        f"task {judged.task}: no comparison connects the systems {groups}, so they have no common order",
+        "collect judgments between the groups, or make a task of each",
     )
+
+
+class _RankedTask(NamedTuple):
+    """What is known of one task: frames as in `Ranking`, its notes, and what too few people or topics forbid."""
+
+    ranking: pd.DataFrame
+    duels: pd.DataFrame
+    notes: list[str]
+    too_few: str
+
+
+def _ranked(judged: JudgedSystems, level: float) -> _RankedTask:
+    """Return the ranking of one task."""
+    worths, why_none = _worths(judged)  # first what takes more memory than all below
+    adjustment = side_adjustment(judged)
+    met = duels(judged, adjustment)
+    rates = win_rates(judged, adjustment)
+    few = too_few(judged, rates)
+    variances = rates.influence.covariances()
+    rank_low, rank_high = ranks_left_open(rates.value, variances, level)
+    errors = variances.of_each().errors()
+    columns = {
+        "task": judged.task,
+        "system": judged.systems,
+        "topics": rates.topics,
+        "judgments": rates.judgments,
+        **_with_ends("win_rate", "win_low", "win_high", rates.value, errors, level, within=(0, 1)),
+        "win_rate_raw": rates.raw,
+        **_worth_columns(worths, len(judged.systems), level, known=not few),
+        "rank_low": rank_low,
+        "rank_high": rank_high,
+    }
     best_first = np.argsort(-np.round(rates.value, 12), kind="stable")
-    notes = [f"{judged.task}: {note}" for note in _notes(judged, rates, errors, worths, why_none)]
-    return ranking.iloc[best_first], duel_rows, notes
+    notes = [
+        *notes_on(judged, rates, errors, met, adjustment),
+        *notes_on_worths(worths, why_none, adjustment),
+    ]
+    return _RankedTask(
+        ranking=pd.DataFrame(columns).iloc[best_first],
+        duels=_duel_rows(judged, met, level, known=not few),
+        notes=[f"{judged.task}: {note}" for note in notes],
+        too_few=few,
+    )
 
 
-def ranks_left_open(
-    value: Floats, variances: Variances, level: float, rng: np.random.Generator
-) -> tuple[Ints, Ints]:
+def ranks_left_open(value: Floats, variances: Variances, level: float) -> tuple[Ints, Ints]:
     """Return the best and the worst rank of each win rate that intervals of all differences at once allow."""
-    differences = variances.of_differences().errors()
-    if np.isnan(differences.df).all():
-        return rank_ranges(np.zeros((len(value), len(value)), dtype=bool))
-    df = float(np.nanmin(differences.df))
-    each = pointwise_level(variances.total(), df, level, rng)
-    return rank_ranges(certainly_above(value, differences, each))
+    reach = variances.of_differences().errors().simultaneous_reach(level, len(value))
+    return rank_ranges(above_at_once(value, reach))
 
 
 def _worths(judged: JudgedSystems) -> tuple[Worths | None, str]:
@@ -156,10 +181,12 @@ def _worths(judged: JudgedSystems) -> tuple[Worths | None, str]:
         return None, str(error)
 
 
-def _worth_columns(worths: Worths | None, systems: int, level: float) -> dict[str, Floats]:
+def _worth_columns(worths: Worths | None, systems: int, level: float, *, known: bool) -> dict[str, Floats]:
     unknown = np.full(systems, np.nan)
     if worths is None:
         return {"worth": unknown, "worth_low": unknown, "worth_high": unknown}
+    if not known:
+        return {"worth": worths.worth, "worth_low": unknown, "worth_high": unknown}
     return _with_ends("worth", "worth_low", "worth_high", worths.worth, worths.variances.errors(), level)
 
 
@@ -175,16 +202,17 @@ def _with_ends(
 ) -> dict[str, Floats]:
     reach = errors.reach(level)
     return {
-        name: value,
-        low: np.maximum(within[0], value - reach),
-        high: np.minimum(within[1], value + reach),
+        name: np.clip(value, *within),
+        low: np.clip(value - reach, *within),
+        high: np.clip(value + reach, *within),
     }
 
 
-def _duel_rows(judged: JudgedSystems, level: float) -> pd.DataFrame:
-    """Return every duel of a task; p is that of a share of one half."""
-    met = duels(judged)
+def _duel_rows(judged: JudgedSystems, met: Duels, level: float, *, known: bool) -> pd.DataFrame:
+    """Return every duel of a task; p is that of a share of one half. Nothing but shares where people or topics are too few."""
     errors = met.shares.influence.variances().errors()
+    if not known:
+        errors = errors.unknown()
     p = errors.p_values(met.shares.value - 0.5)
     names = np.array(judged.systems, dtype=object)
     return pd.DataFrame(
@@ -198,19 +226,3 @@ def _duel_rows(judged: JudgedSystems, level: float) -> pd.DataFrame:
             "p_holm": holm(p),
         }
     )
-
-
-def _notes(
-    judged: JudgedSystems, rates: JudgedShares, errors: Errors, worths: Worths | None, why_none: str
-) -> Iterator[str]:
-    """Yield what to know of the ranking of a task."""
-    if not is_balanced(judged):
-        yield "not every couple was judged on every topic; win rates are over those that were (unbalanced)"
-    if (rates.topics == 1).all():
-        yield "only one topic was judged, so nothing has an interval"
-    elif np.isnan(errors.df).any():
-        yield "where there is no interval, all topics are alike or there is only one: too few to say, not certainty"
-    if worths is None:
-        yield f"no worths: {why_none}"
-    elif np.isnan(worths.side):
-        yield "the side of a system cannot be told from its worth, so the worths have no side effect"

@@ -130,7 +130,7 @@ def fit_worths(judged: JudgedSystems, *, side: bool = True) -> Worths:
     counts, group = _counted(judged)
     columns = [counts.design, np.ones((len(counts.design), 1))] if side else [counts.design]
     design = np.hstack(columns)
-    if np.linalg.matrix_rank(design) < np.linalg.matrix_rank(counts.design) + side:
+    if _rank(design) < _rank(counts.design) + side:
         return fit_worths(judged, side=False)
     counts = _Counts(design=design, left=counts.left, right=counts.right, ties=counts.ties)
     parameters = design.shape[1]
@@ -161,6 +161,11 @@ def _counted(judged: JudgedSystems) -> tuple[_Counts, Ints]:
         np.bincount(group, judged.for_left == value, len(keys)).astype(np.float64) for value in (1, 0, 0.5)
     )
     return _Counts(design=design, left=left, right=right, ties=ties), group
+
+
+def _rank(design: Floats) -> int:
+    """Return the rank of a tall matrix of small whole numbers."""
+    return int(np.linalg.matrix_rank(design.T @ design, hermitian=True))
 
 
 def _start(counts: _Counts) -> float:
@@ -222,11 +227,10 @@ def _variances(judged: JudgedSystems, counts: _Counts, group: Ints, point: Float
         estimate=column,
         error=error,
         weight=(1 / counted)[column],
-        topic=judged.topic,
-        worker=judged.worker,
+        crossing=judged.crossing,
     )
     bread = _inverse_information(counts, point)[:systems]
-    return influence.covariances().through(bread).of_one_each()
+    return influence.covariances().through(bread).of_each()
 
 
 def _scores(judged: JudgedSystems, counts: _Counts, group: Ints, point: Floats) -> tuple[Ints, Floats]:

@@ -34,7 +34,7 @@ from calibration.inference.goodness import notes_on_few
 from calibration.inference.people import POWERS, CarelessClass, who_follows_nobody
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
 from calibration.inference.uncertainty import Replicates, StudentT
-from calibration.tables.preferences import resolved_sides
+from calibration.tables.preferences import WORKERS_UNKNOWN, knows_workers, resolved_sides
 from calibration.user_model.model import Diagnostic
 from metrics.arrays import Floats, Places
 
@@ -81,6 +81,8 @@ def fit_consistency(
     NotIdentifiedError
         If no pair was shown twice to the same worker, or habit alone leaves no repeat to be inconsistent.
     """
+    if not knows_workers(preferences):
+        raise NotIdentifiedError(WORKERS_UNKNOWN)
     rows = repeats(preferences)
     if rows.empty:
         raise NotIdentifiedError("no pair was shown twice to the same worker")
@@ -281,6 +283,8 @@ def random_clickers(judged: pd.DataFrame) -> tuple["pd.Index[str]", CarelessClas
     (Index of str, CarelessClass) or None
         The judges, in the order of the posteriors.
     """
+    if not knows_workers(judged):
+        return None
     sided = judged[judged["vote"].isin(["votes_a", "votes_b"])]
     worker, judges = pd.factorize(sided["worker"])
     pair = sided.groupby(_PAIR, observed=True).ngroup().to_numpy()

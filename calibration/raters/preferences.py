@@ -9,7 +9,8 @@ they have the worker as a unit too.
 
 Position bias: how far people lean to one side of the screen when they choose one.
 
-An intercept-only logit of left against right among the answers for one side, with the covariance clustered by worker.
+An intercept-only logit of left against right among the answers for one side, with the covariance clustered by worker, or by topic
+where who judged is not known.
 Validation repeats do not count. Where sides are drawn by lot for every judgment a lean is noise; where a pair was always
 shown the same way round it cannot be told from a liking for the systems that stood there, and a warning says so.
 """
@@ -34,7 +35,7 @@ from calibration.raters.agreement import (
     fleiss_kappa,
 )
 from calibration.raters.consistency import clopper_pearson
-from calibration.tables.preferences import judged_pairs, resolved_sides
+from calibration.tables.preferences import judged_pairs, knows_workers, resolved_sides
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.agreement import QueryMean, mean_by_query
 from metrics.arrays import Floats
@@ -98,7 +99,7 @@ def fit_rater_agreement(
         unit="agreement beyond chance",
         method=f"pairs as items, {options} categories",
         uncertainty=coefficient_uncertainty(ratings, rng=rng, resamples=resamples),
-        n_workers=int(ratings.worker.max()) + 1,
+        n_workers=int(ratings.worker.max()) + 1 if knows_workers(judged) else None,
         n_rows=len(ratings.item),
         details=MappingProxyType(details),
         diagnostics=tuple(_diagnostics(ratings, shown)),
@@ -108,7 +109,7 @@ def fit_rater_agreement(
 def _ratings(judged: pd.DataFrame, options: Literal[3, 4]) -> Ratings:
     """Return the judgments of pairs that have two or more."""
     names = judged[["task", "topic", "system_a", "system_b"]]
-    several = judged[judged.groupby(list(names.columns))["worker"].transform("size") > 1]
+    several = judged[names.groupby(list(names.columns), observed=True)["task"].transform("size") > 1]
     if several.empty:
         raise NotIdentifiedError("no pair has two judgments")
     item = several.groupby(list(names.columns)).ngroup().to_numpy()
@@ -117,7 +118,7 @@ def _ratings(judged: pd.DataFrame, options: Literal[3, 4]) -> Ratings:
     cluster[item] = topic
     return Ratings(
         item=item,
-        worker=pd.factorize(several["worker"])[0],
+        worker=pd.factorize(several["worker"])[0] if knows_workers(judged) else np.arange(len(several)),
         category=several["vote"].map(_CATEGORIES[options]).to_numpy(np.intp),
         cluster=cluster,
         values=np.arange(options, dtype=np.float64),
@@ -192,6 +193,8 @@ def fit_position_bias(preferences: pd.DataFrame, *, level: float = LEVEL) -> Cal
 
     logit P(left) = b;  Var(b) = W / (W - 1) sum_w (sum_j (y_wj - p))^2 / (n p (1 - p))^2
 
+    over workers w; over topics where who judged is not known.
+
     Parameters
     ----------
     preferences : DataFrame
@@ -215,7 +218,8 @@ def fit_position_bias(preferences: pd.DataFrame, *, level: float = LEVEL) -> Cal
     sided = first[first["choice"].isin(["left", "right"])]
     if sided.empty:
         raise NotIdentifiedError("nobody chose a side")
-    left = mean_by_query((sided["choice"] == "left").to_numpy(np.float64), sided["worker"])
+    cluster = "worker" if knows_workers(first) else "topic"
+    left = mean_by_query((sided["choice"] == "left").to_numpy(np.float64), sided[cluster])
     share = left.value
     is_open = 0 < share < 1 and left.standard_error > 0
     log_odds = math.log(share / (1 - share)) if 0 < share < 1 else math.copysign(math.inf, share - 0.5)
@@ -224,10 +228,10 @@ def fit_position_bias(preferences: pd.DataFrame, *, level: float = LEVEL) -> Cal
     return CalibrationResult(
         parameters=MappingProxyType({NAME: share}),
         unit="share",
-        method="intercept-only logit, clustered by worker",
+        method=f"intercept-only logit, clustered by {cluster}",
         uncertainty=MappingProxyType(
             {
-                "worker_sandwich": StudentT(
+                f"{cluster}_sandwich": StudentT(
                     centre=np.array([log_odds]),
                     cov=np.array([[error**2]]),
                     df=left.units - 1,
@@ -237,7 +241,7 @@ def fit_position_bias(preferences: pd.DataFrame, *, level: float = LEVEL) -> Cal
             if is_open
             else {}
         ),
-        n_workers=left.units,
+        n_workers=left.units if cluster == "worker" else None,
         n_rows=len(sided),
         details=MappingProxyType(
             {
@@ -248,7 +252,7 @@ def fit_position_bias(preferences: pd.DataFrame, *, level: float = LEVEL) -> Cal
                 "a_left_share": float((~sides["is_swapped"]).mean()),
             }
         ),
-        diagnostics=(*_on_lean(left, level), *_on_design(first, sides)),
+        diagnostics=(*_on_lean(left, level, cluster), *_on_design(first, sides)),
     )
 
 
@@ -274,7 +278,7 @@ def left_share_by_worker(preferences: pd.DataFrame, *, level: float = LEVEL) -> 
     )
 
 
-def _on_lean(left: QueryMean, level: float) -> Iterator[Diagnostic]:
+def _on_lean(left: QueryMean, level: float, cluster: str) -> Iterator[Diagnostic]:
     low, high = left.confidence_interval(level)
     if left.value in (0, 1):
         side = "left" if left.value else "right"
@@ -283,7 +287,7 @@ def _on_lean(left: QueryMean, level: float) -> Iterator[Diagnostic]:
         )
     elif left.units < 2:
         yield warning(
-            "one_worker", "With a single worker nothing is known about others: there is no interval."
+            f"one_{cluster}", f"With a single {cluster} nothing is known about others: there is no interval."
         )
     elif low > 1 / 2 or high < 1 / 2:
         yield warning(
@@ -292,7 +296,7 @@ def _on_lean(left: QueryMean, level: float) -> Iterator[Diagnostic]:
             f"the left one, {level:.0%} interval {low:.0%} to {high:.0%}.",
         )
     if left.units > 1:
-        yield from notes_on_few(workers=left.units)
+        yield from notes_on_few(**{f"{cluster}s": left.units})
 
 
 def _on_design(first: pd.DataFrame, sides: pd.DataFrame) -> Iterator[Diagnostic]:

@@ -63,10 +63,14 @@ class Column:
         The column must be there. Its cells must be filled too unless ``blank`` is set.
     blank : bool
         A required column whose cells may be empty.
+    all_or_none : bool
+        A column that may be missing, but whose cells are filled in all rows or in none.
     choices : tuple of str
         The only values allowed; empty when any is.
     low, high : float or None
         Bounds of a number, inclusive.
+    derived : callable or None
+        Makes the column of the others, where the file lacks it; else its cells must be filled.
     """
 
     name: str
@@ -74,9 +78,16 @@ class Column:
     doc: str
     required: bool = False
     blank: bool = False
+    all_or_none: bool = False
     choices: tuple[str, ...] = ()
     low: float | None = None
     high: float | None = None
+    derived: Callable[[pd.DataFrame], "pd.Series[Any]"] | None = None
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether no cell of the column may be empty."""
+        return (self.required and not self.blank) or self.derived is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +143,8 @@ class Table:
         return pd.DataFrame({c.name: pd.Series([], dtype=DTYPES[c.kind]) for c in self.columns})
 
 
+UNKNOWN_WORDS = frozenset({"na", "n/a", "#n/a", "nan", "nat", "null", "none", "<na>"})
+"""What R, pandas, SQL, JSON and spreadsheets write where nothing is known, in small letters."""
 _FLAGS = {
     "true": True,
     "True": True,
@@ -165,6 +178,8 @@ def misread(text: str, kind: Kind) -> tuple[str, str]:
     if kind is Kind.TIME and _WITHOUT_ZONE.fullmatch(text.strip()):
         in_utc = text.strip().replace(" ", "T") + "Z"
         return f"{text!r} has no time zone", f"write {in_utc} if it is UTC, else the offset in place of Z"
+    if text.strip().casefold() in UNKNOWN_WORDS:
+        return f"{text!r} is no {kind}", "leave the cell empty where nothing is known"
     return f"{text[:40]!r} is no {kind}", _CURES[kind]
 
 
@@ -229,7 +244,7 @@ def sound_names(cells: "pd.Series[Any]", column: Column) -> "pd.Series[Any] | No
     texts = cells.cat.categories.astype("str")
     blank = np.asarray((texts == "") | texts.str.isspace(), dtype=bool)
     names = texts[~blank]
-    if blank.any() and column.required and not column.blank:
+    if blank.any() and (column.all_or_none or column.is_filled):
         return None
     if column.choices and not names.isin(column.choices).all():
         return None

@@ -5,7 +5,7 @@ A folder may hold any of `calibration.tables.tables.TABLES`; unknown files and c
 
 import hashlib
 import io
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -152,10 +152,19 @@ def read_table(path: Path, table: Table, *, compact: bool = False) -> pd.DataFra
         pa.default_memory_pool().release_unused()  # what the column was read into
     frame = pd.DataFrame(columns, index=index)
     if not log.faults:
+        for name, values in _derived(frame, table):
+            frame[name] = _compact(values, table.key) if compact else values
         _check_rows(frame, table, log, lines)
     log.faults.sort(key=lambda fault: fault.line or 0)
     log.raise_if_any()
     return frame
+
+
+def _derived(frame: pd.DataFrame, table: Table) -> Iterator[tuple[str, "pd.Series[Any]"]]:
+    """Yield name and values of each column that the rows lack and that the others tell."""
+    for column in table.columns:
+        if column.derived is not None and len(frame) and frame[column.name].isna().all():
+            yield column.name, column.derived(frame).astype(DTYPES[column.kind])
 
 
 def _compact(values: "pd.Series[Any]", key: Collection[str]) -> "pd.Series[Any]":
@@ -181,6 +190,7 @@ def checked(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
     columns = {c.name: _converted(cells, index, c, log, lines) for c in table.columns}
     typed = pd.DataFrame(columns, index=index)
     if not log.faults:
+        typed = typed.assign(**dict(_derived(typed, table)))
         _check_rows(typed, table, log, lines)
     log.raise_if_any()
     return typed
@@ -193,7 +203,16 @@ def checked_tables(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame
     for name, frame in by_name(tables).items():
         if name not in TABLES:
             known = f"use one of {listed(sorted(TABLES), most=20)}"
-            faults.append(Fault(problem="no such table", cure=known, path=name))
+            faults.append(Fault(problem="no such table", cure=known, path=str(name)))
+            continue
+        if not isinstance(frame, pd.DataFrame):
+            faults.append(
+                Fault(
+                    problem=f"this is no frame, but {type(frame).__name__}",
+                    cure="give a DataFrame",
+                    path=name,
+                )
+            )
             continue
         try:
             found[name] = checked(frame, TABLES[name])
@@ -233,11 +252,20 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: str | Path) -> None
     folder = Path(folder)
     frames = checked_tables(tables)
     folder.mkdir(parents=True, exist_ok=True)
-    for name, frame in frames.items():
+    for name, checked_frame in frames.items():
+        frame = _without_unknown(checked_frame, TABLES[name])
         write_whole(folder / f"{name}.csv", csv_text(frame))
         buffer = io.BytesIO()
         frame.to_parquet(buffer, index=False)
         write_whole(folder / f"{name}.parquet", buffer.getvalue())
+
+
+def _without_unknown(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
+    """Leave out the columns that are filled in all rows or in none, where it is none."""
+    unknown = [
+        column.name for column in table.columns if column.all_or_none and frame[column.name].isna().all()
+    ]
+    return frame if frame.empty else frame.drop(columns=unknown)
 
 
 def csv_text(frame: pd.DataFrame) -> str:
@@ -310,6 +338,15 @@ def _check_header(raw: pd.DataFrame, table: Table, log: FaultLog) -> None:
             line=1,
             cure=_missing_cure(missing, names, table),
         )
+    others = [name for name in names if name not in table.column_names]
+    for column in table.columns:
+        near = meant(column.name, others, cutoff=_LIKELY) if column.all_or_none else None
+        if near and column.name not in names:
+            log.add(
+                f"column {column.name!r} is missing, and column {near!r} looks like it",
+                line=1,
+                cure=f"rename it to {column.name!r}, or give it another name if it says something else",
+            )
 
 
 def _missing_cure(missing: list[str], names: list[str], table: Table) -> str:
@@ -345,9 +382,16 @@ def _converted(
     for row in np.flatnonzero(bad):
         problem, cure = misread(str(cells[row]), column.kind)
         log.add(f"{column.name}: {problem}", line=lines[row], cure=cure)
-    if column.required and not column.blank:
+    if column.is_filled and not (column.derived and blank.all()):
         for row in np.flatnonzero(blank):
             log.add(f"{column.name} is empty", line=lines[row], cure="fill it in, or remove the row")
+    if column.all_or_none and not blank.all():
+        for row in np.flatnonzero(blank):
+            log.add(
+                f"{column.name} is empty here, and filled in on other rows",
+                line=lines[row],
+                cure=f"fill it in, remove the row, or leave the whole column out if nobody knows any {column.name}",
+            )
     _check_values(values, column, ~blank & ~bad, log, lines)
     return values.astype(DTYPES[column.kind])
 

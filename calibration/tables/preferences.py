@@ -152,6 +152,15 @@ def systems_shown(rows: pd.DataFrame) -> tuple["pd.Series[Any]", "pd.Series[Any]
     return left.cat.set_categories(systems), right.cat.set_categories(systems)
 
 
+WORKERS_UNKNOWN = "who judged is not known: table preferences has no column worker"
+"""Why what is about people cannot be told."""
+
+
+def knows_workers(judgments: pd.DataFrame) -> bool:
+    """Say whether it is known who judged: column ``worker`` of rows of preferences is filled in all of them or in none."""
+    return judgments.empty or bool(judgments["worker"].notna().any())
+
+
 def counted_judgments(
     preferences: pd.DataFrame, *, workers: pd.DataFrame | None = None, exclude: bool = True
 ) -> pd.DataFrame:

@@ -30,9 +30,9 @@ import pyarrow.parquet as pa_parquet
 from calibration.tables.definition import Table
 from calibration.tables.study import STUDY_FILE
 from calibration.tables.tables import TABLES
-from metrics.errors import FaultLog, counted, input_fault, nearest
+from metrics.errors import FaultLog, counted, input_fault, listed, nearest
 from metrics.files import check_bytes, check_columns, check_rows, check_unfolded
-from metrics.readers.lines import check_no_archive
+from metrics.readers.lines import check_is_plain, check_no_json, excel_delimiter
 
 _SEPARATORS = MappingProxyType({";": "semicolons", "\t": "tabs"})
 
@@ -49,13 +49,25 @@ def by_name(given: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     if not isinstance(given, pd.DataFrame):
         problem = f"tables are a folder or frames by name, not {type(given).__name__}"
         raise input_fault(problem, cure='give a path, or a dict such as {"preferences": frame}')
-    fitting = [
-        name for name, table in sorted(TABLES.items()) if set(table.required_names) <= {*given.columns}
-    ]
-    name = "preferences" if "preferences" in fitting or not fitting else fitting[0]
-    raise input_fault(
-        "a frame was given where tables by name are wanted", cure=f'give {{"{name}": frame}} instead of frame'
-    )
+    raise input_fault("a frame was given where tables by name are wanted", cure=_frame_cure(given))
+
+
+def _frame_cure(frame: pd.DataFrame) -> str:
+    """Say which table a frame may be, by how many of its columns that table has, and what it lacks."""
+    columns = {*map(str, frame.columns)}
+
+    def likeness(name: str) -> tuple[bool, int, int]:
+        table = TABLES[name]
+        known = len(columns.intersection(table.column_names))
+        is_whole = columns >= {*table.required_names}
+        return (is_whole and known > 1, known, -len(table.column_names))
+
+    name = max(TABLES, key=likeness)
+    if len(columns.intersection(TABLES[name].column_names)) < min(2, len(TABLES[name].required_names)):
+        return f'give {{"preferences": frame}}, with the columns of docs/tables.md; this one has {listed(map(str, frame.columns))}'
+    missing = [repr(column) for column in TABLES[name].required_names if column not in columns]
+    lack = f", with the missing column{'s' * (len(missing) > 1)} {listed(missing)}" if missing else ""
+    return f'give {{"{name}": frame}} instead of frame{lack}'
 
 
 def raw_csv(path: Path, log: FaultLog, names: Collection[str] = ()) -> pd.DataFrame:
@@ -76,9 +88,11 @@ def _is_text(path: Path, log: FaultLog) -> bool:
     is_blank, feeds, returns = True, 0, 0
     for number, block in enumerate(blocks(path)):
         if number == 0:
-            check_no_archive(path, block)
+            check_is_plain(path, block)
         try:
             text = decoder.decode(block, final=not block)
+            if number == 0:
+                check_no_json(path, text, "a CSV table with a header")
         except UnicodeDecodeError as error:
             line = feeds + error.object.count(b"\n", 0, error.start) + 1
             log.add("not UTF-8", line=line, cure="save the file as UTF-8")
@@ -101,6 +115,15 @@ def blocks(path: Path) -> Iterator[bytes]:
 
 def _parsed_csv(path: Path, log: FaultLog, names: Collection[str]) -> pd.DataFrame:
     with _opened(path) as stream:
+        first = stream.readline()
+        if excel_delimiter(first) is not None:
+            log.add(
+                f"the first line is Excel's: {first.strip()!r}",
+                line=1,
+                cure="delete it, and separate columns by commas",
+            )
+            return pd.DataFrame()
+        stream.seek(0)
         header = next(csv.reader(stream))
     check_columns(log.path, len(header))
     other = next((word for char, word in _SEPARATORS.items() if len(header) == 1 and char in header[0]), None)

@@ -132,6 +132,9 @@ class StudyRecord(_StudyPart):
         Short name and title.
     started_at, ended_at : datetime or None
         When it ran.
+    times : {'moved', 'exact'} or None
+        What the tables' times are: those of each worker moved by an amount below an hour, or as they were; in the file only where it
+        is known.
     simulated : bool
         The people were a simulated crowd; in the file only where it is true.
     prefcal_version, study_sha256 : str or None
@@ -147,13 +150,15 @@ class StudyRecord(_StudyPart):
     tables : dict of str to TableRecord
         By name, as they were exported; in the file only where there are any.
     results_opened : tuple of ResultsOpened
-        Every look at results in the researcher's console, the earliest first; in the file only where there was one.
+        Every look at results before these tables were written, in the researcher's console or by an export, the earliest first; in the file only
+        where there was one.
     """
 
     study: str = Field(min_length=1)
     title: str = ""
     started_at: Time | None = None
     ended_at: Time | None = None
+    times: Literal["moved", "exact"] | None = None
     simulated: bool = False
     prefcal_version: str | None = None
     study_sha256: Digest | None = None
@@ -164,6 +169,14 @@ class StudyRecord(_StudyPart):
     tasks: dict[str, TaskRecord] = {}
     tables: dict[str, TableRecord] = {}
     results_opened: tuple[ResultsOpened, ...] = ()
+
+    def drew_sides(self, task: str) -> bool:
+        """Say whether the sides of a task's pairs were drawn by lot: in a study that prefcal served, and whose export this is.
+
+        A study that was served has the hash of its study file (``study_sha256``) and a record of the task; tables that were imported
+        or written by hand have neither.
+        """
+        return self.study_sha256 is not None and task in self.tasks
 
     @property
     def looks(self) -> str | None:
@@ -200,7 +213,7 @@ def read_study(folder: str | Path) -> StudyRecord | None:
 
 def write_study(study: StudyRecord, folder: str | Path) -> None:
     """Write study.json into a folder of tables; the same record gives the same bytes."""
-    unsaid = {name for name in ("simulated", "tables", "results_opened") if not getattr(study, name)}
+    unsaid = {name for name in ("times", "simulated", "tables", "results_opened") if not getattr(study, name)}
     content: dict[str, Any] = study.model_dump(mode="json", exclude=unsaid)
     write_json(Path(folder) / STUDY_FILE, content)
 

@@ -1,6 +1,6 @@
 """What is legal in a folder of tables and still suspicious: misspelt names, rows that stand twice, ends cut off.
 
-What makes a table faulty is the business of `calibration.tables.files`; visits and follows that do not fit together
+Values that cannot well be so are the business of `calibration.tables.plausibility`; what makes a table faulty is the business of `calibration.tables.files`; visits and follows that do not fit together
 that of `calibration.visits.stays`.
 """
 
@@ -10,7 +10,9 @@ from pathlib import Path
 import pandas as pd
 
 from calibration.tables.definition import Table
-from calibration.tables.files import lines_of, raw_rows, table_paths
+from calibration.tables.files import line_of, lines_of, raw_rows, table_paths
+from calibration.tables.plausibility import doubts
+from calibration.tables.preferences import knows_workers
 from calibration.tables.raw_files import Ignored, ignored_columns, ignored_files
 from calibration.tables.study import changes, is_unended, last_line, recorded_tables
 from calibration.tables.tables import TABLES
@@ -42,6 +44,7 @@ def suspicions(folder: str | Path, tables: Mapping[str, pd.DataFrame]) -> list[F
         *(_misspelt(found) for found in ignored(folder) if found.meant),
         *(repeat for repeat in repeats if repeat),
         *(_judged_twice(files["preferences"], tables["preferences"]) if "preferences" in tables else ()),
+        *_values(files, tables),
         *_missing(folder, files),
         *_ends(folder, files),
     ]
@@ -53,7 +56,8 @@ def suspicions_in_short(folder: str | Path, tables: Mapping[str, pd.DataFrame]) 
     lines = [f"{folder}: ignored, but nearly a known name: {listed(near)}"] if near else []
     if all(frame.empty for frame in tables.values()):
         lines.append(f"{folder}: no table has a row: {listed(tables)}")
-    return lines + [str(fault) for fault in _ends(folder, table_paths(folder))]
+    files = table_paths(folder)
+    return lines + [str(fault) for fault in (*_values(files, tables, is_brief=True), *_ends(folder, files))]
 
 
 def in_no_result(folder: str | Path, tables: Mapping[str, pd.DataFrame]) -> list[str]:
@@ -64,6 +68,13 @@ def in_no_result(folder: str | Path, tables: Mapping[str, pd.DataFrame]) -> list
     if empty:
         notes.append(f"without a row, so that nothing can be computed from them: {listed(empty, most=20)}")
     return notes
+
+
+def _values(
+    files: Mapping[str, Path], tables: Mapping[str, pd.DataFrame], *, is_brief: bool = False
+) -> Iterator[Fault]:
+    for table, row, problem, cure in doubts(tables, is_brief=is_brief):
+        yield Fault(problem=problem, cure=cure, path=str(files[table]), line=line_of(files[table], row))
 
 
 def _misspelt(found: Ignored) -> Fault:
@@ -95,6 +106,8 @@ def _judged_twice(path: Path, preferences: pd.DataFrame) -> Iterator[Fault]:
     """Yield the warning of workers who judged one pair twice, which is no repeat of `validation_of`: each is a vote."""
     judged = preferences.drop_duplicates()
     judged = judged[judged["validation_of"].isna()]
+    if not knows_workers(judged):
+        return
     who = ["worker", "task", "topic", "pair"]
     again = judged.index[judged.duplicated(who)]
     if again.empty:
@@ -104,8 +117,8 @@ def _judged_twice(path: Path, preferences: pd.DataFrame) -> Iterator[Fault]:
     rows = "1 judgment is" if len(again) == 1 else f"{len(again):,} judgments are"
     yield Fault(
         problem=f"{rows} of a pair that the worker had judged before (line {second} as line {first}), and no repeat",
-        cure="remove rows that were copied, and name the first judgment in validation_of where it is a repeat; now each "
-        "is a vote",
+        cure="each is a vote; where people were asked again, name the first judgment in validation_of; of an answer that was "
+        "changed, or copied, remove the earlier row",
         path=str(path),
         line=second,
     )

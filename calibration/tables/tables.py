@@ -83,6 +83,20 @@ def _visits_overlap(frame: pd.DataFrame) -> "pd.Series[bool]":
     return (ordered["start"] < ended).fillna(value=False).reindex(frame.index)
 
 
+def couple_names(frame: pd.DataFrame) -> "pd.Series[str]":
+    """Return `topic/system/system` of each row of preferences, the systems in alphabetical order."""
+    left, right = frame["system_left"].astype("str"), frame["system_right"].astype("str")
+    ordered = left <= right
+    first, second = left.where(ordered, right), right.where(ordered, left)
+    return frame["topic"].astype("str") + "/" + first + "/" + second
+
+
+def visit_numbers(frame: pd.DataFrame) -> "pd.Series[int]":
+    """Return the place of each visit among those of its worker and topic, from 1, by start and end."""
+    ordered = frame.sort_values(["start", "end"], kind="stable")
+    return ordered.groupby(["worker", "topic"], observed=True).cumcount().add(1).reindex(frame.index)
+
+
 _TABLES = (
     Table(
         name="workers",
@@ -125,11 +139,19 @@ _TABLES = (
         ),
         columns=(
             _text("judgment", "Id of the judgment."),
-            _worker(),
+            Column(
+                name="worker",
+                kind=Kind.TEXT,
+                doc="Pseudonym of the worker, the same in every table of a study. Without this column who judged is not known.",
+                all_or_none=True,
+            ),
             _task(required=True),
             _topic(),
-            _text(
-                "pair", "Id of the unordered couple of systems, the same whatever the sides.", required=True
+            Column(
+                name="pair",
+                kind=Kind.TEXT,
+                doc="Id of the unordered couple of systems, the same whatever the sides. Without this column topic/system/system.",
+                derived=couple_names,
             ),
             _text("system_left", "System shown on the left (or first).", required=True),
             _text("system_right", "System shown on the right (or second).", required=True),
@@ -247,7 +269,13 @@ _TABLES = (
             _worker(),
             _topic(),
             _system(),
-            _integer("visit", "Number of the visit within worker and topic, from 1.", required=True, low=1),
+            Column(
+                name="visit",
+                kind=Kind.INTEGER,
+                doc="Number of the visit within worker and topic, from 1. Without this column they are counted by start.",
+                low=1,
+                derived=visit_numbers,
+            ),
             _time(
                 "start",
                 "Opening. A first visit that starts at the follow's started_at is the enrolment: it ends no time away.",
@@ -324,6 +352,16 @@ _TABLES = (
                 ),
                 problem="rank_read is beyond ranks, or one of them is given without the other",
                 cure="write the rank of the last entry seen and the number of entries of a ranked list; of another text neither",
+            ),
+            RowRule(
+                broken=lambda frame: frame["chars_read"] > frame["text_chars"],
+                problem="chars_read is above text_chars: more was read than the text has",
+                cure="write both in the same unit, counted characters, with the layers of the text opened",
+            ),
+            RowRule(
+                broken=lambda frame: frame["chars_least"] > frame["chars_read"],
+                problem="chars_least is above chars_read",
+                cure="write the characters before the top of the last screen, or leave it empty",
             ),
         ),
         columns=(

@@ -303,15 +303,15 @@ def parameter_frame(entries: Mapping[str, ParameterEntry]) -> "pd.DataFrame":
     Returns
     -------
     DataFrame
-        Index ``name``; estimate (inf: infinite), low, high (nan: that end is open), level, unit, method, workers, rows (missing:
+        Index ``name``; estimate (inf: infinite), low, high (-inf, inf: that end is open; nan: no interval), level, unit, method, workers, rows (missing:
         not known).
     """
     import pandas as pd  # noqa: PLC0415 - half a second that the command line does not pay
 
     columns: dict[str, list[Any]] = {
         "estimate": [math.inf if one.estimate is None else one.estimate for one in entries.values()],
-        "low": [one.interval[0] for one in entries.values()],
-        "high": [one.interval[1] for one in entries.values()],
+        "low": [_ends(one)[0] for one in entries.values()],
+        "high": [_ends(one)[1] for one in entries.values()],
         "level": [one.level for one in entries.values()],
         "unit": [one.unit for one in entries.values()],
         "method": [one.method for one in entries.values()],
@@ -321,6 +321,14 @@ def parameter_frame(entries: Mapping[str, ParameterEntry]) -> "pd.DataFrame":
     frame = pd.DataFrame(columns, index=pd.Index(list(entries), name="name"))
     numbers = dict.fromkeys(("estimate", "low", "high", "level"), "float64")
     return frame.astype({**numbers, "workers": "Int64", "rows": "Int64"})
+
+
+def _ends(entry: ParameterEntry) -> tuple[float, float]:
+    """Return an interval with an open end as infinite, as an infinite estimate is; NaN where there is no interval."""
+    low, high = entry.interval
+    if low is None and high is None:
+        return math.nan, math.nan
+    return -math.inf if low is None else low, math.inf if high is None else high
 
 
 class _File(UserModel):

@@ -25,6 +25,9 @@ LEAST_FOLLOWS = 10
 MANY_AT_LAST_VISIT = 0.9
 CLOSE_MILLISECONDS = 1000
 ASK = "are worker and topic names the same in both files?"
+ASK_TIMES = (
+    "are the times of visits and follows of one time zone, and do follows last until the end of the study?"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,7 +219,13 @@ def _stays(visits: pd.DataFrame, place: Places, follows: Follows) -> tuple[Stays
     opened, closed = follows.start[place], follows.end[place]
     inside = known & (start < closed) & ((end > opened) | (start >= opened))
     beyond = (end > closed + CLOSE_MILLISECONDS) | (start < opened - CLOSE_MILLISECONDS)
-    notes = tuple(_left_out(int((~known).sum()), int((known & ~inside & beyond).sum())))
+    notes = tuple(
+        _left_out(
+            int((~known).sum()),
+            int((known & ~inside & beyond).sum()),
+            int((inside & (start < opened - CLOSE_MILLISECONDS)).sum()),
+        )
+    )
     reason = visits["end_reason"]
     prompted = (
         visits["entry"].isin(PROMPTED) if "entry" in visits else pd.Series(data=False, index=visits.index)
@@ -232,16 +241,23 @@ def _stays(visits: pd.DataFrame, place: Places, follows: Follows) -> tuple[Stays
     return _united(rows, follows), notes
 
 
-def _left_out(without_follow: int, outside: int) -> Iterator[Diagnostic]:
+def _left_out(without_follow: int, outside_follow: int, cut: int) -> Iterator[Diagnostic]:
+    """Yield the warnings of visits that do not fit the follows."""
     if without_follow:
         yield warning(
             "visits_without_follow",
             f"{without_follow} visits belong to no worker and topic of table follows and are left out.",
         )
-    if outside:
+    if outside_follow:
         yield warning(
             "visits_outside_follow",
-            f"{outside} visits lie before their follow began or after it ended and are left out.",
+            f"{outside_follow} visits lie before their follow began or after it ended and are left out: {ASK_TIMES}",
+        )
+    if cut:
+        yield warning(
+            "visits_before_follow",
+            f"{'1 visit begins before its' if cut == 1 else f'{cut} visits begin before their'} follow did; what lies before it is left out: "
+            f"{ASK_TIMES}",
         )
 
 
@@ -294,6 +310,18 @@ class Ends(NamedTuple):
 def orphans(visits: pd.DataFrame, follows: pd.DataFrame) -> Bools:
     """Return (v,) whether no follow has the visit's worker and topic."""
     return np.asarray(places(visits, follows[["worker", "topic"]]) < 0)
+
+
+def outside(visits: pd.DataFrame, follows: pd.DataFrame) -> Bools:
+    """Return (v,) whether the visit begins more than a second before its follow does, or after its follow ended."""
+    spans = _spans(follows)
+    place = places(visits, spans[["worker", "topic"]])
+    if not len(spans):
+        return np.zeros(len(visits), dtype=bool)
+    start = milliseconds(visits["start"])
+    opened, closed = (milliseconds(spans[name])[place] for name in ("started_at", "ended_at"))
+    is_outside = (start < opened - CLOSE_MILLISECONDS) | (start > closed + CLOSE_MILLISECONDS)
+    return np.asarray((place >= 0) & is_outside)
 
 
 def orphans_in_words(count: int, visits: int) -> str:

@@ -7,7 +7,7 @@ often.
 
 How alike measures rank the same systems, with intervals: over topics where there are any, else over systems.
 
-With scores by topic, topics are what was sampled: percentiles over topics drawn anew (`correlation.bootstrap_interval`). With one score
+With scores by topic, topics are what was sampled: percentiles over topics drawn anew (`metrics.agreement.resampled`). With one score
 a system, systems are: Fisher's transformation, whose variance is 1 / (n - 3) for Pearson's coefficient, and .437 / (n - 4) for tau-b (Fieller,
 Hartley and Pearson 1957), from n = 10 systems on. For fewer, from 4 on, Pearson's coefficient has the exact interval for two normal
 variables, from its own distribution (Hotelling 1953); that of tau-b depends on more than tau, so there is none. Of the AP correlations
@@ -16,7 +16,7 @@ nothing such is known, and they have none.
 
 import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
@@ -27,8 +27,9 @@ from scipy.optimize import brentq
 from scipy.special import hyp2f1, ndtri
 
 from metrics.agreement.agreement import QueryMean, standard_error
-from metrics.agreement.correlation import COEFFICIENTS, bootstrap_interval
+from metrics.agreement.correlation import correlate
 from metrics.agreement.people import Error
+from metrics.agreement.resampled import CELLS, RankedRows, draws, resampled_sums, row_coefficients
 from metrics.arrays import Floats
 
 EXACT_QUERIES = 14
@@ -225,31 +226,79 @@ class Correlation(NamedTuple):
 
 
 def correlations(
-    x: tuple[str, Floats], y: tuple[str, Floats], *, level: float = 0.95, rng: np.random.Generator
+    scores: Mapping[str, Floats],
+    couples: Iterable[tuple[str, str]],
+    *,
+    level: float = 0.95,
+    rng: np.random.Generator,
 ) -> list[Correlation]:
-    """Return every coefficient of two measures with its interval.
+    """Return every coefficient of couples of measures with its interval.
 
     Parameters
     ----------
-    x, y : (str, (systems, topics) ndarray of float)
-        Name and scores of either; one topic where there is one score a system. ``x`` is the reference of tau-AP.
+    scores : mapping of str to (systems, topics) ndarray of float
+        By measure; one topic where there is one score a system.
+    couples : iterable of (str, str)
+        Two measures each; the first one is the reference of tau-AP.
     level : float
         Of the intervals.
     rng : Generator
-        Source of the resamples.
+        Source of the resamples, which all couples share.
     """
-    (name_x, of_x), (name_y, of_y) = x, y
-    systems, topics = of_x.shape
-    resamples = max(LEAST_RESAMPLES, min(RESAMPLES, COMPARED_AT_MOST // systems**2))
-    found = []
-    for metric, coefficient in COEFFICIENTS.items():
-        value = coefficient(of_x.mean(axis=1), of_y.mean(axis=1))
-        if topics > 1:
-            ends = bootstrap_interval(of_x, of_y, coefficient, level=level, resamples=resamples, rng=rng)
-        else:
-            ends = _over_systems(metric, value, systems, level)
-        found.append(Correlation(name_x, name_y, metric, value, *ends))
-    return found
+    couples = list(couples)
+    systems, topics = next(iter(scores.values())).shape
+    means = {
+        name: np.array([math.fsum(row) / topics for row in scores[name]])
+        for name in {*itertools.chain(*couples)}
+    }
+    values = {(x, y): correlate(means[x], means[y]) for x, y in couples}
+    if topics > 1:
+        resamples = max(LEAST_RESAMPLES, min(RESAMPLES, COMPARED_AT_MOST // systems**2))
+        ends = _over_topics({name: scores[name] for name in means}, couples, resamples, level, rng)
+    else:
+        ends = {
+            (*couple, metric): _over_systems(metric, value, systems, level)
+            for couple, of in values.items()
+            for metric, value in of.items()
+        }
+    return [
+        Correlation(x, y, metric, value, *ends[x, y, metric])
+        for (x, y), of in values.items()
+        for metric, value in of.items()
+    ]
+
+
+def _over_topics(
+    scores: Mapping[str, Floats],
+    couples: Sequence[tuple[str, str]],
+    resamples: int,
+    level: float,
+    rng: np.random.Generator,
+) -> dict[tuple[str, str, str], tuple[float, float]]:
+    """Return the percentiles of each coefficient over resampled topics; those resamples where it is undefined are left out."""
+    systems, topics = next(iter(scores.values())).shape
+    parts: dict[str, list[Floats]] = {name: [] for name in scores}
+    for counts in draws(topics, resamples, rng):
+        for name, of in scores.items():
+            parts[name].append(resampled_sums(of, counts))
+    sums = {name: np.concatenate(of) for name, of in parts.items()}
+    drawn: dict[tuple[str, str, str], list[Floats]] = {}
+    at_once = max(1, CELLS // (8 * systems))
+    for start in range(0, resamples, at_once):
+        rows = {name: RankedRows.of(of[start : start + at_once]) for name, of in sums.items()}
+        for x, y in couples:
+            for metric, values in row_coefficients(rows[x], rows[y]).items():
+                drawn.setdefault((x, y, metric), []).append(values)
+    return {place: _percentiles(np.concatenate(values), level) for place, values in drawn.items()}
+
+
+def _percentiles(values: Floats, level: float) -> tuple[float, float]:
+    """Return what a share of the values lies between; NaN is left out, and comes back where nothing else is there."""
+    values = values[~np.isnan(values)]
+    if not values.size:
+        return math.nan, math.nan
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
 
 
 def _over_systems(metric: str, value: float, systems: int, level: float) -> tuple[float, float]:

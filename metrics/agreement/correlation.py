@@ -1,21 +1,25 @@
 """Correlation of two scorings of the same systems: tau-b, the tau_AP family, Pearson, and an interval over topics.
 
 Larger scores are better throughout. Every function takes two arrays of one score a system; nothing here depends
-on the order in which the systems stand, and two Series are paired by their labels. Memory is of the order of the square of the number of systems.
+on the order in which the systems stand, and two Series are paired by their labels. Memory of the AP correlations is of the order of
+the square of the number of systems.
 """
 
 import math
 from collections.abc import Callable
+from inspect import unwrap
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from metrics.arrays import Bools, Floats, in_one_order
 
 MAX_SYSTEMS = 10_000
 """More cannot be put in order against each other: their pairs would not fit into the memory."""
 
+FEW_SYSTEMS = 200
+"""Up to so many systems every two are compared, which is faster than to sort them."""
 Scores = Floats
 Relation = Bools
 
@@ -40,7 +44,7 @@ def kendall_tau_b(x: ArrayLike, y: ArrayLike) -> float:
     Raises
     ------
     ValueError
-        If the two differ in length or labels, have more than `MAX_SYSTEMS` systems, or a score is NaN.
+        If the two differ in length or labels, or a score is NaN.
 
     Examples
     --------
@@ -48,6 +52,11 @@ def kendall_tau_b(x: ArrayLike, y: ArrayLike) -> float:
     0.6666666666666666
     """
     x, y = _validated(x, y)
+    if x.size > FEW_SYSTEMS:
+        from scipy.stats import kendalltau  # noqa: PLC0415 - takes as long to load as thousands of small coefficients
+
+        # what scipy wraps around it, for axes and missing values, takes longer than the coefficient
+        return float(unwrap(kendalltau)(x, y, method="asymptotic").statistic)
     above_x, above_y = _strictly_above(x), _strictly_above(y)
     untied = float(above_x.sum()) * float(above_y.sum())
     if not untied:
@@ -101,7 +110,8 @@ def tau_ap(x: ArrayLike, y: ArrayLike) -> float:
     higher, group = above_y.sum(axis=1), tied.sum(axis=1)
     agreeing = (above_y & above_x).sum(axis=1)
     share_of_group = (tied & above_x).sum(axis=1) / np.maximum(group - 1, 1)
-    reciprocals = _harmonic(higher + group - 1) - _harmonic(np.maximum(higher - 1, 0))  # sum_k 1/(p+k)
+    harmonics = harmonic(n)
+    reciprocals = harmonics[higher + group - 1] - harmonics[np.maximum(higher - 1, 0)]  # sum_k 1/(p+k)
     ratios = (group - (higher == 0)) - higher * reciprocals  # sum_k k/(p+k); there is no term at rank 1
     expected = (agreeing * reciprocals + share_of_group * ratios) / group
     return float(2 * expected.sum() / (n - 1) - 1)
@@ -289,7 +299,6 @@ def _half(above_test: Relation, above_reference: Relation) -> float:
     return float(np.mean(2 * agreeing[walked] / higher[walked] - 1))
 
 
-def _harmonic(m: NDArray[np.int64]) -> Scores:
-    """Return the harmonic numbers 1 + 1/2 + ... + 1/m, 0 for m = 0."""
-    numbers = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, m.max() + 1))])
-    return np.asarray(numbers[m], dtype=np.float64)
+def harmonic(n: int) -> Scores:
+    """Return the harmonic numbers 1 + 1/2 + ... + 1/m for m = 0 to n."""
+    return np.concatenate([[0.0], np.cumsum(1 / np.arange(1, n + 1))])

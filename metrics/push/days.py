@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from metrics.arrays import Bools, Floats, Ints
 from metrics.push.pool import PushPool, close, summed
 from metrics.push.streams import PushRun
-from metrics.taking_part import TopicNames
+from metrics.taking_part import STREAM_TOPICS, TopicNames
 
 Order: TypeAlias = Literal["file", "time"]
 Denominator: TypeAlias = Literal["all", "capped"]
@@ -186,7 +186,7 @@ def _counted(pool: PushPool, run: PushRun, rules: Rules) -> _Pushes:
 
 def _judged(pool: PushPool, run: PushRun, rules: Rules) -> _Pushes:
     """Look up the pushes for judged topics, in file order."""
-    names = TopicNames(pool.topics)
+    names = TopicNames(pool.topics, STREAM_TOPICS, where=run.name)
     index = {name: number for number, name in enumerate(pool.topics)}
     topic_of = {written: index.get(names.find(written) or "", -1) for written in set(run.topics)}
     topic = np.array([topic_of[written] for written in run.topics], dtype=np.int64)

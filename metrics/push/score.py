@@ -25,7 +25,7 @@ from metrics.push.measures import (
 from metrics.push.pool import PushPool, push_pool
 from metrics.push.streams import PushCollection, PushRun, push_judgments_left_out, push_left_out
 from metrics.results import ALL, Score, Topics, labelled, run_list, score_frame
-from metrics.taking_part import TopicNames, warn_of_most
+from metrics.taking_part import STREAM_TOPICS, TopicNames, warn_of_most
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -196,7 +196,7 @@ def counted_topics(pool: PushPool, run: PushRun, topics: Topics) -> Bools:
     """(topics,): which topics `all` is taken over, see `score_push`."""
     if topics == "judged":
         return np.ones(len(pool.topics), dtype=np.bool_)
-    names = TopicNames(pool.topics)
+    names = TopicNames(pool.topics, STREAM_TOPICS, where=run.name)
     own = {names.find(written) for written in set(run.topics)}
     return np.array([topic in own for topic in pool.topics], dtype=np.bool_)
 

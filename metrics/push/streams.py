@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from metrics.results import Topics
 from metrics.taking_part import (
     MILLISECONDS,
+    STREAM_TOPICS,
     TOPIC,
     LeftOut,
     TopicNames,
@@ -225,7 +226,7 @@ def push_left_out(collection: PushCollection, run: PushRun, *, topics: Topics = 
         those of tweets posted on a day that is not scored, those before the tweet was posted, and those a day or more
         after it; then the judged topics without a push, which is nothing odd. What was not found is not in the list.
     """
-    names = TopicNames(collection.days)
+    names = TopicNames(collection.days, STREAM_TOPICS, where=run.name)
     found = {written: names.find(written) for written in set(run.topics)}
     any_day = {day for days in collection.days.values() for day in days}
     scored = {written: set(collection.days[topic]) if topic else any_day for written, topic in found.items()}
@@ -240,6 +241,7 @@ def push_left_out(collection: PushCollection, run: PushRun, *, topics: Topics = 
         *unjudged_entries(
             run.topics,
             collection.days,
+            prefix=STREAM_TOPICS,
             noun=PUSH,
             says="are for topics that are not judged",
             cause=f"the qrels may be of another year, or the columns swapped ({COLUMNS})",

@@ -16,6 +16,7 @@ __all__ = [
     "TIAP",
     "TIASBR",
     "TSBR",
+    "Compat",
     "RankedCollection",
     "RankedRun",
     "score_ranked",
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
         TIAP,
         TIASBR,
         TSBR,
+        Compat,
         score_ranked,
     )
 else:

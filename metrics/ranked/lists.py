@@ -7,14 +7,20 @@ At the end stands what of them takes no part in those scores.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from metrics.errors import counted
 from metrics.results import Topics
-from metrics.taking_part import TOPIC, LeftOut, left_out_names, topics_without
+from metrics.taking_part import TOPIC, LeftOut, left_out_names, no_topic_in_both, topics_without
 
 CalendarUnit: TypeAlias = Literal["year", "month", "week", "day"]
+SAY_WHICH = (
+    "say which: --second-column subtopic or --second-column iteration; or begin the file with a line "
+    "`topic subtopic docid grade` or `topic iteration docid grade`"
+)
+"""What to do where it cannot be told whether the second field of qrels is a subtopic."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,9 +31,9 @@ class RankedCollection:
     ----------
     name : str
         How messages call it.
-    grades : mapping of str to mapping of str to mapping of str to int
-        Judged topic -> subtopic -> document -> grade; a document is relevant from grade 1, and has 0 where it is
-        missing. A topic has at least one subtopic, here or in ``probability``. The topics stand in the order of the
+    grades : mapping of str to mapping of str to mapping of str to float
+        Judged topic -> subtopic -> document -> grade; a document is relevant with a grade above 0, and has 0 where it is
+        missing. Whole grades are int; measures that take no others refuse them by name. A topic has at least one subtopic, here or in ``probability``. The topics stand in the order of the
         judgments.
     windows : mapping of str to str
         Document -> its window, for every relevant document at least; one that is missing lies in no window.
@@ -40,6 +46,9 @@ class RankedCollection:
         What timestamps were cut into windows by; None where windows were named.
     is_timed : bool
         Whether anything is known of time; else there are no windows, and only measures without them are defined.
+    undecided : str
+        Why it cannot be told whether the subtopics are some, or iterations of judging; empty where they are subtopics. Measures
+        that take subtopics refuse it.
 
     Raises
     ------
@@ -60,12 +69,13 @@ class RankedCollection:
     """
 
     name: str
-    grades: Mapping[str, Mapping[str, Mapping[str, int]]]
+    grades: Mapping[str, Mapping[str, Mapping[str, float]]]
     windows: Mapping[str, str]
     probability: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     strange_intents: tuple[str, ...] = ()
     calendar_unit: CalendarUnit | None = None
     is_timed: bool = True
+    undecided: str = ""
 
     def __repr__(self) -> str:
         """``RankedCollection('qrels.txt', topics=4, windows=60)``."""
@@ -104,6 +114,9 @@ class RankedRun:
         Topic, as the judgments name it, -> documents, each once; a topic that is missing has an empty list.
     unjudged : mapping of str to int
         Topic, as written, that nobody judged -> how many documents were left out with it.
+    single_ties : int
+        How many neighbours in these lists have scores that differ, and are equal in single precision: there the larger
+        document comes first, as with trec_eval.
 
     Raises
     ------
@@ -127,6 +140,7 @@ class RankedRun:
     name: str
     rankings: Mapping[str, tuple[str, ...]]
     unjudged: Mapping[str, int] = field(default_factory=dict)
+    single_ties: int = 0
 
     def __repr__(self) -> str:
         """``RankedRun('newest', lists=4)``."""
@@ -137,6 +151,18 @@ class RankedRun:
         for topic, documents in self.rankings.items():
             if len(set(documents)) < len(documents):
                 raise ValueError(f"a document stands twice in the list of topic {topic}")
+
+
+def single_ties_note(runs: Iterable[RankedRun]) -> str | None:
+    """Say how many neighbours of all runs are equal in single precision alone; None where there are none."""
+    tied = [run for run in runs if run.single_ties]
+    if not tied:
+        return None
+    neighbours = counted(sum(run.single_ties for run in tied), "pair")
+    return (
+        f"{neighbours} of neighbours in {counted(len(tied), 'run')} differ in score, but not in single precision, in which "
+        "trec_eval sorts: there the larger docid comes first"
+    )
 
 
 COLUMNS = "a line of a run is: topic Q0 docid rank score tag"
@@ -164,8 +190,10 @@ def ranked_left_out(
         The documents of topics that are not judged; of the others those that were judged for no subtopic of their topic,
         and those without a window; the judged topics without a list. What was not found is not in the list.
     """
-    judged = {topic: set().union(*of.values()) for topic, of in collection.grades.items()}
+    judged = {topic: set[str]().union(*of.values()) for topic, of in collection.grades.items()}
     lengths = {**run.unjudged, **{topic: len(of) for topic, of in run.rankings.items()}}
+    shared = lengths.keys() & judged.keys()
+    cause = f"the qrels may be of another year, or the columns swapped ({COLUMNS})"
     strange = [topic for topic, length in lengths.items() if topic not in judged for _ in range(length)]
     listed = [(topic, one) for topic in judged for one in run.rankings.get(topic, ())[:depth]]
     within = "" if depth is None else f" down to rank {depth}"
@@ -176,7 +204,7 @@ def ranked_left_out(
             sum(lengths.values()),
             noun=("document", "documents"),
             says="are listed for topics that are not judged",
-            cause=f"the qrels may be of another year, or the columns swapped ({COLUMNS})",
+            cause=cause if shared else no_topic_in_both(lengths, judged, cause),
             then="are left out",
         ),
         *left_out_names(
@@ -195,7 +223,7 @@ def ranked_left_out(
         ),
         *topics_without(
             collection.grades,
-            run.rankings,
+            run.rankings if shared or not lengths else [None],
             "list",
             topics=topics,
             cause="the run may be empty or not whole, or the qrels of another year",

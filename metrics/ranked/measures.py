@@ -9,6 +9,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
+import numpy as np
+
+from metrics.arrays import Ints
 from metrics.ranked.topics import (
     Gains,
     Listing,
@@ -20,11 +23,15 @@ from metrics.ranked.topics import (
     renormalised,
     within_windows,
 )
-from metrics.registry import Measure, measure, short_number
+from metrics.registry import Measure, changed_parameters, measure
 
 Reading: TypeAlias = Literal["table", "text"]
 
 SOURCE = "Singh, Nejdl and Anand, CHIIR 2016"
+DEPTH = "k"
+"""The parameter that stands behind the name, as in ``IA-P@10``."""
+COMPAT_DEPTHS = np.arange(1, 1001)
+"""Depths at which rank-biased overlap is computed; the authors' own."""
 MAX_GRADE_OF_GAINS = 50
 """Up to here sums of 2^g - 1 are exact."""
 MAX_GRADE_OF_STOP = 3
@@ -38,6 +45,8 @@ class RankedMeasure(Measure, ABC):
     family: ClassVar[str] = "ranked"
     timed: ClassVar[bool] = False
     """Whether it is defined only where documents have windows."""
+    by_subtopic: ClassVar[bool] = False
+    """Whether it takes relevance to each subtopic, and not to any."""
 
     @property
     def largest_grade(self) -> int | None:
@@ -59,6 +68,8 @@ class MeasureAtDepth(RankedMeasure):
         Depth, from 1. A shorter list counts as if nothing relevant followed.
     """
 
+    by_subtopic: ClassVar[bool] = True
+
     k: int = 10
 
     def __post_init__(self) -> None:
@@ -68,8 +79,8 @@ class MeasureAtDepth(RankedMeasure):
 
     @property
     def column(self) -> str:
-        """``TIA-P@10``: the depth is always shown, the reading never."""
-        return f"{self.name}@{self.k}"
+        """``TIA-P@10``, ``IA-nDCG(gains=graded)@10``: the depth is always shown, another parameter where it is not the default."""
+        return f"{self.name}{changed_parameters(self, behind=DEPTH)}@{self.k}"
 
 
 @measure
@@ -212,7 +223,7 @@ class IAERR(MeasureAtDepth):
     Examples
     --------
     >>> IAERR(err="half").column
-    'IA-ERR@10'
+    'IA-ERR(err=half)@10'
     """
 
     name: ClassVar[str] = "IA-ERR"
@@ -255,7 +266,7 @@ class TIAERR(IAERR):
     The formula of the paper's text in place of its table's:
 
     >>> TIAERR(reading="text").column
-    'TIA-ERR@10'
+    'TIA-ERR(reading=text)@10'
     """
 
     timed: ClassVar[bool] = True
@@ -302,6 +313,7 @@ class TIAAP(RankedMeasure):
     """
 
     timed: ClassVar[bool] = True
+    by_subtopic: ClassVar[bool] = True
     name: ClassVar[str] = "TIA-AP"
     source: ClassVar[str] = f"{SOURCE}, TIA-AvgPrecision"
     definition: ClassVar[str] = "TIA-P averaged over the relevant documents; its mean over topics is TIA-MAP."
@@ -358,8 +370,7 @@ class RBP(RankedMeasure):
     def __post_init__(self) -> None:
         """Check the ranges."""
         Measure.__post_init__(self)
-        if not 0 <= self.p < 1:
-            raise ValueError(f"p must be from 0 to below 1, got {self.p!r}")
+        _check_persistence(self.p)
         if self.k is not None:
             _check_depth(self.k)
 
@@ -367,11 +378,82 @@ class RBP(RankedMeasure):
     def column(self) -> str:
         """``RBP(p=0.8)@10``, as ir_measures writes it; the persistence is always shown."""
         depth = "" if self.k is None else f"@{self.k}"
-        return f"{self.name}(p={short_number(self.p)}){depth}"
+        return f"{self.name}{changed_parameters(self, behind=DEPTH, always='p')}{depth}"
 
     def value(self, listing: Listing) -> float:
         """Score the list of one topic."""
         return float((1 - self.p) * (self.p ** (listing.top(self.k).rank - 1.0)).sum())
+
+
+@measure
+class Compat(RankedMeasure):
+    """Compatibility: how like the list is to the ideal list that is most like it, by rank-biased overlap.
+
+    Compat = RBO(list, ideal) / RBO(ideal, ideal)
+
+    RBO(a, b) = sum_{d=1..D} p^(d-1) |a_d and b_d| / d / sum_{d=1..D} p^(d-1),  D = 1,000;  a_d: the first d entries of a
+
+    Clarke, Vtyurina and Smucker, TOIS 2021. An ideal list has every document of a grade above 0, the largest grade first, whatever
+    numbers the grades are; equal grades stand in the order of the list, and documents that the list has not come after those. A
+    document that is judged for several subtopics has its largest grade.
+
+    Attributes
+    ----------
+    p : float
+        Persistence, from 0 to below 1.
+    normalize : bool
+        Divide by RBO(ideal, ideal), so that an ideal list scores 1 however short it is. The earlier papers of the authors do not.
+
+    Examples
+    --------
+    >>> Compat(p=0.8).column
+    'Compat(p=0.8)'
+    """
+
+    name: ClassVar[str] = "Compat"
+    source: ClassVar[str] = "Clarke, Vtyurina and Smucker, TOIS 2021"
+    definition: ClassVar[str] = "Rank-biased overlap of the list with the ideal list that is most like it."
+
+    p: float = 0.95
+    normalize: bool = True
+
+    def __post_init__(self) -> None:
+        """Check the range."""
+        Measure.__post_init__(self)
+        _check_persistence(self.p)
+
+    @property
+    def column(self) -> str:
+        """``Compat(p=0.95)``, as ir_measures writes it; the persistence is always shown."""
+        return f"{self.name}{changed_parameters(self, always='p')}"
+
+    def value(self, listing: Listing) -> float:
+        """Score the list of one topic."""
+        relevant = len(listing.topic.rows)
+        if not relevant:
+            return 0.0
+        both = np.maximum(listing.rank, _ideal_rank(listing))
+        overlap = np.searchsorted(np.sort(both), COMPAT_DEPTHS, side="right")
+        weights = self.p ** (COMPAT_DEPTHS - 1.0)
+        found = float(weights @ (overlap / COMPAT_DEPTHS))
+        best = float(weights @ (np.minimum(COMPAT_DEPTHS, relevant) / COMPAT_DEPTHS))
+        return found / (best if self.normalize else float(weights.sum()))
+
+
+def _ideal_rank(listing: Listing) -> Ints:
+    """Return where each listed relevant document stands in the ideal list that is most like the list, from 1."""
+    judged, grade = np.sort(listing.topic.grades.max(axis=1)), listing.grades.max(axis=1)
+    larger = judged.size - np.searchsorted(judged, grade, side="right")
+    by_grade = np.argsort(-grade, kind="stable")
+    first = np.searchsorted(-grade[by_grade], -grade)
+    place = np.empty_like(by_grade)
+    place[by_grade] = np.arange(by_grade.size)
+    return np.asarray(1 + larger + place - first, dtype=np.int64)
+
+
+def _check_persistence(p: float) -> None:
+    if not 0 <= p < 1:
+        raise ValueError(f"p must be from 0 to below 1, got {p!r}")
 
 
 def _check_depth(k: int) -> None:

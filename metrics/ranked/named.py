@@ -27,6 +27,7 @@ import numpy as np
 from metrics.arrays import Bools
 from metrics.errors import InputError, input_fault, listed, nearest
 from metrics.ranked.measures import (
+    DEPTH,
     IAERR,
     IANDCG,
     IAP,
@@ -36,12 +37,13 @@ from metrics.ranked.measures import (
     TIAERR,
     TIANDCG,
     TIAP,
+    Compat,
     MeasureAtDepth,
     RankedMeasure,
 )
 from metrics.ranked.topics import Listing
-from metrics.registry import Measure, measure, parse_measure
-from metrics.results import labelled
+from metrics.registry import Measure, Parameter, measure, parse_measure
+from metrics.results import check_several, labelled
 
 Covered: TypeAlias = Literal["relevant", "any"]
 
@@ -82,7 +84,7 @@ class TSBR(MeasureAtDepth):
     Examples
     --------
     >>> TSBR(covered="any").column
-    'T-SBR@10'
+    'T-SBR(covered=any)@10'
     """
 
     timed: ClassVar[bool] = True
@@ -114,7 +116,7 @@ class TIASBR(TSBR):
     Subtopics alone:
 
     >>> TIASBR(alpha=1).column
-    'TIA-SBR@10'
+    'TIA-SBR(alpha=1)@10'
     """
 
     name: ClassVar[str] = "TIA-SBR"
@@ -149,7 +151,8 @@ def _covered(top: Listing, covered: Covered) -> tuple[Bools, Bools]:
 
 
 OWN: Mapping[str, type[RankedMeasure]] = {
-    cls.__name__: cls for cls in (TIAP, TIANDCG, TIAERR, TIAAP, TSBR, TIASBR, IAP, IANDCG, IAERR, SBR, RBP)
+    cls.__name__: cls
+    for cls in (TIAP, TIANDCG, TIAERR, TIAAP, TSBR, TIASBR, IAP, IANDCG, IAERR, SBR, RBP, Compat)
 }
 """The package's own measures by the name of their class."""
 COMPUTED_HERE = ("RBP", "ERR")
@@ -162,7 +165,9 @@ LIMITS = {"cutoff": (1, 1_000_000), "rel": (1, 1_000_000), "p": (0, math.nextaft
 ALWAYS_SHOWN = "p"
 """A persistence stands in the name of a measure even where it is the default."""
 _HEAD = re.compile(r"\s*(\w+)")
-_RBP = re.compile(r"RBP(?:\(p=(?P<p>0?\.[0-9]+|0)\))?(?:@(?P<k>[1-9][0-9]{0,5}))?")
+_PRINTED = re.compile(r"(?P<name>[A-Za-z-]+)(?:\((?P<parameters>[^()]*)\))?(?:@(?P<k>[0-9]{1,6}))?")
+THEIRS = "rel"
+"""A parameter of ir_measures' RBP, which that of the package has not."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
@@ -181,6 +186,11 @@ class PlainMeasure(Measure):
     definition: ClassVar[str] = "A measure of ir_measures."
     timed: ClassVar[bool] = False
     text: str = "nDCG@10"
+
+    @property
+    def by_subtopic(self) -> bool:
+        """Whether it is a measure of diversity."""
+        return bool(ir_measures().pyndeval.supports(in_their_notation(self.text)))
 
     @property
     def column(self) -> str:
@@ -224,7 +234,7 @@ def ranked_measure(text: str) -> ListMeasure:
     if printed is not None:
         return printed
     head = _HEAD.match(text)
-    if head is not None and head[1] in OWN and "rel" not in text:
+    if head is not None and head[1] in OWN and THEIRS not in text:
         found = parse_measure(text)
         if isinstance(found, RankedMeasure):
             return found
@@ -233,6 +243,7 @@ def ranked_measure(text: str) -> ListMeasure:
 
 def ranked_labels(measures: Measures) -> dict[str, ListMeasure]:
     """Name measures as `metrics.results.labelled` does; a text is read as `ranked_measure` reads it."""
+    check_several(measures, "measures")
     if isinstance(measures, Mapping):
         return {label: _read(one) for label, one in measures.items()}
     return labelled([_read(one) for one in measures])
@@ -253,22 +264,39 @@ def _read(one: ListMeasure | str) -> ListMeasure:
 
 
 def _printed(text: str) -> RankedMeasure | None:
-    """Read what tables call a measure of the package at its other defaults, ``TIA-AP`` or ``IA-P@5``."""
-    if persistent := _RBP.fullmatch(text):
-        given = {
-            key: float(value) if key == "p" else int(value)
-            for key, value in persistent.groupdict().items()
-            if value
-        }
-        return RBP(**given)  # type: ignore[arg-type]
-    name, _, depth = text.partition("@")
-    for cls in OWN.values():
-        if issubclass(cls, MeasureAtDepth):
-            if name == cls.name and depth.isdecimal() and int(depth) > 0:
-                return cls(k=int(depth))
-        elif text == cls.name:
-            return cls()
-    return None
+    """Read what tables call a measure of the package: ``TIA-AP``, ``IA-P@5``, ``IA-nDCG(gains=graded)@10``.
+
+    Raises
+    ------
+    InputError
+        If it is one of these, and a parameter is wrong.
+    """
+    written = _PRINTED.fullmatch(text)
+    cls = next((one for one in OWN.values() if written and one.name == written["name"]), None)
+    if written is None or cls is None or (issubclass(cls, MeasureAtDepth) and written["k"] is None):
+        return None
+    given = dict(map(_parameter, filter(None, (written["parameters"] or "").split(","))))
+    if written["k"] is not None:
+        given[DEPTH] = int(written["k"])
+    if THEIRS in given:
+        return None
+    unknown = next((name for name in given if name not in cls.defaults()), None)
+    if unknown is not None:
+        problem = f"{text}: {cls.name} has no parameter {unknown!r}"
+        raise input_fault(problem, cure=f"known are {listed(cls.defaults())}")
+    try:
+        return cls(**given)
+    except ValueError as error:
+        raise input_fault(f"{text}: {error}", cure="see `prefcal measures`") from None
+
+
+def _parameter(text: str) -> tuple[str, Parameter]:
+    """Read ``gains=graded`` or ``p=0.8``: a Python literal, or a bare word."""
+    name, _, value = (part.strip() for part in text.partition("="))
+    try:
+        return name, ast.literal_eval(value)
+    except (SyntaxError, ValueError):
+        return name, value
 
 
 def _plain_measure(text: str) -> PlainMeasure:

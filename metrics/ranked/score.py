@@ -15,7 +15,13 @@ from subprocess import CalledProcessError
 from typing import TYPE_CHECKING, Any
 
 from metrics.errors import Fault, InputError, input_fault, listed
-from metrics.ranked.lists import RankedCollection, RankedRun, ranked_judgments_left_out, ranked_left_out
+from metrics.ranked.lists import (
+    SAY_WHICH,
+    RankedCollection,
+    RankedRun,
+    ranked_judgments_left_out,
+    ranked_left_out,
+)
 from metrics.ranked.measures import (
     IAERR,
     IANDCG,
@@ -25,6 +31,7 @@ from metrics.ranked.measures import (
     TIAERR,
     TIANDCG,
     TIAP,
+    Compat,
     MeasureAtDepth,
     RankedMeasure,
 )
@@ -42,6 +49,7 @@ from metrics.ranked.named import (
     ranked_measure,
 )
 from metrics.ranked.topics import RankedTopic, Shares, judged_topics, listing
+from metrics.registry import short_number
 from metrics.results import ALL, Score, Topics, run_list, score_frame, with_means
 from metrics.taking_part import warn_of_most
 
@@ -63,6 +71,7 @@ __all__ = [
     "TOOL_FAILURES",
     "TSBR",
     "UNJUDGED",
+    "Compat",
     "ListMeasure",
     "PlainMeasure",
     "PlainScorer",
@@ -101,6 +110,7 @@ class PlainScorer:
         self._number = {topic: str(place) for place, topic in enumerate(collection.grades, start=1)}
         self._grades = {topic: _largest(of) for topic, of in collection.grades.items()}
         by_tools = [one for one in self._measures.values() if one.NAME not in COMPUTED_HERE]
+        _check_whole(collection, by_tools)
         diverse = [one for one in by_tools if ir_measures().pyndeval.supports(one)]
         flat = [one for one in by_tools if one not in diverse]
         _check_subtopics(collection, diverse)
@@ -137,24 +147,24 @@ class PlainScorer:
         return here([grades.get(one, 0) for one in documents], measure)
 
     def _by_tools(self, run: RankedRun) -> dict[Any, float]:
-        """Return (number of a topic, measure) -> value."""
+        """Return (number of a topic, measure) -> value; scores are above 0, since some tools take 0 for not listed."""
         documents = [
-            ir_measures().ScoredDoc(number, document, float(-rank))
+            ir_measures().ScoredDoc(number, document, float(score))
             for topic, number in self._number.items()
-            for rank, document in enumerate(run.rankings.get(topic, ()))
+            for score, document in enumerate(reversed(run.rankings.get(topic, ())), start=1)
         ]
         return {key: value for one in self._evaluators for key, value in one.values(documents)}
 
     def _flat_qrels(self) -> list[Any]:
         return [
-            ir_measures().Qrel(self._number[topic], document, max(grade, UNJUDGED))
+            ir_measures().Qrel(self._number[topic], document, max(int(grade), UNJUDGED))
             for topic, of in self._grades.items()
             for document, grade in of.items()
         ]
 
     def _qrels_by_subtopic(self, collection: RankedCollection) -> list[Any]:
         return [
-            ir_measures().Qrel(self._number[topic], document, max(grade, UNJUDGED), subtopic)
+            ir_measures().Qrel(self._number[topic], document, max(int(grade), UNJUDGED), subtopic)
             for topic, subtopics in collection.grades.items()
             for subtopic, of in subtopics.items()
             for document, grade in of.items()
@@ -200,9 +210,27 @@ def _check_subtopics(collection: RankedCollection, diverse: Sequence[Any]) -> No
         )
 
 
-def _largest(judged: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+def _check_whole(collection: RankedCollection, measures: Sequence[Any]) -> None:
+    """Raise where tools, which take whole grades, would be told of another one."""
+    grades = (
+        (topic, document, grade)
+        for topic, of in collection.grades.items()
+        for judged in of.values()
+        for document, grade in judged.items()
+    )
+    other = next((place for place in grades if place[2] != int(place[2])), None) if measures else None
+    if other is not None:
+        topic, document, grade = other
+        raise input_fault(
+            f"{listed(map(str, measures))}: grades must be whole numbers, and document {document} of topic {topic} has {grade}",
+            path=collection.name,
+            cure="recode the grades, or name a measure that takes any, such as Compat(p=0.95)",
+        )
+
+
+def _largest(judged: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     """Document -> its largest grade for any subtopic."""
-    grades: dict[str, int] = {}
+    grades: dict[str, float] = {}
     for of_subtopic in judged.values():
         for document, grade in of_subtopic.items():
             grades[document] = max(grade, grades.get(document, grade))
@@ -213,7 +241,7 @@ def _is_count(measure: Any) -> bool:
     return isinstance(measure.aggregator(), ir_measures().SumAgg)
 
 
-def _rank_biased_precision(grades: Sequence[int], measure: Any) -> float:
+def _rank_biased_precision(grades: Sequence[float], measure: Any) -> float:
     """RBP = (1 - p) sum_r p^(r-1) rel(r); rel is 1 from the grade `rel`, 1 by default.
 
     Moffat and Zobel, TOIS 2008, eq. 5.
@@ -222,7 +250,7 @@ def _rank_biased_precision(grades: Sequence[int], measure: Any) -> float:
     return (1 - p) * math.fsum(p**place for place, grade in enumerate(grades) if grade >= fewest)
 
 
-def _expected_reciprocal_rank(grades: Sequence[int], measure: Any) -> float:  # noqa: ARG001 - no parameter but the depth
+def _expected_reciprocal_rank(grades: Sequence[float], measure: Any) -> float:  # noqa: ARG001 - no parameter but the depth
     """ERR = sum_r 1/r R_r prod_{i<r} (1 - R_i), R = (2^g - 1) / 2^4.
 
     Chapelle, Metzler, Zhang and Grinspan, CIKM 2009, with the largest grade of TREC's gdeval.
@@ -235,7 +263,7 @@ def _expected_reciprocal_rank(grades: Sequence[int], measure: Any) -> float:  # 
     return found
 
 
-COMPUTED_HERE: Mapping[str, Callable[[Sequence[int], Any], float]] = {
+COMPUTED_HERE: Mapping[str, Callable[[Sequence[float], Any], float]] = {
     "RBP": _rank_biased_precision,
     "ERR": _expected_reciprocal_rank,
 }
@@ -255,6 +283,7 @@ def ranked_scores(
     own = {label: one for label, one in labels.items() if isinstance(one, RankedMeasure)}
     others = {label: one for label, one in labels.items() if isinstance(one, PlainMeasure)}
     judged = judged_topics(collection, within)
+    check_subtopics(collection, labels)
     _check_windows(collection, own)
     _check_grades(judged, labels.values())
     scorer = PlainScorer(collection, others) if others else None
@@ -352,6 +381,14 @@ def largest_grade(measures: Iterable[ListMeasure]) -> int | None:
     return min((one.largest_grade for one in measures if one.largest_grade is not None), default=None)
 
 
+def check_subtopics(collection: RankedCollection, measures: Mapping[str, ListMeasure]) -> None:
+    """Raise where measures take relevance by subtopic, and it cannot be told whether the judgments are by subtopic."""
+    diverse = [label for label, one in measures.items() if one.by_subtopic] if collection.undecided else []
+    if diverse:
+        problem = f"{listed(diverse)}: measured by subtopic, but {collection.undecided}"
+        raise input_fault(problem, path=collection.name, cure=SAY_WHICH)
+
+
 def _check_windows(collection: RankedCollection, measures: Mapping[str, RankedMeasure]) -> None:
     """Raise when a measure needs windows that there are not."""
     timed = [] if collection.is_timed else [label for label, one in measures.items() if one.timed]
@@ -374,7 +411,7 @@ def _check_grades(topics: Iterable[RankedTopic], measures: Iterable[ListMeasure]
         return
     faults = [
         Fault(
-            problem=f"document {document} has grade {topic.grades[row].max()} for topic {topic.name}, "
+            problem=f"document {document} has grade {short_number(topic.grades[row].max())} for topic {topic.name}, "
             f"above {largest}, up to which graded scores are defined",
             cure="recode the grades, or score without grades",
         )

@@ -36,7 +36,7 @@ class RankedTopic:
         Index of each window.
     rows : mapping of str to int
         Index of each relevant document.
-    grades : (R, C) ndarray of int
+    grades : (R, C) ndarray of float
         Grade of each relevant document for each subtopic; 0 or less: not relevant to it.
     window : (R,) ndarray of int
         Index of the window of each relevant document.
@@ -52,7 +52,7 @@ class RankedTopic:
     window_of: Mapping[str, str]
     windows: Mapping[str, int]
     rows: Mapping[str, int]
-    grades: Ints
+    grades: Floats
     window: Ints
     p_subtopic: Floats
     p_window: Floats
@@ -74,7 +74,7 @@ class Listing:
         What is relevant.
     rank : (m,) ndarray of int
         Where each relevant document stands, from 1, ascending.
-    grades : (m, C) ndarray of int
+    grades : (m, C) ndarray of float
         Its grade for each subtopic.
     window : (m,) ndarray of int
         Index of its window.
@@ -84,7 +84,7 @@ class Listing:
 
     topic: RankedTopic
     rank: Ints
-    grades: Ints
+    grades: Floats
     window: Ints
     reached: Floats
 
@@ -162,7 +162,7 @@ def _judged_topic(collection: RankedCollection, topic: str, within: Shares | Non
         window_of=collection.windows,
         windows=index,
         rows={one: row for row, one in enumerate(relevant)},
-        grades=np.array(grades, dtype=np.int64).reshape(len(relevant), len(subtopics)),
+        grades=np.array(grades, dtype=np.float64).reshape(len(relevant), len(subtopics)),
         window=window,
         p_subtopic=_p_subtopic(collection, topic, subtopics),
         p_window=np.bincount(window, minlength=len(windows)) / max(len(relevant), 1),
@@ -291,13 +291,13 @@ def renormalised(topic: RankedTopic) -> Floats:
     return shares
 
 
-def _gain(grades: Ints, gains: Gains) -> Floats:
+def _gain(grades: Floats, gains: Gains) -> Floats:
     """2^rel - 1; what is not relevant gains 0."""
     relevant = np.maximum(grades, 0) if gains == "graded" else grades > 0
     return np.asarray(np.exp2(relevant.astype(np.float64)) - 1)
 
 
-def _stop_probability(grades: Ints, stop: Stop) -> Floats:
+def _stop_probability(grades: Floats, stop: Stop) -> Floats:
     """1 at a relevant document (literal), 0.5 (half), or (2^g - 1) / 8 (graded); else 0."""
     if stop == "graded":
         return _gain(grades, "graded") / 8

@@ -2,11 +2,13 @@
 
 `metrics.readers.lines.rows` reads a file of fields line by line. Here the whole file is split at once, several times as
 fast, and its lines are looked at one by one only when one of them is wrong. White space is that of ASCII (blank,
-tab, vertical tab, form feed), so a field may hold any other character.
+tab, vertical tab, form feed), so a field may hold any other character. Lines that begin with ``#`` are comments, however many
+words they have; ``#`` within a field is a character like any other.
 """
 
 import csv
 import io
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -17,13 +19,30 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.errors import FaultLog, counted, listed, nearest
+from metrics.errors import FaultLog, InputError, counted, listed, nearest
 from metrics.files import check_columns
-from metrics.readers.lines import NUMBER, blocks, byte_lines, number, read_bytes, say_once, whole_number
+from metrics.readers.lines import (
+    NUMBER,
+    PEEKED,
+    WHOLE_NUMBER,
+    blocks,
+    byte_lines,
+    check_no_json,
+    excel_delimiter,
+    lines_of,
+    number,
+    read_bytes,
+    say_once,
+    whole_number,
+)
 
+MOST_WHOLE = 1e18
 BLANKS = np.isin(np.arange(256), list(b" \t\n\r\v\f"))
 TEXT_BLANKS = (b"\x1c", b"\x1d", b"\x1e", b"\x1f")
 """What is white space to the split of a text, but not of bytes."""
+
+
+COMMENT = re.compile(rb"(\A|[\r\n])[ \t]*#[^\r\n]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,24 +55,55 @@ class FieldColumns:
         Line of each row in the file, from 1.
     fields : tuple of list of str
         For each column one text a row.
+    header : tuple of str
+        The first row where it is one of the headers that were known, which is then no row; else empty.
     """
 
     lines: NDArray[np.int64]
     fields: tuple[list[str], ...]
+    header: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return len(self.lines)
 
 
-def read_columns(names: Sequence[str], log: FaultLog) -> FieldColumns:
-    """Read the file ``log.path``, plain or gzip, with one field for each of ``names`` on a line.
+def read_columns(
+    names: Sequence[str], log: FaultLog, *, headers: Sequence[tuple[str, ...]] = ()
+) -> FieldColumns:
+    """Read the file ``log.path``, plain or packed, with one field for each of ``names`` on a line.
 
-    Blank lines are skipped. A line with another number of fields, or that is not UTF-8, is noted in the log and
+    Blank lines and comments are skipped. A line with another number of fields, or that is not UTF-8, is noted in the log and
     left out.
+
+    Parameters
+    ----------
+    names : sequence of str
+        What a line holds, for messages.
+    log : FaultLog
+        Has the path, and gets the faults.
+    headers : sequence of tuple of str
+        First rows that are headers, in small letters. One with another number of fields than ``names`` says how many all have.
 
     Raises
     ------
     InputError
-        If the file cannot be opened.
+        If the file cannot be opened, or is JSON.
     """
-    data = read_bytes(log.path)
+    data = _content(log.path)
+    first = next(filter(None, map(bytes.split, byte_lines(data[:PEEKED]))), [])
+    check_no_json(log.path, data[:PEEKED].decode(errors="replace"), lines_of(names, "white space"))
+    header = tuple(word.decode(errors="replace").lower() for word in first)
+    names = header if header in headers else names
+    columns = _columns(data, names, log)
+    if header not in headers or not len(columns):
+        return columns
+    return FieldColumns(
+        lines=columns.lines[1:], fields=tuple(column[1:] for column in columns.fields), header=header
+    )
+
+
+def _columns(data: bytes, names: Sequence[str], log: FaultLog) -> FieldColumns:
     counts = _fields_per_line(data)
     if np.isin(counts, [0, len(names)]).all():
         try:
@@ -67,7 +117,16 @@ def read_columns(names: Sequence[str], log: FaultLog) -> FieldColumns:
 
 def line_of_row(path: str | Path, row: int) -> int:
     """Return the line on which a row of `read_columns` stands, counted from 0 among the rows of a faultless file."""
-    return int(np.flatnonzero(_fields_per_line(read_bytes(path)))[row]) + 1
+    return int(np.flatnonzero(_fields_per_line(_content(path)))[row]) + 1
+
+
+def _content(path: str | Path) -> bytes:
+    """Return a file in which comments, and the line ``sep=;`` that Excel writes, are empty lines."""
+    data = read_bytes(path)
+    first, end, rest = data[:PEEKED].partition(b"\n")
+    if excel_delimiter(first.decode(errors="replace")) is not None:
+        data = end + rest + data[PEEKED:]
+    return COMMENT.sub(rb"\1", data) if b"#" in data else data
 
 
 def whole_numbers(
@@ -79,6 +138,28 @@ def whole_numbers(
         return np.array(list(map(int, texts)), dtype=np.int64)
     found = [whole_number(text, what, line, log) for text, line in zip(texts, lines.tolist(), strict=True)]
     return np.array(found, dtype=np.int64)
+
+
+def grades_of(texts: Sequence[str], lines: NDArray[np.int64], log: FaultLog) -> list[float]:
+    """Read a column of grades: whole ones (``1``, ``1.0``) come back as int, other decimals (``1.5``) as float.
+
+    Each text that is no finite number is noted, and comes back as 0.
+    """
+    grade_of = {text: _grade(text) for text in dict.fromkeys(texts)}
+    if None in grade_of.values():
+        for text, line in zip(texts, lines.tolist(), strict=True):
+            if grade_of[text] is None:
+                number(text, "grade", line, log)
+    return [grade_of[text] or 0 for text in texts]
+
+
+def _grade(text: str) -> float | None:
+    if WHOLE_NUMBER.fullmatch(text):
+        return int(text)
+    value = float(text) if NUMBER.fullmatch(text) else math.nan
+    if not math.isfinite(value):
+        return None
+    return int(value) if value.is_integer() and abs(value) < MOST_WHOLE else value
 
 
 def _fields_per_line(data: bytes) -> NDArray[np.int64]:
@@ -131,10 +212,6 @@ def _checked(data: bytes, names: Sequence[str], log: FaultLog) -> FieldColumns:
     return FieldColumns(lines=np.array(lines, dtype=np.int64), fields=columns)
 
 
-TREC_EVAL = re.compile(rf"runid\s+all\s+\S+|\S+\s+\S+\s+(?:{NUMBER.pattern}|nan)", re.IGNORECASE)
-"""A line of trec_eval: metric, topic, value; the row runid names the run."""
-VALUE = "value"
-"""A column of every long table of scores."""
 DELIMITERS = MappingProxyType({",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"})
 """What may stand between two fields, and how messages call several of it."""
 
@@ -193,13 +270,12 @@ def read_csv_columns(
         If the file cannot be opened or is not UTF-8, or its header lacks a column or has it twice.
     """
     text = _text(path, log)
+    delimiter = delimiter or excel_delimiter(text.partition("\n")[0])
     rows = _numbered_rows(text, delimiter or ",", log)
     header = [name.strip() for name in next(rows, (1, []))[1]]
     check_columns(path, len(header))
-    if VALUE in columns:
-        check_no_trec_eval(header, log)
-    _check_delimiter(header, delimiter, log)
-    _check_header(header, columns, log)
+    check_delimiter(header, delimiter, log)
+    check_header(header, columns, log)
     places = [header.index(name) for name in columns]
     cells: list[list[str]] = [[] for _ in columns]
     lines, wrong, last = list[int](), list[tuple[int, int]](), 1
@@ -211,7 +287,7 @@ def read_csv_columns(
         for column, place in zip(cells, places, strict=True):
             column.append(row[place].strip())
     for line, fields in wrong:
-        _note_length(fields, len(header), line, log, is_last=line == last)
+        note_length(fields, len(header), line, log, is_last=line == last)
     return CsvColumns(
         is_unended=not text.endswith(("\n", "\r")),
         lines=tuple(lines),
@@ -227,7 +303,8 @@ def csv_header(path: str | Path, log: FaultLog) -> list[str]:
     InputError
         If the file cannot be opened or is not UTF-8.
     """
-    rows = _numbered_rows(_text(path, log), ",", log)
+    text = _text(path, log)
+    rows = _numbered_rows(text, excel_delimiter(text.partition("\n")[0]) or ",", log)
     return [name.strip() for name in next(rows, (1, []))[1]]
 
 
@@ -241,11 +318,12 @@ def check_any_row(found: CsvColumns, log: FaultLog) -> None:
 def _text(path: str | Path, log: FaultLog) -> str:
     content = read_bytes(path)
     try:
-        return content.decode()
+        text = content.decode()
     except UnicodeDecodeError as error:
         log.add("not UTF-8", line=content.count(b"\n", 0, error.start) + 1, cure="save the file as UTF-8")
-    log.raise_if_any()
-    return ""
+        raise InputError(log.faults) from None
+    check_no_json(path, text[:PEEKED], "a CSV with a header")
+    return text
 
 
 def _numbered_rows(text: str, delimiter: str, log: FaultLog) -> Iterator[tuple[int, list[str]]]:
@@ -254,7 +332,8 @@ def _numbered_rows(text: str, delimiter: str, log: FaultLog) -> Iterator[tuple[i
     start = 1
     try:
         for row in reader:
-            if any(cell.strip() for cell in row):
+            is_of_excel = start == 1 and excel_delimiter(delimiter.join(row)) is not None
+            if not is_of_excel and any(cell.strip() for cell in row):
                 yield start, row
             start = reader.line_num + 1
     except csv.Error as error:
@@ -264,20 +343,8 @@ def _numbered_rows(text: str, delimiter: str, log: FaultLog) -> Iterator[tuple[i
         log.raise_if_any()
 
 
-def check_no_trec_eval(header: Sequence[str], log: FaultLog) -> None:
-    """Raise where the first line of what shall be a CSV of scores is one that trec_eval prints."""
-    if len(header) == 1 and TREC_EVAL.fullmatch(header[0]):
-        log.add(
-            "this is what trec_eval prints (metric, topic, value), and no CSV with a header",
-            line=1,
-            cure="run trec_eval -q, one file per run, and turn all of them into one CSV: "
-            "prefcal convert trec-to-scores RUN.eval ... -o scores.csv",
-        )
-    log.raise_if_any()
-
-
-def _check_delimiter(header: Sequence[str], delimiter: str | None, log: FaultLog) -> None:
-    """Raise where the header is one field, and would be several with another delimiter."""
+def check_delimiter(header: Sequence[str], delimiter: str | None, log: FaultLog) -> None:
+    """Raise `InputError` where the header is one field, and would be several with another delimiter."""
     others = [other for other in DELIMITERS if other != (delimiter or ",") and other in "".join(header)]
     if len(header) != 1 or not others:
         return
@@ -288,7 +355,8 @@ def _check_delimiter(header: Sequence[str], delimiter: str | None, log: FaultLog
     log.raise_if_any()
 
 
-def _check_header(header: Sequence[str], columns: Sequence[str], log: FaultLog) -> None:
+def check_header(header: Sequence[str], columns: Sequence[str], log: FaultLog) -> None:
+    """Raise `InputError` where a header lacks one of some columns, or has it twice."""
     if not header:
         log.add("the file is empty", line=1, cure=f"write a header line with {listed(columns)}")
     counts = Counter(header)
@@ -302,7 +370,8 @@ def _check_header(header: Sequence[str], columns: Sequence[str], log: FaultLog) 
     log.raise_if_any()
 
 
-def _note_length(fields: int, expected: int, line: int, log: FaultLog, *, is_last: bool) -> None:
+def note_length(fields: int, expected: int, line: int, log: FaultLog, *, is_last: bool) -> None:
+    """Note a row that has not as many fields as the header."""
     cure = "write one field for each header, and quote a field that has a comma in it"
     if is_last and fields < expected:
         cure = "write one field for each header; the file may be cut"

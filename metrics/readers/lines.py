@@ -1,23 +1,26 @@
 """What all text formats share: bytes to numbered lines, lines to fields, fields to numbers.
 
-Files are UTF-8, with or without a byte order mark, plain or gzip (told by content, not by name). Faults are noted
+Files are UTF-8, with or without a byte order mark, plain or packed with gzip, bzip2 or xz (known by content, not by name).
+What is no text at all, in another encoding, or JSON where a table is expected, is called by its name. Faults are noted
 in the caller's `FaultLog`, and reading goes on, so that one pass finds them all; the caller ends with
 `log.raise_if_any()`. Only a file that cannot be opened raises at once.
 
 Several run files at once are each called like their file, and the faults of all are shown together.
 """
 
+import bz2
 import codecs
 import gzip
 import io
+import lzma
 import math
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import BinaryIO, TypeVar, cast
+from typing import Any, BinaryIO, TypeVar, cast
 
 from metrics.errors import MAX_FAULTS_KEPT, Fault, FaultLog, InputError, counted, input_fault
 from metrics.files import (
@@ -31,9 +34,45 @@ from metrics.files import (
 )
 
 GZIP_MAGIC = b"\x1f\x8b"
+PACKED_AS: Mapping[str, tuple[re.Pattern[bytes], Callable[[BinaryIO], Any]]] = MappingProxyType(
+    {
+        "gzip": (re.compile(GZIP_MAGIC), lambda stream: gzip.GzipFile(fileobj=stream)),
+        "bzip2": (re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"), bz2.BZ2File),
+        "xz": (re.compile(rb"\xfd7zXZ\x00"), lzma.LZMAFile),
+    }
+)
+"""How a file may be packed -> how it begins then, and what unpacks it."""
+DAMAGED = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error)
+"""What the unpacking of a damaged file raises; bzip2's `OSError` besides."""
 OLE_MAGIC, ZIP_MAGIC = bytes.fromhex("d0cf11e0a1b11ae1"), b"PK\x03\x04"
 SHEETS = (b"xl/", b"opendocument.spreadsheet")
 """What stands in the zip archive that a spreadsheet is: of Excel, and of LibreOffice."""
+UNPACK = "unpack it, and name a file of it"
+NO_TEXTS: Mapping[bytes, tuple[str, str]] = MappingProxyType(
+    {
+        ZIP_MAGIC: ("a zip archive", UNPACK),
+        b"7z\xbc\xaf\x27\x1c": ("a 7z archive", UNPACK),
+        b"Rar!\x1a\x07": ("a rar archive", UNPACK),
+        b"\x28\xb5\x2f\xfd": ("packed with Zstandard (zst)", "unpack it: unzstd FILE"),
+        b"\x04\x22\x4d\x18": ("packed with lz4", "unpack it: lz4 -d FILE"),
+        b"PAR1": ("a Parquet file", "save it as CSV"),
+        b"ARROW1": ("an Arrow file", "save it as CSV"),
+        b"SQLite format 3\x00": ("an SQLite database", "write its table as CSV"),
+        b"%PDF-": ("a PDF", "save it as text"),
+        b"\x89PNG": ("a picture", "name a text file"),
+        b"\x93NUMPY": ("a NumPy array", "write it as text"),
+    }
+)
+"""What a file that is no text begins with -> what it is, and how to mend it."""
+UTF_32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+PEEKED = 2**16
+"""So many bytes show what a file is."""
+TAR_PLACE = slice(257, 262)
+JSON_START = re.compile(r"\s*[\[{]\s*(?:[\[{\"\]}]|-?[0-9.]+\s*,\s*-?[0-9])")
+"""How JSON begins: an object, or a list of objects, lists, texts or numbers."""
+SEP_LINE = re.compile(r'"?sep=(.)"?')
+"""What Excel writes before a header and understands there: what separates the fields."""
 BLOCK_BYTES = 2**24
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 INFINITY = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
@@ -41,41 +80,109 @@ WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 
 
 def read_bytes(path: str | Path) -> bytes:
-    """Read a whole file, unpacked when it is gzip, without a byte order mark.
+    """Read a whole file, unpacked when it is gzip, bzip2 or xz, without a byte order mark.
 
     Raises
     ------
     InputError
-        If the file cannot be opened, is a spreadsheet or an archive, its gzip data are damaged, or it is over the budget of
-        `metrics.files`.
+        If the file cannot be opened, is no text or none in UTF-8 (`check_is_text`), its packed data are damaged, or it is over the
+        budget of `metrics.files`.
     """
     try:
         data = _stored(Path(path))
-        if data.startswith(GZIP_MAGIC):
-            data = _unpacked(data, path)
+        packed_as = packing(data)
+        if packed_as is not None:
+            data = _unpacked(data, path, packed_as)
     except FileNotFoundError:
         raise input_fault("there is no such file", path=path, cure="check the path") from None
     except IsADirectoryError:
         raise input_fault("this is a folder", path=path, cure="name a file in it") from None
-    except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise input_fault("the gzip data are damaged", path=path, cure="pack the file again") from None
     except InputError:
         raise
     except (OSError, ValueError) as error:
         raise input_fault(
             f"cannot be read ({error})", path=path, cure="check the path and its rights"
         ) from None
-    check_no_archive(path, data)
+    check_is_text(path, data)
     check_rows(path, max(data.count(b"\n"), data.count(b"\r")))
     return data.removeprefix(codecs.BOM_UTF8)
 
 
-def check_no_archive(path: str | Path, data: bytes) -> None:
-    """Raise `InputError` where what a file begins with, or all of it, is a spreadsheet or a zip archive: no text in any encoding."""
+def packing(data: bytes) -> str | None:
+    """Return how a file that begins so is packed, a key of `PACKED_AS`; None where it is not, or in a way that is not read."""
+    return next((name for name, (start, _) in PACKED_AS.items() if start.match(data)), None)
+
+
+def unpacking(stream: BinaryIO, packed_as: str | None) -> BinaryIO:
+    """Return what unpacks a stream; the stream itself where nothing is packed."""
+    return stream if packed_as is None else cast("BinaryIO", PACKED_AS[packed_as][1](stream))
+
+
+def check_is_text(path: str | Path, data: bytes) -> None:
+    """Raise `InputError` where a file is no text, or text in UTF-16 or UTF-32: by what it begins with.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, for the message.
+    data : bytes
+        Its beginning, or all of it.
+    """
     if data.startswith(OLE_MAGIC) or (data.startswith(ZIP_MAGIC) and any(part in data for part in SHEETS)):
         raise input_fault("this is a spreadsheet", path=path, cure="save it as CSV")
-    if data.startswith(ZIP_MAGIC):
-        raise input_fault("this is a zip archive", path=path, cure="unpack it, and name a file of it")
+    kind = next((kind for magic, kind in NO_TEXTS.items() if data.startswith(magic)), None)
+    kind = ("a tar archive", UNPACK) if data[TAR_PLACE] == b"ustar" else kind
+    if kind is not None:
+        raise input_fault(f"this is {kind[0]}", path=path, cure=kind[1])
+    encoding = _wide_encoding(data[:512])
+    if encoding is not None:
+        raise input_fault(f"this is text in {encoding}", path=path, cure="save it as UTF-8")
+
+
+def check_is_plain(path: str | Path, data: bytes) -> None:
+    """Raise `InputError` where `check_is_text` does, and where a file is packed that is read plain alone."""
+    check_is_text(path, data)
+    packed_as = packing(data)
+    if packed_as is not None:
+        raise input_fault(f"this is packed with {packed_as}", path=path, cure=UNPACK)
+
+
+def _wide_encoding(start: bytes) -> str | None:
+    """Return which encoding of two or four bytes a character a text has; None for any other."""
+    if start.startswith(UTF_32):
+        return "UTF-32"
+    characters = [start[place::2].count(0) for place in (0, 1)]
+    is_wide = len(start) >= 8 and max(characters) > 0.9 * (len(start) // 2) and min(characters) == 0
+    return "UTF-16" if start.startswith(UTF_16) or is_wide else None
+
+
+def check_no_json(path: str | Path, start: str, wanted: str) -> None:
+    """Raise `InputError` where a file begins as JSON does, and no JSON is read.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, for the message.
+    start : str
+        The beginning of its text, or all of it.
+    wanted : str
+        What is expected: ``a CSV with a header``.
+    """
+    if not JSON_START.match(start):
+        return
+    first, *others = start.lstrip().split("\n", 2)
+    is_lines = first.rstrip().endswith("}") and bool(others) and others[0].startswith("{")
+    kind, option = ("JSON, one object a line", ", lines=True") if is_lines else ("JSON", "")
+    cure = (
+        f"write it as that, as pandas.read_json(FILE{option}) and to_csv do, nested members each as a column"
+    )
+    raise input_fault(f"this is {kind}, and {wanted} is expected", path=path, line=1, cure=cure)
+
+
+def excel_delimiter(first: str) -> str | None:
+    """Return what a first line ``sep=;`` says that fields are separated by; None where the line is none of Excel's."""
+    written = SEP_LINE.fullmatch(first.rstrip("\r\n"))
+    return None if written is None else written[1]
 
 
 def _stored(path: Path) -> bytes:
@@ -87,9 +194,14 @@ def _stored(path: Path) -> bytes:
     return data
 
 
-def _unpacked(data: bytes, path: str | Path) -> bytes:
-    with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
-        unpacked = read_within(cast("BinaryIO", packed), most_unfolded(len(data)))
+def _unpacked(data: bytes, path: str | Path, packed_as: str) -> bytes:
+    try:
+        with unpacking(io.BytesIO(data), packed_as) as packed:
+            unpacked = read_within(packed, most_unfolded(len(data)))
+    except (*DAMAGED, OSError):
+        raise input_fault(
+            f"the {packed_as} data are damaged", path=path, cure="pack the file again"
+        ) from None
     check_unfolded(path, len(data), len(unpacked))
     return unpacked
 
@@ -110,14 +222,24 @@ def byte_lines(data: bytes) -> Iterator[bytes]:
         yield from block.splitlines()
 
 
-def text_lines(path: str | Path, log: FaultLog) -> Iterator[tuple[int, str]]:
+def text_lines(path: str | Path, log: FaultLog, *, wanted: str | None = None) -> Iterator[tuple[int, str]]:
     r"""Yield each line's number, from 1, and its text without the line end (``\n``, ``\r\n`` or ``\r``).
 
-    A line that is not UTF-8 is noted as a fault and left out.
+    A line that is not UTF-8 is noted as a fault and left out; so is, without a fault, a first line ``sep=;``, which Excel writes.
+
+    Raises
+    ------
+    InputError
+        As `read_bytes`; and if the file is JSON where ``wanted`` says what is read instead.
     """
-    for number, line in enumerate(byte_lines(read_bytes(path)), start=1):
+    data = read_bytes(path)
+    if wanted is not None:
+        check_no_json(path, data[:PEEKED].decode(errors="replace"), wanted)
+    for number, line in enumerate(byte_lines(data), start=1):
         try:
-            yield number, line.decode()
+            text = line.decode()
+            if number > 1 or excel_delimiter(text) is None:
+                yield number, text
         except UnicodeDecodeError:
             log.add("the line is not UTF-8", line=number, cure="save the file as UTF-8")
 
@@ -151,7 +273,7 @@ def rows(
     header, wrong = list(columns), list[int]()
     is_one_right = is_xml = False
     by = "tabs" if separator == "\t" else "white space" if separator is None else repr(separator)
-    for line, text in text_lines(path, log):
+    for line, text in text_lines(path, log, wanted=lines_of(header, by)):
         fields = text.split(separator)
         if len(fields) == len(header):
             is_one_right = True
@@ -174,6 +296,11 @@ def rows(
             )
     if is_xml or not is_one_right:
         say_once(wrong, header, log, by=by, is_xml=is_xml, of_xml=of_xml)
+
+
+def lines_of(names: Sequence[str], by: str) -> str:
+    """Say what lines are wanted: ``a file with lines of topic, text, separated by tabs,``."""
+    return f"a file with lines of {', '.join(names)}, separated by {by},"
 
 
 SORTS = MappingProxyType(
@@ -267,6 +394,7 @@ def whole_number(text: str, what: str, line: int, log: FaultLog) -> int:
 
 R = TypeVar("R")
 ENDINGS = (".xml", ".txt", ".tsv", ".jsonl")
+PACKED = (".gz", ".bz2", ".xz")
 RUN_ENDING = ".run"
 """Stays in the column ``run`` of scores, whose names scripts depend on; the systems of a study go without it."""
 
@@ -277,8 +405,9 @@ def system_name(run: str) -> str:
 
 
 def run_name(path: str | Path) -> str:
-    """Return the file's name without folder, without ``.gz``, and without a last ``.xml``, ``.txt``, ``.tsv`` or ``.jsonl``."""
-    name = Path(path).name.removesuffix(".gz")
+    """Return the file's name without folder, without ``.gz``, ``.bz2`` or ``.xz``, and without a last ``.xml``, ``.txt``, ``.tsv`` or ``.jsonl``."""
+    name = Path(path).name
+    name = next((name.removesuffix(ending) for ending in PACKED if name.endswith(ending)), name)
     ending = next((ending for ending in ENDINGS if name.endswith(ending) and name != ending), "")
     return name.removesuffix(ending)
 

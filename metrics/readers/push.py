@@ -25,7 +25,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from metrics.errors import FaultLog, InputError, input_fault, raise_all
+from metrics.arrays import Ints
+from metrics.errors import FaultLog, InputError, input_fault, listed, raise_all
 from metrics.events import Event, EventCollection, Match, Nugget, Update, UpdateRun
 from metrics.push.streams import (
     GAIN_OF_GRADE,
@@ -39,10 +40,17 @@ from metrics.push.streams import (
 from metrics.readers.columns import read_columns, whole_numbers
 from metrics.readers.lines import run_name
 from metrics.readers.trees import Node, read_json
-from metrics.taking_part import TopicNames
+from metrics.taking_part import STREAM_TOPICS, TopicNames
 
 T = TypeVar("T")
-GAINS = {str(grade): gain for grade, gain in GAIN_OF_GRADE.items()}
+GAINS = {
+    text: gain for grade, gain in GAIN_OF_GRADE.items() for text in (f"{grade}", f"{grade}.", f"{grade}.0")
+}
+JUDGED = frozenset({"0", "Q0", "q0"})
+"""What stands in the second field of qrels, where a run has the tweet."""
+FIRST_EPOCH = 100_000_000
+"""No tweet is as old; ids and grades are smaller."""
+
 FORM = 'write {"topics": {TOPIC: {"clusters": [[TWEET, ...], ...]}}}'
 
 
@@ -90,7 +98,7 @@ def read_push_collection(
     logs = FaultLog(qrels), FaultLog(epochs), FaultLog(clusters)
     gains = _read_or_note(_read_gains, logs[0])
     created = _read_or_note(_read_created, logs[1])
-    found = _read_or_note(partial(_read_clusters, TopicNames(gains)), logs[2])
+    found = _read_or_note(partial(_read_clusters, TopicNames(gains, STREAM_TOPICS, where=clusters)), logs[2])
     raise_all(logs)
     return PushCollection(
         name=str(qrels),
@@ -131,8 +139,22 @@ def read_push_run(path: str | Path, *, name: str | None = None) -> PushRun:
     columns = read_columns(("topic", "tweet", "epoch", "runtag"), log)
     topics, tweets, epochs, _ = columns.fields
     pushed = whole_numbers(epochs, "epoch", columns.lines, log)
+    _check_pushes(tweets, pushed, log)
     raise_all([log])
     return PushRun(name=name or run_name(path), topics=tuple(topics), tweets=tuple(tweets), epochs=pushed)
+
+
+def _check_pushes(tweets: Sequence[str], epochs: Ints, log: FaultLog) -> None:
+    """Note where the four fields are those of judgments, or the third is never a time."""
+    cure = "name a file with lines of topic, tweet, epoch, runtag"
+    if tweets and JUDGED.issuperset(tweets):
+        log.add(f"the second field is {tweets[0]} on every line: these are judgments", line=1, cure=cure)
+    elif tweets and not log.faults and (epochs < FIRST_EPOCH).all():
+        log.add(
+            "the third field is never a time: as seconds since 1970 all are before March 1973",
+            line=1,
+            cure=cure,
+        )
 
 
 def _read_or_note(read: Callable[[FaultLog], dict[str, T]], log: FaultLog) -> dict[str, T]:
@@ -147,7 +169,13 @@ def _read_or_note(read: Callable[[FaultLog], dict[str, T]], log: FaultLog) -> di
 def _read_gains(log: FaultLog) -> dict[str, dict[str, float]]:
     """Read the qrels: topic -> tweet -> gain."""
     columns = read_columns(("topic", "Q0", "tweet", "grade"), log)
-    topics, _, tweets, grades = columns.fields
+    topics, seconds, tweets, grades = columns.fields
+    if len(set(seconds) - JUDGED) > 1:
+        problem = (
+            f"the second field is {listed(dict.fromkeys(seconds), most=3)}, where judgments of tweets have Q0"
+        )
+        log.add(problem, line=1, cure="name a file with lines of topic, Q0, tweet, grade")
+        return {}
     gains: dict[str, dict[str, float]] = {_printed(topic): {} for topic in dict.fromkeys(topics)}
     of_written = {topic: gains[_printed(topic)] for topic in dict.fromkeys(topics)}
     for row, (topic, tweet, grade) in enumerate(zip(topics, tweets, grades, strict=True)):

@@ -1,36 +1,85 @@
-"""Scores of systems from one CSV: long (run, topic, metric, value), as `prefcal score --format csv` writes it, or wide, a column per measure.
+"""Files of scores of systems, whichever tool wrote them.
 
-A column topic may be missing: the scores are then over all topics.
+| form | how it is known |
+|---|---|
+| long CSV, ``run,topic,metric,value``, as `prefcal score --format csv` writes it | columns of a run, a metric and a value |
+| wide CSV, a column per measure, as gdeval, ndeval, compatibility.py and tables of experiments have it | any other header |
+| lines without a header, as trec_eval and ir_measures print them | `metrics.readers.score_lines` |
+
+A column topic may be missing: the scores are then over all topics. Rows of a topic ``all``, ``amean``, ``average`` or ``mean`` are over all
+topics too, whatever else the file holds. What columns hold is known by their values where their names do not say it: the first
+column of texts names the systems, another one is no measure.
 """
 
-import math
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
-from metrics.arrays import Floats
-from metrics.errors import FaultLog, listed, nearest
-from metrics.readers.columns import (
-    CsvColumns,
-    check_any_row,
-    check_no_trec_eval,
-    csv_header,
-    read_csv_columns,
+from metrics.arrays import Bools, Floats
+from metrics.errors import FaultLog
+from metrics.readers.lines import byte_lines, read_bytes
+from metrics.readers.score_csv import Unnamed, read_score_csv
+from metrics.readers.score_lines import (
+    PEEKED_LINES,
+    RUN,
+    TOPIC,
+    UNDEFINED,
+    LineForm,
+    line_form,
+    scores_of_lines,
 )
-from metrics.readers.lines import number
-from metrics.results import ALL, Score
+from metrics.readers.score_table import NUMBER_CURE, NameCodes, ScoreTable, check_utf_8
+from metrics.results import Score
 
-LONG = ("run", "metric", "value")
-"""Columns by which a long table is known."""
-SYSTEM, TOPIC = ("run", "system"), "topic"
-UNDEFINED = "nan"
+CONVERT = "prefcal convert trec-to-scores"
 
 
-class _Row(NamedTuple):
-    line: int
-    score: Score
+def read_score_table(
+    path: str | Path,
+    *,
+    measures: Sequence[str] = (),
+    unnamed: Unnamed = "refuse",
+    columns: Sequence[str] | None = None,
+    log: FaultLog | None = None,
+) -> ScoreTable:
+    """Read a file of scores in any of the forms above.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, plain or packed.
+    measures : sequence of str
+        Of a long table these metrics, of a wide one these columns; none: all. They must be there.
+    unnamed : {'refuse', 'rows', 'one'}
+        What a table is in which no column names the systems: refused, or each row is a system, or all are the scores of one, whose name is
+        then empty.
+    columns : sequence of str, optional
+        What the fields of lines without a header are.
+    log : FaultLog, optional
+        Gets the faults of cells, so that the caller adds its own; without it they are raised.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or is in no form that is known; and with every fault of it: a row with another number of fields, an empty
+        name, a value that is no number, a score that stands twice.
+    """
+    own = FaultLog(path) if log is None else log
+    data = read_bytes(path)
+    peeked = [line.decode(errors="replace") for line in islice(byte_lines(data), PEEKED_LINES)]
+    _check_no_json(peeked, own)
+    form = line_form(peeked, own, columns=columns, cure=f"{CONVERT} --columns {{columns}}")
+    table = (
+        read_score_csv(data, measures, own, unnamed=unnamed) if form is None else _of_lines(data, form, own)
+    )
+    _check_once(table, own)
+    own.faults.sort(key=lambda fault: fault.line or 0)
+    if log is None:
+        own.raise_if_any()
+    return table
 
 
 def read_score_rows(path: str | Path) -> list[Score]:
@@ -44,30 +93,33 @@ def read_score_rows(path: str | Path) -> list[Score]:
     Raises
     ------
     InputError
-        If the file cannot be read, has no column run or no measure, a value that is no number, or one score twice.
+        If the file cannot be read, does not say of which runs the scores are, has no measure, a value that is no number, or one score
+        twice.
     """
-    log = FaultLog(path)
-    table, measures, is_long = _table(path, [], SYSTEM[:1], log)
-    check_any_row(table, log)
-    if not measures:
-        log.add("there is no column of a measure", line=1, cure="write a column per measure beside run")
-    names = table.cells[SYSTEM[0]]
-    rows = [row for name in measures for row in _rows(table, name, names, log, is_long=is_long, known=False)]
-    _check_once(rows, log)
-    log.raise_if_any()
-    return [row.score for row in rows]
+    table = read_score_table(path)
+    check_has_runs(table, FaultLog(path))
+    return table.where(np.argsort(table.metric, kind="stable")).scores()
 
 
-def read_measure_table(path: str | Path, measures: list[str]) -> dict[str, Floats]:
-    """Return the scores by each measure, (systems, topics) each, systems and topics in the same order.
+def read_measure_table(
+    path: str | Path, measures: Sequence[str]
+) -> tuple[dict[str, Floats], tuple[str, ...]]:
+    """Read the scores by each measure, systems and topics in the same order.
 
     Parameters
     ----------
     path : str or Path
-        A wide table has a row per system and a column per measure; with columns ``run`` (or ``system``) and ``topic`` a row per system and topic. A
-        long one has the columns run, metric and value, and may have topic. Rows of topic ``all`` are left out where there are others.
-    measures : list of str
-        Columns of a wide table, metrics of a long one; none: all but run, system, topic and user.
+        A wide table has a row per system and a column per measure, with a column ``topic`` a row per system and topic. A long one has the
+        columns run, metric and value, and may have topic. Means are left out where there are other topics.
+    measures : sequence of str
+        Columns of a wide table, metrics of a long one; none: all.
+
+    Returns
+    -------
+    scores : dict of str to (systems, topics) ndarray of float
+        By measure.
+    notes : tuple of str
+        What is left out.
 
     Raises
     ------
@@ -75,86 +127,109 @@ def read_measure_table(path: str | Path, measures: list[str]) -> dict[str, Float
         With every fault of the file.
     """
     log = FaultLog(path)
-    systems = [name for name in SYSTEM if name in csv_header(path, log)]
-    table, measures, is_long = _table(path, measures, systems, log)
-    is_named = bool(systems) and (is_long or TOPIC in table.cells)
-    names = table.cells[systems[0]] if is_named else [str(line) for line in table.lines]
-    rows = []
-    for measure in measures:
-        of_measure = _rows(table, measure, names, log, is_long=is_long)
-        rows += [row for row in of_measure if row.score.topic != ALL] or of_measure
-    _check_once(rows, log)
+    table = read_score_table(path, measures=measures, unnamed="rows", log=log)
+    check_has_runs(table, log)
+    note_undefined(table, np.isnan(table.value), log)
     log.raise_if_any()
-    return _aligned([row.score for row in rows], log)
+    return _aligned(_without_means(table), log), table.notes
 
 
-def _table(
-    path: str | Path, measures: list[str], systems: Sequence[str], log: FaultLog
-) -> tuple[CsvColumns, list[str], bool]:
-    """Return the columns, the measures in them, by default all, and whether the table is long."""
-    header = csv_header(path, log)
-    check_no_trec_eval(header, log)
-    is_long = set(LONG) <= set(header)
-    topic = [TOPIC] if TOPIC in header and systems else []
-    if is_long:
-        table = read_csv_columns(path, [*LONG, *topic], log)
-        return table, measures or list(dict.fromkeys(table.cells["metric"])), True
-    measures = measures or [name for name in header if name not in {*SYSTEM, TOPIC, "user"}]
-    return read_csv_columns(path, list(dict.fromkeys([*measures, *systems, *topic])), log), measures, False
+def note_undefined(table: ScoreTable, rows: Bools, log: FaultLog) -> None:
+    """Note each of some rows whose scores are undefined, but for lines that have a fault, and sort the faults by line."""
+    wrong = {fault.line for fault in log.faults}
+    for row in np.flatnonzero(rows).tolist():
+        line = int(table.line[row])
+        if line not in wrong:
+            what = table.metrics[table.metric[row]] if table.is_wide else "value"
+            log.add(f"{what} is no finite number: {UNDEFINED!r}", line=line, cure=NUMBER_CURE)
+    log.faults.sort(key=lambda fault: fault.line or 0)
 
 
-def _rows(
-    table: CsvColumns,
-    measure: str,
-    names: Sequence[str],
-    log: FaultLog,
-    *,
-    is_long: bool,
-    known: bool = True,
-) -> list[_Row]:
-    """Return the scores by one measure; they must be known, or may be undefined."""
-    values, metrics = table.cells["value" if is_long else measure], table.cells.get("metric", ())
-    topics = table.cells.get(TOPIC, (ALL,) * len(values))
-    chosen = [place for place in range(len(values)) if not is_long or metrics[place] == measure]
-    if not chosen and is_long:
-        near = nearest(measure, dict.fromkeys(metrics))
-        cure = f"did you mean {near!r}" if near else f"name one of {listed(dict.fromkeys(metrics))}"
-        log.add(f"there is no metric {measure!r}", line=1, cure=cure)
-    rows = []
-    for place in chosen:
-        line, cell = table.lines[place], values[place]
-        value = math.nan if not known and cell.lower() == UNDEFINED else number(cell, measure, line, log)
-        rows.append(_Row(line, Score(names[place], topics[place], measure, value)))
-    return rows
+def check_has_runs(table: ScoreTable, log: FaultLog) -> None:
+    """Raise where a file has the scores of one run and does not say of which, as what trec_eval prints."""
+    if table.form is None or RUN in table.form.columns:
+        return
+    log.faults.clear()
+    tool = str(table.form).partition(" ")[0]
+    by_topic = f"run {tool} -q, one file per run, and turn" if tool != "a" else "turn"
+    log.add(
+        f"this is what {table.form}, and no CSV with a header",
+        line=table.form.start,
+        cure=f"{by_topic} all of them into one CSV: {CONVERT} RUN.eval ... -o scores.csv",
+    )
+    log.raise_if_any()
 
 
-def _check_once(rows: Iterable[_Row], log: FaultLog) -> None:
-    first: dict[tuple[str, str, str], int] = {}
-    for line, score in rows:
-        if first.setdefault(score[:3], line) != line:
-            log.add(
-                f"the same run, topic and metric as line {first[score[:3]]}",
-                line=line,
-                cure="keep one of the two rows",
-            )
+def _check_no_json(lines: Sequence[str], log: FaultLog) -> None:
+    first = next((text.lstrip() for text in lines if text.strip()), "")
+    if re.match(r'[\[{]\s*(?:["\[{\]}]|$)', first):
+        log.add(
+            "this is JSON, and scores are expected as CSV or as an evaluation tool prints them",
+            line=1,
+            cure="write a CSV with run,topic,metric,value, as pandas.read_json and to_csv do",
+        )
+        log.raise_if_any()
 
 
-def _aligned(scores: Sequence[Score], log: FaultLog) -> dict[str, Floats]:
+def _of_lines(data: bytes, form: LineForm, log: FaultLog) -> ScoreTable:
+    """Read lines without a header."""
+    check_utf_8(data, log)
+    numbered = enumerate(map(bytes.decode, byte_lines(data)), start=1)
+    lines, run, texts = scores_of_lines(numbered, form, log)
+    runs, topics, metrics = NameCodes(), NameCodes(), NameCodes()
+    return ScoreTable(
+        run=runs.of([line.run or run for line in lines]),
+        topic=topics.of([line.topic for line in lines]),
+        metric=metrics.of([line.metric for line in lines]),
+        value=np.array([line.value for line in lines], dtype=np.float64),
+        line=np.array([line.number for line in lines], dtype=np.int32),
+        runs=tuple(runs),
+        topics=tuple(topics),
+        metrics=tuple(metrics),
+        form=form,
+        has_topics=TOPIC in form.columns,
+        notes=tuple(f"{name} is left out: its values are texts, and no scores" for name in texts),
+    )
+
+
+def _check_once(table: ScoreTable, log: FaultLog) -> None:
+    """Note each line with a score that stands on an earlier line too."""
+    key = table.run.astype(np.int64) * len(table.topics) + table.topic
+    key = key * len(table.metrics) + table.metric
+    order = np.argsort(key, kind="stable")
+    key = key[order]
+    again = np.flatnonzero(key[1:] == key[:-1]) + 1
+    first = table.line[order[np.searchsorted(key, key[again])]].tolist()
+    lines = table.line[order[again]].tolist()
+    is_of_one_run = table.form is not None and RUN not in table.form.columns
+    cure = "keep one of the two rows" + ", and give one file per run" * is_of_one_run
+    for line, other in sorted(dict(zip(lines, first, strict=True)).items()):
+        log.add(f"the same run, topic and metric as line {other}", line=line, cure=cure)
+
+
+def _without_means(table: ScoreTable) -> ScoreTable:
+    """Leave out the means of each metric that has other topics too."""
+    mean = table.is_mean
+    by_topic = np.zeros(len(table.metrics), dtype=np.bool_)
+    by_topic[table.metric[~mean]] = True
+    return table.where(~(mean & by_topic[table.metric]))
+
+
+def _aligned(table: ScoreTable, log: FaultLog) -> dict[str, Floats]:
     """Put the scores of all measures into arrays of one order; note what is missing."""
-    systems = {name: place for place, name in enumerate(dict.fromkeys(one.run for one in scores))}
-    topics = {name: place for place, name in enumerate(dict.fromkeys(one.topic for one in scores))}
-    if len(systems) < 2:
+    systems, run = np.unique(table.run, return_inverse=True)
+    topics, topic = np.unique(table.topic, return_inverse=True)
+    if systems.size < 2:
         log.add("fewer than two rows", line=1, cure="write one row per system, two at least")
-    arrays = {one.metric: np.full((len(systems), len(topics)), np.nan) for one in scores}
-    for one in scores:
-        arrays[one.metric][systems[one.run], topics[one.topic]] = one.value
-    for measure, values in arrays.items():
-        missing = np.argwhere(np.isnan(values)).tolist()
-        if missing and not log.faults:
-            system, topic = missing[0]
-            log.add(
-                f"{measure} of {list(systems)[system]} on {list(topics)[topic]} is missing",
-                cure="give every system a score on every topic",
-            )
     log.raise_if_any()
-    return arrays
+    arrays = np.full((len(table.metrics), systems.size, topics.size), np.nan)
+    arrays[table.metric, run, topic] = table.value
+    missing = np.argwhere(np.isnan(arrays))
+    if missing.size:
+        metric, system, at = missing[0].tolist()
+        log.add(
+            f"{table.metrics[metric]} of {table.runs[systems[system]]} on {table.topics[topics[at]]} is missing",
+            cure="give every system a score on every topic",
+        )
+    log.raise_if_any()
+    return dict(zip(table.metrics, arrays, strict=True))

@@ -28,7 +28,7 @@ from metrics.events import Event, EventCollection, Match, Nugget, SkippedMatches
 from metrics.readers.columns import read_columns
 from metrics.readers.lines import number, rows, run_name, whole_number
 from metrics.readers.trees import XmlElement, read_xml
-from metrics.taking_part import TopicNames
+from metrics.taking_part import STREAM_TOPICS, TopicNames
 
 RUN = ("qid", "team", "run", "doc", "sentence", "time", "confidence")
 LENGTHS = ("query_id", "update_id", "words")
@@ -112,7 +112,7 @@ def read_lengths(path: str | Path, judged: Iterable[str]) -> Lengths:
     {'1': {'u1': 12.0}}
     """
     log = FaultLog(path)
-    names = TopicNames(judged)
+    names = TopicNames(judged, STREAM_TOPICS, where=path)
     lengths: Lengths = {}
     for line, (written, update, text) in rows(path, LENGTHS, log):
         words = number(text, "words", line, log)
@@ -198,9 +198,9 @@ def read_events(
     """
     logs = FaultLog(topics), FaultLog(nuggets), FaultLog(updates), FaultLog(matches)
     found = _read_nuggets(logs[1])
-    names = TopicNames(found)
-    spans = _read_spans(names, logs[0])
-    sampled = _read_updates(names, logs[2])
+    spans = _read_spans(TopicNames(found, STREAM_TOPICS, where=topics), logs[0])
+    sampled = _read_updates(TopicNames(found, STREAM_TOPICS, where=updates), logs[2])
+    names = TopicNames(found, STREAM_TOPICS, where=matches)
     matched, skipped = _read_matches(names, found, sampled, logs[3])
     judged = [topic for topic in spans if found.get(topic) and sampled.get(topic)]
     if not judged and not any(log.faults for log in logs):

@@ -1,36 +1,29 @@
-"""What people read: texts, queries in words, interest profiles, and answers with their sources.
+"""What people read: texts, queries in words, and interest profiles.
 
 | file | content |
 |---|---|
 | tweets | ``tweet_id<TAB>text`` a line |
 | topics | ``topic<TAB>text`` a line, or ``topic<TAB>text<TAB>asked_at``: the day on which the query was asked |
+| topics | JSON lines with an id and a text, such as ``{"_id": ID, "text": TEXT}`` of BEIR or ``{"id": ID, "narrative": TEXT}`` |
 | texts | ``docid<TAB>title<TAB>text`` a line; title and text may be empty; or ``docid<TAB>text`` on every line |
+| texts | JSON lines with an id, a text and perhaps a title, such as ``{"_id": ID, "title": TITLE, "text": TEXT}`` of BEIR |
 | profiles | ``<top>`` blocks with ``<num>``, ``<title>``, ``<desc>``, ``<narr>``, as in TREC Microblog, such as 2015 |
 | profiles | JSON list of objects with ``topid``, ``title``, ``description``, ``narrative``, as in TREC Real-Time Summarization, such as 2016 |
 
-Files are UTF-8, plain or gzip, without quoting; a first line with the names of topics or texts above is a header. Which form
+Files are UTF-8, plain or packed, without quoting; a first line with the names of topics or texts above is a header. Which form
 profiles have is told by their first character. No measure needs any of these.
-
-Answers to questions in words, with the sources that they cite: what a system wrote, as a file.
-
-| file | content |
-|---|---|
-| answers | ``{"topic": ID, "text": TEXT, "citations": [{"label", "title", "text", "url"?}, ...]?}`` a line |
-| answers | ``topic<TAB>text`` a line |
-
-Files are UTF-8, plain or gzip; their first character tells which form they have. Of the second a first line with the names above is a
-header. A system need not answer every question. What the texts look like is up to those who show them. No measure needs any of these.
 """
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
-from metrics.errors import FaultLog, listed, nearest
-from metrics.readers.lines import read_bytes, rows, text_lines
+from metrics.errors import FaultLog, listed
+from metrics.files import check_values
+from metrics.readers.lines import lines_of, read_bytes, rows, text_lines
 from metrics.readers.ranked import calendar_window
 from metrics.readers.trees import Node, read_json
 
@@ -86,7 +79,12 @@ def read_ranked_topics(path: str | Path) -> dict[str, AskedTopic]:
     """
     log = FaultLog(path)
     topics: dict[str, AskedTopic] = {}
-    for line, written in text_lines(path, log):
+    for line, name, _, text in _texts_from_json(log) if is_json_file(path) else ():
+        if topics.setdefault(name, AskedTopic(text=text)).text != text:
+            log.add(f"topic {name} stands twice", line=line, cure="delete one of the two lines")
+    for line, written in (
+        () if is_json_file(path) else text_lines(path, log, wanted=lines_of(TOPIC[:2], "tabs"))
+    ):
         fields = [field.strip() for field in written.split("\t")]
         if not any(fields) or (line == 1 and tuple(fields) in {TOPIC, TOPIC[:2]}):
             continue
@@ -116,15 +114,20 @@ def read_document_texts(path: str | Path) -> dict[str, DocumentText]:
     """
     log = FaultLog(path)
     texts: dict[str, DocumentText] = {}
-    first = next(iter(read_bytes(path).splitlines()), b"")
-    columns = (DOCUMENT[0], DOCUMENT[2]) if first.count(b"\t") == 1 else DOCUMENT
-    for line, (document, *titled, text) in rows(path, columns, log):
-        title = "".join(titled)
+    for line, document, title, text in _texts_from_json(log) if is_json_file(path) else _titled(log):
         if document in texts:
             log.add(f"document {document} stands twice", line=line, cure="delete one of the two lines")
         texts[document] = DocumentText(title=title.strip(), text=text.strip())
     log.raise_if_any()
     return texts
+
+
+def _titled(log: FaultLog) -> Iterator[tuple[int, str, str, str]]:
+    """Yield line, document, title and text; the first line says whether there are titles."""
+    first = next(iter(read_bytes(log.path).splitlines()), b"")
+    columns = (DOCUMENT[0], DOCUMENT[2]) if first.count(b"\t") == 1 else DOCUMENT
+    for line, (document, *titled, text) in rows(log.path, columns, log):
+        yield line, document, "".join(titled), text
 
 
 def _day(text: str, line: int, log: FaultLog) -> str | None:
@@ -246,126 +249,103 @@ def _text(node: Node, name: str, log: FaultLog) -> str:
     return " ".join(member.value.split())
 
 
-ANSWER = ("topic", "text", "citations")
-CITATION = ("label", "title", "text", "url")
-COLUMNS = ("topic", "text")
-ANSWER_FORM = 'write {"topic": ID, "text": TEXT} on one line'
+IDS = (
+    "_id",
+    "id",
+    "topic_id",
+    "narrative_id",
+    "request_id",
+    "query_id",
+    "qid",
+    "topic",
+    "docid",
+    "doc_id",
+    "docno",
+)
+TEXTS = (
+    "text",
+    "narrative",
+    "query",
+    "question",
+    "problem_statement",
+    "contents",
+    "segment",
+    "body",
+    "title",
+)
+"""What the members of JSON lines are called that hold an id or a text; the first that is there counts."""
+TEXT_FORM = 'write {"_id": ID, "text": TEXT} on one line'
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Citation:
-    """A source: what stands in brackets where it is cited, its title, which may be empty, its text, and its address."""
-
-    label: str
-    title: str
-    text: str
-    url: str | None = None
+def is_json_file(path: str | Path) -> bool:
+    """Say whether a file begins as JSON does; no id and no text begins so."""
+    return read_bytes(path).lstrip()[:1] in {b"{", b"["}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GivenAnswer:
-    """An answer to one question; ``line`` is where it stands. ``citations`` is None where nothing is said of sources."""
+def text_object(plain: Any) -> tuple[str, str, str] | None:
+    """Return id, title and text of an object of JSON lines that names a text; None for any other.
 
-    text: str
-    line: int
-    citations: tuple[Citation, ...] | None = None
-
-
-def read_answers(path: str | Path) -> dict[str, GivenAnswer]:
-    """Read the answers of one system, by topic as written, in the order of the file.
-
-    Raises
-    ------
-    InputError
-        With every fault: a line is not UTF-8, is not JSON, or has another number of fields; a member is missing, not known or no
-        text; an answer without a topic or a text; a topic or the label of a citation that stands twice; or if there is no answer.
+    The text is empty where there is a title and none.
     """
-    log = FaultLog(path)
-    is_json = read_bytes(path).lstrip()[:1] == b"{"
-    answers: dict[str, GivenAnswer] = {}
-    for topic, answer in _answers_from_json(log) if is_json else _from_rows(log):
-        if not topic:
-            log.add("an answer without a topic", line=answer.line, cure="say which question it answers")
-        elif not answer.text:
-            log.add(f"the answer to topic {topic} is empty", line=answer.line, cure="write one, or delete it")
-        elif topic in answers:
-            cure = "delete one of the two lines; each system has a file of its own"
-            log.add(f"topic {topic} is answered twice", line=answer.line, cure=cure)
-        answers[topic] = answer
-    if not answers and not log.faults:
-        log.add("there are no answers", line=1, cure=ANSWER_FORM)
-    log.faults.sort(key=lambda fault: fault.line or 0)
-    log.raise_if_any()
-    return answers
-
-
-def _from_rows(log: FaultLog) -> Iterator[tuple[str, GivenAnswer]]:
-    for line, (topic, text) in rows(log.path, COLUMNS, log):
-        yield topic.strip(), GivenAnswer(text=text.strip(), line=line)
-
-
-def _answers_from_json(log: FaultLog) -> Iterator[tuple[str, GivenAnswer]]:
-    for line, text in text_lines(log.path, log):
-        if not text or text.isspace():
-            continue
-        try:
-            plain = json.loads(text)
-        except (ValueError, RecursionError):
-            log.add("the line is not JSON", line=line, cure=ANSWER_FORM)
-            continue
-        if _fits(plain, ANSWER, ("topic", "text"), "the answer", line, log):
-            yield (
-                plain["topic"].strip(),
-                GivenAnswer(text=plain["text"].strip(), line=line, citations=_citations(plain, line, log)),
-            )
-
-
-def _citations(answer: Mapping[str, Any], line: int, log: FaultLog) -> tuple[Citation, ...] | None:
-    given = answer.get("citations")
-    if given is None:
-        return None
-    if not isinstance(given, list):
-        log.add("citations is no list", line=line, cure="write [] or a list of sources")
-        return ()
-    fitting = [
-        one for one in given if _fits(one, CITATION, ("label", "title", "text"), "a citation", line, log)
-    ]
-    labels: set[str] = set()
-    for one in fitting:
-        label = one["label"]
-        if label in labels or not label.strip() or set(label) & set("[]"):
-            problem = f"the label {label!r} stands twice" if label in labels else f"{label!r} is no label"
-            log.add(problem, line=line, cure="give each citation its own label, without brackets")
-        labels.add(label)
-        if not one["text"].strip():
-            log.add(f"citation {label} has no text", line=line, cure="write what the source says")
-    return tuple(
-        Citation(**{key: value for key, value in one.items() if value is not None}) for one in fitting
-    )
-
-
-def _fits(
-    plain: Any, known: tuple[str, ...], needed: tuple[str, ...], what: str, line: int, log: FaultLog
-) -> bool:
-    """Note what is wrong with the members of an object; those that are text must be text, and whole characters."""
     if not isinstance(plain, dict):
-        log.add(f"{what} is no object", line=line, cure=ANSWER_FORM)
-        return False
-    before = len(log.faults)
-    for name in plain:
-        if name not in known:
-            near = nearest(name, known)
-            cure = f"did you mean {near!r}?" if near else f"known here: {listed(known)}"
-            log.add(f"{what} has {name!r}, which is not known", line=line, cure=cure)
-    for name in known:
-        value = plain.get(name)
-        if value is None and name in needed:
-            log.add(f"{what} has no {name}", line=line, cure=f'write "{name}": ...')
-        elif name != "citations" and value is not None and not _is_text(value):
-            log.add(f"{name} of {what} is no text", line=line, cure="write it in quotes")
-    return len(log.faults) == before
+        return None
+    name, key = id_of(plain), next((key for key in TEXTS if is_text(plain.get(key))), None)
+    if not name or key is None:
+        return None
+    title = plain.get("title")
+    return name, title if is_text(title) and key != "title" else "", plain[key]
 
 
-def _is_text(value: Any) -> bool:
+def id_of(plain: Any) -> str:
+    """Return an id, or that of an object; empty where there is none."""
+    if isinstance(plain, dict):
+        return next((str(plain[key]) for key in IDS if is_id(plain.get(key))), "")
+    return str(plain) if is_id(plain) else ""
+
+
+def _texts_from_json(log: FaultLog) -> Iterator[tuple[int, str, str, str]]:
+    """Yield line, id, title and text of each object, white space as one blank; what is none is noted."""
+    for line, plain in json_objects(log, TEXT_FORM):
+        found = text_object(plain)
+        if found is None:
+            names = f"has {listed(plain)}" if isinstance(plain, dict) else "is no object"
+            log.add(f"no id and text: this {names}", line=line, cure=TEXT_FORM)
+        else:
+            name, title, text = found
+            yield line, name.strip(), " ".join(title.split()), " ".join(text.split())
+
+
+def json_objects(log: FaultLog, cure: str) -> Iterator[tuple[int, Any]]:
+    """Yield what stands on each line, or in the whole file where its first line is no JSON by itself: one value, or those of a list."""
+    lines = [(line, text) for line, text in text_lines(log.path, log) if text and not text.isspace()]
+    if lines and not isinstance(_plain(lines[0][1]), dict):
+        check_values(log.path, sum(text.count(mark) for _, text in lines for mark in ",[{"))
+        whole = _plain("\n".join(text for _, text in lines))
+        if whole is not None:
+            yield from ((lines[0][0], one) for one in (whole if isinstance(whole, list) else [whole]))
+            return
+    for line, text in lines:
+        plain = _plain(text)
+        if plain is None:
+            log.add("the line is not JSON", line=line, cure=cure)
+        else:
+            yield line, plain
+
+
+def _plain(text: str) -> Any:
+    """Return the value of a JSON text, None where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def is_id(value: Any) -> bool:
+    """Say whether a value can be an id: a whole number, or a text that is not blank."""
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return is_number or (is_text(value) and bool(value.strip()))
+
+
+def is_text(value: Any) -> TypeGuard[str]:
     """Say whether a value is text without half of a character (a lone surrogate)."""
     return isinstance(value, str) and not any("\ud800" <= one <= "\udfff" for one in value)

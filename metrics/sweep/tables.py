@@ -22,7 +22,7 @@ from metrics.events import EventCollection, UpdateRun
 from metrics.files import written_whole
 from metrics.results import ALL, Score
 from metrics.sweep.parts import SweepFolder, SweepPoint
-from metrics.taking_part import TopicNames
+from metrics.taking_part import STREAM_TOPICS, TopicNames
 from metrics.updates.measures import ExpectedLatencyGain, LatencyComprehensiveness
 from metrics.updates.score import update_scores
 
@@ -73,7 +73,7 @@ def references(
     InputError
         If a run of the sweep lacks a metric, or has an undefined one.
     """
-    names = TopicNames(topics)
+    names = TopicNames(topics, STREAM_TOPICS, where=path)
     of_metric: dict[str, dict[tuple[str, str], float]] = {}
     for score in scores:
         topic = ALL if score.topic == ALL else names.find(score.topic)

@@ -279,6 +279,31 @@ def main() -> None:
     except OSError as error:
         sys.stderr.write(f"{_system_fault(error)}\n")
         sys.exit(1)
+    except Exception as error:
+        fault = _database_fault(error)
+        if fault is None:
+            raise
+        sys.stderr.write(f"{fault}\n")
+        sys.exit(1)
+
+
+DATABASE_FAULTS = ("DatabaseError", "OperationalError", "InternalError")
+"""What a database says of itself: damaged, full, locked, gone. Of a statement or a row that is wrong it says something else: that is a fault of prefcal."""
+
+
+def _database_fault(error: Exception) -> Fault | None:
+    """Say what a database refused; None for every other error. What was not imported cannot have raised it."""
+    alchemy = sys.modules.get("sqlalchemy.exc")
+    if (
+        alchemy is None
+        or not isinstance(error, alchemy.DBAPIError)
+        or type(error).__name__ not in DATABASE_FAULTS
+    ):
+        return None
+    return Fault(
+        problem=f"the database cannot be used ({' '.join(str(error.orig).split())})",
+        cure="see prefcal db check and the room on its disk, or restore a backup",
+    )
 
 
 def _system_fault(error: OSError) -> Fault:

@@ -14,12 +14,17 @@ from functools import partial
 from pathlib import Path
 
 from metrics.errors import InputError, PrefcalError
+from metrics.files import check_folder_place
 from study_app.cli import NO_MEMORY, cli
+from study_app.cli.tables.folder import refuse_damaged
 from study_app.config import database_url
+from study_app.export import export_study
 from study_app.services.console import jobs
+from study_app.services.researcher.completion import complete_workers
 from study_app.store.console_models import Job
 from study_app.store.database import Database, open_database, transaction
 from study_app.store.models import LoadedStudy
+from study_app.store.plan import Plans
 from study_app.store.tokens import utc_now
 
 FEWER_TURNS = 10
@@ -55,9 +60,8 @@ def _work(database: Database, number: int) -> str:
     """Do every step of a job; return what is missing from the result and why, empty when nothing is."""
     with transaction(database, write=False) as session:
         job = session.get_one(Job, number)
-        study = session.get_one(LoadedStudy, job.study_id).name
     missing: list[str] = []
-    does: list[Callable[[], None]] = [partial(_run, "export", str(TABLES), "--study", study)]
+    does: list[Callable[[], None]] = [partial(_export, database, job.study_id)]
     if job.kind == jobs.RESULTS:
         does += [partial(_fit, missing), partial(_agree, missing), partial(_run, "report", ".")]
     does.append(_pack)
@@ -66,6 +70,17 @@ def _work(database: Database, number: int) -> str:
             jobs.step(session, number, name)
         work()
     return "; ".join(missing)
+
+
+def _export(database: Database, study: int) -> None:
+    """Write the tables as `prefcal export` does; nobody has looked at results before somebody takes them, or opens the report."""
+    check_folder_place(TABLES)
+    refuse_damaged(database)
+    plans, now = Plans(), utc_now()
+    with transaction(database, write=False) as session:
+        loaded = session.get_one(LoadedStudy, study)
+        complete = complete_workers(session, plans, plans.of(session, study, loaded.version), now=now)
+        export_study(session, loaded, TABLES, now=now, complete=complete)
 
 
 def _run(*words: str) -> None:

@@ -67,19 +67,28 @@ def _of_task(preferences: "pd.DataFrame | None", task: str | None, folder: Path)
 @click.command("lines-to-tables")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--task", default="preferences", show_default=True, help="What the tables shall call the task.")
+@click.option(
+    "--columns",
+    metavar="NAMES",
+    help="What the fields are, in the order of the file: topic,left,right and of worker, winner and choice what there is. Without it"
+    " header, number and values of the fields tell; where these cannot, you are asked.",
+)
 @folder_option("Folder for the tables.")
-def lines_to_tables(file: Path, *, task: str, folder: Path) -> None:
+def lines_to_tables(file: Path, *, task: str, columns: str | None, folder: Path) -> None:
     """Turn FILE, lines of topic, a, b, worker and choice, into tables in DIR.
 
     Fields are separated by tabs, or by blanks in a line without a tab. The choice is a, b, equally_good (or =) or
-    equally_bad. Where all lines have four fields, without a choice, a was preferred.
+    equally_bad. Where all lines have four fields, and the fourth can only be the worker, a was preferred; where it may be the
+    winner, --columns must say it.
     """
     from calibration.interchange.plain_files import read_preference_lines
     from calibration.tables.files import write_tables
     from calibration.tables.study import StudyRecord, write_study
     from metrics.errors import counted
 
-    preferences = read_preference_lines(file, task=task)
+    preferences = read_preference_lines(
+        file, task=task, columns=None if columns is None else columns.split(",")
+    )
     write_tables({"preferences": preferences}, folder)
     write_study(StudyRecord(study=task), folder)
     click.echo(f"{folder}: {counted(len(preferences), 'preference')}")
@@ -103,21 +112,44 @@ def scores_to_trec(file: Path, *, folder: Path) -> None:
     click.echo(f"{folder}: {len(scores)} scores of {len(texts)} runs")
 
 
+def _column_names(
+    _context: click.Context, _option: click.Parameter, text: str | None
+) -> tuple[str, ...] | None:
+    """Read ``metric,topic,value``: each of these at most once, and a metric and a value among them."""
+    names = None if text is None else tuple(name.strip() for name in text.split(","))
+    if names is not None and (
+        len(set(names)) < len(names)
+        or not {"metric", "value"} <= {*names} <= {"run", "topic", "metric", "value"}
+    ):
+        raise click.BadParameter("name each of run, topic, metric and value once, as in topic,metric,value")
+    return names
+
+
 @click.command("trec-to-scores")
 @click.argument("files", nargs=-1, required=True, metavar="[RUN=]FILE...")
+@click.option(
+    "--columns",
+    metavar="NAMES",
+    callback=_column_names,
+    help="What the fields of a line are, where their values do not tell it: metric,topic,value or topic,metric,value or run,metric,topic,value.",
+)
 @file_option
-def trec_to_scores(files: tuple[str, ...], *, file: Path | None) -> None:
-    """Put what trec_eval -q printed for several runs, one file per run, into a CSV with run, topic, metric, value.
+def trec_to_scores(files: tuple[str, ...], *, columns: tuple[str, ...] | None, file: Path | None) -> None:
+    """Put what evaluation tools printed for several runs into a CSV with run, topic, metric, value.
 
-    The run is the one that the file names in its row runid, or else the file's name up to its first dot; RUN=FILE
+    FILE is what trec_eval -q or ir_measures -q printed for a run, also through pyserini, or a table of several runs: of gdeval, ndeval,
+    compatibility.py or autojudge-evaluate, with a column run. What they call all, amean, average or mean becomes the topic all. The run is the one that the file names in its row runid, or else the file's name up to its first dot; RUN=FILE
     says it. Runs must be called as the systems of the study are for prefcal agree --scores.
     """
     from calibration.interchange.plain_files import COLUMNS, read_trec_evals
+    from metrics.errors import printable
 
     named: dict[str | Path, str | None] = {}
     for given in files:
         run, equals, path = given.partition("=")
         is_named = equals and not Path(given).is_file()
         named[path if is_named else given] = run if is_named else None
-    scores = read_trec_evals(named)
+    scores, notes = read_trec_evals(named, columns=columns)
+    for note in notes:
+        click.echo(printable(note), err=True)
     Output(format="csv", file=file).rows(COLUMNS, scores.to_numpy().tolist())

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from study_app.cli.audit import note_command
 from study_app.cli.output import Number, database_option, opened
 
 
@@ -51,13 +52,22 @@ def backup(file: Path, database: str | None, *, force: bool) -> None:
     from study_app.config import database_url
     from study_app.services.researcher.studies import note_backup
     from study_app.store.backups.backup import back_up
-    from study_app.store.database import open_database, shown_address, transaction
+    from study_app.store.database import (
+        known_versions,
+        open_database,
+        shown_address,
+        stored_version,
+        transaction,
+    )
     from study_app.store.tokens import utc_now
 
     opened = open_database(database_url(database))
     back_up(opened, file, force=force)
     with suppress(DatabaseError), transaction(opened, write=True) as session:  # the copy is whole either way
         note_backup(session, now=utc_now())
+    if stored_version(opened) == known_versions()[-1]:
+        note_command(opened, None, "back up", f"{file.stat().st_size:,} bytes")
+    opened.engine.dispose()
     address = shown_address(opened.engine.url)
     click.echo(f"backed up {address} to {file.absolute()} ({file.stat().st_size:,} bytes)")
 
@@ -79,7 +89,9 @@ def restore(file: Path, database: str | None, *, force: bool) -> None:
     version = restore_database(opened, file, force=force)
     click.echo(f"restored {file.absolute()} to {shown_address(opened.engine.url)} (version {version})")
     newest = known_versions()[-1]
-    if version != newest:
+    if version == newest:
+        note_command(opened, None, "restore a backup", f"of {file.stat().st_size:,} bytes")
+    else:
         click.echo(f"this prefcal works with version {newest}: prefcal db upgrade")
 
 
@@ -123,11 +135,14 @@ def rekey(database: str | None, *, keep_old: float | None) -> None:
     """
     from datetime import timedelta
 
-    from study_app.services.console.access import revoke_every_key
+    from sqlalchemy import select
+
+    from study_app.services.console.access import note_act, revoke_every_key
     from study_app.services.researcher.studies import replace_keys
     from study_app.store.backups.postgres import refuse_when_used
     from study_app.store.database import shown_address, transaction
     from study_app.store.file_turns import serving_lock
+    from study_app.store.models import LoadedStudy
     from study_app.store.tokens import secret_token, utc_now
 
     store = opened(database)
@@ -139,6 +154,8 @@ def rekey(database: str | None, *, keep_old: float | None) -> None:
             until = None if keep_old is None else utc_now() + timedelta(hours=keep_old)
             replace_keys(session, new_token=secret_token, keep_until=until)
             revoke_every_key(session, now=utc_now())
+            for row in session.scalars(select(LoadedStudy.id).order_by(LoadedStudy.id)).all():
+                note_act(session, row, None, "make every key anew", "", now=utc_now())
     finally:
         store.engine.dispose()
     click.echo(f"{address} has new keys; prefcal serve prints the addresses that are good now")

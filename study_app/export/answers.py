@@ -78,7 +78,7 @@ def preferences_table(session: Session, study_id: int) -> pd.DataFrame:
         .outerjoin(first, first.id == Showing.repeats_id),
         study_id,
         topic=Pair.topic_id,
-    ).order_by(Worker.number, Task.position, places.c.place)
+    ).order_by(Worker.pseudonym, Task.position, places.c.place)
     frame = pd.DataFrame(session.execute(answered), columns=list(TABLES["preferences"].column_names))
     return frame.assign(decision_seconds=frame["decision_seconds"].astype("float64") / 1000)
 
@@ -108,7 +108,7 @@ def intent_votes_table(session: Session, study_id: int) -> pd.DataFrame:
         .join(newest, (newest.c.slot_id == Ballot.slot_id) & (newest.c.revision == Ballot.revision))
         .join(Slot, Slot.id == Ballot.slot_id),
         study_id,
-    ).order_by(Worker.number, Task.position, Slot.position)
+    ).order_by(Worker.pseudonym, Task.position, Slot.position)
     rows = [
         (worker, topic, intent)
         for worker, topic, intents in session.execute(cast)
@@ -125,7 +125,7 @@ def searches_by_task(session: Session, study_id: int) -> pd.DataFrame:
             study_id,
         )
         .where(Slot.search_shown_at.is_not(None), Slot.search_left_at.is_not(None))
-        .order_by(Worker.number, Task.position, Slot.position)
+        .order_by(Worker.pseudonym, Task.position, Slot.position)
     )
     rows = [
         (worker, task, topic, (left - shown).total_seconds())
@@ -178,7 +178,7 @@ def importance_table(session: Session, study_id: int) -> pd.DataFrame:
         .join(Sheet.intent)
         .join(Sheet.slot),
         study_id,
-    ).order_by(Worker.number, Task.position, Slot.position, Sheet.position)
+    ).order_by(Worker.pseudonym, Task.position, Slot.position, Sheet.position)
     rows = [
         (worker, topic, intent, iunit, float(ratings[iunit]))
         for worker, topic, intent, iunits, ratings in session.execute(rated)
@@ -200,7 +200,7 @@ def answers_table(session: Session, study_id: int) -> pd.DataFrame:
         .join(newest, (newest.c.slot_id == Reply.slot_id) & (newest.c.revision == Reply.revision))
         .join(Slot, Slot.id == Reply.slot_id),
         study_id,
-    ).order_by(Worker.number, Task.position)
+    ).order_by(Worker.pseudonym, Task.position)
     rows = [
         (worker, task, question, value)
         for worker, task, answers in session.execute(given)

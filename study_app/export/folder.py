@@ -21,6 +21,7 @@ from calibration.tables.tables import TABLES
 from metrics.errors import input_fault, listed
 from metrics.files import left_behind, sync, sync_names, unfinished
 from study_app.estimate.content import StudyContent
+from study_app.export.moved_times import MovedTimes
 
 OLD = "old export"
 WRITTEN_AT_ONCE = 10_000
@@ -107,15 +108,15 @@ def _check_replaceable(folder: Path, is_ours: Callable[[str], bool]) -> None:
 class TableStream:
     """One table written as CSV and Parquet while its rows are made, so that a large one never lies in memory whole.
 
-    Use as a context manager. Each piece is checked by itself, so a table with a key must have the worker in it, and
+    Use as a context manager. ``moved`` moves the times of the rows; without it they stand as they are. Each piece is checked by itself, so a table with a key must have the worker in it, and
     each piece must hold all rows of its workers.
     """
 
-    def __init__(self, folder: Path, table: Table) -> None:
+    def __init__(self, folder: Path, table: Table, moved: MovedTimes | None = None) -> None:
         if table.key and "worker" not in table.key:
             raise ValueError(f"{table.name} has a key over all its rows and cannot be written in pieces")
         self.rows = 0
-        self._folder, self._table = folder, table
+        self._folder, self._table, self._moved = folder, table, moved
         self._open_files = ExitStack()
 
     def __enter__(self) -> Self:
@@ -136,7 +137,7 @@ class TableStream:
         """Check some rows and write them; raises `InputError` as `checked` does."""
         if frame.empty:
             return
-        piece = checked(frame, self._table)
+        piece = checked(frame if self._moved is None else self._moved.move(frame, self._table), self._table)
         for at in range(0, len(piece), WRITTEN_AT_ONCE):
             self._csv.write(csv_rows(piece[at : at + WRITTEN_AT_ONCE]))
         self._parquet.write_table(pa.Table.from_pandas(piece, schema=self._schema, preserve_index=False))

@@ -71,9 +71,9 @@ def logged_events(session: Session, study_id: int) -> int:
 
 
 def worker_groups(session: Session, study_id: int) -> Iterator[dict[int, str]]:
-    """Yield rows and pseudonyms of those who take part in order of arrival, a few at a time: what is large is done group by group."""
+    """Yield rows and pseudonyms of those who take part in order of the pseudonyms, a few at a time: what is large is done group by group."""
     workers = session.execute(
-        select(Worker.id, Worker.pseudonym).where(takes_part(study_id)).order_by(Worker.number)
+        select(Worker.id, Worker.pseudonym).where(takes_part(study_id)).order_by(Worker.pseudonym)
     ).all()
     for start in range(0, len(workers), WORKERS_AT_ONCE):
         yield dict(workers[start : start + WORKERS_AT_ONCE])
@@ -137,7 +137,7 @@ def workers_table(
         )
         .outerjoin(PlatformIdentity, PlatformIdentity.worker_id == Worker.id)
         .where(Worker.study_id == plan.id, Worker.consented_at.is_not(None))
-        .order_by(Worker.number)
+        .order_by(Worker.pseudonym)
     ).all()
     searched, repeated = _searches(plan, searches), _repeats(plan, preferences)
     flags, shared = flags_by_worker(preferences), sharers(session, plan.id, platform_of(plan.entry))
@@ -295,7 +295,7 @@ def _page_figures(gaps: pd.DataFrame) -> pd.DataFrame:
 
 
 def page_gaps(session: Session, workers: Sequence[int], log: EventLog) -> pd.DataFrame:
-    """Return what came of each page load of some people that logged anything, in order of their arrival and of serving.
+    """Return what came of each page load of some people that logged anything, in order of the pseudonyms and of serving.
 
     The columns are those of the raw table page_gaps, and ``row``, that of the page load. Numbers begin at 1, so whatever is not
     stored below the highest is missing. ``has_end``: `close`, `submit` or `leave` is stored. Without it the last events may be
@@ -314,7 +314,7 @@ def page_gaps(session: Session, workers: Sequence[int], log: EventLog) -> pd.Dat
         .join(Worker, Worker.id == PageLoad.worker_id)
         .outerjoin(Showing, Showing.id == PageLoad.showing_id)
         .where(Worker.id.in_(workers))
-        .order_by(Worker.number, PageLoad.served_at, PageLoad.key)
+        .order_by(Worker.pseudonym, PageLoad.served_at, PageLoad.key)
     )
     names = ["row", "worker", "page", "step", "judgment", "served_at", "first_received_at"]
     pages = pd.DataFrame(session.execute(loads).all(), columns=names)

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from study_app.export.event_log import EventLog, taken, times
 from study_app.export.folder import RAW_TABLES, TableStream
+from study_app.export.moved_times import MovedTimes
 from study_app.export.people import MissingLogs, worker_groups
 from study_app.logs.event_arrays import NUMBER, PAGE_MS, RECEIVED_MS, WALL_MS
 from study_app.logs.page_events import events_schema
@@ -48,12 +49,12 @@ EVENTS_SCHEMA = "events.schema.json"
 class RawLogs:
     """The raw tables of logs, written while these are read, some people at a time. Use as a context manager."""
 
-    def __init__(self, folder: Path, missing: MissingLogs) -> None:
+    def __init__(self, folder: Path, missing: MissingLogs, moved: MovedTimes | None) -> None:
         folder.mkdir()
         (folder / EVENTS_SCHEMA).write_text(events_schema(), encoding="utf-8")
         self._missing = missing
         self._open_files = ExitStack()
-        self._tables = {name: TableStream(folder, RAW_TABLES[name]) for name in _OF_LOGS}
+        self._tables = {name: TableStream(folder, RAW_TABLES[name], moved) for name in _OF_LOGS}
 
     def __enter__(self) -> Self:
         """Open the files."""
@@ -80,10 +81,10 @@ class RawLogs:
 _OF_LOGS = ("events", "page_gaps", "worker_gaps")
 
 
-def write_raw(session: Session, study_id: int, folder: Path) -> dict[str, int]:
+def write_raw(session: Session, study_id: int, folder: Path, moved: MovedTimes | None) -> dict[str, int]:
     """Write the raw tables of answers and of what was served into ``folder``, some people at a time; return how many rows each has."""
     with ExitStack() as files:
-        tables = {name: files.enter_context(TableStream(folder, RAW_TABLES[name])) for name in _STORED}
+        tables = {name: files.enter_context(TableStream(folder, RAW_TABLES[name], moved)) for name in _STORED}
         for some in worker_groups(session, study_id):
             for name, stored in _STORED.items():
                 rows = session.execute(stored.where(Worker.id.in_(some)))
@@ -142,7 +143,7 @@ _STORED: Mapping[str, Select[*tuple[Any, ...]]] = MappingProxyType(
         .join(Showing.slot)
         .join(Slot.assignment)
         .join(Assignment.worker)
-        .order_by(Worker.number, Slot.id, Showing.position, Judgment.revision),
+        .order_by(Worker.pseudonym, Slot.id, Showing.position, Judgment.revision),
         "ballots": _of_slots(
             select(
                 Worker.pseudonym,
@@ -155,7 +156,7 @@ _STORED: Mapping[str, Select[*tuple[Any, ...]]] = MappingProxyType(
             )
             .select_from(Ballot)
             .join(Slot, Slot.id == Ballot.slot_id)
-        ).order_by(Worker.number, Slot.id, Ballot.revision),
+        ).order_by(Worker.pseudonym, Slot.id, Ballot.revision),
         "introductions": select(
             Worker.pseudonym,
             Task.name,
@@ -168,13 +169,13 @@ _STORED: Mapping[str, Select[*tuple[Any, ...]]] = MappingProxyType(
         .select_from(Introduction)
         .join(Worker, Worker.id == Introduction.worker_id)
         .join(Task, Task.id == Introduction.task_id)
-        .order_by(Worker.number, Task.position, Introduction.number),
+        .order_by(Worker.pseudonym, Task.position, Introduction.number),
         "sheets": _of_slots(
             select(Worker.pseudonym, Task.name, Topic.name, Intent.name, Sheet.position, Sheet.iunits)
             .select_from(Sheet)
             .join(Sheet.intent)
             .join(Sheet.slot)
-        ).order_by(Worker.number, Task.position, Slot.position, Sheet.position),
+        ).order_by(Worker.pseudonym, Task.position, Slot.position, Sheet.position),
         "ratings": _of_slots(
             select(
                 Worker.pseudonym,
@@ -192,14 +193,14 @@ _STORED: Mapping[str, Select[*tuple[Any, ...]]] = MappingProxyType(
             .join(Rating.sheet)
             .join(Sheet.intent)
             .join(Sheet.slot)
-        ).order_by(Worker.number, Task.position, Slot.position, Sheet.position, Rating.revision),
+        ).order_by(Worker.pseudonym, Task.position, Slot.position, Sheet.position, Rating.revision),
         "replies": _of_slots(
             select(
                 Worker.pseudonym, Task.name, Reply.revision, Reply.answers, Reply.page_key, Reply.decided_at
             )
             .select_from(Reply)
             .join(Slot, Slot.id == Reply.slot_id)
-        ).order_by(Worker.number, Task.position, Reply.revision),
+        ).order_by(Worker.pseudonym, Task.position, Reply.revision),
         "stream_pages": _of_slots(
             select(
                 Worker.pseudonym,
@@ -219,7 +220,7 @@ _STORED: Mapping[str, Select[*tuple[Any, ...]]] = MappingProxyType(
             .join(StreamView.follow)
             .join(System, System.id == Follow.system_id)
             .join(Follow.slot)
-        ).order_by(Worker.number, Follow.id, StreamView.served_at, StreamView.id),
+        ).order_by(Worker.pseudonym, Follow.id, StreamView.served_at, StreamView.id),
         "useful_answers": _of_slots(
             select(
                 Worker.pseudonym,
@@ -237,7 +238,7 @@ _STORED: Mapping[str, Select[*tuple[Any, ...]]] = MappingProxyType(
             .outerjoin(UsefulQuestion.answers)
             .join(Follow, Follow.id == UsefulQuestion.follow_id)
             .join(Follow.slot)
-        ).order_by(Worker.number, Follow.id, UsefulQuestion.id, UsefulAnswer.revision),
+        ).order_by(Worker.pseudonym, Follow.id, UsefulQuestion.id, UsefulAnswer.revision),
     }
 )
-"""What selects the rows of each raw table that comes from no log, as they were stored, in order of the workers' arrival."""
+"""What selects the rows of each raw table that comes from no log, as they were stored, in order of the pseudonyms."""

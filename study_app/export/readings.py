@@ -51,7 +51,7 @@ class PairLoad(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairLogs:
-    """The pair pages of some people, in order of the workers' arrival, and of the time at which the pages were served.
+    """The pair pages of some people, in order of the pseudonyms, and of the time at which the pages were served.
 
     Attributes
     ----------
@@ -266,6 +266,6 @@ def _pages(session: Session, workers: Sequence[int]) -> list[PairLoad]:
         .join(left, left.id == Showing.left_system_id)
         .join(right, right.id == Showing.right_system_id)
         .where(Worker.id.in_(workers))
-        .order_by(Worker.number, PageLoad.served_at, PageLoad.key)
+        .order_by(Worker.pseudonym, PageLoad.served_at, PageLoad.key)
     )
     return list(map(PairLoad._make, session.execute(rows)))

@@ -101,7 +101,7 @@ class FollowLog:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamLogs:
-    """The follows of some people, in order of the workers' arrival, and the pages of all of them.
+    """The follows of some people, in order of the pseudonyms, and the pages of all of them.
 
     Attributes
     ----------
@@ -247,7 +247,7 @@ def _follow_rows(session: Session, workers: Sequence[int]) -> list[_FollowRow]:
         .join(Topic.task)
         .join(System, System.id == Follow.system_id)
         .where(Worker.id.in_(workers))
-        .order_by(Worker.number, Task.position, Slot.position)
+        .order_by(Worker.pseudonym, Task.position, Slot.position)
     )
     return list(map(_FollowRow._make, session.execute(rows)))
 

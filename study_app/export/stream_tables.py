@@ -115,7 +115,9 @@ def lateness_table(session: Session, study_id: int) -> pd.DataFrame:
         .join(Slot.topic)
         .join(Topic.task)
         .where(takes_part(study_id))
-        .order_by(Worker.number, Task.position, Slot.position, UsefulQuestion.asked_at, UsefulQuestion.place)
+        .order_by(
+            Worker.pseudonym, Task.position, Slot.position, UsefulQuestion.asked_at, UsefulQuestion.place
+        )
     )
     return _frame("lateness", session.execute(rows).all())
 
@@ -131,7 +133,7 @@ def prompts_table(session: Session, study_id: int) -> pd.DataFrame:
         .join(Slot.topic)
         .join(Topic.task)
         .where(takes_part(study_id))
-        .order_by(Worker.number, Task.position, Slot.position, Prompt.sent_at)
+        .order_by(Worker.pseudonym, Task.position, Slot.position, Prompt.sent_at)
     )
     return _frame("prompts", session.execute(rows).all())
 

@@ -36,6 +36,7 @@ from study_app.export.answers import (
 )
 from study_app.export.event_log import EventLog
 from study_app.export.folder import RAW_TABLES, TableStream, fresh_folder
+from study_app.export.moved_times import MovedTimes, hours_around, moved_times
 from study_app.export.people import (
     NAME,
     LogGaps,
@@ -195,15 +196,19 @@ def study_record(
     *,
     ended_at: datetime,
     tables: Mapping[str, TableRecord],
+    exact_times: bool = False,
 ) -> StudyRecord:
     """Return what a study.json at ``place`` says of a study that ended then, as far as its tables know, and of these tables."""
     started_at = began_at(session, study)
+    if not exact_times:
+        started_at, ended_at = hours_around(started_at, ended_at)
     streams = next((task.config for task in study.tasks if task.kind in kinds_with("stream")), None)
     return StudyRecord(
         study=study.name,
         title=study.config["title"],
         started_at=started_at,
         ended_at=ended_at,
+        times="exact" if exact_times else "moved",
         simulated=is_simulated(session, study.id),
         prefcal_version=version("prefcal"),
         study_sha256=study.sha256,
@@ -218,7 +223,7 @@ def study_record(
 
 
 def _results_opened(session: Session, study_id: int) -> tuple[ResultsOpened, ...]:
-    """Return every look at results in the researcher's console."""
+    """Return every look at results so far: in the researcher's console, and by exports."""
     looks = (
         select(ResultsLook).where(ResultsLook.study_id == study_id).order_by(ResultsLook.at, ResultsLook.id)
     )
@@ -259,6 +264,8 @@ class ExportSummary:
         the same one of the four options.
     gaps : LogGaps
         What is missing from the logs.
+    running : bool
+        Somebody still holds a place or follows a stream: the tables end with the export.
     """
 
     rows: dict[str, int]
@@ -270,6 +277,7 @@ class ExportSummary:
     consistent: int
     same_option: int
     gaps: LogGaps
+    running: bool
 
 
 def export_study(
@@ -279,6 +287,7 @@ def export_study(
     *,
     now: datetime,
     raw: bool = False,
+    exact_times: bool = False,
     complete: Mapping[int, datetime] | None = None,
 ) -> ExportSummary:
     """Write the tables of a study and its study.json; ``folder`` appears complete or not at all.
@@ -297,6 +306,8 @@ def export_study(
         Write the folder ``raw`` too.
     complete : mapping of int to datetime, optional
         Worker (row) -> when the data were complete, of all with complete data; by default of those who pressed the last button.
+    exact_times : bool
+        Leave all times as they are, although they lead back to a platform's list; see `study_app.export.moved_times`.
 
     Raises
     ------
@@ -304,7 +315,16 @@ def export_study(
         If ``folder`` holds anything that no export wrote, or cannot be written.
     """
     with fresh_folder(Path(folder), is_ours=_is_ours) as new:
-        return _write(session, study, new, Path(folder), now=now, raw=raw, complete=complete)
+        return _write(
+            session,
+            study,
+            new,
+            Path(folder),
+            now=now,
+            raw=raw,
+            exact_times=exact_times,
+            complete=complete,
+        )
 
 
 def _is_ours(name: str) -> bool:
@@ -320,6 +340,7 @@ def _write(
     now: datetime,
     raw: bool,
     complete: Mapping[int, datetime] | None,
+    exact_times: bool,
 ) -> ExportSummary:
     """Write everything into ``folder``, which will stand at ``place``."""
     plan = read_plan(session, study.id)
@@ -337,19 +358,23 @@ def _write(
         tables["searches"] = searches.drop(columns="task")
     tables |= stored_features(session, study.id)
     tables |= {name: table(session, study.id) for name, table in _FROM_FOLLOWS.items() if name in names}
+    moved = None if exact_times else moved_times(session, study.id)
+    if moved is not None:
+        tables = {name: moved.move(frame, TABLES[name]) for name, frame in tables.items()}
     write_tables(tables, folder)
     rows = {name: len(frame) for name, frame in tables.items()}
     end = ended_at(session, study, now=now)
     missing = missing_logs(session, study.id)
     raw_rows: dict[str, int] = {}
-    with RawLogs(folder / RAW_FOLDER, missing) if raw else nullcontext() as raw_logs:
-        rows |= _write_logs(session, plan, folder, names, missing, raw_logs, now=end)
+    with RawLogs(folder / RAW_FOLDER, missing, moved) if raw else nullcontext() as raw_logs:
+        rows |= _write_logs(session, plan, folder, names, missing, raw_logs, moved, now=end)
         raw_rows = raw_logs.rows if raw_logs else {}
     written = table_records(folder, rows)
-    write_study(study_record(session, study, place, ended_at=end, tables=written), folder)
+    record = study_record(session, study, place, ended_at=end, tables=written, exact_times=exact_times)
+    write_study(record, folder)
     write_consents(session, study.id, folder)
     if raw:
-        raw_rows |= write_raw(session, study.id, folder / RAW_FOLDER)
+        raw_rows |= write_raw(session, study.id, folder / RAW_FOLDER, moved)
         rows |= {f"{RAW_FOLDER}/{name}": raw_rows[name] for name in RAW_TABLES}
     withdrawn = workers["withdrawn_at"].notna()
     return ExportSummary(
@@ -362,6 +387,7 @@ def _write(
         consistent=sum(one.consistent for one in repeated),
         same_option=sum(one.same_option for one in repeated),
         gaps=missing.total(),
+        running=_goes_on(session, study.id, now=now),
     )
 
 
@@ -372,6 +398,7 @@ def _write_logs(
     wanted: Collection[str],
     missing: MissingLogs,
     raw: RawLogs | None,
+    moved: MovedTimes | None,
     *,
     now: datetime,
 ) -> dict[str, int]:
@@ -382,7 +409,9 @@ def _write_logs(
     names = {*_FROM_PAIRS, *_FROM_STREAMS} & set(wanted)
     with ExitStack() as files:
         tables = {
-            name: files.enter_context(TableStream(folder, TABLES[name])) for name in TABLES if name in names
+            name: files.enter_context(TableStream(folder, TABLES[name], moved))
+            for name in TABLES
+            if name in names
         }
         for some in worker_groups(session, study_id):
             log = EventLog(session, list(some), loops)

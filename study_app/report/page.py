@@ -191,6 +191,8 @@ MINUS = "−"
 NARROW = "\u202f"
 """A narrow space that no line is broken at: between thousands, and before the per cent sign."""
 NO_INTERVAL = "no interval"
+UNTOLD = "cannot be told"
+"""In place of an interval that leaves everything open."""
 UNITS: Mapping[str, float] = MappingProxyType({"hours": 3600.0, "minutes": 60.0, "seconds": 1.0})
 LEVEL = f"95{NARROW}%"
 """Confidence level of every interval."""
@@ -243,6 +245,8 @@ def quantity_interval(low: float | None, high: float | None) -> str:
     """`520 to 1 150`; an open end is written so, and where there is no interval that."""
     if low is None and high is None:
         return NO_INTERVAL
+    if low == 0 and high is None:
+        return UNTOLD
     lower = "open" if low is None else quantity(low)
     upper = "open" if high is None else quantity(high)
     return f"{lower} to {upper}"

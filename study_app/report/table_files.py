@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from study_app.report.page import DASH, MINUS, NARROW, NO_INTERVAL, ReportTable
+from study_app.report.page import DASH, MINUS, NARROW, NO_INTERVAL, UNTOLD, ReportTable
 
 PLAIN_SIGNS = 62
 """Signs that fit into a line of the class article, the narrowest that is common."""
@@ -283,12 +283,12 @@ def csv_text(table: ReportTable) -> str:
 
 
 def _is_share(cells: tuple[str, ...]) -> bool:
-    known = [cell for cell in cells if cell not in {DASH, NO_INTERVAL}]
+    known = [cell for cell in cells if cell not in {DASH, NO_INTERVAL, UNTOLD}]
     return bool(known) and all(cell.endswith(PERCENT) for cell in known)
 
 
 def _plain(cell: str) -> str:
-    if cell in {DASH, NO_INTERVAL}:
+    if cell in {DASH, NO_INTERVAL, UNTOLD}:
         return ""
     bare = cell.replace(NARROW, "").replace(MINUS, "-")
     return bare if _NUMBER.fullmatch(bare) else cell.replace(NARROW, " ").replace(MINUS, "-")

@@ -34,9 +34,9 @@ from study_app.web.serving import NAME
 
 
 @contextmanager
-def serving(app: Flask, *, threads: int = 4) -> Iterator[str]:
-    """Serve ``app`` while the block runs; yields the base address, such as ``http://127.0.0.1:43121``."""
-    server = create_server(app, host="127.0.0.1", port=0, threads=threads)
+def serving(app: Flask, *, threads: int = 4, port: int = 0) -> Iterator[str]:
+    """Serve ``app`` while the block runs; yields the base address, such as ``http://127.0.0.1:43121``; port 0 is any."""
+    server = create_server(app, host="127.0.0.1", port=port, threads=threads)
     thread = threading.Thread(target=server.run, name="study-server", daemon=True)
     thread.start()
     try:

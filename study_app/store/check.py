@@ -7,9 +7,11 @@ The rules of introductions, ratings, answers to questions and what platforms wer
 from pathlib import Path
 
 from sqlalchemy import Connection, ForeignKeyConstraint, Select, and_, exists, func, or_, select
+from sqlalchemy.orm import Session
 
 from metrics.errors import Fault, input_fault
 from study_app.store.backups.sqlite import damage
+from study_app.store.console_models import Act
 from study_app.store.database import (
     METADATA,
     Database,
@@ -21,7 +23,15 @@ from study_app.store.database import (
     shown_address,
     stored_version,
 )
-from study_app.store.models import Assignment, PlatformEntry, PlatformIdentity, Slot, Task, Worker
+from study_app.store.models import (
+    Assignment,
+    LoadedStudy,
+    PlatformEntry,
+    PlatformIdentity,
+    Slot,
+    Task,
+    Worker,
+)
 from study_app.store.rules import END, REPORT, RULES, Rule
 from study_app.store.task_models import CodeShown, Introduction, PlatformRecord, Rating, Reply, Sheet
 from study_app.tasks.kinds import TRIES, kinds_with
@@ -169,6 +179,7 @@ TASK_RULES = (
 RESTORE = "restore a backup from before that"
 UPGRADE = "bring the tables up to date: prefcal db upgrade"
 SHOWN_IDS = 5
+AUDIT_CURE = "somebody changed it by hand; compare it with a backup"
 
 
 def check_database(database: Database) -> list[Fault]:
@@ -199,7 +210,42 @@ def check_database(database: Database) -> list[Fault]:
             Fault(problem=f"the tables differ from this version's: {difference}", cure=RESTORE)
             for difference in drift(connection)
         ]
-        return differences or [*_lost_references(connection), *_broken_rules(connection)]
+        return differences or [
+            *_lost_references(connection),
+            *_broken_rules(connection),
+            *broken_audit(connection),
+        ]
+
+
+def broken_audit(connection: Connection) -> list[Fault]:
+    """Return a fault for each place where the audit of a study is no unbroken chain of lines.
+
+    That its last lines were cut off cannot be seen: nothing follows that would hold their hash.
+    """
+    faults: dict[str, list[str]] = {}
+    session = Session(connection)
+    lines = select(Act, LoadedStudy.name).join(LoadedStudy, LoadedStudy.id == Act.study_id)
+    last: tuple[str, int, str] = ("", 0, "")
+    for act, study in session.execute(
+        lines.order_by(Act.study_id, Act.number).execution_options(yield_per=1_000)
+    ):
+        before = last if last[0] == study else (study, 0, "")
+        missing = range(before[1] + 1, act.number)
+        if missing:
+            span = (
+                f"line {missing[0]} is" if len(missing) == 1 else f"lines {missing[0]} to {missing[-1]} are"
+            )
+            faults.setdefault(study, []).append(f"{span} missing")
+        elif act.previous != before[2]:
+            faults.setdefault(study, []).append(f"line {act.number} does not follow the line before it")
+        if act.sha256 != act.digest:
+            faults.setdefault(study, []).append(f"line {act.number} was changed")
+        last = (study, act.number, act.sha256)
+    return [
+        Fault(problem=f"the audit of study {study}: {problem}", cure=AUDIT_CURE)
+        for study, problems in faults.items()
+        for problem in problems[:SHOWN_IDS]
+    ]
 
 
 def _lost_references(connection: Connection) -> list[Fault]:

@@ -3,12 +3,14 @@
 Beside `study_app.store.models`, whose rules hold here too. Of a key and of a browser's session only the SHA-256 is kept.
 """
 
+import hashlib
+import json
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, ForeignKey, Text
+from sqlalchemy import CheckConstraint, ForeignKey, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from study_app.store.models import Base
+from study_app.store.models import EPOCH, MILLISECOND, Base
 
 
 class ResearcherKey(Base):
@@ -38,9 +40,15 @@ class ConsoleSession(Base):
 
 
 class Act(Base):
-    """A line of the audit: who did what to a study, and when; ``who`` is the key's name as it was then."""
+    """A line of the audit: who did what to a study, and when; ``who`` is the key's name as it was then.
+
+    The lines of a study are a chain: ``number`` counts them from 1, ``previous`` is the ``sha256`` of the line before, empty for the
+    first, and ``sha256`` is over both and all that the line says. So no line can be changed or taken out without a trace, but the
+    last ones can be cut off.
+    """
 
     __tablename__ = "audit"
+    __table_args__ = (UniqueConstraint("study_id", "number"),)
     id: Mapped[int] = mapped_column(primary_key=True)
     study_id: Mapped[int] = mapped_column(ForeignKey("study.id"), index=True)
     key_id: Mapped[int | None] = mapped_column(ForeignKey("researcher_key.id"))
@@ -48,13 +56,23 @@ class Act(Base):
     at: Mapped[datetime]
     what: Mapped[str]
     detail: Mapped[str] = mapped_column(Text)
+    number: Mapped[int]
+    previous: Mapped[str]
+    sha256: Mapped[str]
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the line as it stands: what ``sha256`` has to be."""
+        at = (self.at - EPOCH) // MILLISECOND
+        said = [self.study_id, self.number, self.previous, self.key_id, self.who, at, self.what, self.detail]
+        return hashlib.sha256(json.dumps(said, separators=(",", ":")).encode()).hexdigest()
 
 
 class Job(Base):
     """Long work on a study that the console began.
 
     ``step`` is what it does now; ``message`` what ended it where it failed or was interrupted, and what is missing from its result
-    where it is done; ``folder`` where its results are, None once they were removed.
+    where it is done; ``folder`` the name of the folder with its results, below those of the server, None once they were removed.
     """
 
     __tablename__ = "job"
@@ -73,8 +91,12 @@ class Job(Base):
     ended_at: Mapped[datetime | None]
 
 
+FORGET_RESULTS = "UPDATE job SET folder = NULL"
+"""A backup is restored without its jobs' results: their folders are those of the server that the backup was made of."""
+
+
 class ResultsLook(Base):
-    """Somebody looked at who is preferred, while there were so many judgments; every export tells of it."""
+    """Somebody saw who is preferred, or took tables with every vote, while there were so many judgments; every later export tells of it."""
 
     __tablename__ = "results_look"
     id: Mapped[int] = mapped_column(primary_key=True)

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 BUSY_TIMEOUT_MS = 10_000
+DAMAGED = "malformed"
+"""A word of what SQLite says of a torn file."""
+
+DAMAGED_CURE = "see what is damaged with prefcal db check, and restore a backup from before that"
 SQLITE_POOL_SIZE, POSTGRES_POOL_SIZE = 40, 20
 """How many connections are kept: of a file one for every thread of a server, of a database server what it can give to several."""
 
@@ -218,9 +222,10 @@ def faults_named(database: Database) -> Iterator[None]:
         message = " ".join(str(error.orig).split())  # PostgreSQL's says more than a line
         message = message.rpartition("All failures were: - ")[2]  # of several servers: each once
         file, server = "its folder exists and may be written", "the server runs and lets you in"
+        cure = f"check the address, and that {file if database.is_sqlite else server}"
         raise input_fault(
             f"the database {shown_address(database.engine.url)} cannot be used ({message})",
-            cure=f"check the address, and that {file if database.is_sqlite else server}",
+            cure=DAMAGED_CURE if DAMAGED in message else cure,
         ) from error
 
 

@@ -4,6 +4,7 @@ Platform ids stand in `PlatformIdentity` and `PlatformEntry` only; everything el
 Answers are append-only: a changed answer is a new revision. Event rows are stored once per page and number.
 """
 
+import secrets
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -23,6 +24,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
+HOUR_MS = 3_600_000
 
 
 class UtcTime(TypeDecorator[datetime]):
@@ -118,7 +120,8 @@ class Topic(Base):
     """A query of a task, an event, an interest profile; ``detail`` is what a kind of task needs of it besides.
 
     Where iUnits are rated {"iunits": {iunit: text}}; of push streams {"description", "days": [YYYYMMDD, ...], "silent": [YYYYMMDD,
-    ...]}; of ranked lists {"windows": [window, ...], "asked_at": YYYY-MM-DD where it is known}. While ``closed_at`` is set nobody takes it
+    ...]}; of ranked lists {"windows": [window, ...], "asked_at": YYYY-MM-DD where it is known}; of pairs "shows" besides, what of
+    `TaskKind.optional` the sides have. While ``closed_at`` is set nobody takes it
     any more; workers who have begun go on.
     """
 
@@ -206,7 +209,7 @@ class Worker(Base):
     """A person in one study, known by a pseudonym; ``number`` (from 1, in order of arrival) seeds what is drawn.
 
     Who does not finish is stopped, as screened_out, failed_checks or partial; ``completion_code`` is then the code for that, if there
-    is one.
+    is one. ``times_moved_ms`` is drawn once: an export moves all times of the worker by it.
     """
 
     __tablename__ = "worker"
@@ -229,6 +232,9 @@ class Worker(Base):
     withdrawn_at: Mapped[datetime | None]
     stopped_at: Mapped[datetime | None]
     stopped_as: Mapped[str | None]
+    times_moved_ms: Mapped[int] = mapped_column(
+        default=lambda: secrets.randbelow(HOUR_MS), server_default="0"
+    )
     study: Mapped[LoadedStudy] = relationship()
 
 

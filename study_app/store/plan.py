@@ -27,7 +27,7 @@ from study_app.study.entries import (
     read_study_entry,
 )
 from study_app.tasks.content import Shown
-from study_app.tasks.kinds import KINDS, kind_of
+from study_app.tasks.kinds import KINDS, CheckItem, check_of, kind_of
 from study_app.tasks.task_kind import TaskKind
 
 Side = TypeVar("Side")
@@ -94,6 +94,22 @@ class TaskPlan:
     def has_search(self) -> bool:
         """Whether a search page comes before the answers."""
         return isinstance(self.entry, SearchedTask) and self.entry.search_seconds > 0
+
+    @cached_property
+    def shows(self) -> frozenset[str]:
+        """What of `TaskKind.optional` the pages of the task have."""
+        return self.shows_of(*self.topics)
+
+    def shows_of(self, *topics: TopicPlan) -> frozenset[str]:
+        """Return what of `TaskKind.optional` the pages of some topics have; all of it where the topics do not say."""
+        sides = topics if self.kind.side is not None else ()
+        of_topics = (topic.detail.get("shows", self.kind.optional) for topic in sides)
+        return frozenset(self.kind.says(self.entry)).union(*of_topics)
+
+    @cached_property
+    def check(self) -> tuple[CheckItem, ...]:
+        """The check before the task, () for none."""
+        return check_of(self.entry, self.shows)
 
     def topic(self, topic: int) -> TopicPlan:
         """Return the query in row ``topic``."""

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from itsdangerous import BadSignature, URLSafeSerializer
 
-from study_app.store.models import EPOCH, MILLISECOND
+from study_app.store.models import EPOCH, HOUR_MS, MILLISECOND
 
 NewToken: TypeAlias = Callable[[int], str]
 """Makes a fresh random name of so many characters."""
@@ -64,6 +64,15 @@ class PageToken:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ConsoleWatcher:
+    """Somebody who signed in to a study's console while nothing could be written; ``key`` is None for that of the installation."""
+
+    study: int
+    key: int | None
+    began_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KeyBefore:
     """The key that signed before this one, and until when what it signed is good."""
 
@@ -85,7 +94,7 @@ class Signer:
     """
 
     def __init__(self, key: str, *, before: KeyBefore | None = None, now: Now | None = None) -> None:
-        self._workers, self._pages = _serializers(key)
+        self._workers, self._pages, self._watchers = _serializers(key)
         self._before = None if before is None else _serializers(before.key)
         self._until = None if before is None else before.until
         self._now = now or utc_now
@@ -146,6 +155,20 @@ class Signer:
             served_at=EPOCH + claims["t"] * MILLISECOND,
         )
 
+    def watcher_token(self, watcher: ConsoleWatcher) -> str:
+        """Return the token of a sign-in that no table has."""
+        began_ms = (watcher.began_at - EPOCH) // MILLISECOND
+        return _text(self._watchers.dumps({"s": watcher.study, "k": watcher.key, "t": began_ms}))
+
+    def watcher(self, token: str) -> ConsoleWatcher | None:
+        """Return whose token of that kind this is, None where it is none that this very key signed."""
+        try:
+            claims = self._watchers.loads(token)
+        except BadSignature:
+            return None
+        began_at = EPOCH + claims["t"] * MILLISECOND
+        return ConsoleWatcher(study=claims["s"], key=claims["k"], began_at=began_at)
+
     def _read(self, token: str, *, place: int) -> Any:
         """Return what was signed by the key of now, else by the one before as long as it is good."""
         try:
@@ -159,11 +182,13 @@ class Signer:
             raise BadTokenError from error
 
 
-def _serializers(key: str) -> tuple[URLSafeSerializer, URLSafeSerializer]:
-    """Return what signs workers and what signs pages with a key."""
+def _serializers(key: str) -> tuple[URLSafeSerializer, URLSafeSerializer, URLSafeSerializer]:
+    """Return what signs workers, pages, and those who watch the console, with a key."""
     sha256 = {"digest_method": hashlib.sha256}
-    workers, pages = (URLSafeSerializer(key, salt=salt, signer_kwargs=sha256) for salt in ("worker", "page"))
-    return workers, pages
+    workers, pages, watchers = (
+        URLSafeSerializer(key, salt=salt, signer_kwargs=sha256) for salt in ("worker", "page", "watcher")
+    )
+    return workers, pages, watchers
 
 
 def _text(signed: str | bytes) -> str:
@@ -189,6 +214,14 @@ def seeded_tokens(seed: int | str) -> NewToken:
             return "".join(rng.choices(LETTERS, k=length))
 
     return token
+
+
+def time_shift(secret: str) -> int:
+    """Draw the milliseconds, below an hour, by which a worker's times are moved in exports.
+
+    Drawn from a secret of the worker that no export holds, so that a simulation with a seed gives the same tables again.
+    """
+    return int(hashlib.sha256(f"times {secret}".encode()).hexdigest(), 16) % HOUR_MS
 
 
 def utc_now() -> datetime:

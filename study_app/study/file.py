@@ -11,10 +11,12 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from metrics.errors import FaultLog, InputError, input_fault
+from metrics.errors import FaultLog, input_fault
 from metrics.files import MAX_DOCUMENT_BYTES, check_bytes
+from metrics.readers.lines import check_is_plain
 from study_app.study.entries import JudgingTask, Kinds, StudyEntry, read_study_entry
 from study_app.study.faults import note_contradictions, note_faults, note_missing_files
+from study_app.study.yaml_values import PlainLoader, parsed_yaml
 
 MAX_KEYS = 50_000
 MAX_DEPTH = 50
@@ -60,18 +62,14 @@ def read_study_file(path: str | Path, kinds: Kinds) -> StudyFile:
     try:
         check_bytes(path, path.stat().st_size, most=MAX_DOCUMENT_BYTES)
         content = path.read_bytes()
+        check_is_plain(path, content)
         source = content.decode("utf-8-sig")
         _check_depth(source)
-        node = yaml.compose(source, Loader=yaml.CSafeLoader)
+        node = yaml.compose(source, Loader=PlainLoader)
         lines = _lines(node)
-        plain = yaml.load(source, Loader=yaml.CSafeLoader)
+        plain = parsed_yaml(source)
     except UnicodeDecodeError as error:
         raise input_fault("not UTF-8", path=path, cure="save the file as UTF-8") from error
-    except InputError:
-        raise
-    except ValueError as error:
-        problem, cure = "a number or date that cannot be one", "mend it, or put it in quotes"
-        raise input_fault(problem, path=path, line=_impossible(node), cure=cure) from error
     except OSError as error:
         raise input_fault(
             f"cannot be read ({error.strerror})", path=path, cure="name a study file"
@@ -136,18 +134,6 @@ def _check_depth(source: str) -> None:
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > MAX_DEPTH:
             raise RecursionError
-
-
-def _impossible(node: yaml.Node | None) -> int:
-    """Return the line of the first value that looks like a number or date and is none."""
-    if isinstance(node, yaml.ScalarNode):
-        try:
-            yaml.constructor.SafeConstructor().construct_object(node)
-        except ValueError:
-            return int(node.start_mark.line) + 1
-    parts = node.value if isinstance(node, yaml.CollectionNode) else []
-    inner = [one for part in parts for one in (part if isinstance(part, tuple) else (part,))]
-    return next((line for line in map(_impossible, inner) if line), 0)
 
 
 def _lines(node: yaml.Node | None) -> dict[tuple[str | int, ...], int]:

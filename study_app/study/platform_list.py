@@ -12,7 +12,8 @@ from pathlib import Path
 
 from metrics.errors import FaultLog, input_fault, listed
 from metrics.files import SMALL_BYTES, check_bytes
-from metrics.readers.lines import check_no_archive
+from metrics.readers.columns import DELIMITERS
+from metrics.readers.lines import PEEKED, check_is_plain, check_no_json, excel_delimiter
 from study_app.study.platforms import Platform
 
 COLUMNS = {
@@ -141,18 +142,25 @@ def parse_platform_list(
 
 def _rows(content: bytes, path: str | Path) -> list[tuple[int, list[str]]]:
     """Return the rows that are not blank, each with the line on which it ends."""
-    check_no_archive(path, content)
+    check_is_plain(path, content)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise input_fault("not UTF-8", path=path, cure="save it as CSV in UTF-8") from error
-    reader = csv.reader(io.StringIO(text, newline=""))
+    check_no_json(path, text[:PEEKED], "the platform's CSV")
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text.lstrip().partition("\n")[0]))
     try:
-        return [(reader.line_num, row) for row in reader if any(map(str.strip, row))]
+        rows = [(reader.line_num, row) for row in reader if any(map(str.strip, row))]
     except csv.Error as error:
         raise input_fault(
             f"not CSV ({error})", path=path, line=reader.line_num, cure="download the list again, as CSV"
         ) from error
+    return rows[1:] if excel_delimiter(text.partition("\n")[0]) else rows
+
+
+def _delimiter(first: str) -> str:
+    """Return what separates the fields: what Excel's line ``sep=;`` says, else what stands most often in the header."""
+    return excel_delimiter(first) or max(DELIMITERS, key=first.count)
 
 
 def _places(

@@ -38,6 +38,7 @@ class Search:
     family: str
     pool: Sequence[Recognised]
     files: dict[str, Recognised] = field(default_factory=dict)
+    runs: Sequence[Recognised] = ()
     missing: dict[str, str] = field(default_factory=dict)
     doubtful: dict[str, list[Path]] = field(default_factory=dict)
 
@@ -73,6 +74,7 @@ def collections(pool: Sequence[Recognised]) -> tuple[list[FoundCollection], list
         search, runs = find(left)
         if not search.files and not search.doubtful and not runs:
             continue
+        search.runs = runs
         if search.missing or search.doubtful or not runs:
             partial.append(search)
         else:
@@ -253,8 +255,8 @@ def _ranked(pool: Sequence[Recognised]) -> tuple[Search, list[Recognised]]:
 def _answers(pool: Sequence[Recognised]) -> tuple[Search, list[Recognised]]:
     """Find questions and what answers them: JSON lines, or files that look like the questions and are longer."""
     search = Search("answers", pool)
-    texts = search.of("id text")
     runs = search.of("answers")
+    texts = search.of("id text", *(("id word", "windows") if runs else ()))
     if not runs and len(texts) < LEAST_TEXTS:
         return search, []
     answered = frozenset().union(*(file.ids(0) for file in runs or texts))

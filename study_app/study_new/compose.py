@@ -20,7 +20,7 @@ from study_app.study.entries import ChosenPairs, Entry, FollowedTask, JudgingTas
 from study_app.study.platforms import PLATFORMS
 from study_app.study.words import consent_of, duration_words, looks_japanese
 from study_app.study_new.collections import FoundCollection, Search, collections, faults_of, system_names
-from study_app.study_new.recognise import files_in, recognise
+from study_app.study_new.recognise import Recognised, Unknown, files_in, recognise
 from study_app.tasks.content import AnswerFiles, EventFiles, PushFiles, RankedFiles, SummaryFiles, TaskContent
 from study_app.tasks.kinds import KINDS, kind_of
 from study_app.tasks.task_kind import NewTask, TaskKind
@@ -313,11 +313,12 @@ def _relative(path: Path, folder: Path) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartingFiles:
-    """What was found: whole collections, parts of others, and the files that play no part."""
+    """What was found: whole collections, parts of others, and the files that play no part; ``reasons`` says of each of these why."""
 
     whole: list[FoundCollection]
     partial: list[Search]
     unused: list[Path]
+    reasons: Mapping[Path, str]
 
 
 def find_material(places: Sequence[Path]) -> StartingFiles:
@@ -342,19 +343,40 @@ def find_material(places: Sequence[Path]) -> StartingFiles:
             ]
         )
     paths = files_in(places)
-    whole, partial = collections([found for path in paths if (found := recognise(path)) is not None])
+    seen = [recognise(path) for path in paths]
+    whole, partial = collections([file for file in seen if isinstance(file, Recognised)])
     if whole:
         used = {file.path for found in whole for file in (*found.files.values(), *found.runs)}
-        return StartingFiles(
-            whole=whole, partial=partial, unused=[path for path in paths if path not in used]
-        )
+        reasons = {file.path: unused_reason(file) for file in seen if file.path not in used}
+        return StartingFiles(whole=whole, partial=partial, unused=list(reasons), reasons=reasons)
+    taken = {file.path for search in partial for file in search.files.values()}
+    taken |= {path for search in partial for paths in search.doubtful.values() for path in paths}
+    taken |= {file.path for search in partial for file in search.runs}
+    faults = [
+        fault
+        for file in seen
+        if file.path not in taken
+        for fault in input_fault(
+            f"not used: {unused_reason(file)}", path=file.path, cure="docs/study-file.md has the forms"
+        ).faults
+    ]
     if partial:
-        raise InputError([fault for search in partial for fault in faults_of(search, places[0], paths)])
-    raise input_fault(
+        lacking = [fault for search in partial for fault in faults_of(search, places[0], paths)]
+        raise InputError([*lacking, *faults])
+    nothing = input_fault(
         f"nothing of a collection among {len(paths)} files",
         path=places[0],
         cure="name the folder with a MobileClick, Temporal Summarization, Microblog or ranked collection and its runs, or with answers",
     )
+    raise InputError([*nothing.faults, *faults])
+
+
+def unused_reason(file: Recognised | Unknown) -> str:
+    """Say why a file plays no part: what it is, which nothing else here goes with, or what it is instead."""
+    if isinstance(file, Unknown):
+        return file.why
+    example = f" such as {file.rows[0][0]!r}" if file.rows else ""
+    return f"{file.why}, whose ids{example} go with no other file here, or which nothing here needs"
 
 
 def study_place(folder: Path) -> Path:

@@ -1,28 +1,33 @@
 """What kind of file something is, told by what stands in it; names decide nothing.
 
-Files are read as the readers of `metrics` do: UTF-8, plain or gzip. Only the beginning is looked at. Some forms are shared by
+Files are read as the readers of `metrics` do: UTF-8, plain or packed. Only the beginning is looked at. Some forms are shared by
 several kinds of files (``id text``, ``id id text``, ``id id id number``); `study_app.study_new.collections` tells those apart by whose
 ids they have.
 """
 
 import codecs
-import gzip
 import json
 import re
-import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
-from metrics.readers.lines import GZIP_MAGIC, NUMBER
-from metrics.readers.ranked import calendar_window
+from metrics.errors import InputError, counted, input_fault, listed
+from metrics.readers.answers import ANSWER, track_answers
+from metrics.readers.columns import DELIMITERS
+from metrics.readers.lines import DAMAGED, JSON_START, NUMBER, PEEKED, check_is_text, packing, unpacking
+from metrics.readers.ranked import BEIR, calendar_window
+from metrics.readers.texts import text_object
 
+WINNERS = "preferences with their winner, which prefcal convert lines-to-tables reads"
 HEAD_BYTES = 4_000_000
 LINES_JUDGED = 50
 SHARE_THAT_FITS = 0.9
 """The readers say which lines are wrong; a file with some of them is still that file."""
 MAX_FILES = 2_000
-HEADERS = {"query_id", "topic", "qid", "docid", "tweet_id"}
+HEADERS = {"query_id", "topic", "qid", "docid", "tweet_id", BEIR[0]}
 """First words of the headers that readers skip."""
 
 Row = tuple[str, ...]
@@ -40,6 +45,19 @@ class Recognised:
         """Return what stands in these columns."""
         return frozenset(tuple(row[column] for column in columns) for row in self.rows)
 
+    @property
+    def why(self) -> str:
+        """Say what it is: ``a run of ranked lists``."""
+        return WORDS[self.form]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unknown:
+    """A file that is nothing that a study could use, and why: what it is instead, or how far it is from what is known."""
+
+    path: Path
+    why: str
+
 
 def files_in(places: Sequence[Path]) -> list[Path]:
     """Return the files among ``places`` and in the folders among them, in order; hidden ones and YAML are passed over."""
@@ -53,78 +71,158 @@ def files_in(places: Sequence[Path]) -> list[Path]:
     return list(files)[:MAX_FILES]
 
 
-def recognise(path: Path) -> Recognised | None:
-    """Say what a file is, None when it is nothing that a study could use."""
-    text = _beginning(path)
-    if text is None:
-        return None
+def recognise(path: Path) -> Recognised | Unknown:
+    """Say what a file is, or why it is nothing that a study could use."""
+    try:
+        text = _beginning(path)
+    except InputError as error:
+        return Unknown(path=path, why=error.faults[0].problem)
+    except UnicodeDecodeError:
+        return Unknown(path=path, why="no text in UTF-8")
+    if not text.strip():
+        return Unknown(path=path, why="an empty file")
     start = text.lstrip()[:1]
     if start == "<":
         return _of_markup(path, text)
-    if start in {"{", "["}:
+    if start in {"{", "["} and JSON_START.match(text):
         return _of_json(path, text)
     return _of_table(path, text)
 
 
-def _beginning(path: Path) -> str | None:
-    """Return whole lines from the beginning of a file, None when it is no text."""
+def _beginning(path: Path) -> str:
+    """Return whole lines from the beginning of a file.
+
+    Raises
+    ------
+    InputError
+        If it cannot be opened or is no text.
+    UnicodeDecodeError
+        If it is not in UTF-8.
+    """
     try:
         with path.open("rb") as stream:
-            packed = stream.read(len(GZIP_MAGIC)) == GZIP_MAGIC
-        with gzip.open(path) if packed else path.open("rb") as stream:
-            data = stream.read(HEAD_BYTES).removeprefix(codecs.BOM_UTF8)
-        whole = data if len(data) < HEAD_BYTES else data[: data.rfind(b"\n") + 1]
-        return whole.decode()
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError):
-        return None
+            packed_as = packing(stream.read(PEEKED))
+            stream.seek(0)
+            with unpacking(stream, packed_as) as unpacked:
+                data = unpacked.read(HEAD_BYTES)
+    except (*DAMAGED, OSError) as error:
+        raise input_fault(f"cannot be read ({error})", path=path, cure="see whether it is whole") from None
+    check_is_text(path, data)
+    data = data.removeprefix(codecs.BOM_UTF8)
+    whole = data if len(data) < HEAD_BYTES else data[: data.rfind(b"\n") + 1]
+    return whole.decode()
 
 
-def _of_markup(path: Path, text: str) -> Recognised | None:
+def _of_markup(path: Path, text: str) -> Recognised | Unknown:
     tags = (("<results", "summary run"), ("<events", "events"), ("<top>", "profiles"))
     form = next((form for tag, form in tags if tag in text), None)
     if form is None:
-        return None
+        return Unknown(path=path, why="XML or HTML without <results>, <events> or <top>")
     used = re.findall(r"""<(?:iunit|link)\s[^>]*?(?:uid|iid)\s*=\s*["']([^"']+)""", text)
     return Recognised(path=path, form=form, rows=tuple((one,) for one in dict.fromkeys(used)))
 
 
-def _of_json(path: Path, text: str) -> Recognised | None:
+def _of_json(path: Path, text: str) -> Recognised | Unknown:
     if text.lstrip().startswith("[") and '"topid"' in text:
         return Recognised(path=path, form="profiles")
-    answers = _answers(text)
-    if answers:
-        return Recognised(path=path, form="answers", rows=answers)
-    return Recognised(path=path, form="clusters") if '"clusters"' in text and '"topics"' in text else None
+    objects = _objects(text)
+    for form, rows_of in (("answers", _answers), ("id text", _id_text)):
+        rows = tuple(row for plain in objects for row in rows_of(plain))
+        if rows:
+            is_titled = form == "id text" and any(row[1] for row in rows)
+            plain_rows = rows if form == "answers" or is_titled else tuple((row[0], row[2]) for row in rows)
+            return Recognised(path=path, form="id id text" if is_titled else form, rows=plain_rows)
+    if '"clusters"' in text and '"topics"' in text:
+        return Recognised(path=path, form="clusters")
+    members = next((listed(plain) for plain in objects if isinstance(plain, dict)), "")
+    has = f" with the members {members}" if members else ""
+    return Unknown(path=path, why=f"JSON{has}, no form of answers, topics or texts that is known")
 
 
-def _answers(text: str) -> tuple[Row, ...]:
-    """Return (topic, text) of JSON lines with answers; nothing of other JSON."""
-    rows = []
+def _objects(text: str) -> list[Any]:
+    """Return the objects of JSON lines, or of a whole document that fits into what was looked at."""
+    objects = []
     for line in text.splitlines():
         try:
-            plain = json.loads(line)
+            objects.append(json.loads(line))
         except (ValueError, RecursionError):
             continue
-        if (
-            isinstance(plain, dict)
-            and isinstance(plain.get("topic"), str)
-            and isinstance(plain.get("text"), str)
-        ):
-            rows.append((plain["topic"], plain["text"]))
-    return tuple(rows)
+    if any(isinstance(plain, dict) for plain in objects):
+        return objects
+    try:
+        whole = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    return whole if isinstance(whole, list) else [whole]
 
 
-def _of_table(path: Path, text: str) -> Recognised | None:
-    lines = [line for line in text.splitlines() if line.strip()]
-    if lines and re.split(r"\s+", lines[0])[0] in HEADERS:
+def _answers(plain: Any) -> Iterator[Row]:
+    """Yield (topic, text) of an object with answers."""
+    tracks = track_answers(plain)
+    if tracks is not None:
+        yield from ((one.topic, " ".join(text for text, _ in one.sentences)) for one in tracks)
+    elif (
+        isinstance(plain, dict)
+        and isinstance(plain.get("topic"), str)
+        and isinstance(plain.get("text"), str)
+        and plain.keys() <= {*ANSWER}
+    ):
+        yield plain["topic"], plain["text"]
+
+
+def _id_text(plain: Any) -> Iterator[Row]:
+    """Yield (id, title, text) of an object with a text."""
+    found = text_object(plain)
+    if found is not None:
+        yield found
+
+
+def _of_table(path: Path, text: str) -> Recognised | Unknown:
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    if not lines:
+        return Unknown(path=path, why="comments alone")
+    first = re.split(r"\s+", lines[0].strip())
+    is_beir = tuple(first) == BEIR
+    if first[0] in HEADERS:
         lines = lines[1:]
     judged = lines[:LINES_JUDGED]
+    if is_beir:
+        beir = (line.split() for line in lines)
+        rows = tuple((row[0], "0", *row[1:]) for row in beir if len(row) == len(BEIR) and _is_number(row[2]))
+        return Recognised(path=path, form="id id id number", rows=rows)
+    if _are_winners([line.split() for line in judged]):
+        return Unknown(path=path, why=WINNERS)
+    nearest_form, most = "", 0
     for form, (separator, fits) in FORMS.items():
         fitting = sum(fits(line.split(separator)) for line in judged)
         if fitting and fitting >= SHARE_THAT_FITS * len(judged):
-            rows = (tuple(map(str.strip, line.split(separator))) for line in lines)
-            return Recognised(path=path, form=form, rows=tuple(row for row in rows if fits(row)))
-    return None
+            found = (tuple(map(str.strip, line.split(separator))) for line in lines)
+            return Recognised(path=path, form=form, rows=tuple(row for row in found if fits(row)))
+        if fitting > most:
+            nearest_form, most = form, fitting
+    return Unknown(path=path, why=_strange(judged, nearest_form, most))
+
+
+def _are_winners(rows: Sequence[Sequence[str]]) -> bool:
+    """Say whether lines of four or five fields end with one of the two systems that they name, now the one, now the other."""
+    firsts = {
+        row[-1] == row[1] for row in rows if len(row) in {4, 5} and row[1] != row[2] and row[-1] in row[1:3]
+    }
+    return len(firsts) == 2 and all(len(row) in {4, 5} and row[-1] in row[1:3] for row in rows)
+
+
+def _strange(lines: Sequence[str], form: str, fitting: int) -> str:
+    """Say what lines of no form look like, and how many of them are like the form that is nearest."""
+    near = f"; {fitting} of the first {len(lines)} are like {WORDS[form]}" if fitting else ""
+    for mark, by in ((None, "blanks"), *DELIMITERS.items()):
+        rows = [line.split(mark) for line in lines]
+        sizes = {len(row) for row in rows}
+        if mark in {",", ";"} and len(sizes) == 1 and sizes != {1}:
+            return f"a CSV (fields separated by {by}), which prefcal import reads where it holds preferences{near}"
+    by = "tabs" if "\t" in lines[0] else "blanks"
+    ordered = sorted({len(line.split("\t" if by == "tabs" else None)) for line in lines})
+    fields = counted(ordered[0], "field") if len(ordered) == 1 else f"{ordered[0]} to {ordered[-1]} fields"
+    return f"lines of {fields} separated by {by}, which no file of a collection has{near}"
 
 
 def _is_number(text: str) -> bool:
@@ -170,3 +268,29 @@ FORMS: dict[str, tuple[str | None, Callable[[Sequence[str]], bool]]] = {
     "id word word": (None, _of(3, lambda _row: True)),
 }
 """Form -> what separates its fields, and whether a row has it; the first that fits counts. A text without spaces may be Japanese."""
+
+WORDS: Mapping[str, str] = MappingProxyType(
+    {
+        "summary run": "a run of two-layered summaries",
+        "events": "the events of Temporal Summarization",
+        "profiles": "interest profiles",
+        "answers": "a system's answers",
+        "clusters": "clusters of tweets",
+        "updates": "updates of Temporal Summarization",
+        "matches": "matches of Temporal Summarization",
+        "nuggets": "nuggets of Temporal Summarization",
+        "event run": "a run of updates",
+        "ranked run": "a run of ranked lists",
+        "push qrels": "judgments (topic Q0 id grade)",
+        "push run": "a run of push notifications",
+        "id id id number": "judgments (topic, subtopic or 0, document, grade) or importances",
+        "epochs": "days and times of tweets",
+        "id id number": "probabilities of intents",
+        "windows": "time windows of documents",
+        "id word": "lines of an id and a word",
+        "id id text": "lines of two ids and a text",
+        "id text": "lines of an id and a text",
+        "id word word": "lines of three words",
+    }
+)
+"""Form -> what a file of it is, in words."""

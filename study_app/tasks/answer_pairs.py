@@ -28,6 +28,9 @@ from study_app.tasks.workload import (
     taking,
 )
 
+UNCITED = "end"
+"""What stands for the block in the name of a source that no block cites."""
+
 
 class AnswerPairs(TakenPairs):
     """Judge pairs of answers to a question."""
@@ -113,6 +116,15 @@ def _source(number: int, element: Mapping[str, Any]) -> ShownSource:
     )
 
 
+def _sources_and_marks(shown: Shown) -> Iterator[str]:
+    """Say whether an answer has lines of sources, and whether any stands below a block that cites it."""
+    sources = [element["id"] for element in shown["first"] if element["kind"] == "link"]
+    if sources:
+        yield "sources"
+    if any(not name.startswith(f"{UNCITED}:") for name in sources):
+        yield "marks"
+
+
 def _work(content: TaskContent) -> str:
     entry = of_form(content.entry, AnswerPairs)
     return (
@@ -142,8 +154,13 @@ KIND = TaskKind(
     topic="Question",
     read=_read,
     side=SideForm(
-        name="answer", value=lambda shown, _detail, _reveals: shown_answer(shown), items=summary_items
+        name="answer",
+        value=lambda shown, _detail, _reveals: shown_answer(shown),
+        items=summary_items,
+        shows=lambda shown, _detail: tuple(_sources_and_marks(shown)),
     ),
+    optional=("sources", "marks"),
+    asks=lambda shows: ("first", "second" if "sources" in shows else "other"),
     check=(2, 3),
     seconds=lambda content: taken_seconds(content, of_form(content.entry, AnswerPairs)),
     assumed=PAIRS_ASSUMED,

@@ -1,6 +1,6 @@
 """The one table of kinds of task, and the check before a task. A new kind is a module beside the others and a line here."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from study_app.study.entries import TaskEntry
@@ -60,8 +60,8 @@ class CheckItem:
     is_standard: bool
 
 
-def standard_check(kind: str) -> tuple[CheckItem, ...]:
-    """Return prefcal's own check of a kind of task."""
+def standard_check(kind: str, shows: Collection[str]) -> tuple[CheckItem, ...]:
+    """Return prefcal's own check of a kind of task whose pages have ``shows``."""
     return tuple(
         CheckItem(
             question=f"check.{kind}.{place}",
@@ -69,17 +69,18 @@ def standard_check(kind: str) -> tuple[CheckItem, ...]:
             answer=answer,
             is_standard=True,
         )
-        for place, answer in zip(("first", "second"), KINDS[kind].check, strict=True)
+        for place, answer in zip(KINDS[kind].asks(shows), KINDS[kind].check, strict=True)
     )
 
 
-def check_of(entry: TaskEntry) -> tuple[CheckItem, ...]:
-    """Return the check before a task, () for none.
+def check_of(entry: TaskEntry, shows: Collection[str] = ()) -> tuple[CheckItem, ...]:
+    """Return the check before a task whose pages have ``shows``, () for none.
 
-    Prefcal's own goes with prefcal's own instructions only: it asks for what these say.
+    Prefcal's own goes with prefcal's own instructions only: it asks for what these say. How many questions there are, and the numbers of
+    the right options, do not depend on ``shows``.
     """
     if entry.check is None:
-        return standard_check(entry.kind) if entry.instructions == STANDARD else ()
+        return standard_check(entry.kind, shows) if entry.instructions == STANDARD else ()
     return tuple(
         CheckItem(question=item.question, options=tuple(item.options), answer=item.answer, is_standard=False)
         for item in entry.check

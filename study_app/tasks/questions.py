@@ -55,6 +55,12 @@ def _read(folder: Path, task: Questions, faults: list[Fault]) -> TaskContent:  #
     return TaskContent(entry=task, files={}, systems={}, topics=(topic,), shown={}, tables={})
 
 
+def _says(entry: Questions) -> set[str]:
+    """Return which types of questions there are, and whether some may be left out."""
+    types: set[str] = {question.type for question in entry.questions}
+    return types | {"optional" for question in entry.questions if not question.required}
+
+
 def _seconds(content: TaskContent) -> Span:
     entry = of_form(content.entry, Questions)
     return sum((_question_seconds(one, entry.language) for one in entry.questions), NOTHING)
@@ -73,6 +79,8 @@ KIND = TaskKind(
     unit="all",
     topic="Questions",
     read=_read,
+    optional=("optional", "single", "multiple", "number", "text"),
+    says=_says,
     check=(2, 1),
     seconds=_seconds,
     capacity=lambda _content: None,

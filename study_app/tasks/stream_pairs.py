@@ -138,6 +138,14 @@ def shown_pushes(content: Shown, detail: Mapping[str, Any], *, reveals_silence: 
     )
 
 
+def _quiet_and_described(shown: Shown, detail: Mapping[str, Any]) -> Iterator[str]:
+    """Say whether a stream has a day without pushes, and whether its profile has more than a title."""
+    if any(not day.pushes for day in shown_pushes(shown, detail, reveals_silence=False)):
+        yield "quiet"
+    if detail["description"]:
+        yield "description"
+
+
 def _items(content: Shown, language: str) -> tuple[Item, ...]:
     return list_items(content["pushes"], language, letter="p", kind="update")
 
@@ -226,7 +234,9 @@ KIND = TaskKind(
         name="pushes",
         value=lambda shown, detail, reveals: shown_pushes(shown, detail, reveals_silence=reveals),
         items=_items,
+        shows=lambda shown, detail: tuple(_quiet_and_described(shown, detail)),
     ),
+    optional=("quiet", "description"),
     check=(2, 3),
     seconds=lambda content: taken_seconds(content, of_form(content.entry, StreamPairs)),
     assumed=PAIRS_ASSUMED,

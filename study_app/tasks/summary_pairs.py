@@ -141,8 +141,13 @@ KIND = TaskKind(
     free_keys=frozenset({"min_search_seconds"}),
     read=_read,
     side=SideForm(
-        name="summary", value=lambda shown, _detail, _reveals: shown_summary(shown), items=summary_items
+        name="summary",
+        value=lambda shown, _detail, _reveals: shown_summary(shown),
+        items=summary_items,
+        shows=lambda shown, _detail: {"layers" for element in shown["first"] if element["kind"] == "link"},
     ),
+    optional=("layers",),
+    asks=lambda shows: ("first", "second" if "layers" in shows else "other"),
     check=(1, 2),
     seconds=_seconds,
     assumed=(*PAIRS_ASSUMED, f"up to {AFTER_SEARCH.high:g} s of search more than is asked for"),

@@ -1,6 +1,6 @@
 """What a kind of task says of itself: all that differs between kinds, for every room of the house."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
@@ -47,8 +47,8 @@ class SideForm:
         template's macro takes.
     items : callable
         From what is shown and its language to what can be read of it, in reading order, by the keys that the template gives it.
-    help : callable
-        From the topic's detail to the word that ends the key of what stands above a worker's first pair: ``NAME.help``.
+    shows : callable
+        From what is shown and the topic's detail to what of `TaskKind.optional` there is in it.
     ranked : bool
         Its items are the entries of a ranked list, so that table stops has their ranks.
     """
@@ -56,7 +56,7 @@ class SideForm:
     name: str
     value: Callable[[Shown, Mapping[str, Any], bool], object]
     items: Callable[[Shown, str], tuple[Item, ...]]
-    help: Callable[[Mapping[str, Any]], str] = lambda _detail: "help"
+    shows: Callable[[Shown, Mapping[str, Any]], Collection[str]] = lambda _shown, _detail: ()
     ranked: bool = False
 
 
@@ -148,10 +148,15 @@ class TaskKind(EntryKind):
         From the study file's folder, an entry and a list that gets faults to what the task shows; None where there are faults.
     side : SideForm or None
         How a pair page shows a side; None without pairs.
-    guide : callable
-        From an entry to what its introduction is called: words ``guide.NAME`` and template ``examples/NAME.html``; by default as the kind.
+    optional : tuple of str
+        What its pages may have or lack. Instructions speak only of what those of the study have: `SideForm.shows` says it of a side,
+        ``says`` of what the study file decides.
+    says : callable
+        From an entry to what of ``optional`` its pages have, whatever the collection is.
+    asks : callable
+        From what of ``optional`` there is to the names of the two questions of the standard check.
     check : (int, int)
-        Which of the three options of each question of the standard check is right, from 1.
+        Which of the three options of each of these is right, from 1; whichever questions ``asks`` picks.
     words : mapping of str to mapping of str to str
         Language -> key of the catalogue -> words, of what does not stand in `templates/locale`.
     templates : mapping of str to str
@@ -189,7 +194,9 @@ class TaskKind(EntryKind):
     limit_key: str | None = None
     places: Callable[[Any, int], int] = lambda _entry, limit: limit
     topic: str = "Query"
-    guide: Callable[[Any], str] = lambda entry: str(entry.kind)
+    optional: tuple[str, ...] = ()
+    says: Callable[[Any], Collection[str]] = lambda _entry: ()
+    asks: Callable[[Collection[str]], tuple[str, str]] = lambda _shows: ("first", "second")
     free_keys: frozenset[str] = frozenset()
     side: SideForm | None = None
     worth: Callable[[TaskContent, Tastes, Path], Mapping[tuple[str, str], float]] | None = None

@@ -188,6 +188,7 @@ def create_app(config: Config, *, now: Now | None = None, new_token: NewToken | 
     serving.install_log(app)
     install_errors(app)
     app.before_request(serving.find_nothing_with_nul)
+    app.before_request(frame.hide_options)
     app.before_request(serving.refuse_what_was_cut)
     app.before_request(serving.lead_to_new_address)
     serving.install_headers(app)

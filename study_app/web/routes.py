@@ -63,6 +63,7 @@ FORMS: Mapping[str, Mapping[str, Schema]] = {
     "ends.post_withdraw": {"code": {"type": "string", "maxLength": 64}},
     "console.post_sign_in": {"key": WORD},
     "console.post_sign_out": {},
+    "overview.post_end": {"sign_in": NUMBER},
     "material.post_results": {},
     "data.post_job": {"kind": {"enum": ["tables", "results"]}},
     "payments.post_list": {"list": {"type": "string", "format": "binary"}},
@@ -117,9 +118,10 @@ MEANINGS = {
     "429": "Too many wrong keys; wait a minute.",
     "503": "The database does not answer, or nobody new is let in now.",
 }
+FOR_SCRIPTS = "Instead of 303 for who accepts application/json alone: the address of the next page as `next`."
 WALK = {"work", "streams", "ends"}
 """Blueprints of a worker's way, whose forms carry the page's token."""
-OPEN = {"ends.post_withdraw", "console.post_sign_in"}
+OPEN = {"ends.post_withdraw"}
 """Forms that carry a secret of their own."""
 _MEDIA = {
     "static": "*/*",
@@ -163,7 +165,7 @@ def _operation(rule: Rule, method: str, words: str) -> dict[str, Any]:
         "operationId": rule.endpoint.replace(".", "_"),
         "summary": words,
         "parameters": [*_places(rule), *_asked(rule.endpoint)],
-        "responses": {status: _answer(rule.endpoint, status) for status in _statuses(rule, method)},
+        "responses": {status: _answer(rule.endpoint, method, status) for status in _statuses(rule, method)},
     }
     if method == "POST":
         operation["requestBody"] = {"required": True, "content": _body(rule.endpoint)}
@@ -198,9 +200,11 @@ def _statuses(rule: Rule, method: str) -> list[str]:
     return sorted({"200", "400", "404", "503"} | taken)
 
 
-def _answer(endpoint: str, status: str) -> dict[str, Any]:
+def _answer(endpoint: str, method: str, status: str) -> dict[str, Any]:
     if status == "303":
         return {"description": MEANINGS[status]}
+    if status == "200" and method == "POST" and endpoint.partition(".")[0] in WALK and endpoint not in OPEN:
+        return {"description": FOR_SCRIPTS, "content": {"application/json": {}}}
     form = "application/json" if endpoint in _JSON else _MEDIA.get(endpoint, "text/html")
     forms = {form, "text/html"} if status != "200" and endpoint not in _JSON else {form}
     if status == "400":

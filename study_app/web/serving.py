@@ -9,6 +9,7 @@ A line of the log has id, route, status, milliseconds, pseudonym; never an answe
 
 import json
 import logging
+import re
 import secrets
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -17,7 +18,6 @@ from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any, cast
 
-import yaml
 from flask import Flask, Response, current_app, g, make_response, redirect, render_template, request
 from jinja2 import BaseLoader, ChoiceLoader, DictLoader, StrictUndefined
 from markupsafe import Markup
@@ -29,6 +29,7 @@ from study_app.services.researcher.studies import SIGNING_KEY, key_before, setti
 from study_app.store.database import Database, is_empty, migrate, open_database, shown_address, transaction
 from study_app.store.plan import Plans
 from study_app.store.tokens import BadTokenError, NewToken, Now, Signer
+from study_app.study.yaml_values import parsed_yaml
 from study_app.tasks.kinds import KINDS
 from study_app.web.pages.pages import MessagePage, ShownSide, ShownUpdate
 
@@ -52,6 +53,8 @@ LARGE_BODIES = {"payments.post_list": 1024 * 1024}
 STATIC_MAX_AGE_SECONDS = 300
 MOST_UPDATES = 10_000
 """So many updates are kept as they stand on pages: those of some dozens of streams."""
+CONDITION = re.compile(r"\[(?P<lacks>not )?(?P<name>[a-z_]+)\] ")
+"""Begins a paragraph of the catalogue that only some studies show."""
 LOGGER = logging.getLogger("prefcal.requests")
 
 
@@ -90,7 +93,7 @@ def _parsed(path: Path) -> Any:
 
 @cache
 def _parsed_text(text: str) -> Any:
-    return yaml.load(text, Loader=yaml.CSafeLoader)
+    return parsed_yaml(text)
 
 
 def _flat(node: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
@@ -146,6 +149,16 @@ def update_html(language: str, update: ShownUpdate) -> Markup:
     """Return an update as it stands on a page of a stream; `configure` lets it be made once for each language and update."""
     parts: Any = current_app.jinja_env.get_template("stream_parts.html").module
     return Markup(parts.update(partial(server().messages.text, language), update))  # noqa: S704 - the macro has escaped it
+
+
+def fitting(text: str, shows: Collection[str]) -> list[str]:
+    """Return the paragraphs of a text that speak of what pages show; those that begin with ``[NAME]`` or ``[not NAME]`` do so in some studies."""
+    paragraphs = []
+    for paragraph in text.strip().split("\n\n"):
+        condition = CONDITION.match(paragraph)
+        if condition is None or (condition["name"] in shows) != bool(condition["lacks"]):
+            paragraphs.append(paragraph[condition.end() if condition else 0 :])
+    return paragraphs
 
 
 def static_folder() -> str:
@@ -213,6 +226,7 @@ def configure(app: Flask, config: Config) -> None:
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.globals["side_html"] = side_html
     app.jinja_env.globals["update_html"] = lru_cache(MOST_UPDATES)(update_html)
+    app.jinja_env.globals["fitting"] = fitting
     app.jinja_env.globals["static_folder"] = static_folder
     app.url_map.merge_slashes = False  # else `//` leads to the host that the request names
 

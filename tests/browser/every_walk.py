@@ -236,7 +236,7 @@ class Walk:
         expect(self.page).to_have_url(after)
 
     def _introduction(self) -> None:
-        for number, item in enumerate(standard_check(self.kinds[self._task() - 1]), 1):
+        for number, item in enumerate(standard_check(self.kinds[self._task() - 1], ()), 1):
             self.hands.pick(f"check-{number}", str(item.answer))
         self._send()
 

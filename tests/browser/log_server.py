@@ -35,6 +35,8 @@ form { grid-column: 1 / -1 }
 [data-item].tall { height: 2532px }
 details[data-item] { height: auto }
 details > summary { height: 211px }
+[data-dock] { position: sticky; bottom: 0; height: 211px; overflow: hidden; background: white }
+[data-dock][data-still] { position: static }
 @media (max-width: 640px) { main { display: block } }
 """
 
@@ -43,7 +45,7 @@ PAGE = """<!doctype html><html lang="en"><head><meta name="viewport" content="wi
 <body data-page="{token}" data-events="{events}"><main data-module="pair">
 <section class="summary" data-side="left">{left}</section>
 <section class="summary" data-side="right">{right}</section>
-<form method="post" action="/answer"><fieldset><legend>Which is better?</legend>{options}</fieldset>
+<form method="post" action="/answer"{dock}><fieldset><legend>Which is better?</legend>{options}</fieldset>
 <input type="hidden" name="page" value="{token}"><input type="hidden" name="decision_ms"><input type="hidden" name="layout">
 <button>Send</button></form></main></body></html>"""
 
@@ -75,6 +77,8 @@ class LogServer:
         The two summaries.
     judge : callable
         Batch -> status of the answer; nothing of a batch that does not get 200 is stored.
+    is_docked : bool
+        The form is a bar as high as an item that stays at the lower edge.
     lose_answers : bool
         Store, and hang up without an answer.
     broken_scripts : set of str
@@ -90,6 +94,7 @@ class LogServer:
     left: str = LEFT
     right: str = RIGHT
     judge: Callable[[dict[str, Any]], int] = lambda _batch: 200
+    is_docked: bool = False
     lose_answers: bool = False
     broken_scripts: set[str] = field(default_factory=set)
     events: dict[str, dict[int, dict[str, Any]]] = field(default_factory=dict)
@@ -112,6 +117,7 @@ class LogServer:
             left=self.left,
             right=self.right,
             options=options,
+            dock=" data-dock" if self.is_docked else "",
         )
 
     def take(self, batch: dict[str, Any]) -> tuple[int, dict[str, Any]]:
@@ -185,7 +191,10 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             form = {name: values[0] for name, values in parse_qs(body, keep_blank_values=True).items()}
             self.server_of_log.take_answer(form)
-            self._answer(303, "", "text/plain", {"Location": NEXT})
+            if self.headers["Accept"] == "application/json":
+                self._answer(200, json.dumps({"next": NEXT}), "application/json")
+            else:
+                self._answer(303, "", "text/plain", {"Location": NEXT})
 
     def _answer(self, status: int, text: str, kind: str, headers: dict[str, str] | None = None) -> None:
         content = text.encode()

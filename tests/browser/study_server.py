@@ -3,9 +3,10 @@
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from axe_playwright_python.base import AXE_SCRIPT
 from flask import Flask, Response
@@ -76,6 +77,8 @@ class StudyServer:
     def __init__(self, folder: Path, study: Path | None = None) -> None:
         self.address = type(self).address_in(folder)
         self.url = ""
+        self.app: Flask
+        self._running = ExitStack()
         self.database: Database = ready_database(self.address)
         self._ahead = timedelta()
         if study is None:
@@ -87,6 +90,22 @@ class StudyServer:
 
     def __call__(self) -> datetime:
         return datetime.now(UTC) + self._ahead
+
+    def start(self) -> None:
+        """Answer at the address of before, the first time at any that is free."""
+        port = urlsplit(self.url).port or 0
+        self.url = self._running.enter_context(serving(self.app, port=port))
+
+    def stop(self) -> None:
+        """Answer no more; nobody can connect."""
+        self._running.close()
+
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        """Let the server be away while the block runs."""
+        self.stop()
+        yield
+        self.start()
 
     def move_on(self, seconds: float) -> None:
         """Let time pass for the server."""
@@ -111,6 +130,12 @@ class StudyServer:
         """The researcher's page."""
         with self.reading() as session:
             return f"/r/{self.study(session).name}?key={setting(session, RESEARCHER_KEY)}"
+
+    def open_console(self, page: Page) -> None:
+        """Sign a browser in to the console by the address with the key."""
+        page.goto(f"{self.url}{self.progress_path}")
+        page.get_by_role("button", name="Sign in").click()
+        page.get_by_role("heading", name="Overview").wait_for()
 
     def study(self, session: Session) -> LoadedStudy:
         """Return the study."""
@@ -140,10 +165,11 @@ def with_axe(app: Flask) -> Flask:
 def study_server(folder: Path, study: Path | None = None) -> Iterator[StudyServer]:
     """Serve a study file, or else the small one about summaries, from ``folder`` while the block runs."""
     server = StudyServer(folder, study)
-    app = with_axe(ready_app(server.address, now=server))
-    with serving(app) as server.url:
-        yield server
-    for database in (server.database, app.extensions[NAME].database):
+    server.app = with_axe(ready_app(server.address, now=server))
+    server.start()
+    yield server
+    server.stop()
+    for database in (server.database, server.app.extensions[NAME].database):
         database.engine.dispose()
 
 
@@ -237,12 +263,13 @@ class Volunteer:
 
 
 def screenshots(prefix: str) -> Look:
-    """Return a look that saves a picture of every page when PREFCAL_SCREENSHOTS is 1."""
+    """Return a look that saves a picture of every page when PREFCAL_SCREENSHOTS is 1: of one with a bar that stays, as it stands on the screen."""
     folder = ROOT / "test-artifacts"
 
     def look(page: Page, name: str) -> None:
         if os.environ.get("PREFCAL_SCREENSHOTS") == "1":
-            page.screenshot(path=folder / f"{prefix}-{name}.png", full_page=True)
+            is_whole = not page.locator("[data-dock]").count()
+            page.screenshot(path=folder / f"{prefix}-{name}.png", full_page=is_whole)
 
     return look
 

@@ -207,10 +207,12 @@ def _findings(browser: Browser, folder: Path, screen: str) -> Findings:
 
 def _beside_the_way(page: Page, server: StudyServer) -> Iterator[str]:
     """Open every page that no answer leads to; yields what each is."""
-    for step, path in {**MESSAGES, "progress": server.progress_path}.items():
+    for step, path in {**MESSAGES, "entered": server.progress_path}.items():
         page.goto(server.url + path)
         yield step
     press = Hands(page).press
+    press("form button")
+    yield "progress"
     page.goto(f"{server.url}/s/every?id=bob")
     press("form button")
     press(".foot a")

@@ -88,7 +88,7 @@ def test_the_bar_is_one_line_and_a_table_that_is_cut_off_says_so(browser: Browse
     told: list[bool] = []
     for width, height in ((1280, 800), (390, 844)):
         page = browser.new_context(viewport={"width": width, "height": height}).new_page()
-        page.goto(f"{study.url}{study.progress_path}")
+        study.open_console(page)
         for place in ("", "people", "material", "limits"):
             page.goto(f"{study.url}/r/walk/{place}")
             page.locator(".study span").first.evaluate("(one, title) => { one.textContent = title; }", TITLE)
@@ -109,7 +109,7 @@ def test_the_overview_renews_itself_while_somebody_looks(browser: Browser, study
     page = browser.new_context(**SCREENS["desktop"]).new_page()
     page.add_init_script(HIDE)
     page.clock.install()
-    page.goto(f"{study.url}{study.progress_path}")
+    study.open_console(page)
     live, paused = page.locator("[data-live]"), page.get_by_text("Paused since")
 
     def now(change: Any, *arguments: Any, **named: Any) -> None:

@@ -64,7 +64,7 @@ def test_a_researcher_looks_pays_and_takes_the_data_in_every_way(
         )
         page.on("pageerror", lambda error, found=wrong: found.append(str(error)))
         page.goto(f"{study.url}/s/walk?id=w1")
-        page.goto(f"{study.url}{study.progress_path}")
+        study.open_console(page)
         looked(page)
         wrong += faults(page, f"results {screen}") if scripts else []
         if by_hand:

@@ -10,12 +10,12 @@ from tests.browser.test_accessibility import TOO_WIDE, axe_results
 
 LOOK = """async () => {
   await new Promise((done) => setTimeout(done, 150));
-  const shown = {};
+  const shown = {}, edge = document.querySelector('[data-dock]').getBoundingClientRect().top;
   for (const item of document.querySelectorAll('[data-side] [data-item]')) {
     const layer = item.closest('details');
     if (layer && layer !== item && !layer.open) continue;
     const box = (item.querySelector(':scope > summary') ?? item).getBoundingClientRect();
-    const height = Math.min(box.bottom, innerHeight) - Math.max(box.top, 0);
+    const height = Math.min(box.bottom, innerHeight, edge) - Math.max(box.top, 0);
     if (height > 0) shown[`${item.closest('[data-side]').dataset.side} ${item.dataset.item}`] = height / box.height;
   }
   return {
@@ -101,7 +101,7 @@ class Researcher:
     def __init__(self, context: BrowserContext, study: StudyServer, screen: str, *, scripts: bool) -> None:
         self.page, self.scripts, self.wrong = context.new_page(), scripts, list[str]()
         self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
-        self.page.goto(f"{study.url}{study.progress_path}")
+        study.open_console(self.page)
         self.look = screenshots(f"replay-{screen}-{'script' if scripts else 'plain'}")
 
     def come_to(self, replay: str) -> None:

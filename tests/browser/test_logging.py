@@ -133,6 +133,42 @@ def test_an_item_taller_than_the_screen_counts_by_pixels_over_the_viewport(
     assert seen(left(page, server), "f4") == pytest.approx([0.12, 0.37, 0.62, 0.87, 1, 0.5, 0], abs=0.02)
 
 
+def test_what_lies_behind_the_bar_with_the_answers_is_not_on_the_screen(
+    phone: BrowserContext, server: LogServer
+) -> None:
+    """Three items stand above it; the fourth comes into sight from behind it, and shares are of the height above it."""
+    server.is_docked = True
+    server.left = iunit("f0") + iunit("f1") + iunit("f2") + iunit("f3") + iunit("f4", "tall")
+    page = opened(phone, server)
+    stops = [ITEM_PIXELS * quarters / 4 for quarters in (0, 1.5, 2.5, 4)]
+    page.evaluate(SCROLL, [(y, 60) for y in [*stops, ITEM_PIXELS * 3, ITEM_PIXELS * 4]])
+    page.evaluate("scrollTo({ top: 1e6, behavior: 'instant' })")
+    log = left(page, server)
+    assert seen(log, "f2")[0] == 1
+    assert seen(log, "f3")[:3] == pytest.approx([0.37, 0.62, 1], abs=0.02)
+    # 422 pixels of the 633 above the bar, then all of them.
+    assert seen(log, "f4")[:2] == pytest.approx([0.66, 1], abs=0.02)
+    assert seen(log, "f7", "right")[-1] == 1
+    assert kind(log, "scroll")[-1]["depth"] == 1
+
+
+def test_a_bar_that_grows_or_lies_still_changes_what_is_on_the_screen(
+    phone: BrowserContext, server: LogServer
+) -> None:
+    """By a notice, or with very large text."""
+    server.is_docked = True
+    page = opened(phone, server)
+    for pixels in (ITEM_PIXELS * 2, 600):
+        page.evaluate(
+            "(pixels) => { document.querySelector('[data-dock]').style.height = `${pixels}px`; }", pixels
+        )
+        page.evaluate(FRAMES)
+        page.evaluate(WAIT, 100)
+    log = left(page, server)
+    assert seen(log, "f2") == [1, 0, 1]
+    assert seen(log, "f3") == [1]
+
+
 def test_a_second_layer_is_on_screen_only_while_it_is_open(phone: BrowserContext, server: LogServer) -> None:
     """Opening and closing are what reading a second layer means."""
     server.left = iunit("f0") + link(1, 2)

@@ -94,8 +94,10 @@ def gold_name(cls, k, *, reading="table", err="literal", gains="binary", covered
     }[cls]
 
 
-def column(cls, k):
-    return cls().column if cls is TIAAP else cls(k=k).column
+def column(cls, k, **options):
+    """Every option that a measure knows stands in its name, where it is not the default."""
+    chosen = {name: value for name, value in options.items() if name in cls.defaults()}
+    return cls(**chosen).column if cls is TIAAP else cls(k=k, **chosen).column
 
 
 @pytest.mark.parametrize("number", CASES)
@@ -143,7 +145,7 @@ def test_the_command_line(cases, tmp_path, monkeypatch, capsys, options):
     rows = csv.DictReader(io.StringIO(ended.out))
     found = {(row["topic"], row["metric"]): float(row["value"]) for row in rows if row["topic"] != "all"}
     wanted = {
-        (case["qid"], column(cls, k)): case["expected"][gold_name(cls, k, **options)]
+        (case["qid"], column(cls, k, **options)): case["expected"][gold_name(cls, k, **options)]
         for case in cases
         for cls in CLASSES.values()
         for k in DEPTHS

@@ -2,14 +2,22 @@
 
 import pytest
 
-from metrics.taking_part import TopicNames, short_form
+from metrics.errors import InputError
+from metrics.taking_part import STREAM_TOPICS, TopicNames, short_form
 
 
 @pytest.mark.parametrize(
     ("topic", "short"),
-    [("TS14.11", "11"), ("11", "11"), ("MB226", "226"), ("MC2-E-0001", "MC2-E-0001"), ("TS13.07", "07")],
+    [
+        ("TS14.11", "11"),
+        ("11", "11"),
+        ("MB226", "226"),
+        ("MC2-E-0001", "MC2-E-0001"),
+        ("TS13.07", "07"),
+        ("31.1", "31.1"),
+    ],
 )
-def test_the_short_form_drops_what_stands_before_the_last_dot_or_mb(topic, short):
+def test_the_short_form_drops_what_a_track_writes_before_the_number(topic, short):
     """2014 runs write 11 for TS14.11, push runs 226 for MB226."""
     assert short_form(topic) == short
 
@@ -27,11 +35,30 @@ def test_the_short_form_drops_what_stands_before_the_last_dot_or_mb(topic, short
 )
 def test_a_written_topic_is_found_in_either_form(judged, written, found):
     """Numbers are never compared: 7 and TS13.07 are two topics of one collection."""
-    assert TopicNames([judged, "other"]).find(written) == found
+    assert TopicNames([judged, "other"], STREAM_TOPICS).find(written) == found
 
 
-def test_a_short_form_that_two_topics_share_names_neither():
+def test_without_forms_topics_are_compared_as_text():
+    """In ranked lists 31.1 and 32.1 are turns of two conversations."""
+    names = TopicNames(["1", "TS14.11", "226"])
+    assert [names.find(written) for written in ("1", "31.1", "11", "MB226")] == ["1", None, None, None]
+
+
+@pytest.mark.parametrize(
+    ("judged", "written"),
+    [
+        (["TS13.1", "TS14.1"], ["1"]),
+        (["1"], ["TS13.1", "TS14.1"]),
+        (["1", "TS13.1"], ["TS14.1"]),
+    ],
+)
+def test_where_two_long_forms_would_meet_the_topic_is_refused_by_name(judged, written):
     """Guessing would credit one year's event with another year's run."""
-    names = TopicNames(["TS13.1", "TS14.1"])
-    assert names.find("1") is None
-    assert names.find("TS14.1") == "TS14.1"
+    names = TopicNames(judged, STREAM_TOPICS, where="run.txt")
+    *before, last = written
+    assert [names.find(topic) for topic in before] == judged[: len(before)]
+    with pytest.raises(
+        InputError, match=r"run\.txt:1: topic '1' would be TS13\.1 and TS14\.1 at once; write the long form"
+    ):
+        names.find(last)
+    assert names.find("TS13.1" if "TS13.1" in judged else "1") in judged

@@ -1,6 +1,6 @@
 """What a notebook sees: plain frames and paths in, labelled results out, and nothing of it ever dumped."""
 
-import importlib
+import importlib.metadata
 import subprocess
 import sys
 from pathlib import Path
@@ -143,15 +143,18 @@ def test_estimates_stand_in_a_labelled_series_and_a_frame(fitted):
     assert shares["estimate"].groupby("topic").sum().to_numpy() == pytest.approx(1)
 
 
-def test_an_open_end_is_no_number_and_an_infinite_estimate_is_infinite():
-    """As null is in user-model.json."""
-    entry = {"estimate": None, "interval": [900.0, None]}
-    model = prefcal.UserModel.model_validate({"parameters": {"patience_chars": entry}})
-    row = model.frame().loc["patience_chars"]
+def test_an_open_end_is_infinite_as_an_infinite_estimate_is_and_no_interval_is_none():
+    """All three are null in user-model.json."""
+    entries = {
+        "patience_chars": {"estimate": None, "interval": [900.0, None]},
+        "push_S_0": {"estimate": 0.1, "interval": [None, 0.5]},
+        "push_S_E": {"estimate": 0.1, "interval": [None, None]},
+    }
+    frame = prefcal.UserModel.model_validate({"parameters": entries}).frame()
 
-    assert row["estimate"] == np.inf
-    assert row["low"] == 900
-    assert np.isnan(row["high"])
+    assert frame.loc["patience_chars", ["estimate", "low", "high"]].tolist() == [np.inf, 900, np.inf]
+    assert frame.loc["push_S_0", ["low", "high"]].tolist() == [-np.inf, 0.5]
+    assert frame.loc["push_S_E", ["low", "high"]].isna().all()
 
 
 # Another notebook: from preferences to a report.
@@ -202,6 +205,111 @@ def test_a_measure_is_read_from_its_printed_name_too():
     assert prefcal.measure("MMeasure(patience=840)") == prefcal.MMeasure(patience=840)
     with pytest.raises(prefcal.InputError, match="there is no measure 'Mm'"):
         prefcal.measure("Mm")
+
+
+# What is one of several, and what is none.
+
+VOTES = pd.DataFrame(
+    {
+        "worker": ["w1", "w2", "w3"] * 2,
+        "task": "lists",
+        "topic": ["t1"] * 3 + ["t2"] * 3,
+        "system_left": "A",
+        "system_right": "B",
+        "choice": ["left", "left", "right", "left", "right", "left"],
+    }
+)
+SCORES = pd.DataFrame(
+    {"run": ["A", "B"] * 2, "topic": ["t1"] * 2 + ["t2"] * 2, "metric": "m", "value": [1.0, 2.0, 4.0, 3.0]}
+)
+
+
+def sentence(function, *arguments, **named):
+    with pytest.raises(prefcal.InputError) as raised:
+        function(*arguments, **named)
+    return str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("frame", "cure"),
+    [
+        (VOTES, 'give {"preferences": frame} instead of frame'),
+        (
+            VOTES.drop(columns=["task", "choice"]),
+            "give {\"preferences\": frame} instead of frame, with the missing columns 'task', 'choice'",
+        ),
+        (
+            SCORES.drop(columns="topic"),
+            'give {"preferences": frame}, with the columns of docs/tables.md; this one has run, metric, value',
+        ),
+    ],
+)
+def test_a_frame_for_tables_is_told_which_table_it_is_by_most_of_its_columns(frame, cure):
+    """Votes without one column were called workers."""
+    said = sentence(prefcal.rank, frame)
+
+    assert said.startswith(f"a frame was given where tables by name are wanted; {cure}")
+    assert sentence(prefcal.rank, {"preferences": [1]}) == (
+        "preferences:1: this is no frame, but list; give a DataFrame"
+    )
+
+
+def test_preferences_need_no_ids_of_pairs():
+    """Topic and systems say which pair it is."""
+    assert prefcal.rank({"preferences": VOTES}).frame()["win_rate"].round(2).tolist() == [0.67, 0.33]
+
+
+def test_a_text_for_a_list_of_measures_is_one_sentence():
+    """It was taken letter by letter."""
+    tables = {"preferences": VOTES}
+
+    for name in ("measures", "compare"):
+        said = sentence(prefcal.agree, tables, scores=SCORES, **{name: "nDCG@10"})
+        assert said == f"{name} is a text where a list is wanted; pass a list: ['nDCG@10']"
+    assert sentence(prefcal.agree, tables, scores=SCORES, primary="mm").startswith(
+        "primary is 'mm'; give the names of two"
+    )
+    assert sentence(prefcal.score_ranked, None, [], "nDCG@10") == (
+        "measures is a text where a list is wanted; pass a list: ['nDCG@10']"
+    )
+    collection = prefcal.read_summary_collection(ROOT / "examples" / "two_layered" / "collection")
+    assert sentence(prefcal.score_summaries, collection, [], "M").startswith(
+        "measures is a text where a list"
+    )
+    assert sentence(prefcal.score_summaries, collection, [], prefcal.MMeasure()) == (
+        "measures is MMeasure(patience=1500) where a list is wanted; pass a list, also of one"
+    )
+    assert sentence(prefcal.measure, ["M"]).startswith("['M'] names no measure; give one text")
+
+
+def test_values_that_no_people_produce_are_a_warning():
+    """As the command line says it before it computes."""
+    votes = VOTES.assign(worker=["w1", "W1", "w3", "w1", "w2", "w3"], decision_seconds=5321.0)
+
+    with pytest.warns(UserWarning, match="are these milliseconds") as caught:
+        prefcal.rank({"preferences": votes})
+
+    assert "preferences: worker 'W1' differs from 'w1' in case only, such as on line 3" in str(
+        caught[0].message
+    )
+
+
+def test_a_level_that_is_none_is_one_sentence():
+    """95 per cent is .95."""
+    said = "level is 95; give a share between 0 and 1, such as 0.95"
+
+    assert sentence(prefcal.rank, {"preferences": VOTES}, level=95) == said
+    assert sentence(prefcal.fit, {"preferences": VOTES}, options=prefcal.FitOptions(level=95)) == said
+
+
+def test_the_package_says_its_version_and_is_a_command():
+    """`python -m prefcal` where the command is not on the path."""
+    said = subprocess.run(
+        [sys.executable, "-m", "prefcal", "--version"], capture_output=True, text=True, check=True
+    )
+
+    assert said.stdout == f"prefcal {prefcal.__version__}\n"
+    assert prefcal.__version__ == importlib.metadata.version("prefcal")
 
 
 # Every result prints in short.

@@ -93,6 +93,61 @@ def test_clients_that_never_finish_keep_nobody_waiting(server):
             assert httpx.get(f"{server.address}/readyz", timeout=PATIENCE_SECONDS, verify=PLAIN).is_success
 
 
+FILES = 260
+FEW_FILES = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, {hard})); "
+
+
+@pytest.fixture
+def own_url(loaded, sqlite_url):
+    """The small study in a file that nobody serves yet."""
+    return loaded(sqlite_url)
+
+
+def test_more_silent_connections_than_open_files_keep_nobody_off(own_url):
+    """Pages and looks at the health are answered at once, form by form, and nothing is logged but that connections are closed."""
+    with (
+        serving(own_url, "--processes", "2", before=FEW_FILES.format(soft=FILES, hard=FILES)) as server,
+        ExitStack() as open_sides,
+    ):
+        for number in range(2 * FILES):
+            client = open_sides.enter_context(socket.create_connection(("127.0.0.1", server.port)))
+            if number % 2:
+                client.sendall(b"GET /readyz HTTP/1.1\r\nHost: 127")
+        for _ in range(20):
+            for place in ("healthz", "readyz"):
+                assert httpx.get(f"{server.address}/{place}", timeout=5, verify=PLAIN).is_success
+        _, form = entered(server)
+        assert form.startswith("page=")
+        said = [line for line in server.said if "prefcal" not in line and "serving" not in line]
+        assert not [line for line in said if "Traceback" in line or "Too many open files" in line]
+        closed = [line for line in said if "those that say nothing are closed" in line]
+        assert 1 <= len(closed) <= 2
+
+
+def test_who_asks_again_and_again_keeps_the_connection_while_others_say_nothing(own_url):
+    """Those who never asked for anything are closed first."""
+    limits = FEW_FILES.format(soft=FILES, hard=FILES)
+    request = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    with serving(own_url, "--processes", "1", before=limits) as server, ExitStack() as open_sides:
+        browser = socket.create_connection(("127.0.0.1", server.port), timeout=5)
+        open_sides.enter_context(browser)
+        for _ in range(5):
+            browser.sendall(request)
+            assert browser.recv(4096).startswith(b"HTTP/1.1 200 ")
+            for _ in range(40):
+                open_sides.enter_context(socket.create_connection(("127.0.0.1", server.port)))
+
+
+def test_a_server_may_open_as_many_files_as_it_is_allowed(own_url):
+    """Systems start a program with a low limit that it may raise itself."""
+    with serving(own_url, "--processes", "2", before=FEW_FILES.format(soft=FILES, hard=9_000)) as server:
+        for pid in (server.process.pid, *server.children()):
+            [line] = [
+                line for line in Path(f"/proc/{pid}/limits").read_text().splitlines() if "open files" in line
+            ]
+            assert line.split()[3:5] == ["9000", "9000"]
+
+
 @pytest.mark.parametrize("url", ["postgresql"], indirect=True)
 def test_a_table_that_somebody_keeps_locked_stops_no_look_at_the_health(url, server):
     """Who needs it is asked to come again after some seconds, and the processes are seen to live."""

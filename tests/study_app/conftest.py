@@ -22,6 +22,7 @@ from study_app.web.serving import NAME
 from tests.study_app.made_once import loaded_once, ready_app, ready_database
 from tests.study_app.small_study import write_small_study
 from tests.study_app.visitor import Visitor
+from tests.study_app.web.console.console_client import sign_in
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -107,7 +108,7 @@ class Campaign:
         with transaction(self.database, write=False) as session:
             key = key or setting(session, RESEARCHER_KEY)
         client = self.app.test_client()
-        client.get(f"/r/{study}?key={key}")
+        sign_in(client, study, str(key))
         return client
 
     def at_pairs(self, name: str = "ann", *, topic: str | None = None) -> Visitor:

@@ -90,7 +90,7 @@ KINDS: Mapping[str, PairKind] = MappingProxyType(
         "ranked_pairs": PairKind(
             classes=(
                 *("TIANDCG", "TIAP", "TIAERR", "TIAAP", "TSBR", "TIASBR"),
-                *("IANDCG", "IAP", "IAERR", "SBR", "RBP"),
+                *("IANDCG", "IAP", "IAERR", "SBR", "RBP", "Compat"),
             ),
             names=frozenset(
                 {"TIA-nDCG@10", "TIA-P@10", "TIA-ERR@10", "TIA-AP", "T-SBR@10", "TIA-SBR@10"}

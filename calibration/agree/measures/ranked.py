@@ -19,7 +19,7 @@ from calibration.tables.sources import TaskSources
 from calibration.user_model.measures import intent_shares, persistence
 from calibration.user_model.model import UserModel
 from metrics.errors import input_fault, listed
-from metrics.ranked.lists import RankedCollection, RankedRun
+from metrics.ranked.lists import SAY_WHICH, RankedCollection, RankedRun, single_ties_note
 from metrics.ranked.named import INSTALL, has_ir_measures
 from metrics.ranked.score import (
     IAERR,
@@ -86,7 +86,8 @@ def scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -
         *lists.at_fitted_persistence(),
     )
     _check_defined(task, variants)
-    notes = tuple(f"{task.task}: {note}" for note in lists.missing())
+    ties = single_ties_note(runs)
+    notes = tuple(f"{task.task}: {note}" for note in (*lists.missing(), *([ties] if ties else [])))
     return FixedScorer(found=Measured(variants=variants, notes=notes))
 
 
@@ -143,6 +144,8 @@ class _Lists:
         plain: list[ListMeasure] = [IANDCG(k=k), IAP(k=k), IAERR(k=k), SBR(k=k)]
         known = [one for one in self._known() if _is_defined(one, self.collection)]
         with_subtopics = any(len(self.collection.subtopics(topic)) > 1 for topic in self.collection.grades)
+        if self.collection.undecided:
+            time_aware, plain = [], []
         untimed = [*known, *(plain if with_subtopics or not known else ())]
         timed = ((time_aware, Role.DEFAULT), (plain, Role.ABLATION))
         for measures, role in timed if self.collection.is_timed else ((untimed, Role.DEFAULT),):
@@ -152,6 +155,8 @@ class _Lists:
 
     def missing(self) -> Iterator[str]:
         """Say which of the defaults are not there, and why."""
+        if self.collection.undecided:
+            yield f"measures by subtopic are left out: {self.collection.undecided}; {SAY_WHICH.partition('; or ')[2]}"
         if self.collection.is_timed:
             return
         if not has_ir_measures():

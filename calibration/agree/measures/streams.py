@@ -28,7 +28,7 @@ from metrics.errors import input_fault, listed
 from metrics.readers.texts import read_profiles
 from metrics.readers.trees import read_xml
 from metrics.registry import Measure
-from metrics.taking_part import TopicNames
+from metrics.taking_part import STREAM_TOPICS, TopicNames
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -268,7 +268,7 @@ def texts(task: JudgedTask, sources: TaskSources) -> ShownTexts:
     """
     files = read_stream_files(sources)
     spans = files.spans()
-    names, judged = TopicNames(spans), TopicNames(task.topics.tolist())
+    names, judged = TopicNames(spans, STREAM_TOPICS), TopicNames(task.topics.tolist(), STREAM_TOPICS)
     sides: dict[str, dict[str, str]] = {}
     for run in files.push_runs:
         shown: dict[str, list[tuple[int, str]]] = {}

@@ -15,7 +15,7 @@ import pandas as pd
 
 from metrics.registry import Measure
 from metrics.results import ALL, Score
-from metrics.taking_part import TopicNames
+from metrics.taking_part import STREAM_TOPICS, TopicNames
 
 CONVERTED_MARK = "(converted)"
 """Ends the name of every measure whose judgments were made for another kind of collection."""
@@ -127,7 +127,7 @@ def scores_by_metric(scores: Iterable[Score], judged: Iterable[str]) -> pd.DataF
     DataFrame of float, indexed by topic, system
         One column per metric, in the order of the scores.
     """
-    names = TopicNames(judged)
+    names = TopicNames(judged, STREAM_TOPICS)
     columns: dict[str, dict[tuple[str, str], float]] = {}
     for score in scores:
         of_metric = columns.setdefault(score.metric, {})

@@ -59,6 +59,7 @@ def retention(
     worker. So nothing is deleted of those who have complete data, or work handed in, that no list read with `prefcal reconcile`
     has as paid, without --even-unpaid. Backups made before still hold what is deleted here.
     """
+    from study_app.services.console.access import note_act
     from study_app.services.researcher.completion import complete_workers
     from study_app.services.researcher.retention import (
         count_rows,
@@ -96,6 +97,8 @@ def retention(
             parts = [*(worker_parts(gone) if gone else []), *(identity_parts(nameless) if nameless else [])]
             rows = count_rows(session, parts)
             if is_real:
+                said = ", ".join(f"{number} of {table}" for table, number in rows.items()) or "no row"
+                note_act(session, chosen.id, None, "delete", said, now=utc_now())
                 _overwrite(session, store)
                 delete_rows(session, parts)
             held, name = kept(session, chosen.id), chosen.name
@@ -183,12 +186,17 @@ def _empty_journal(store: "Database") -> None:
 def withdraw(code: str, database: str | None) -> None:
     """Withdraw the worker who holds CODE: no export, fit or count includes their answers from now on."""
     from metrics.errors import input_fault
+    from study_app.services.console.access import note_act
+    from study_app.services.researcher.studies import chosen_study
     from study_app.services.worker import ends
     from study_app.store.database import transaction
     from study_app.store.tokens import utc_now
 
     with transaction(opened(database), write=True) as session:
         done = ends.withdraw(session, code, now=utc_now())
+        if done is not None and not done.again:
+            study = chosen_study(session, done.study).id
+            note_act(session, study, None, "withdraw", done.pseudonym, now=utc_now())
     if done is None:
         raise input_fault(f"nobody holds the code {code!r}", cure="ask the worker to check it")
     was = "had withdrawn already" if done.again else "has withdrawn"

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from study_app.cli.audit import note_command
 from study_app.cli.output import OutFile, database_option, opened
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def reconcile(
     """
     from metrics.files import write_whole
     from study_app.cli.output import csv_text
+    from study_app.services.console.access import note_act
     from study_app.services.researcher import reconcile as platform
     from study_app.services.researcher.reconcile import without_identity
     from study_app.services.researcher.studies import chosen_study
@@ -87,6 +89,8 @@ def reconcile(
             listed = read_platform_list(file, platform_of(plan.entry), named=named, states=states)
             reconciled = platform.reconcile(session, plans, chosen, listed.submissions, now=utc_now())
             nameless = len(without_identity(session, chosen.id))
+            said = f"{len(listed.submissions)} lines"
+            note_act(session, chosen.id, None, "read the platform's list", said, now=utc_now())
             if output is not None:
                 write_whole(
                     output,
@@ -213,16 +217,18 @@ def bonus(
                 if each is not None
                 else _listed(session, chosen.id, str(file), ids, unlisted)
             )
+            name = chosen.name
+        if each is not None:
+            _note_nameless(len(whole), len(amounts))
+            amounts = _without_unlisted(amounts, unlisted)
+        lines = bonus_lines(ids, amounts)
+        if output is None:
+            click.echo(lines, nl=False)
+        else:
+            write_whole(output, lines, private=True)
+        note_command(store, name, "list bonuses", f"{len(amounts)} lines")
     finally:
         store.engine.dispose()
-    if each is not None:
-        _note_nameless(len(whole), len(amounts))
-        amounts = _without_unlisted(amounts, unlisted)
-    lines = bonus_lines(ids, amounts)
-    if output is None:
-        click.echo(lines, nl=False)
-    else:
-        write_whole(output, lines, private=True)
     click.echo(
         f"{len(amounts)} {'bonus' if len(amounts) == 1 else 'bonuses'}, {sum(amounts.values(), Decimal(0)):.2f} in all",
         err=True,

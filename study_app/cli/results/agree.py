@@ -129,7 +129,7 @@ def agree(
         click.echo(note, err=True)
     record |= {"draws": draws, "complete_only": complete_only, "seed": seed, **_commands(folder)}
     write_agreement(results, Path(folder), record, _streams(tables, evidence.model, collection, runs))
-    _rank(evidence, folder, record, complete_only=complete_only, seed=seed)
+    _rank(evidence, tables, folder, record, complete_only=complete_only)
     if format_ == "table":
         click.echo(agreement_text(results), nl=False)
     else:
@@ -144,20 +144,23 @@ def check_folder(folder: str, tables: str) -> None:
 
 
 def _rank(
-    evidence: "Evidence", folder: str, record: dict[str, Any], *, complete_only: bool, seed: int
+    evidence: "Evidence", tables: str, folder: str, record: dict[str, Any], *, complete_only: bool
 ) -> None:
     """Write which systems people prefer; say why where that cannot be told, and delete what an earlier run wrote."""
     from calibration.rank.folder import remove_ranking, write_ranking
     from calibration.rank.ranking import rank_systems
+    from calibration.tables.study import read_study
     from metrics.errors import InputError
 
     try:
-        ranking = rank_systems(evidence.tables, complete_only=complete_only, seed=seed, place=evidence.place)
+        ranking = rank_systems(
+            evidence.tables, complete_only=complete_only, study=read_study(tables), place=evidence.place
+        )
     except InputError as error:
         click.echo(f"no ranking: {error}", err=True)
         remove_ranking(folder)
         return
-    kept = ("tables", "tables_sha256", "complete_only", "seed", "command")
+    kept = ("tables", "tables_sha256", "complete_only", "command")
     write_ranking(ranking, folder, {key: record[key] for key in kept})
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from calibration.agree.result import AgreementTables, By, nothing_detectable, tells
+from calibration.agree.result import AgreementTables, By, cannot_be_told, nothing_detectable, tells
 from metrics.errors import counted
 from study_app.cli.output import table_text
 
@@ -169,11 +169,12 @@ def _comparison_lines(comparisons: pd.DataFrame) -> Iterable[str]:
 
 def _tested(row: dict[str, Any]) -> list[str]:
     """Return one comparison under the columns of `TESTED`."""
+    is_told = not cannot_be_told(row)
     return [
         row["measure"],
         row["against"],
-        NONE if math.isnan(row["difference"]) else f"{row['difference']:+.3f}",
-        interval(row["low"], row["high"]),
+        NONE if math.isnan(row["difference"]) or not is_told else f"{row['difference']:+.3f}",
+        interval(row["low"], row["high"]) if is_told else "cannot be told",
         p_value(row["p_t"]),
         p_value(row["p_holm"]),
     ]

@@ -84,14 +84,16 @@ def correlate(table: str, *, x: str | None, others: tuple[str, ...], seed: int, 
 
     from metrics.agreement.comparison import Correlation, correlations
     from metrics.agreement.correlation import MAX_SYSTEMS
-    from metrics.errors import input_fault, listed
+    from metrics.errors import input_fault, listed, printable
     from metrics.readers.lines import run_name
     from metrics.readers.score_rows import read_measure_table
     from metrics.results import ALL, Score
 
     if bool(others) > bool(x):
         raise click.UsageError("--y needs --x COLUMN, the reference")
-    scores = read_measure_table(table, [x, *others] if x and others else [])
+    scores, notes = read_measure_table(table, [x, *others] if x and others else [])
+    for note in notes:
+        click.echo(f"{table}: {printable(note)}", err=True)
     if x is not None and x not in scores:
         raise input_fault(
             f"there is no column {x!r}", path=table, line=1, cure=f"name one of {', '.join(scores)}"
@@ -103,16 +105,10 @@ def correlate(table: str, *, x: str | None, others: tuple[str, ...], seed: int, 
             path=table,
             cure=f"give at most {MAX_SYSTEMS:,}",
         )
-    pairs = combinations(scores, 2) if x is None else ((x, name) for name in scores if name != x)
-    rows = [
-        row
-        for one, other in pairs
-        for row in correlations(
-            (one, scores[one]), (other, scores[other]), rng=np.random.default_rng(seed)
-        )  # the same topics are drawn for every two, whichever others there are
-    ]
-    if not rows:
+    couples = list(combinations(scores, 2) if x is None else ((x, name) for name in scores if name != x))
+    if not couples:
         raise input_fault("only one column of scores", path=table, cure="give two measures at least")
+    rows = correlations(scores, couples, rng=np.random.default_rng(seed))
     if output.format != "table" and len(others) == 1:
         output.scores([Score(run_name(table), ALL, row.metric, row.value) for row in rows])
     else:

@@ -32,7 +32,12 @@ if TYPE_CHECKING:
     help="Leave out the workers that the study's rules exclude, or keep them.",
 )
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Decides every random draw."
+    "--seed",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    expose_value=False,
+    help="Changes nothing: ranks need no random draw. Accepted as in the other commands.",
 )
 @format_option("What to print.")
 @folder_option("Folder for ranking.csv, duels.csv, the figure and LaTeX.", path_type=str, required=False)
@@ -42,7 +47,6 @@ def rank(
     task: str | None,
     level: float,
     exclude: str,
-    seed: int,
     format_: str,
     folder: str | None,
 ) -> None:
@@ -52,11 +56,13 @@ def rank(
     the same), the worth (log odds of Davidson's model, with ties and an effect of the side), and the ranks that
     the judgments leave open. Systems that nobody can tell apart share a range of ranks.
 
-    Intervals are over topics and people at once. docs/rank.md says what is assumed.
+    Intervals are over topics and people at once; over topics where nobody knows who judged. Where sides were not drawn by a study that
+    prefcal served, the effect of the side is taken off (win_rate_raw is with it). docs/rank.md says what is assumed.
     """
     from calibration.rank.folder import write_ranking
     from calibration.rank.ranking import rank_systems
     from calibration.tables.files import tables_sha256
+    from calibration.tables.study import read_study
     from study_app.cli.results.agree import check_folder
     from study_app.cli.tables.folder import read_with_warnings
 
@@ -67,26 +73,40 @@ def rank(
         task=task,
         level=level,
         exclude=exclude == "rules",
-        seed=seed,
+        study=read_study(tables),
         place=f"{tables}/preferences.csv",
     )
+    below = [f"{task}: {sentence}" for task, sentence in ranking.too_few.items() if format_ == "table"]
     for note in ranking.notes:
-        click.echo(note, err=True)
+        if not note.startswith(tuple(below)):  # it stands below the table
+            click.echo(note, err=True)
     if folder is not None:
         context = click.get_current_context()
         command = ["prefcal", "rank", *typed_options(context, context.params)]
         record: dict[str, Any] = {"tables": tables, "tables_sha256": tables_sha256(tables)}
-        write_ranking(ranking, folder, record | {"exclude": exclude, "seed": seed, "command": command})
+        write_ranking(ranking, folder, record | {"exclude": exclude, "command": command})
         _write_figures(ranking, folder)
     if format_ == "table":
         click.echo("\n\n".join(ranking_texts(ranking)))
-        click.echo(
-            f"\nIntervals are over topics and people. The ranks of all systems of a task are right at once with {ranking.level:.4g}:"
-            " systems that nobody can tell apart share a range."
-        )
+        click.echo(f"\n{_how_sure(ranking)}")
     else:
         frame = ranking.ranking.astype(object)
         Output(format=format_).rows(list(frame.columns), frame.to_numpy().tolist())
+
+
+def _how_sure(ranking: "Ranking") -> str:
+    """Say what intervals and ranks promise, or that people or topics are too few for any."""
+    tasks = len(ranking.ranking["task"].unique())
+    lines = [
+        f"{f'{task}: ' if tasks > 1 else ''}{sentence}. There are no intervals, and all ranks are left open."
+        for task, sentence in ranking.too_few.items()
+    ]
+    if len(ranking.too_few) < tasks:
+        lines.append(
+            f"Intervals are over {ranking.samples}. At {100 * ranking.level:.4g} % the ranks of all systems of a task are right at once:"
+            " systems that cannot be told apart share a range."
+        )
+    return "\n".join(lines)
 
 
 def ranking_texts(ranking: "Ranking") -> "Iterator[str]":

@@ -18,6 +18,10 @@ Run = TypeVar("Run")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
+MOST_LINES_ALIKE = 3
+"""More runs than this with the same thing against them share a line."""
+
+
 def say_left_out(name: "str | Path", counted: "Iterable[LeftOut]", *, lines: bool = False) -> None:
     """Say what was counted, one line each.
 
@@ -30,27 +34,50 @@ def say_left_out(name: "str | Path", counted: "Iterable[LeftOut]", *, lines: boo
     lines : bool
         The entries are the rows of the file, so that the first one's line can be told.
     """
-    from metrics.readers.columns import line_of_row
-
-    has_topics = "topics" in click.get_current_context().params
-    excuse = "--topics run" if has_topics else ""
     for part in counted:
-        line = line_of_row(name, part.entry) if lines and part.entry is not None else None
-        is_most = part.is_most
-        sentence = (
-            f"warning: {part.warning(line, excuse=excuse)}" if is_most else part.sentence(line, excuse=excuse)
-        )
-        sys.stderr.write(f"{name}: {sentence}\n")
+        warning = "warning: " if part.is_most else ""
+        sys.stderr.write(f"{name}: {warning}{_sentence(name, part, lines=lines)}\n")
 
 
 def say_of_runs(
     paths: Iterable[str], runs: Sequence[Run], count: "Callable[[Run], list[LeftOut]]", *, lines: bool = False
 ) -> None:
-    """Say what of each run takes no part; ``runs`` are those that `metrics.readers.lines.read_runs` read."""
+    """Say what of each run takes no part; ``runs`` are those that `metrics.readers.lines.read_runs` read.
+
+    What many runs have in common is one line, with the run that has the most of it.
+    """
+    from metrics.errors import counted
     from metrics.readers.lines import named_runs
 
-    for path, run in zip(named_runs(paths).values(), runs, strict=True):
-        say_left_out(path, count(run), lines=lines)
+    parts = [
+        (path, part)
+        for path, run in zip(named_runs(paths).values(), runs, strict=True)
+        for part in count(run)
+    ]
+    alike: dict[tuple[object, str], list[tuple[Path, LeftOut]]] = {}
+    for path, part in parts:
+        alike.setdefault((part.noun, part.says), []).append((path, part))
+    for path, part in parts:
+        if len(alike[part.noun, part.says]) <= MOST_LINES_ALIKE:
+            say_left_out(path, [part], lines=lines)
+    for shared in alike.values():
+        if len(shared) > MOST_LINES_ALIKE:
+            path, worst = max(shared, key=lambda one: one[1].count / one[1].of)
+            many = sum(part.is_most for _, part in shared)
+            warning = f"warning: in {many} of them more than half; " if many else ""
+            sentence = _sentence(path, worst, lines=lines)
+            sys.stderr.write(
+                f"{len(shared)} of {counted(len(runs), 'run')}: {warning}the most in {path}, {sentence}\n"
+            )
+
+
+def _sentence(path: "str | Path", part: "LeftOut", *, lines: bool) -> str:
+    """Say what was counted, with the line of the first entry and, where it is most, the likely cause."""
+    from metrics.readers.columns import line_of_row
+
+    excuse = "--topics run" if "topics" in click.get_current_context().params else ""
+    line = line_of_row(path, part.entry) if lines and part.entry is not None else None
+    return part.warning(line, excuse=excuse) if part.is_most else part.sentence(line, excuse=excuse)
 
 
 def model_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -122,10 +122,12 @@ def _measures(
     cells: bool,
     convention: "Convention",
     unpooled: "Unpooled",
-) -> "list[PushMeasure]":
-    """List what is printed, in order."""
+) -> "dict[str, PushMeasure]":
+    """Return what is printed, in order, by its name; an alpha that was asked for stands in it where it is not the default."""
     from metrics.push.score import CELLS, ELG, NCG, T11U, PushCell, SilencePrecision, SilenceRecall
+    from metrics.registry import short_number
 
+    asked = "" if alpha in {None, DEFAULT_ALPHA} else f"(alpha={short_number(alpha)})"
     if alpha is None:
         alpha = DEFAULT_ALPHA if user is None or user.alpha is None else user.alpha
     measures: list[PushMeasure] = [
@@ -141,4 +143,5 @@ def _measures(
         measures.append(user.contingency)
     if cells:
         measures += [PushCell(cell=cell) for cell in CELLS]
-    return [replace(one, convention=convention, unpooled=unpooled) for one in measures]
+    read = [replace(one, convention=convention, unpooled=unpooled) for one in measures]
+    return {f"{one.column}{asked if isinstance(one, T11U) else ''}": one for one in read}

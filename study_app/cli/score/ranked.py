@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from metrics.ranked.named import Covered
     from metrics.ranked.score import ListMeasure, RankedMeasure
     from metrics.ranked.topics import Gains, Stop
+    from metrics.readers.ranked import SecondColumn
     from metrics.results import Interval, Place, Topics
 
 DEFAULT_DEPTH = 10
@@ -30,6 +31,11 @@ OF_THE_OTHERS = ("depths", "reading", "err", "gains", "covered", "alpha")
 @click.command("ranked")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @click.option("--qrels", required=True, metavar="F", help="Judgments: topic subtopic docid grade.")
+@click.option(
+    "--second-column",
+    type=click.Choice(["subtopic", "iteration"]),
+    help="What the second field of the judgments is.  [default: told by the values; asked for where these cannot tell]",
+)
 @click.option(
     "--windows",
     metavar="F",
@@ -105,6 +111,7 @@ def command(
     *,
     runs: tuple[str, ...],
     qrels: str,
+    second_column: "SecondColumn | None",
     windows: str | None,
     unit: "CalendarUnit | None",
     intents: str | None,
@@ -122,7 +129,7 @@ def command(
     output: Output,
 ) -> None:
     """Time-aware and plain intent-aware measures of ranked lists, per topic and over all topics."""
-    from metrics.ranked.lists import ranked_judgments_left_out, ranked_left_out
+    from metrics.ranked.lists import ranked_judgments_left_out, ranked_left_out, single_ties_note
     from metrics.ranked.score import largest_grade, ranked_scores
     from metrics.readers.lines import read_runs
     from metrics.readers.ranked import read_ranked_collection, read_ranked_run
@@ -141,11 +148,12 @@ def command(
         intents=None if is_fitted else intents,
         unit=unit,
         max_grade=largest_grade(measures.values()),
+        second_column=second_column,
     )
     systems = read_runs(runs, lambda path, name: read_ranked_run(path, judged.grades, name=name))
     user = None if model is None else _read_model(model, judged, is_fitted=is_fitted)
     judged = judged if user is None else user.collection
-    _say_what_was_decided(windows, judged, unit, reading)
+    _say_what_was_decided(windows, judged, unit, reading, single_ties_note(systems))
     if user is None:
         scores = ranked_scores(judged, systems, measures, topics=topics)
         intervals: dict[Place, Interval] | None = None if draws is None else {}
@@ -233,7 +241,11 @@ def _read_model(path: str, judged: "RankedCollection", *, is_fitted: bool) -> "R
 
 
 def _say_what_was_decided(
-    windows: str | None, judged: "RankedCollection", unit: "CalendarUnit | None", reading: "Reading"
+    windows: str | None,
+    judged: "RankedCollection",
+    unit: "CalendarUnit | None",
+    reading: "Reading",
+    ties: str | None,
 ) -> None:
     """Say on stderr what a user could take for something else."""
     if unit is None and judged.calendar_unit is not None:
@@ -243,3 +255,5 @@ def _say_what_was_decided(
             "--reading text: TIA-nDCG and TIA-ERR are IA-nDCG and IA-ERR, because P(c|q,t) is P(c|q) here; "
             "another one can be passed from Python\n"
         )
+    if ties is not None:
+        sys.stderr.write(f"{ties}\n")

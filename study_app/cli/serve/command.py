@@ -158,6 +158,7 @@ def serve(
     A SQLite file can have one server at a time. For workers on the internet put a proxy with HTTPS before it; docs/deploy.md leads
     there.
     """
+    from study_app.cli.serve.http_server import raise_file_limit
     from study_app.config import Config, database_url
     from study_app.store.database import shown_address
     from study_app.store.file_turns import serving_lock
@@ -166,6 +167,7 @@ def serve(
     logging.getLogger("alembic").setLevel(
         logging.WARNING
     )  # it says at every start that there is nothing to do
+    raise_file_limit()
     url = database_url(database)
     wanted = processes or usual_processes()
     with serving_lock(url):

@@ -59,8 +59,9 @@ def load(file: str, database: str | None) -> None:
     answers already given are refused.
     """
     from study_app.estimate.content import read_ready_study
+    from study_app.services.console.access import note_act
     from study_app.services.researcher.load import load_study
-    from study_app.services.researcher.studies import create_keys
+    from study_app.services.researcher.studies import chosen_study, create_keys
     from study_app.store.database import transaction
     from study_app.store.tokens import secret_token, utc_now
 
@@ -68,6 +69,12 @@ def load(file: str, database: str | None) -> None:
     with transaction(opened(database, create=True), write=True) as session:
         create_keys(session, new_token=secret_token)
         report = load_study(session, content, now=utc_now())
+        if report.outcome != "unchanged":
+            study = chosen_study(session, report.study).id
+            said = "; ".join(
+                [f"{report.outcome}, version {content.file.sha256[:12]} of the file", *report.changes]
+            )
+            note_act(session, study, None, "load", said, now=utc_now())
     for change in report.changes:
         click.echo(f"  {change}")
     for line in left_out(content):
@@ -127,6 +134,7 @@ def pause(study: str, database: str | None) -> None:
 
     New visitors are told so before they are asked for anything. Loading the study file again does not end a pause.
     """
+    from study_app.services.console.access import note_act
     from study_app.services.researcher import studies
     from study_app.services.researcher.studies import chosen_study
     from study_app.store.database import transaction
@@ -135,7 +143,10 @@ def pause(study: str, database: str | None) -> None:
     store = opened(database)
     try:
         with transaction(store, write=True) as session:
-            changed = studies.pause(session, chosen_study(session, study), now=utc_now())
+            row = chosen_study(session, study)
+            changed = studies.pause(session, row, now=utc_now())
+            if changed:
+                note_act(session, row.id, None, "pause", "nobody new is let in", now=utc_now())
     finally:
         store.engine.dispose()
     click.echo(
@@ -148,14 +159,19 @@ def pause(study: str, database: str | None) -> None:
 @database_option
 def resume(study: str, database: str | None) -> None:
     """Let new workers into STUDY again."""
+    from study_app.services.console.access import note_act
     from study_app.services.researcher import studies
     from study_app.services.researcher.studies import chosen_study
     from study_app.store.database import transaction
+    from study_app.store.tokens import utc_now
 
     store = opened(database)
     try:
         with transaction(store, write=True) as session:
-            changed = studies.resume(session, chosen_study(session, study))
+            row = chosen_study(session, study)
+            changed = studies.resume(session, row)
+            if changed:
+                note_act(session, row.id, None, "resume", "new workers are let in again", now=utc_now())
     finally:
         store.engine.dispose()
     click.echo(f"{study} {'lets new workers in again' if changed else 'was not paused'}")

@@ -55,7 +55,7 @@ def new(folder: Path, places: tuple[Path, ...], kinds: tuple[str, ...], **given:
     """Write DIR/study.yaml about the collections and runs in PATHs (files or folders; by default DIR itself).
 
     Files are recognised by what is in them: NTCIR MobileClick, TREC Temporal Summarization, Microblog and Real-Time
-    Summarization, and ranked lists with time windows. On a terminal you are asked for what no option says; elsewhere the defaults
+    Summarization, ranked lists (also BEIR's), and answers (also those of TREC RAG and its like). On a terminal you are asked for what no option says; elsewhere the defaults
     are taken. The file passes `prefcal study check` once its consent says what only you know (--contact, --keep). A study.yaml that
     is there already is never touched.
     """
@@ -92,8 +92,11 @@ def _show(material: "StartingFiles") -> None:
     for search in material.partial:
         click.echo(f"{search.family}: left out, {_lacking(search)}")
     if material.unused:
-        more = f" and {len(material.unused) - MOST_SHOWN} more" if len(material.unused) > MOST_SHOWN else ""
-        click.echo(f"not used: {', '.join(map(str, material.unused[:MOST_SHOWN]))}{more}")
+        click.echo("not used:")
+        for path in material.unused[:MOST_SHOWN]:
+            click.echo(f"  {path}: {material.reasons[path]}")
+        if len(material.unused) > MOST_SHOWN:
+            click.echo(f"  and {len(material.unused) - MOST_SHOWN} more")
 
 
 def _lacking(search: "Search") -> str:

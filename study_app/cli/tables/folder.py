@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from study_app.cli.audit import note_command
 from study_app.cli.output import OutFolder, Output, database_option, folder_option, opened, output_options
 
 if TYPE_CHECKING:
@@ -16,38 +17,86 @@ if TYPE_CHECKING:
     from metrics.arrays import Bools
     from metrics.errors import Fault
     from study_app.export import ExportSummary
+    from study_app.store.database import Database
+
+MOST_DAMAGE = 5
+"""So many of the places where a file is damaged are shown; SQLite knows hundreds of one torn page."""
 
 
 @click.command(name="export")
 @click.argument("folder", metavar="DIR", type=OutFolder())
 @click.option("--study", metavar="NAME", help="Which study; not needed when only one is loaded.")
 @click.option("--raw", is_flag=True, help="Add DIR/raw: every event, every revision, what is missing.")
+@click.option(
+    "--exact-times",
+    is_flag=True,
+    help="Leave all times as they are: whoever has the platform's list can tell who is who by them.",
+)
 @database_option
-def export(folder: Path, study: str | None, raw: bool, database: str | None) -> None:
+def export(folder: Path, study: str | None, database: str | None, *, raw: bool, exact_times: bool) -> None:
     """Write the tables of a study into DIR, as CSV and Parquet, with study.json.
 
     DIR appears complete or not at all. An earlier export there is replaced; a folder that holds anything else is
-    not touched. docs/tables.md says what the tables hold, docs/export.md how they are made.
+    not touched. Tables have every vote, so an export counts as a look at results: study.json of each later export tells of it.
+    All times of a worker are moved by one amount below an hour, so that they do not lead back to a platform's list.
+    docs/tables.md says what the tables hold, docs/export.md how they are made.
     """
     from metrics.errors import input_fault
     from study_app.export import export_study
+    from study_app.services.console.material import open_results
     from study_app.services.researcher.completion import complete_workers
     from study_app.services.researcher.studies import chosen_study
     from study_app.store.database import transaction
     from study_app.store.plan import Plans
     from study_app.store.tokens import utc_now
 
-    with transaction(opened(database), write=False) as session:
-        chosen = chosen_study(session, study)
-        if study is None and str(folder) == chosen.name and not folder.exists():
-            raise input_fault(
-                f"{chosen.name} is the name of the study, and the folder is missing",
-                cure=f"name the folder, as in: prefcal export tables --study {chosen.name}",
+    store, now = opened(database), utc_now()
+    try:
+        refuse_damaged(store)
+        with transaction(store, write=False) as session:
+            chosen = chosen_study(session, study)
+            if study is None and str(folder) == chosen.name and not folder.exists():
+                raise input_fault(
+                    f"{chosen.name} is the name of the study, and the folder is missing",
+                    cure=f"name the folder, as in: prefcal export tables --study {chosen.name}",
+                )
+            plans = Plans()
+            complete = complete_workers(session, plans, plans.of(session, chosen.id, chosen.version), now=now)
+            summary = export_study(
+                session, chosen, folder, now=now, raw=raw, exact_times=exact_times, complete=complete
             )
-        plans, now = Plans(), utc_now()
-        complete = complete_workers(session, plans, plans.of(session, chosen.id, chosen.version), now=now)
-        summary = export_study(session, chosen, folder, now=now, raw=raw, complete=complete)
-        click.echo(f"exported {chosen.name} to {folder.absolute()}\n\n{_described(summary)}")
+            name = chosen.name
+        with transaction(store, write=True) as session:
+            open_results(session, chosen_study(session, name).id, now=now)
+        times = "exact times" if exact_times else "moved times"
+        note_command(store, name, "export", f"{times}, with raw" if raw else times)
+    finally:
+        store.engine.dispose()
+    click.echo(f"exported {name} to {folder.absolute()}\n\n{_described(summary)}")
+    if summary.running and not exact_times:
+        click.echo(
+            "note: somebody is still at work, and the ended_at of who follows a stream is the moment of this export, moved: do not publish"
+            " these tables; export again when the study is over",
+            err=True,
+        )
+
+
+def refuse_damaged(store: "Database") -> None:
+    """Raise `InputError` for a file of which a part cannot be read, or could be missing in silence."""
+    from metrics.errors import Fault, InputError
+    from study_app.store.backups.sqlite import damage
+    from study_app.store.check import RESTORE
+
+    if store.is_sqlite:
+        file = Path(store.engine.url.database or "")
+        faults = damage(file)
+        if faults:
+            shown = [
+                f"is damaged, and nothing was exported: {' '.join(problem.split())}" for problem in faults
+            ]
+            raise InputError(
+                [Fault(problem=problem, cure=RESTORE, path=str(file)) for problem in shown[:MOST_DAMAGE]]
+            )
 
 
 def _described(summary: "ExportSummary") -> str:
@@ -136,7 +185,7 @@ def check(tables: Path, *, output: Output) -> None:
         frames = read_tables(tables)
     except InputError as error:
         raise InputError([*faults, *error.faults]) from None
-    warnings = [*suspicions(tables, frames), *_of_visits(tables, frames, faults)]
+    warnings = [*suspicions(tables, frames), *doubts_on_visits(tables, frames, faults)]
     if faults:
         raise InputError(faults)
     output.rows(
@@ -161,20 +210,25 @@ def _study(folder: Path) -> "tuple[StudyRecord | None, list[Fault]]":
         return None, list(error.faults)
 
 
-def _of_visits(
+def doubts_on_visits(
     folder: Path, frames: "Mapping[str, pd.DataFrame]", faults: "list[Fault]"
 ) -> "Iterator[Fault | str]":
     """Yield warnings of visits and follows that do not fit together; add a fault where most visits do not."""
     from calibration.tables.files import table_paths
-    from calibration.visits.stays import FAULTY_ORPHANS, ends, orphans, orphans_in_words
+    from calibration.visits.stays import FAULTY_ORPHANS, ends, orphans, orphans_in_words, outside
 
     if "visits" not in frames or "follows" not in frames or frames["visits"].empty:
         return
     visits, files = frames["visits"], table_paths(folder)
-    strange = orphans(visits, frames["follows"])
-    if strange.any():
-        fault = _orphan_fault(visits, strange, files["visits"], orphans_in_words(strange.sum(), len(visits)))
-        if strange.mean() > FAULTY_ORPHANS:
+    homeless, astray = orphans(visits, frames["follows"]), outside(visits, frames["follows"])
+    doubtful = []
+    if homeless.any():
+        count = orphans_in_words(homeless.sum(), len(visits))
+        doubtful.append((homeless, _orphan_fault(visits, homeless, files["visits"], count)))
+    if astray.any():
+        doubtful.append((astray, _outside_fault(astray, files["visits"])))
+    for wrong, fault in doubtful:
+        if wrong.mean() > FAULTY_ORPHANS:
             faults.append(fault)
         else:
             yield fault
@@ -199,6 +253,20 @@ def _orphan_fault(visits: "pd.DataFrame", strange: "Bools", file: Path, count: s
         cure="write worker and topic as in table follows, or add the follows that are missing",
         path=str(file),
         line=line_of(file, names.index[0]),
+    )
+
+
+def _outside_fault(astray: "Bools", file: Path) -> "Fault":
+    """Return the fault of visits that lie before their follow began or after it ended, at the first of them."""
+    from calibration.tables.files import line_of
+    from metrics.errors import Fault
+
+    count = f"{astray.sum():,} of {len(astray):,} visits"
+    return Fault(
+        problem=f"{count} {'begins before its' if astray.sum() == 1 else 'begin before their'} follow did, or after it ended",
+        cure="write all times in one time zone, and follows from the enrolment to the end of the study",
+        path=str(file),
+        line=line_of(file, int(astray.argmax())),
     )
 
 

@@ -1,7 +1,7 @@
 """`prefcal import` and `import-visits`: preferences and visits of other tools become a folder of tables."""
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from calibration.interchange.preferences import Imported
+    from metrics.errors import Fault
 
 
 Command = Callable[..., Any]
@@ -68,15 +69,31 @@ def delimiter_option(command: Command) -> Command:
     )(command)
 
 
-def time_format_option(command: Command) -> Command:
-    """Add --time-format."""
+def _time_zone(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    from calibration.interchange.times import named_zone
+    from metrics.errors import InputError
+
+    try:
+        return value if value is None else named_zone(value).key
+    except InputError as error:
+        raise click.BadParameter(str(error), ctx=ctx, param=param) from None
+
+
+def time_options(command: Command) -> Command:
+    """Add --time-format and --time-zone."""
+    command = click.option(
+        "--time-zone",
+        metavar="NAME",
+        callback=_time_zone,
+        help="Where times without a zone were written, by its IANA name, such as Europe/Berlin. Default: UTC, which a note "
+        "says; beside times with a zone they are a fault.",
+    )(command)
     return click.option(
         "--time-format",
         metavar="FORMAT",
         callback=_time_format,
         help="How times are written: epoch-s or epoch-ms for seconds or milliseconds since 1970, else as Python's "
-        "strptime says it, such as '%d/%m/%Y %H:%M'. Default: ISO 8601, or numbers that can only be one of the two. "
-        "Times without a zone are UTC.",
+        "strptime says it, such as '%d/%m/%Y %H:%M'. Default: ISO 8601, or numbers that can only be one of the two.",
     )(command)
 
 
@@ -97,7 +114,11 @@ def _answers() -> tuple[str, ...]:
 @click.command("import")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--topic", metavar="COLUMN", required=True, help="The column with the query or topic.")
-@click.option("--worker", metavar="COLUMN", required=True, help="The column that says who judged.")
+@click.option(
+    "--worker",
+    metavar="COLUMN",
+    help="The column that says who judged. Without it who judged is not known: intervals are then over topics.",
+)
 @click.option(
     "--left", metavar="COLUMN", required=True, help="The column with the system shown on the left, or first."
 )
@@ -134,7 +155,7 @@ def _answers() -> tuple[str, ...]:
 )
 @click.option("--task", default="preferences", show_default=True, help="What the tables shall call the task.")
 @click.option("--language", type=click.Choice(["en", "ja"]), help="Language of the texts.")
-@time_format_option
+@time_options
 @delimiter_option
 @folder_option("Folder for the tables.")
 def import_preferences(
@@ -142,6 +163,7 @@ def import_preferences(
     *,
     answers: dict[str, str],
     time_format: str | None,
+    time_zone: str | None,
     delimiter: str,
     visit_gap: float | None,
     task: str,
@@ -157,15 +179,17 @@ def import_preferences(
     tool logged are taken over by prefcal import-visits.
     """
     from calibration.interchange.preferences import ImportRules, PreferenceColumns, read_foreign_preferences
+    from calibration.interchange.times import TimeRules
     from metrics.errors import counted
 
     if visit_gap is not None and not (columns["shown_at"] and columns["decided_at"]):
         raise click.UsageError("--visit-gap needs --shown-at and --decided-at")
+    if visit_gap is not None and not columns["worker"]:
+        raise click.UsageError("--visit-gap needs --worker: visits are of people")
     _check_free(folder, task)
     named = PreferenceColumns(**columns, decision_seconds=seconds)  # type: ignore[arg-type]
-    rules = ImportRules(
-        answers=answers, time_format=time_format, delimiter=delimiter, task=task, language=language
-    )
+    times = TimeRules(time_format=time_format, time_zone=time_zone)
+    rules = ImportRules(answers=answers, times=times, delimiter=delimiter, task=task, language=language)
     imported = read_foreign_preferences(file, named, rules)
     tables = {"preferences": imported.preferences}
     if visit_gap is not None and imported.spans is not None:
@@ -217,7 +241,7 @@ def _reasons() -> tuple[str, ...]:
 
 
 def _moment(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
-    """Read a time in ISO 8601; without a zone it is UTC."""
+    """Read a time in ISO 8601, with or without a zone."""
     if value is None:
         return None
     try:
@@ -225,7 +249,7 @@ def _moment(ctx: click.Context, param: click.Parameter, value: str | None) -> da
     except ValueError:
         wrong = f"{value!r} is not a time in ISO 8601, such as 2026-03-01T09:30:00Z"
         raise click.BadParameter(wrong, ctx=ctx, param=param) from None
-    return time.replace(tzinfo=UTC) if time.tzinfo is None else time
+    return time
 
 
 @click.command("import-visits")
@@ -267,7 +291,7 @@ def _moment(ctx: click.Context, param: click.Parameter, value: str | None) -> da
     "--no-follows", is_flag=True, help="Do not make table follows; one that is in DIR stays as it is."
 )
 @click.option("--study", default="visits", show_default=True, help="What study.json shall call the study.")
-@time_format_option
+@time_options
 @delimiter_option
 @folder_option("Folder for the tables.")
 def import_visits(
@@ -278,6 +302,7 @@ def import_visits(
     no_follows: bool,
     study: str,
     time_format: str | None,
+    time_zone: str | None,
     delimiter: str,
     folder: Path,
     **columns: str | None,
@@ -288,6 +313,7 @@ def import_visits(
     its line, and then nothing is written. Other tables in DIR, and a study.json, stay as they are.
     docs/interoperability.md goes through an example.
     """
+    from calibration.interchange.times import TimeRules
     from calibration.interchange.visits import (
         VisitColumns,
         VisitRules,
@@ -299,36 +325,66 @@ def import_visits(
     if (columns["end"] is None) == (columns["seconds"] is None):
         raise click.UsageError("give one of --end and --seconds")
     _check_free(folder, None, "visits", *([] if no_follows else ["follows"]))
-    rules = VisitRules(reasons=reasons, time_format=time_format, delimiter=delimiter)
+    times = TimeRules(time_format=time_format, time_zone=time_zone)
+    rules = VisitRules(reasons=reasons, times=times, delimiter=delimiter)
     imported = read_foreign_visits(file, VisitColumns(**columns), rules)  # type: ignore[arg-type]
-    end = _end(imported.visits, study_end)
+    end = _end(imported.visits, study_end, time_zone)
     follows = {} if no_follows else {"follows": follows_of_visits(imported.visits, end)}
     tables = {"visits": imported.visits} | follows
     _write_visits(folder, tables, study, end)
-    notes = [*imported.notes, *_unknown_end(end, study_end, is_used=not no_follows)]
+    notes = [*imported.notes, *_notes_on_end(end, study_end, time_zone, is_used=not no_follows)]
     tell(file, notes, imported.warnings)
+    if no_follows:
+        _compare_with_follows(folder, imported.visits)
     made = [counted(len(table), name.removesuffix("s")) for name, table in tables.items()]
     click.echo(f"{folder}: {', '.join(made)}")
 
 
-def _end(visits: "pd.DataFrame", study_end: datetime | None) -> "pd.Timestamp":
+def _compare_with_follows(folder: Path, visits: "pd.DataFrame") -> None:
+    """Warn on stderr of visits that do not fit the follows that were in the folder."""
+    from calibration.tables.files import read_table, table_paths
+    from calibration.tables.tables import TABLES
+    from study_app.cli.tables.folder import doubts_on_visits
+
+    path = table_paths(folder).get("follows")
+    if path is None:
+        return
+    frames = {"visits": visits, "follows": read_table(path, TABLES["follows"])}
+    faults: list[Fault] = []
+    for doubt in [*doubts_on_visits(folder, frames, faults), *faults]:
+        click.echo(f"warning: {doubt}", err=True)
+
+
+def _end(visits: "pd.DataFrame", study_end: datetime | None, time_zone: str | None) -> "pd.Timestamp":
     """Return until when people were followed; raises where somebody came later."""
     import pandas as pd
 
+    from calibration.interchange.times import named_zone
+
     last = visits["end"].max()
-    end = last if study_end is None else pd.Timestamp(study_end).tz_convert("UTC").as_unit("ms")
+    if study_end is None:
+        return last
+    if study_end.tzinfo is None:
+        study_end = study_end.replace(tzinfo=named_zone(time_zone or "UTC"))
+    end = pd.Timestamp(study_end).tz_convert("UTC").as_unit("ms")
     if end < last:
         raise click.UsageError(f"--study-end is before the end of the last visit, {last.isoformat()}")
     return end
 
 
-def _unknown_end(end: "pd.Timestamp", study_end: datetime | None, *, is_used: bool) -> list[str]:
-    """Return what to say where nobody said when the study ended."""
-    if study_end is not None or not is_used:
+def _notes_on_end(
+    end: "pd.Timestamp", study_end: datetime | None, time_zone: str | None, *, is_used: bool
+) -> list[str]:
+    """Return what was taken for granted about when the study ended."""
+    if not is_used:
         return []
-    return [
-        f"everybody is followed until {end:%Y-%m-%dT%H:%M:%SZ}, the end of the last visit; --study-end says otherwise"
-    ]
+    if study_end is None:
+        return [
+            f"everybody is followed until {end:%Y-%m-%dT%H:%M:%SZ}, the end of the last visit; --study-end says otherwise"
+        ]
+    if study_end.tzinfo is None and time_zone is None:
+        return [f"--study-end has no time zone and is read as {end:%Y-%m-%dT%H:%M:%SZ}"]
+    return []
 
 
 def _write_visits(folder: Path, tables: "dict[str, pd.DataFrame]", study: str, end: "pd.Timestamp") -> None:

@@ -11,6 +11,7 @@ import yaml
 
 from metrics.errors import FaultLog, input_fault, listed, nearest, raise_all
 from metrics.files import MAX_DOCUMENT_BYTES, check_bytes
+from study_app.study.yaml_values import PatientLoader
 
 HEX = re.compile(r"#[0-9a-fA-F]{6}")
 FONTS = re.compile(r"[\w ,'\"-]+")
@@ -142,7 +143,7 @@ def read_look(path: str | Path) -> ReportLook:
 def _composed(path: Path) -> yaml.Node:
     try:
         check_bytes(path, path.stat().st_size, most=MAX_DOCUMENT_BYTES)
-        node = yaml.compose(path.read_bytes().decode("utf-8-sig"), Loader=yaml.SafeLoader)
+        node = yaml.compose(path.read_bytes().decode("utf-8-sig"), Loader=PatientLoader)
     except OSError as error:
         raise input_fault(
             f"cannot be read ({error.strerror})", path=path, cure="name a style file, see docs/report.md"
@@ -233,10 +234,11 @@ def _matplotlib(node: yaml.Node, place: _Place) -> dict[str, object]:
         elif name not in mpl.rcParams:
             here.unknown(dict.fromkeys(mpl.rcParams))
         else:
-            plain = yaml.safe_load(yaml.serialize(value))
+            plain = None
             try:
+                plain = PatientLoader("").construct_document(value)
                 [settings[name]] = mpl.RcParams({name: plain}).values()
-            except (ValueError, TypeError) as error:
+            except (ValueError, TypeError, yaml.YAMLError) as error:
                 here.fault(f"cannot be {plain!r} ({error})", "see matplotlib's own list of settings")
     return settings
 

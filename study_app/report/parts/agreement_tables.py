@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calibration.agree.result import By, nothing_detectable
+from calibration.agree.result import By, cannot_be_told, nothing_detectable
 from study_app.report.page import (
     DASH,
     LEVEL,
+    UNTOLD,
     ReportTable,
     counted,
     decimal,
@@ -231,6 +232,8 @@ def _by_votes(row: dict[Any, Any]) -> tuple[str, str]:
         return points(row["difference"]), points_interval(row["low"], row["high"])
     if np.isnan(row["low"]):
         return DASH, DASH
+    if cannot_be_told(row):
+        return DASH, UNTOLD
     return f"{decimal(row['difference'])}", f"{decimal(row['low'])} to {decimal(row['high'])}"
 
 

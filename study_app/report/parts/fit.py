@@ -231,12 +231,12 @@ def fit_section(material: ReportMaterial, key: str = "parameters") -> Section:
     """Return the fits as figures, the table of fitted parameters, and what the fits say about themselves."""
     model, truth = material.model, material.truth
     if model is None or not (model.parameters or model.intents):
-        return Section(
-            key=key,
-            title="No parameters were fitted",
-            short="Parameters",
-            paragraphs=("There is no user-model.json in this folder; prefcal fit writes one.",),
+        why = (
+            "There is no user-model.json in this folder; prefcal fit writes one."
+            if model is None
+            else "The user-model.json in this folder holds no parameter: the tables allow none, and prefcal fit says why."
         )
+        return Section(key=key, title="No parameters were fitted", short="Parameters", paragraphs=(why,))
     known = [
         (true_value(truth, name), entry) for name, entry in model.parameters.items() if _has_interval(entry)
     ]

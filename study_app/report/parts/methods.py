@@ -188,10 +188,11 @@ def _limits(material: ReportMaterial, results: list[TaskResult]) -> Iterator[str
         detectable = result.comparisons["minimum_detectable"].dropna()
         known = [one for one in detectable if not nothing_detectable(one)]
         if known:
+            ends = dict.fromkeys(points(end).lstrip("+") for end in (min(known), max(known)))
+            which = ", depending on the measures," if len(ends) > 1 else ""
             yield (
-                f"With {result.topics_counted} in task {result.task} true"
-                f" differences below {points(min(known)).lstrip('+')} to"
-                f" {points(max(known)).lstrip('+')} points, depending on the measures, are mostly missed."
+                f"With {result.topics_counted} in task {result.task} true differences below {' to '.join(ends)}"
+                f" points{which} are mostly missed."
             )
         yield from dict.fromkeys(filter(None, map(nothing_detectable, detectable)))
 

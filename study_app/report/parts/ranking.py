@@ -26,7 +26,7 @@ from study_app.report.page import (
 QUESTION = "Which system do people prefer"
 MOST_DUELS = 45
 """Couples of systems that the page lists; duels.csv has all."""
-UNTOLD = "A dotted row has no interval: all topics are alike, or there is only one. That is not certainty but too few to say."
+UNTOLD = "A dotted row has no interval: topics are all alike, or they or people are too few. That is not certainty."
 
 
 def ranking_sections(ranking: Ranking | None) -> Iterator[Section]:
@@ -40,16 +40,18 @@ def ranking_sections(ranking: Ranking | None) -> Iterator[Section]:
         question = QUESTION if len(tasks) == 1 else f"{QUESTION}, task {task}"
         yield Section(
             key=key,
-            title=f"{question}? {preferred(rows)}",
+            title=f"{question}? {preferred(rows, ranking.too_few.get(str(task)))}",
             short=QUESTION if len(tasks) == 1 else f"{QUESTION}, {task}",
             paragraphs=tuple(_paragraphs(ranking, str(task), rows, met)),
-            figures=(_figure(rows, ranking.level, key, question),),
+            figures=(_figure(ranking, str(task), rows, key, question),),
             tables=tuple(_tables(rows, met, ranking.level, key)),
         )
 
 
-def preferred(rows: pd.DataFrame) -> str:
-    """Say which systems may be the first, with the win rate of one that is so for certain."""
+def preferred(rows: pd.DataFrame, too_few: str | None = None) -> str:
+    """Say which systems may be the first, with the win rate of the one that is; where people or topics are too few, say that."""
+    if too_few:
+        return f"{too_few[:1].upper()}{too_few[1:]}"
     first = rows[rows["rank_low"] == 1]
     best = rows.iloc[0]
     if len(first) == 1:
@@ -67,17 +69,23 @@ def ranking_summary(ranking: Ranking | None) -> Iterator[str]:
     tasks = list(ranking.ranking.groupby("task", sort=False))
     for task, rows in tasks:
         of_task = f", task {task}" if len(tasks) > 1 else ""
-        yield f"{QUESTION}{of_task}? {preferred(rows)}."
+        yield f"{QUESTION}{of_task}? {preferred(rows, ranking.too_few.get(str(task)))}."
 
 
 def _paragraphs(ranking: Ranking, task: str, rows: pd.DataFrame, met: pd.DataFrame) -> Iterator[str]:
     judgments = int(met["judgments"].sum())
-    yield (
+    counts = (
         f"{counted(judgments, 'judgment')} of {counted(len(rows), 'system')}, on up to"
         f" {counted(int(rows['topics'].max()), 'topic')}. A win rate is the share of duels that a system wins, a tie as half a win;"
-        " every topic and every opponent weighs the same. Intervals are over topics and people at once. The ranks of all systems are right at"
-        f" once with {_level(ranking.level)}: systems that these judgments cannot tell apart share a range."
+        " every topic and every opponent weighs the same."
     )
+    if task in ranking.too_few:
+        yield counts
+    else:
+        yield (
+            f"{counts} Intervals are over {ranking.samples}. At {_level(ranking.level)} the ranks of all systems are right at once:"
+            " systems that these judgments cannot tell apart share a range."
+        )
     yield from (
         f"{note[:1].upper()}{note[1:]}."
         for note in (one.removeprefix(f"{task}: ") for one in ranking.notes if one.startswith(f"{task}: "))
@@ -88,7 +96,7 @@ def _level(level: float) -> str:
     return f"{100 * level:.4g}{NARROW}%"
 
 
-def _figure(rows: pd.DataFrame, level: float, key: str, question: str) -> Figure:
+def _figure(ranking: Ranking, task: str, rows: pd.DataFrame, key: str, question: str) -> Figure:
     marks = [
         Mark(label=row["system"], value=row["win_rate"], low=row["win_low"], high=row["win_high"], sign="o")
         for row in rows.to_dict("records")
@@ -96,7 +104,7 @@ def _figure(rows: pd.DataFrame, level: float, key: str, question: str) -> Figure
     ranks = [ranks_in_words(row["rank_low"], row["rank_high"]) for row in rows.to_dict("records")]
     return Figure(
         name=key,
-        title=f"{question}? {preferred(rows)}",
+        title=f"{question}? {preferred(rows, ranking.too_few.get(task))}",
         wide=True,
         draw=partial(win_rate_rows, marks=marks, ranks=ranks),
         alt="Win rate of each system, and its ranks: "
@@ -106,7 +114,7 @@ def _figure(rows: pd.DataFrame, level: float, key: str, question: str) -> Figure
         )
         + ".",
         caption=(
-            f"Win rate with its {_level(level)} interval over topics and people; on the right the ranks that are left"
+            f"Win rate with its {_level(ranking.level)} interval over {ranking.samples}; on the right the ranks that are left"
             " open. Dashed: one half, as often preferred as not."
             + (f" {UNTOLD}" if rows["win_low"].isna().any() else "")
         ),

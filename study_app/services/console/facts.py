@@ -74,7 +74,7 @@ class Care:
     judged : frozenset of str
         The checks for or against which there is enough: search, consistency, and the flags.
     choices : tuple of int
-        How often each of `CHOICES` was the answer.
+        How often each of `CHOICES` was the answer, repeats not counted.
     """
 
     flags: tuple[str, ...] = ()
@@ -170,7 +170,7 @@ def _is_newest(judgment: type[Judgment]) -> Any:
 
 
 Given: TypeAlias = tuple[tuple[int, ...], Mapping[str, bool | None]]
-"""How often each of `CHOICES` was the answer; flag -> whether it is up, None where there is too little to tell."""
+"""How often each of `CHOICES` was the answer, repeats not counted; flag -> whether it is up, None where there is too little to tell."""
 _NOTHING_GIVEN: Given = ((0, 0, 0, 0), {})
 
 
@@ -178,7 +178,13 @@ def _given(session: Session, workers: Workers) -> dict[int, Given]:
     """Return worker -> what was answered; counted by the database, judged by the rules."""
     first_met = and_(Showing.repeats_id.is_(None), Judgment.revision == 1)
     quick = and_(first_met, Judgment.decision_ms < 1000 * MIN_DECISION_SECONDS)
-    conditions = (first_met, quick, *(Judgment.choice == choice for choice in CHOICES))
+    is_repeat = Showing.repeats_id.is_not(None)
+    conditions = (
+        first_met,
+        quick,
+        *(and_(Judgment.choice == choice, ~is_repeat) for choice in CHOICES),
+        *(and_(Judgment.choice == choice, is_repeat) for choice in CHOICES),
+    )
     counted = (
         select(Assignment.worker_id, *(func.count().filter(condition) for condition in conditions))
         .select_from(Assignment)
@@ -189,9 +195,11 @@ def _given(session: Session, workers: Workers) -> dict[int, Given]:
         .group_by(Assignment.worker_id)
     )
     found: dict[int, Given] = {}
-    for worker, timed, hurried, *given in session.execute(counted):
+    for worker, timed, hurried, *numbers in session.execute(counted):
+        given, again = numbers[: len(CHOICES)], numbers[len(CHOICES) :]
         seconds = [0.0] * hurried + [MIN_DECISION_SECONDS] * (timed - hurried)
-        choices = [choice for choice, number in zip(CHOICES, given, strict=True) for _ in range(number)]
+        every = zip(CHOICES, given, again, strict=True)
+        choices = [choice for choice, number, repeated in every for _ in range(number + repeated)]
         flags = {"dwell": is_hurried(seconds), "straight_lining": is_straight(choices)}
         found[worker] = (tuple(given), flags)
     return found

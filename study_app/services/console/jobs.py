@@ -30,11 +30,28 @@ KEPT = 3
 """So many jobs that are done keep their folder; the tables and the report of older ones are removed."""
 
 
+def wait_for_turn(session: Session) -> None:
+    """Wait until nobody else begins a job: of two who begin at once, the second sees the first one's.
+
+    The rows of all studies are locked, always in the same order, and before anything else of the transaction: a row that refers to a
+    study, as the audit's do, keeps that study from being locked by somebody else, so that two would wait for each other. Workers who
+    enter do not wait, since their rows refer to the study and change nothing of it.
+    """
+    session.scalars(select(LoadedStudy.id).order_by(LoadedStudy.id).with_for_update(key_share=True)).all()
+
+
 def begin(
     session: Session, study: int, kind: str, *, key: int | None, folder: str, now: datetime
 ) -> Job | None:
-    """Store a job that waits for its process; None while another one of any study is open, since each takes a whole core."""
-    session.scalars(select(LoadedStudy.id).with_for_update()).all()
+    """Store a job that waits for its process; None while another one of any study is open, since each takes a whole core.
+
+    Parameters
+    ----------
+    session : Session
+        Has waited for its turn (`wait_for_turn`).
+    folder : str
+        Name of its folder below this server's results.
+    """
     if session.scalars(select(Job.id).where(Job.state.in_(OPEN))).first() is not None:
         return None
     job = Job(study_id=study, key_id=key, kind=kind, state="waiting", step="", folder=folder, made_at=now)

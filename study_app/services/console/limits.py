@@ -119,7 +119,9 @@ def _set(session: Session, plan: StudyPlan, task: TaskPlan, key: str, value: flo
 
 def _locked(session: Session, plan: StudyPlan) -> LoadedStudy:
     """Return the study's row, kept from others; raises `InputError` when it was changed since the plan was read."""
-    study = session.scalars(select(LoadedStudy).where(LoadedStudy.id == plan.id).with_for_update()).one()
+    study = session.scalars(
+        select(LoadedStudy).where(LoadedStudy.id == plan.id).with_for_update(key_share=True)
+    ).one()
     if study.version != plan.version:
         raise input_fault("somebody has changed the study just now", cure="look at the page again")
     return study

@@ -1,10 +1,7 @@
-"""What the pages of a study were judged on, and who is preferred so far, which is hidden until somebody opens it.
+"""What was judged how often, who followed when; and who is preferred so far, which is hidden until somebody opens it.
 
-What the pages of a study were judged on: judgments of each couple of systems, sides, silent days said, days on which streams were read.
-
-Nothing here says who is preferred; `looks` does. All is counted by the database.
-
-Who is preferred so far, which is hidden until somebody opens it, and how often that was done: looking early is allowed, and told.
+All is counted by the database. The counts of pairs do not say which system stood on which side: together with the side that a worker
+picked that would be the worker's vote. Looking at results early is allowed, and every look is on record.
 """
 
 from collections import defaultdict
@@ -16,7 +13,8 @@ from math import ceil
 from sqlalchemy import BigInteger, Select, exists, func, or_, select, type_coerce
 from sqlalchemy.orm import Session
 
-from study_app.store.console_models import ResultsLook
+from study_app.services.console.access import KeyHolder, note_act
+from study_app.store.console_models import Act, ResultsLook
 from study_app.store.models import Assignment, Judgment, PageLoad, Pair, Showing, Slot, Task, Topic, Worker
 from study_app.store.plan import StudyPlan, TaskPlan, TopicPlan
 from study_app.store.task_models import Follow, StreamView
@@ -26,27 +24,16 @@ ROWS = 50
 COUPLES = 15
 """Columns of a matrix on one page."""
 DAY_SECONDS = 86_400
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CoupleCount:
-    """Judgments of one pair of one topic, repeats not counted: all, and those with the first or the second system on the left."""
-
-    first_left: int = 0
-    second_left: int = 0
-
-    @property
-    def judgments(self) -> int:
-        """How many there are."""
-        return self.first_left + self.second_left
+REPLAY = "replay a page with systems"
+"""What the audit calls a look at a page as it was."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixRow:
-    """A topic; ``cells`` is a count for each couple of the page, None where the topic has no such pair."""
+    """A topic; ``cells`` has the judgments of each couple of the page, repeats not counted, None where the topic has no such pair."""
 
     topic: TopicPlan
-    cells: tuple[CoupleCount | None, ...]
+    cells: tuple[int | None, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +59,6 @@ class CoupleMatrix:
         The most judgments that a pair of the task has.
     judgments, repeats : int
         Of the whole task; repeats are validation pairs.
-    first_left, second_left : int
-        Of these judgments, with the first and the second system of a couple on the left.
     silent_days : SilenceShown or None
         None where the task has no days.
     """
@@ -85,8 +70,6 @@ class CoupleMatrix:
     most: int
     judgments: int
     repeats: int
-    first_left: int
-    second_left: int
     silent_days: SilenceShown | None
 
 
@@ -97,9 +80,8 @@ def couple_matrix(session: Session, task: TaskPlan, *, page: int, couple_page: i
     couples = sorted({pair.systems for pair in pairs}, key=lambda two: (places[two[0]], places[two[1]]))
     shown = couples[(couple_page - 1) * COUPLES : couple_page * COUPLES]
     topics = task.topics[(page - 1) * ROWS : page * ROWS]
-    tally = _tally(session, task, pairs)
-    here = {(pair.topic, pair.systems): tally.counts.get(pair.id, CoupleCount()) for pair in pairs}
-    every = list(here.values())
+    tally = _tally(session, task)
+    here = {(pair.topic, pair.systems): tally.counts[pair.id] for pair in pairs}
     return CoupleMatrix(
         couples=tuple((task.systems[first], task.systems[second]) for first, second in shown),
         rows=tuple(
@@ -108,11 +90,9 @@ def couple_matrix(session: Session, task: TaskPlan, *, page: int, couple_page: i
         ),
         pages=max(1, ceil(len(task.topics) / ROWS)),
         couple_pages=max(1, ceil(len(couples) / COUPLES)),
-        most=max((one.judgments for one in every), default=0),
-        judgments=sum(one.judgments for one in every),
+        most=max(here.values(), default=0),
+        judgments=sum(here.values()),
         repeats=tally.repeats,
-        first_left=sum(one.first_left for one in every),
-        second_left=sum(one.second_left for one in every),
         silent_days=tally.silent_days,
     )
 
@@ -142,43 +122,40 @@ def _pairs(session: Session, task: TaskPlan) -> list[_PairOfTopic]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Tally:
-    counts: Mapping[int, CoupleCount]
+    counts: Mapping[int, int]
     repeats: int
     silent_days: SilenceShown | None
 
 
-def _tally(session: Session, task: TaskPlan, pairs: Sequence[_PairOfTopic]) -> _Tally:
+def _tally(session: Session, task: TaskPlan) -> _Tally:
     """Count the answered showings of a task, of workers who have not withdrawn."""
-    first = {pair.id: pair.systems[0] for pair in pairs}
-    left: defaultdict[tuple[int, bool], int] = defaultdict(int)
+    counts: defaultdict[int, int] = defaultdict(int)
     silent: defaultdict[bool | None, int] = defaultdict(int)
     repeats = 0
-    for pair, system, is_repeat, said, number in session.execute(_answered(task)):
+    for pair, is_repeat, said, number in session.execute(_answered(task)):
         if is_repeat:
             repeats += number
         else:
-            left[pair, system == first[pair]] += number
+            counts[pair] += number
             silent[said] += number
     return _Tally(
-        counts={
-            pair: CoupleCount(first_left=left[pair, True], second_left=left[pair, False]) for pair in first
-        },
+        counts=counts,
         repeats=repeats,
         silent_days=SilenceShown(said=silent[True], unsaid=silent[False]) if set(silent) - {None} else None,
     )
 
 
-def _answered(task: TaskPlan) -> Select[int, int, bool, bool | None, int]:
-    """Return the question for pair, system on the left, whether it is a repeat, whether silent days were said, how many."""
+def _answered(task: TaskPlan) -> Select[int, bool, bool | None, int]:
+    """Return the question for pair, whether it is a repeat, whether silent days were said, how many."""
     is_repeat = Showing.repeats_id.is_not(None)
     return (
-        select(Showing.pair_id, Showing.left_system_id, is_repeat, Showing.reveals_silence, func.count())
+        select(Showing.pair_id, is_repeat, Showing.reveals_silence, func.count())
         .join(Judgment, (Judgment.showing_id == Showing.id) & (Judgment.revision == 1))
         .join(Showing.slot)
         .join(Slot.assignment)
         .join(Assignment.worker)
         .where(Assignment.task_id == task.id, Worker.withdrawn_at.is_(None))
-        .group_by(Showing.pair_id, Showing.left_system_id, is_repeat, Showing.reveals_silence)
+        .group_by(Showing.pair_id, is_repeat, Showing.reveals_silence)
     )
 
 
@@ -268,6 +245,29 @@ def open_results(session: Session, study: int, *, now: datetime) -> ResultsLook:
     session.add(look)
     session.flush()
     return look
+
+
+def open_replay(session: Session, study: int, holder: KeyHolder, page: str, *, now: datetime) -> None:
+    """Store that somebody looks at a page that shows what systems made.
+
+    Parameters
+    ----------
+    page : str
+        Whose page it was, where, and when, for the audit.
+    """
+    note_act(session, study, holder, REPLAY, page, now=now)
+    open_results(session, study, now=now)
+
+
+def is_replay_known(session: Session, study: int, holder: KeyHolder, page: str) -> bool:
+    """Return whether it is on record that this key has looked at a page."""
+    known = select(Act.id).where(
+        Act.study_id == study,
+        Act.key_id.is_not_distinct_from(holder.id),
+        Act.what == REPLAY,
+        Act.detail == page,
+    )
+    return session.scalar(known.limit(1)) is not None
 
 
 def looks(session: Session, study: int) -> list[ResultsLook]:

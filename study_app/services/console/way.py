@@ -78,8 +78,11 @@ class Happening:
     page: str | None = None
 
 
-def way(session: Session, plan: StudyPlan, worker: int) -> list[Happening]:
-    """Return everything that happened to a worker, in order of time."""
+def way(session: Session, plan: StudyPlan, worker: int, *, with_sides: bool) -> list[Happening]:
+    """Return everything that happened to a worker, in order of time.
+
+    Without ``with_sides`` it is not said which side a worker picked: who knows the sides of a study could tell votes by it.
+    """
     loads = dict(
         session.execute(select(PageLoad.key, PageLoad.step).where(PageLoad.worker_id == worker)).all()
     )
@@ -87,7 +90,7 @@ def way(session: Session, plan: StudyPlan, worker: int) -> list[Happening]:
         _stages(session, worker),
         _tasks(session, plan, worker),
         _streams(session, plan, worker),
-        _answers(session, plan, worker, loads),
+        _answers(session, plan, worker, loads, with_sides=with_sides),
         _pages(session, plan, worker),
     )
     return sorted(found, key=lambda one: one.at)
@@ -154,10 +157,12 @@ def _streams(session: Session, plan: StudyPlan, worker: int) -> Iterator[Happeni
             yield stage(at=at, what="was written down for a reminder")
 
 
-def _answers(session: Session, plan: StudyPlan, worker: int, loads: dict[str, str]) -> Iterator[Happening]:
+def _answers(
+    session: Session, plan: StudyPlan, worker: int, loads: dict[str, str], *, with_sides: bool
+) -> Iterator[Happening]:
     """Yield every revision of every answer, with the page that it came from where that logged something."""
     for row, topic, position, pair, key, at, revision, what in chain(
-        _judgments(session, worker),
+        _judgments(session, worker, with_sides=with_sides),
         _ballots(session, worker),
         _ratings(session, worker),
         _replies(session, worker),
@@ -199,7 +204,7 @@ def _of_worker(rows: Any, worker: int) -> Any:
 _PLACE = (Assignment.task_id, Slot.topic_id, Slot.position)
 
 
-def _judgments(session: Session, worker: int) -> Iterator[tuple[Any, ...]]:
+def _judgments(session: Session, worker: int, *, with_sides: bool) -> Iterator[tuple[Any, ...]]:
     rows = _of_worker(
         select(*_PLACE, Showing.position, Showing.repeats_id, Judgment)
         .select_from(Judgment)
@@ -209,7 +214,8 @@ def _judgments(session: Session, worker: int) -> Iterator[tuple[Any, ...]]:
     )
     for task, topic, position, pair, repeats, one in session.execute(rows):
         marks = ", a repeated pair" * (repeats is not None) + ", over quota" * one.late
-        what = f"{one.choice.replace('_', ' ')}, after {one.decision_ms / 1000:.1f} s{marks}"
+        said = one.choice.replace("_", " ") if with_sides else "answered"
+        what = f"{said}, after {one.decision_ms / 1000:.1f} s{marks}"
         yield task, topic, position, pair, one.page_key, one.decided_at, one.revision, what
 
 

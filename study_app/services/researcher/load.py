@@ -333,12 +333,27 @@ def _add_topics(session: Session, given: TaskContent, task: int, systems: dict[s
     session.add_all(TaskTable(task_id=task, name=name, content=table) for name, table in given.tables.items())
     for position, content in enumerate(given.topics, start=1):
         topic = Topic(
-            task_id=task, position=position, name=content.id, text=content.text, detail=content.detail
+            task_id=task,
+            position=position,
+            name=content.id,
+            text=content.text,
+            detail=_detail(content, given),
         )
         session.add(topic)
         session.flush()
         session.add_all(_parts_of(content, topic.id, given, systems))
     session.flush()
+
+
+def _detail(content: TopicContent, given: TaskContent) -> dict[str, Any] | None:
+    """Return what the pages need of a topic: of pairs also what of `TaskKind.optional` the judged sides have."""
+    side = kind_of(given.entry).side
+    if side is None:
+        return content.detail
+    detail = content.detail or {}
+    judged = {system for couple in given.couples[content.id] for system in couple}
+    shows = {name for system in judged for name in side.shows(given.shown[content.id, system], detail)}
+    return {**detail, "shows": sorted(shows)}
 
 
 def _parts_of(content: TopicContent, topic: int, given: TaskContent, systems: dict[str, int]) -> list[Base]:

@@ -198,7 +198,7 @@ class StudyProgress:
     checks : tuple of CheckRate
         Checks of care, those first by which that rule leaves workers out.
     choices : dict of str to int
-        Option -> answers, as they stand, repeats included.
+        Option -> answers, as they stand, repeats not counted.
     """
 
     study: str

@@ -23,7 +23,7 @@ from study_app.store.plan import Plans, SlotRow, TaskPlan, WorkerRow, change
 from study_app.store.task_models import Introduction, Rating, Reply, Sheet
 from study_app.store.tokens import NewToken, PageToken
 from study_app.study.question_answers import ReplyValue
-from study_app.tasks.kinds import TRIES, CheckItem, check_of
+from study_app.tasks.kinds import TRIES, CheckItem
 
 COMPLETION_LETTERS = 12
 CLOCK_TOLERANCE_MS = 2_000
@@ -282,7 +282,7 @@ def attempt(
             task_id=task.id,
             number=len(tries) + 1,
             answers=list(picked),
-            passed=wrong_answers(check_of(task.entry), picked) == (),
+            passed=wrong_answers(task.check, picked) == (),
             page_key=page.key,
             decided_at=now,
         )

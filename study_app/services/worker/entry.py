@@ -12,13 +12,15 @@ from study_app.services.worker.whereabouts import Whereabouts
 from study_app.store.models import LoadedStudy, PlatformEntry, PlatformIdentity, Worker
 from study_app.store.plan import Plans, StudyPlan, change, store
 from study_app.store.task_models import ConsentText
-from study_app.store.tokens import NewToken
+from study_app.store.tokens import NewToken, time_shift
 
 PSEUDONYM_LETTERS = 10
 WITHDRAWAL_LETTERS = 12
 
 _STUDY = select(LoadedStudy.id, LoadedStudy.version).where(LoadedStudy.name == bindparam("name"))
-_LOCKED_STUDY = select(LoadedStudy.id).where(LoadedStudy.id == bindparam("study")).with_for_update()
+_LOCKED_STUDY = (
+    select(LoadedStudy.id).where(LoadedStudy.id == bindparam("study")).with_for_update(key_share=True)
+)
 _KNOWN = (
     select(PlatformIdentity.id, Worker.id, Worker.pseudonym, Worker.consented_at)
     .join(Worker, Worker.id == PlatformIdentity.worker_id)
@@ -162,7 +164,7 @@ def _new_worker(
     session: Session, plan: StudyPlan, visitor: Visitor, *, now: datetime, new_token: NewToken
 ) -> KnownWorker:
     last = session.connection().scalar(_LAST_NUMBER, {"study": plan.id})
-    pseudonym = new_token(PSEUDONYM_LETTERS)
+    pseudonym, withdrawal_code = new_token(PSEUDONYM_LETTERS), new_token(WITHDRAWAL_LETTERS)
     worker = store(
         session,
         _NEW_WORKER,
@@ -170,7 +172,8 @@ def _new_worker(
             "study_id": plan.id,
             "number": (last or 0) + 1,
             "pseudonym": pseudonym,
-            "withdrawal_code": new_token(WITHDRAWAL_LETTERS),
+            "withdrawal_code": withdrawal_code,
+            "times_moved_ms": time_shift(withdrawal_code),
             "arrived_at": now,
             "last_seen_at": now,
         },

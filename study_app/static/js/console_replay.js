@@ -108,24 +108,31 @@ class Replay {
  */
 function screenTop(page, shown) {
   const { scrollY = 0, innerHeight = 0 } = page.defaultView ?? {};
+  const height = innerHeight - covered(page);
   const places = [...page.querySelectorAll('[data-side] [data-item]')];
   const items = places.filter((item) => !item.parentElement?.closest('details:not([open])')).map((item) => {
     const box = (item.querySelector(':scope > summary') ?? item).getBoundingClientRect();
     const share = shown[nameOf(item)] ?? 0;
     return { share, top: box.top + scrollY, bottom: box.bottom + scrollY, height: box.height };
-  }).filter(({ height }) => height > 0 && height <= innerHeight);
+  }).filter((item) => item.height > 0 && item.height <= height);
   const seen = items.filter(({ share }) => share > 0);
   if (!seen.length) return undefined;
   const middle = (Math.min(...seen.map(({ top }) => top)) + Math.max(...seen.map(({ bottom }) => bottom))) / 2;
   let [least, most] = [0, Infinity];
-  for (const { share, top, bottom, height } of items) {
+  for (const { share, top, bottom, ...item } of items) {
     const isAbove = (top + bottom) / 2 < middle;
-    if (share > 0 && share < 1) return isAbove ? bottom - share * height : top + share * height - innerHeight;
-    if (share === 1) [least, most] = [Math.max(least, bottom - innerHeight), Math.min(most, top)];
+    if (share > 0 && share < 1) return isAbove ? bottom - share * item.height : top + share * item.height - height;
+    if (share === 1) [least, most] = [Math.max(least, bottom - height), Math.min(most, top)];
     else if (isAbove) least = Math.max(least, bottom);
-    else most = Math.min(most, top - innerHeight);
+    else most = Math.min(most, top - height);
   }
   return Math.min(least, most);
+}
+
+/** @param {Document} page @returns {number} how much of the window the bar with the answers covers at the lower edge */
+function covered(page) {
+  const bar = page.querySelector('[data-dock]');
+  return bar && page.defaultView?.getComputedStyle(bar).position === 'sticky' ? bar.getBoundingClientRect().height : 0;
 }
 
 /** @param {Element} item @returns {string} as the moments name it */

@@ -1,7 +1,8 @@
 /**
  * What stands on the screen: the share of every item that is in the viewport, whenever it crosses a quarter.
  *
- * An item taller than the viewport can never be seen whole; its share is pixels seen over pixels of the viewport.
+ * An item taller than the viewport can never be seen whole; its share is pixels seen over pixels of the viewport. What lies
+ * behind the bar with the answers is not seen: the viewport ends where the bar begins.
  * Of a link the line that can be clicked counts: what opens below it are items of their own.
  */
 
@@ -26,15 +27,18 @@ export class Dwell {
   /**
    * @param {Element} root the element with the items
    * @param {import('./log.js').Log} log
+   * @param {import('./dock.js').Dock} [dock] the bar, if there is one
    * @param {(item: HTMLElement) => void} [onWhole] told of each item that is wholly on the screen
    */
-  constructor(root, log, onWhole) {
+  constructor(root, log, dock, onWhole) {
     this.log = log;
+    this.dock = dock;
     this.onWhole = onWhole;
     for (const item of root.querySelectorAll('[data-item]')) {
       if (item instanceof HTMLElement) this.#items.set(item.querySelector(':scope > summary') ?? item, item);
     }
     addEventListener('resize', () => this.#plan());
+    dock?.onChange(() => this.#plan());
     root.addEventListener('toggle', () => this.#plan(), { capture: true });
     addEventListener('pageshow', (event) => event.persisted && this.#tellAgain());
     this.#watch();
@@ -58,7 +62,7 @@ export class Dwell {
     /** @type {Map<number, IntersectionObserver>} largest share of its height that an item can show -> its observer */
     const observers = new Map();
     for (const watched of this.#items.keys()) {
-      const most = Math.min(1, innerHeight / (watched.getBoundingClientRect().height || 1));
+      const most = Math.min(1, this.#height / (watched.getBoundingClientRect().height || 1));
       const observer = observers.get(most) ?? this.#observer(most);
       observers.set(most, observer);
       observer.observe(watched);
@@ -66,17 +70,23 @@ export class Dwell {
     this.#observers = [...observers.values()];
   }
 
+  /** The height of the viewport above the bar. */
+  get #height() {
+    return innerHeight - (this.dock?.covered ?? 0);
+  }
+
   /** @param {number} most */
   #observer(most) {
     const threshold = THRESHOLDS.map((share) => share * most);
-    return new IntersectionObserver((entries) => entries.forEach((entry) => this.#report(entry)), { threshold });
+    const rootMargin = `0px 0px -${this.dock?.covered ?? 0}px 0px`;
+    return new IntersectionObserver((entries) => entries.forEach((entry) => this.#report(entry)), { threshold, rootMargin });
   }
 
   /** @param {IntersectionObserverEntry} entry */
   #report(entry) {
     const item = this.#items.get(entry.target);
     if (!item) return;
-    const share = entry.isIntersecting && !inClosedLayer(entry.target) ? shareShown(entry) : 0;
+    const share = entry.isIntersecting && !inClosedLayer(entry.target) ? shareShown(entry, this.#height) : 0;
     const step = share && THRESHOLDS.filter((threshold) => share >= threshold).length;
     if (step === (this.#reported.get(entry.target) ?? 0)) return;
     this.#reported.set(entry.target, step);
@@ -91,9 +101,13 @@ function inClosedLayer(watched) {
   return details !== null && !details.open && watched.parentElement !== details;
 }
 
-/** @param {IntersectionObserverEntry} entry @returns {number} to the hundredth, 0 only for nothing at all */
-function shareShown({ intersectionRect, boundingClientRect, rootBounds }) {
+/**
+ * @param {IntersectionObserverEntry} entry
+ * @param {number} height of the viewport
+ * @returns {number} to the hundredth, 0 only for nothing at all
+ */
+function shareShown({ intersectionRect, boundingClientRect, rootBounds }, height) {
   if (!intersectionRect.height) return 0;
-  const share = intersectionRect.height / Math.min(boundingClientRect.height, rootBounds?.height ?? innerHeight);
+  const share = intersectionRect.height / Math.min(boundingClientRect.height, rootBounds?.height ?? height);
   return share >= WHOLE ? 1 : Math.max(0.01, Math.floor(share * 100) / 100);
 }

@@ -1,11 +1,7 @@
-/** The judgment form: tells the server how long the decision took, helps the keyboard, sends a double click once. */
-
-const DOUBLE_CLICK_MS = 2000;
+/** The judgment form: tells the server how long the decision took, and helps the keyboard. */
 
 export class Pair {
   #openedAt = performance.now();
-  /** @type {{choice: string, at: number} | undefined} what was sent last */
-  #sent;
 
   /**
    * @param {Element} root the pair page's main element
@@ -20,18 +16,13 @@ export class Pair {
     this.form = form;
     form.addEventListener('change', () => this.log?.record('choice', { choice: this.#choice }));
     form.addEventListener('keydown', (event) => this.#key(event));
-    form.addEventListener('submit', (event) => this.#submit(event));
-    addEventListener('pageshow', (event) => event.persisted && this.#again());
+    form.addEventListener('sending', () => this.#send());
+    // The page came back: a decision begins anew.
+    addEventListener('pageshow', (event) => event.persisted && (this.#openedAt = performance.now()));
   }
 
   get #choice() {
     return String(new FormData(this.form).get('choice') ?? '');
-  }
-
-  /** The page came back: a decision begins anew, and whatever was sent may be sent again. */
-  #again() {
-    this.#openedAt = performance.now();
-    this.#sent = undefined;
   }
 
   /** While the form has the focus, 1 to 4 pick an option; elsewhere a digit stays what it is (WCAG 2.1.4). */
@@ -44,18 +35,10 @@ export class Pair {
     option.click();
   }
 
-  /** Nothing is ever disabled: only the second half of a double click is held back. */
-  #submit(/** @type {SubmitEvent} */ event) {
-    const choice = this.#choice;
-    const at = performance.now();
-    if (this.#sent?.choice === choice && at - this.#sent.at < DOUBLE_CLICK_MS) {
-      event.preventDefault();
-      return;
-    }
-    this.#sent = { choice, at };
-    this.#fill('decision_ms', String(Math.round(at - this.#openedAt)));
+  #send() {
+    this.#fill('decision_ms', String(Math.round(performance.now() - this.#openedAt)));
     this.#fill('layout', this.layout?.name ?? '');
-    this.log?.record('submit', { choice });
+    this.log?.record('submit', { choice: this.#choice });
   }
 
   /** @param {string} name @param {string} value */

@@ -25,6 +25,7 @@ from sqlalchemy import JSON, Boolean, Connection, LargeBinary, MetaData, select
 from metrics.errors import input_fault
 from study_app.store.backups import postgres, sqlite
 from study_app.store.backups.sqlite import appearing
+from study_app.store.console_models import FORGET_RESULTS
 from study_app.store.database import (
     Database,
     faults_named,
@@ -85,6 +86,8 @@ def _fill(database: Database, version: str, rows: Rows) -> None:
         names = [table.name for table in tables.sorted_tables]
         for name, columns, values in rows(names):
             _insert(connection, tables, name, columns, values)
+        if "job" in names:
+            connection.exec_driver_sql(FORGET_RESULTS)
         if not database.is_sqlite:
             for name in names:
                 go_on_counting(connection, tables, name)
@@ -182,6 +185,8 @@ def back_up(database: Database, file: Path, *, force: bool = False) -> None:
 
 def restore(database: Database, file: Path, *, force: bool = False) -> str:
     """Put a backup into a database that nobody serves, all of it or nothing; returns its schema's version.
+
+    Results of the console's jobs are no part of a backup: no row of it names a folder afterwards.
 
     Raises
     ------

@@ -19,6 +19,7 @@ from sqlalchemy import text
 from sqlalchemy.engine import make_url
 
 from metrics.errors import input_fault
+from study_app.store.console_models import FORGET_RESULTS
 from study_app.store.database import METADATA, Database, faults_named, shown_address
 
 MAGIC = b"PGDMP"
@@ -29,6 +30,8 @@ OTHERS = (
 )
 PLAIN = ("--no-owner", "--no-privileges")
 
+FORGET_THERE = f"DO $$ BEGIN IF to_regclass('job') IS NOT NULL THEN {FORGET_RESULTS}; END IF; END $$"
+"""As `FORGET_RESULTS`; backups of before the console have no jobs."""
 COPY = re.compile(r"COPY \S+\.(\w+) \((.+)\) FROM stdin;\n")
 END_OF_COPY = "\\.\n"
 CLOSING_SECONDS, AGAIN_SECONDS = 1.0, 0.1
@@ -80,7 +83,7 @@ def drop_tables() -> str:
 
 
 def put_back(database: Database, script: Path) -> None:
-    """Replace the tables by those of an unpacked dump, in one transaction; nobody else may use the database."""
+    """Replace the tables by those of an unpacked dump without its jobs' results, in one transaction; nobody else may use the database."""
     refuse_when_used(database)
     _run(
         "psql",
@@ -90,6 +93,8 @@ def put_back(database: Database, script: Path) -> None:
         "--single-transaction",
         f"--command={drop_tables()}",
         f"--file={script}",
+        "--command=RESET search_path",  # a dump leaves none
+        f"--command={FORGET_THERE}",
         database=database,
     )
 

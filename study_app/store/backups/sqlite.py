@@ -13,6 +13,7 @@ from typing import Any
 
 from metrics.errors import input_fault
 from metrics.files import sync, sync_names, unfinished
+from study_app.store.console_models import FORGET_RESULTS
 from study_app.store.database import BUSY_TIMEOUT_MS, Database
 from study_app.store.file_turns import serving_lock
 
@@ -102,13 +103,16 @@ def rows(
 
 
 def put_back(database: Database, file: Path) -> None:
-    """Replace the database's file by a copy of a checked one; nobody may have it open."""
+    """Replace the database's file by a copy of a checked one without its jobs' results; nobody may have it open."""
     target = _path(database)
     database.engine.dispose()
     with serving_lock(str(database.engine.url)), appearing(target) as part:
         with closing(_connected(file)) as old, closing(_connected(part)) as new:
             old.backup(new)
             new.execute("PRAGMA journal_mode = DELETE")
+            if new.execute("SELECT 1 FROM sqlite_master WHERE name = 'job'").fetchone():
+                new.execute(FORGET_RESULTS)
+                new.commit()
         if target.exists():
             _close_off(target)
             _pass_on(target, part)

@@ -3,12 +3,14 @@
 A text becomes blocks that can be shown: safe HTML, the words that can be read, and the sources that it cites.
 
 HTML in the text is text. Nothing leads out of the page and nothing is fetched: a link is its words with the address behind them, an
-image its description. ``[LABEL]`` of a source that is known becomes a mark that leads to where the page has the source.
+image its description. ``[LABEL]`` of a source that is known becomes a mark that leads to where the page has the source; so do the parts
+of ``[1, 2]``, and ``[1-3]`` is shown as ``[1, 2, 3]``, so that each source has its mark.
 
 A source stands right after each block that cites it, once a block; sources that nothing cites stand at the end.
 """
 
 import re
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import astuple, dataclass
 from functools import partial
@@ -23,14 +25,26 @@ from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 
 from metrics.errors import Fault, FaultLog, counted, listed
-from metrics.readers.texts import Citation, GivenAnswer, read_answers, read_ranked_topics
+from metrics.readers.answers import Citation, GivenAnswer, read_answers
+from metrics.readers.texts import read_ranked_topics
 from metrics.summaries.trailtext import counted_chars
 from metrics.taking_part import TopicNames
 from study_app.study.entries import collection_paths
-from study_app.tasks.answer_pairs import AnswerPairs
+from study_app.tasks.answer_pairs import UNCITED, AnswerPairs
 from study_app.tasks.content import UNSHOWN, Shown, TaskContent, TopicContent, source_files, tried
 
 BRACKETS = re.compile(r"\[([^\[\]\n]{1,64})\]")
+LIKE_A_MARK = re.compile(
+    r"\[[^\[\]\n]{0,20}\d[^\[\]\n]{0,20}\]|[【［][^【】［］\n]{0,20}\d[^【】［］\n]{0,20}[】］]"
+)
+"""What readers may take for a mark: brackets of some sort around a few words with a digit."""
+MAYBE_A_MARK = re.compile(r"\((\d{1,3})\)|(?<!\w)([¹²³⁰⁴-⁹]{1,3})")
+"""The same where the number is the label of a source: else it counts something, or is a power."""
+SEPARATORS = (re.compile(r"\s*[;；]\s*"), re.compile(r"\s*[,;、，；]\s*"))
+"""Between labels in one pair of brackets; where labels have commas themselves, the first."""
+RANGE = re.compile(r"(\d{1,4})\s*[-–—‐‑−]\s*(\d{1,4})")
+MOST_IN_A_RANGE = 50
+"""A longer one is no list of sources."""
 LISTS = {"bullet_list_open": "ul", "ordered_list_open": "ol"}
 HEADINGS = ("h3", "h4", "h5", "h6")
 """The pages have h1 and h2 themselves."""
@@ -68,10 +82,38 @@ def marked_blocks(text: str, labels: Collection[str]) -> list[Block]:
     ]
 
 
+def prose(text: str) -> Iterator[str]:
+    """Yield the pieces of a text that are neither code nor HTML, in order."""
+    inside = (child for token in _MARKDOWN.parse(text) for child in token.children or ())
+    return (child.content for child in inside if child.type == "text")
+
+
 def brackets(text: str) -> list[str]:
     """Return what stands in brackets outside of code, in order."""
-    inside = (child for token in _MARKDOWN.parse(text) for child in token.children or ())
-    return [label for child in inside if child.type == "text" for label in BRACKETS.findall(child.content)]
+    return [label for piece in prose(text) for label in BRACKETS.findall(piece)]
+
+
+def labels_in(inside: str, labels: Collection[str]) -> tuple[str, ...]:
+    """Return the labels that stand in brackets: ``1``, ``1, 2``, ``1-3``, ``1, 3-5``; () where none of them is a known one.
+
+    Those of a list or range of which some are known may be unknown.
+    """
+    for separator in SEPARATORS:
+        parts = [inside.strip()] if inside.strip() in labels else separator.split(inside.strip())
+        named = tuple(dict.fromkeys(label for part in parts for label in _range(part, labels)))
+        if set(named) <= set(labels):
+            return named
+    return named if set(named) & set(labels) else ()
+
+
+def _range(part: str, labels: Collection[str]) -> Sequence[str]:
+    ends = None if part in labels else RANGE.fullmatch(part)
+    if ends is None:
+        return (part,)
+    first, last = int(ends[1]), int(ends[2])
+    if not 0 <= last - first < MOST_IN_A_RANGE:
+        return (part,)
+    return [str(number) for number in range(first, last + 1)]
 
 
 def words_of(html: str) -> str:
@@ -140,10 +182,16 @@ def _parts(child: Token, labels: Collection[str]) -> Iterator[Token]:
     for number, piece in enumerate(BRACKETS.split(child.content)):
         if number % 2 == 0:
             yield _text_token(piece)
-        elif piece in labels:
-            yield Token("citation", "", 0, content=piece)
-        else:
+            continue
+        named = labels_in(piece, labels)
+        if not named or not set(named) <= set(labels):
             yield _text_token(f"[{piece}]")
+            continue
+        for place, label in enumerate(named, start=1):
+            before, after = "[" if place == 1 else "", "]" if place == len(named) else ""
+            yield Token("citation", "", 0, content=label, meta={"before": before, "after": after})
+            if not after:
+                yield _text_token("; " if "," in "".join(named) else ", ")
 
 
 def _text_token(words: str) -> Token:
@@ -158,8 +206,9 @@ def _citation(
     env: MutableMapping[str, Any],
 ) -> str:
     """Return a mark that leads to its source."""
-    label = tokens[idx].content
-    return f'<a class="cited" href="#side:{env["keys"][label]}">[{escapeHtml(label)}]</a>'
+    label, meta = tokens[idx].content, tokens[idx].meta
+    shown = f"{meta['before']}{escapeHtml(label)}{meta['after']}"
+    return f'<a class="cited" href="#side:{env["keys"][label]}">{shown}</a>'
 
 
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table").disable("reference")
@@ -226,14 +275,41 @@ def _system(path: Path, names: TopicNames, topics_file: str) -> dict[str, GivenA
 def _missing(answer: GivenAnswer) -> list[str]:
     """Return the marks of sources that are not given: whole numbers in brackets, and what looks like a label that is given.
 
-    An answer that says nothing of sources may have anything in brackets.
+    So it is with each part of a list or range of which another is given. An answer that says nothing of sources may have anything in brackets.
     """
-    if answer.citations is None:
+    if answer.citations is None or answer.is_joined:
         return []
     given = {one.label for one in answer.citations}
     shapes = {"0", *(DIGITS.sub("0", label) for label in given)}
-    used = dict.fromkeys(brackets(answer.text))
+    used = dict.fromkeys(
+        label for inside in brackets(answer.text) for label in labels_in(inside, given) or (inside.strip(),)
+    )
     return [label for label in used if label not in given and DIGITS.sub("0", label) in shapes]
+
+
+def _lookalikes(answer: GivenAnswer) -> list[str]:
+    """Return what readers may take for the mark of a source and is none, each once, as it is written.
+
+    In an answer without citations that is what would be a mark with them: numbers in brackets, alone or in lists and ranges.
+    """
+    if answer.citations is None:
+        return [f"[{inside}]" for inside in dict.fromkeys(brackets(answer.text)) if _is_numbers(inside)]
+    given = {one.label for one in answer.citations}
+    found: list[str] = []
+    for piece in prose(answer.text):
+        found += [
+            mark for mark in LIKE_A_MARK.findall(piece) if mark[0] != "[" or not labels_in(mark[1:-1], given)
+        ]
+        found += [
+            match[0]
+            for match in MAYBE_A_MARK.finditer(piece)
+            if unicodedata.normalize("NFKC", match[1] or match[2]) in given
+        ]
+    return [*dict.fromkeys(found)]
+
+
+def _is_numbers(inside: str) -> bool:
+    return all(part.isdecimal() or RANGE.fullmatch(part) for part in SEPARATORS[-1].split(inside.strip()))
 
 
 def shown_answer_of(answer: GivenAnswer) -> Shown:
@@ -250,7 +326,7 @@ def shown_answer_of(answer: GivenAnswer) -> Shown:
         )
         first += [_source(sources[label], name) for label in block.cited]
         cited |= set(block.cited)
-    first += [_source(one, "end") for one in sources.values() if one.label not in cited]
+    first += [_source(one, UNCITED) for one in sources.values() if one.label not in cited]
     return {"first": first}
 
 
@@ -277,13 +353,19 @@ def _notes(asked: Iterable[str], systems: Mapping[str, Mapping[str, GivenAnswer]
         silent = [topic for topic in topics if topic not in answers]
         if silent:
             yield f"{name}: no answer to {counted(len(silent), 'topic')} of {len(topics)}: {listed(silent)}"
-        bare = [
-            topic
-            for topic, answer in answers.items()
-            if answer.citations is None and any(map(str.isdecimal, brackets(answer.text)))
-        ]
-        if bare:
-            yield (
-                f"{name}: marks such as [1] and no citations in {counted(len(bare), 'answer')}, shown as text: "
-                f"{listed(bare)}"
-            )
+        textless = sum(not one.has_text for answer in answers.values() for one in answer.citations or ())
+        if textless:
+            yield f"{name}: {counted(textless, 'cited source')} without a text, shown by {'its' if textless == 1 else 'their'} id"
+        marked = {topic: _lookalikes(answer) for topic, answer in answers.items()}
+        for is_bare, what in ((True, "and no citations"), (False, "that are of none of the citations")):
+            of_these = [
+                topic
+                for topic, marks in marked.items()
+                if marks and (answers[topic].citations is None) == is_bare
+            ]
+            if of_these:
+                example = marked[of_these[0]][0]
+                yield (
+                    f"{name}: marks such as {example} {what} in {counted(len(of_these), 'answer')}, shown as text: "
+                    f"{listed(of_these)}"
+                )

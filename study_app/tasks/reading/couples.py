@@ -10,9 +10,9 @@ from pathlib import Path
 
 from metrics.errors import Fault, FaultLog, counted, listed, nearest
 from metrics.readers.columns import read_columns
-from metrics.taking_part import TopicNames
+from metrics.taking_part import STREAM_TOPICS, TopicNames
 from study_app.study.entries import JudgingTask
-from study_app.tasks.content import Couple, TaskContent, source_files, tried
+from study_app.tasks.content import Couple, EventFiles, PushFiles, TaskContent, source_files, tried
 
 COLUMNS = ("topic", "a", "b")
 
@@ -68,7 +68,7 @@ def _read(path: Path, content: TaskContent) -> dict[str, list[Couple]]:
     """
     log = FaultLog(path)
     topics = [topic.id for topic in content.topics]
-    names, chosen = TopicNames(topics), dict[str, list[Couple]]()
+    names, chosen = _names(path, content), dict[str, list[Couple]]()
     order = {system: place for place, system in enumerate(content.systems)}
     columns = read_columns(COLUMNS, log)
     for line, written, one, other in zip(columns.lines.tolist(), *columns.fields, strict=True):
@@ -91,6 +91,13 @@ def _read(path: Path, content: TaskContent) -> dict[str, list[Couple]]:
         log.add("there are no pairs", line=1, cure="write topic and two systems on each line")
     log.raise_if_any()
     return chosen
+
+
+def _names(path: Path, content: TaskContent) -> TopicNames:
+    """Return the topics as the collection names them; those of streams have short forms too."""
+    has_forms = isinstance(getattr(content.entry, "collection", None), EventFiles | PushFiles)
+    topics = [topic.id for topic in content.topics]
+    return TopicNames(topics, STREAM_TOPICS if has_forms else None, where=path)
 
 
 def _problem(

@@ -19,7 +19,7 @@ from metrics.readers.columns import line_of_row
 from metrics.readers.tempsum import read_events, read_update_run
 from metrics.readers.trees import read_xml
 from metrics.summaries.trailtext import counted_chars
-from metrics.taking_part import TopicNames, unjudged_entries
+from metrics.taking_part import STREAM_TOPICS, TopicNames, unjudged_entries
 from study_app.study.entries import collection_paths
 from study_app.tasks.content import Shown, TaskContent, TopicContent, source_files
 from study_app.tasks.stream_visits import StreamVisits
@@ -59,7 +59,9 @@ def _notes_of_run(path: Path, run: UpdateRun, collection: EventCollection) -> li
     """Say how many of a run's updates are about events that the collection does not have."""
     says = "are about events that are not judged"
     notes = []
-    for part in unjudged_entries(run.topics, collection.topics, noun=UPDATE, says=says, cause=""):
+    for part in unjudged_entries(
+        run.topics, collection.topics, prefix=STREAM_TOPICS, noun=UPDATE, says=says, cause=""
+    ):
         near = nearest(part.example, collection.topics)
         notes.append(
             f"{run.name}: {part.count} of {part.of} updates {says}, such as {part.example!r} "
@@ -162,7 +164,7 @@ def _shown_update(event: Event, update: str, at: float) -> dict[str, Any]:
 
 def event_words(path: Path, collection: EventCollection) -> dict[str, dict[str, str]]:
     """Return what the topics file says of each event of the collection: element -> its text."""
-    names = TopicNames(collection.topics)
+    names = TopicNames(collection.topics, STREAM_TOPICS, where=path)
     words: dict[str, dict[str, str]] = {}
     for event in read_xml(path).children:
         parts = {child.tag: " ".join(child.text.split()) for child in event.children}

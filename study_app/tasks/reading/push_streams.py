@@ -30,7 +30,7 @@ from metrics.readers.push import push_from_events, push_run_from_updates, read_p
 from metrics.readers.tempsum import read_events, read_update_run
 from metrics.readers.texts import InterestProfile, read_profiles, read_texts
 from metrics.summaries.trailtext import counted_chars
-from metrics.taking_part import TopicNames
+from metrics.taking_part import STREAM_TOPICS, TopicNames
 from study_app.study.entries import collection_paths
 from study_app.tasks.content import EventFiles, TaskContent, TopicContent, source_files, tried
 from study_app.tasks.reading.event_streams import event_words
@@ -113,7 +113,7 @@ def _profiles(
     path: Path, judged: PushCollection, written: Mapping[str, InterestProfile]
 ) -> dict[str, ShownProfile]:
     """Return the profiles that were judged, by the names that the judgments have for them."""
-    names, log = TopicNames(judged.days), FaultLog(path)
+    names, log = TopicNames(judged.days, STREAM_TOPICS, where=path), FaultLog(path)
     profiles: dict[str, ShownProfile] = {}
     for topic, profile in written.items():
         name = names.find(topic)
@@ -240,7 +240,7 @@ def _sorted_out(
     run: PushRun, source: PushSource
 ) -> tuple[dict[str, list[dict[str, Any]]], dict[str, list[str]]]:
     """Return what is shown of each topic, and for each reason what is not, both in the order of time."""
-    names = TopicNames(source.judged.days)
+    names = TopicNames(source.judged.days, STREAM_TOPICS, where=run.name)
     topic_of = {written: names.find(written) for written in set(run.topics)}
     days = {topic: frozenset(of_topic) for topic, of_topic in source.judged.days.items()}
     pushes: dict[str, list[dict[str, Any]]] = {topic: [] for topic in source.profiles}

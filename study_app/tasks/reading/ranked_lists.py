@@ -16,7 +16,6 @@ from metrics.ranked.lists import RankedCollection, RankedRun
 from metrics.readers.ranked import read_ranked_collection, read_ranked_run, read_windows
 from metrics.readers.texts import AskedTopic, DocumentText, read_document_texts, read_ranked_topics
 from metrics.summaries.trailtext import counted_chars
-from metrics.taking_part import TopicNames
 from study_app.study.entries import collection_paths
 from study_app.tasks.content import TaskContent, TopicContent, source_files, tried
 from study_app.tasks.ranked_pairs import RankedPairs
@@ -96,24 +95,17 @@ def _collection(paths: Mapping[str, Path], faults: list[Fault]) -> _Collection |
 
 def _topics(path: Path, collection: _Collection) -> tuple[TopicContent, ...]:
     """Return the queries to show, each with the windows in which something relevant lies, in the order of their names."""
-    names = TopicNames(collection.names)
-    topics: dict[str, TopicContent] = {}
-    log = FaultLog(path)
-    for written, topic in collection.asked.items():
-        name = names.find(written)
-        if name in topics:
-            log.add(
-                f"{written} names topic {name}, which another line does already",
-                line=1,
-                cure="delete one of the two lines",
-            )
-        elif name is not None:
-            topics[name] = TopicContent(id=name, text=topic.text, detail=_detail(name, topic, collection))
+    log, names = FaultLog(path), frozenset(collection.names)
+    topics = tuple(
+        TopicContent(id=name, text=topic.text, detail=_detail(name, topic, collection))
+        for name, topic in collection.asked.items()
+        if name in names
+    )
     if not topics:
         cure = f"name topics as the judgments do, such as {collection.names[0]!r}"
         log.add("none of these topics is judged", line=1, cure=cure)
     log.raise_if_any()
-    return tuple(topics.values())
+    return topics
 
 
 def _detail(name: str, topic: AskedTopic, collection: _Collection) -> dict[str, Any] | None:
@@ -167,8 +159,8 @@ def _notes_of_topics(
     if collection.judged is None:
         return []
     asked, judged = collection.asked, collection.judged.grades
-    known, shown = TopicNames(judged), {topic.id for topic in topics}
-    strange = [written for written in asked if known.find(written) is None]
+    shown = {topic.id for topic in topics}
+    strange = [name for name in asked if name not in judged]
     silent = [name for name in judged if name not in shown]
     notes = []
     if strange:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TypeAlias
 from urllib.parse import urlencode
 
-from flask import redirect, request
+from flask import jsonify, redirect, request
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
@@ -25,6 +25,8 @@ PAGE_KEY_LETTERS = 16
 REFUSED = 422
 ARRIVALS = {"reminder", "invitation"}
 RECENT_MS = 60_000
+SCRIPT = "application/json"
+"""What `study_app/static/js/delivery.js` accepts."""
 JUST_FINISHED = "just=1"
 """The query of the last page when the form before it was the last."""
 
@@ -48,8 +50,11 @@ Act: TypeAlias = Callable[[Session, Whereabouts, PageToken], str | Onward | None
 
 
 def to_step(token: str, step: Step, query: str = "") -> Response:
-    """Send the browser to a step."""
-    return redirect(f"/w/{token}/{step.path}" + (f"?{query}" if query else ""), code=303)
+    """Send the browser to a step; a script that sent a form gets the address, since it may not see where a redirect leads."""
+    address = f"/w/{token}/{step.path}" + (f"?{query}" if query else "")
+    if request.method == "POST" and request.headers.get("Accept") == SCRIPT:
+        return jsonify(next=address)
+    return redirect(address, code=303)
 
 
 def home(token: str) -> str:

@@ -17,7 +17,6 @@ from study_app.store.database import transaction
 from study_app.store.tokens import PageToken
 from study_app.study.entries import AskingTask, SearchedTask, of_form
 from study_app.study.question_answers import checked_answers, screens_out
-from study_app.tasks.kinds import check_of
 from study_app.web.blueprints.walk import Onward, arrival, show, take, to_step
 from study_app.web.serving import note_worker, server
 from study_app.web.show.tasks import sent_options
@@ -201,8 +200,7 @@ def post_intro(token: str, task: int) -> Response:
 
     def act(session: Session, here: Whereabouts, page: PageToken) -> str | Onward | None:
         now, plan = server().now(), here.task(step)
-        check = check_of(plan.entry)
-        picked = sent_options(check, request.form.to_dict(flat=False))
+        picked = sent_options(plan.check, request.form.to_dict(flat=False))
         if not all(picked):
             return None if here.state.tasks[task - 1].introduction else "intro.answer_all"
         stand = attempt(session, here.worker, plan, picked, page, now=now)

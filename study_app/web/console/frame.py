@@ -18,11 +18,17 @@ A page is a view under `watch`; what changes something is a view under `manage`:
         return seat.back("payments")
 
 Who is not signed in gets the answer of an address that does not exist.
+
+Nothing signs in but the form of this server's own page: an address with a key opens that page. Else an image or a link on another site could sign
+somebody in with a key of its own, and what they then do would be done in a stranger's name.
 """
 
 import hmac
+import logging
+import sqlite3
 from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import wraps
@@ -31,17 +37,23 @@ from typing import Any, Concatenate, ParamSpec, TypeAlias
 
 from flask import Blueprint, Response, current_app, make_response, redirect, render_template, request
 from markupsafe import Markup
+from sqlalchemy.exc import DatabaseError
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import NotFound
 
 from metrics.errors import InputError, shown_faults
 from study_app.services.console.access import (
     MANAGE,
+    WATCH,
     KeyHolder,
+    KnownSession,
+    describe,
     form_token,
     holder_of,
     known_session,
+    known_watcher,
     note_act,
+    note_wrong_key,
     sign_in,
     sign_out,
 )
@@ -49,8 +61,10 @@ from study_app.services.worker.entry import find_study
 from study_app.store.console_models import Act
 from study_app.store.database import transaction
 from study_app.store.plan import StudyPlan
+from study_app.store.tokens import ConsoleWatcher
 from study_app.web.serving import is_https, server
 
+LOGGER = logging.getLogger("prefcal.errors")
 WITHIN = timedelta(minutes=1)
 MOST = 5
 MOST_KNOWN = 10_000
@@ -74,7 +88,11 @@ class Tries:
 
 
 blueprint = Blueprint("console", __name__)
-COOKIE = "prefcal_console"
+COOKIE, ENTRANCE = "prefcal_console", "prefcal_entrance"
+"""The cookie of a sign-in, and that of a browser to which a form that signs in was given."""
+
+ENTRANCE_LETTERS = 26
+MOST_REASON_CHARS = 200
 TRIES = "prefcal_tries"
 MOST_ROWS = 2**31 - 1
 Places = ParamSpec("Places")
@@ -114,7 +132,13 @@ class Seat:
     csrf : str
         What a form of this session has to carry.
     act : Act or None
-        Under `manage` the line of the audit that is being written.
+        Under `manage` and `download` the line of the audit that is being written.
+    undone : ExitStack
+        Under `manage` what gives up whatever the view made, where its transaction is not stored.
+    when_stored : list of callable
+        Under `manage` what is done once the transaction is stored.
+    watches_until : datetime or None
+        Set where the sign-in began while nothing could be written: it may look until then.
     """
 
     plan: StudyPlan
@@ -123,6 +147,9 @@ class Seat:
     now: Any
     csrf: str
     act: Act | None = None
+    undone: ExitStack = field(default_factory=ExitStack)
+    when_stored: list[Callable[[], None]] = field(default_factory=list)
+    watches_until: datetime | None = None
 
     @property
     def may_act(self) -> bool:
@@ -141,8 +168,8 @@ class Seat:
     def note(self, detail: str) -> None:
         """Say in the audit, and on the page that follows, what exactly was done."""
         if self.act is None:
-            raise RuntimeError("only a view under manage writes into the audit")
-        self.act.detail = detail
+            raise RuntimeError("only a view under manage or download writes into the audit")
+        describe(self.session, self.act, detail)
 
     def back(self, place: str = "") -> Response:
         """Send the browser to a page, which says what was done."""
@@ -167,33 +194,64 @@ def watch(view: Look[Places]) -> View:
     return looked
 
 
-def manage(what: str) -> Callable[[Look[Places]], View]:
+def manage(what: str, *, first: Callable[[Session], None] | None = None) -> Callable[[Look[Places]], View]:
     """Let who has a key to manage act: ``what`` becomes a line of the audit in the same transaction.
 
-    A POST has to carry the token of the session's forms. A view that raises `NotDone` or `InputError` has done nothing: there is
-    no line then, and a plain page says why.
+    A POST has to carry the token of the session's forms. A view that raises `NotDone` or `InputError` has done nothing: the line says that
+    it was refused, and a plain page says why. Where nothing is stored, for whatever reason, ``seat.undone`` is called, else
+    ``seat.when_stored``. ``first`` takes the locks of a view that needs more than the rows it changes.
     """
+    return _recorded(what, role=MANAGE, first=first)
 
+
+def download(what: str) -> Callable[[Look[Places]], View]:
+    """Let whoever has signed in take a file away: ``what`` becomes a line of the audit, as under `manage`."""
+    return _recorded(what, role=WATCH)
+
+
+def _recorded(
+    what: str, *, role: str, first: Callable[[Session], None] | None = None
+) -> Callable[[Look[Places]], View]:
     def acting(view: Look[Places]) -> View:
         @wraps(view)
         def acted(study: str, *args: Places.args, **places: Places.kwargs) -> Response:
             _refuse_huge(places)
             try:
-                with transaction(server().database, write=True) as session:
-                    taken = _seat(session, study)
-                    if not isinstance(taken, Seat):
-                        return taken
-                    _refuse_strange(taken, what)
-                    taken.act = note_act(session, taken.plan.id, taken.key, what, "", now=taken.now)
-                    return view(taken, *args, **places)
+                with ExitStack() as undone:
+                    with transaction(server().database, write=True) as session:
+                        taken = _seat(session, study)
+                        if not isinstance(taken, Seat):
+                            return taken
+                        _refuse_strange(taken, what, role)
+                        if first is not None:
+                            first(session)
+                        taken.act = note_act(session, taken.plan.id, taken.key, what, "", now=taken.now)
+                        taken.undone = undone
+                        response = view(taken, *args, **places)
+                    undone.pop_all()
             except NotDone as refusal:
+                _note_refusal(study, what, refusal.why)
                 return plain(study, "Not done", refusal.why, refusal.status)
             except InputError as error:
-                return plain(study, "Not done", "\n".join(map(str, shown_faults(error.faults))), 422)
+                why = "\n".join(map(str, shown_faults(error.faults)))
+                _note_refusal(study, what, why)
+                return plain(study, "Not done", why, 422)
+            for do in taken.when_stored:
+                do()
+            return response
 
         return acted
 
     return acting
+
+
+def _note_refusal(study: str, what: str, why: str) -> None:
+    """Write into the audit that an act was refused; nothing else of it stays."""
+    with transaction(server().database, write=True) as session:
+        taken = _seat(session, study)
+        if isinstance(taken, Seat):
+            first = why.partition("\n")[0][:MOST_REASON_CHARS]
+            note_act(session, taken.plan.id, taken.key, f"refused: {what}", first, now=taken.now)
 
 
 def _refuse_huge(places: Mapping[str, object]) -> None:
@@ -202,9 +260,14 @@ def _refuse_huge(places: Mapping[str, object]) -> None:
         raise NotFound
 
 
-def _refuse_strange(seat: Seat, what: str) -> None:
+def _refuse_strange(seat: Seat, what: str, role: str) -> None:
     """Refuse who may only look, and a form that this session was not given; raises `NotDone`."""
-    if not seat.may_act:
+    if seat.watches_until is not None:
+        raise NotDone(
+            "You signed in while nothing could be written, which lets you look only. Sign in again to do this.",
+            403,
+        )
+    if role == MANAGE and not seat.may_act:
         raise NotDone(
             f"Your key ({seat.key.name}) has the role watch, and this needs the role manage: {what}.", 403
         )
@@ -219,9 +282,9 @@ def _refuse_strange(seat: Seat, what: str) -> None:
 def _seat(session: Session, study: str) -> Seat | Response:
     """Return who has signed in, or the page for one whose session is over; raises NotFound for everybody else."""
     app = server()
-    now, token = app.now(), request.cookies.get(_cookie(), "")
+    now, token = app.now(), own_token()
     plan = find_study(session, app.plans, study) if token else None
-    known = known_session(session, plan.id, token, now=now) if plan is not None else None
+    known = _known(session, plan.id, token, now=now) if plan is not None else None
     if plan is None or known is None:
         raise NotFound
     if not known.is_open:
@@ -231,7 +294,33 @@ def _seat(session: Session, study: str) -> Seat | Response:
             "A sign-in lasts 12 hours, and ends when its key is revoked. Nothing was changed.",
             403,
         )
-    return Seat(plan=plan, session=session, key=known.holder, now=now, csrf=form_token(token))
+    return Seat(
+        plan=plan,
+        session=session,
+        key=known.holder,
+        now=now,
+        csrf=form_token(token),
+        watches_until=known.watches_until,
+    )
+
+
+def own_token() -> str:
+    """Return the token of the sign-in of the browser that asks."""
+    return request.cookies.get(_cookie(), "")
+
+
+def hide_options() -> None:
+    """Answer OPTIONS on an address of the console as every other method that has no page there: Flask would say which methods it has."""
+    if request.method == "OPTIONS" and request.path.startswith("/r/"):
+        raise NotFound
+
+
+def _known(session: Session, study: int, token: str, *, now: datetime) -> KnownSession | None:
+    """Return the session of a token, whether a table has it or the token is all there is of it."""
+    watcher = server().signer.watcher(token)
+    if watcher is None:
+        return known_session(session, study, token, now=now)
+    return known_watcher(session, study, watcher, now=now) if watcher.study == study else None
 
 
 def page(template: str, seat: Seat, *, status: int = 200, **values: object) -> Response:
@@ -261,21 +350,15 @@ def plain(study: str, heading: str, text: str, status: int) -> Response:
 
 @blueprint.get("/r/<study>")
 def enter(study: str) -> Response:
-    """Sign in by a key in the address, once: the key is in no address afterwards."""
+    """Show a form that signs in by the key in the address."""
     key = request.args.get("key", "")
     if not key:
         return _only_seated(study)
-    token = _signed_in(study, key)
-    if token is None:
-        if _tries().is_over(_visitor(), server().now()):
+    if _opened_by(study, key) is None:
+        if _is_too_often(study):
             return _too_often(study)
         raise NotFound
-    if request.headers.get("Sec-Fetch-Site", "none") in {"none", "same-origin"}:
-        return _with_cookie(_to(f"/r/{study}/"), study, token)
-    html = render_template(
-        "console/entered.html", study=study
-    )  # a strict cookie is not sent after a link of elsewhere
-    return _with_cookie(make_response(html), study, token)
+    return _entrance("console/entered.html", study, key=key)
 
 
 @watch
@@ -286,57 +369,104 @@ def _only_seated(seat: Seat) -> Response:
 @blueprint.get("/r/<study>/sign-in")
 def sign_in_form(study: str) -> Response:
     """Ask for the key, whether there is such a study or not."""
-    return make_response(render_template("console/sign_in.html", study=study, error=""))
+    return _entrance("console/sign_in.html", study, error="")
 
 
 @blueprint.post("/r/<study>/sign-in")
 def post_sign_in(study: str) -> Response:
-    """Sign in by the key that was typed in."""
+    """Sign in by the key of a form that this server gave to this browser."""
+    if not _is_own_form():
+        error = "Nobody was signed in: the form came from another page, or the browser keeps no cookies. Send it from here."
+        return _entrance("console/sign_in.html", study, error=error, status=403)
     token = _signed_in(study, request.form.get("key", "").strip())
     if token is not None:
-        return _with_cookie(_to(f"/r/{study}/"), study, token)
-    if _tries().is_over(_visitor(), server().now()):
+        return _with_cookie(_to(f"/r/{study}/"), study, _cookie(), token)
+    if _is_too_often(study):
         return _too_often(study)
     error = "This key opens no study of that name. Was it revoked, or cut when it was copied?"
-    return make_response(render_template("console/sign_in.html", study=study, error=error), 403)
+    return _entrance("console/sign_in.html", study, error=error, status=403)
 
 
 @blueprint.post("/r/<study>/sign-out")
 def post_sign_out(study: str) -> Response:
     """End the session, here and for whoever has its cookie."""
-    app, token = server(), request.cookies.get(_cookie(), "")
+    app, token = server(), own_token()
     with transaction(app.database, write=True) as session:
         seat = _seat(session, study)
-        if isinstance(seat, Seat) and hmac.compare_digest(
-            request.form.get("csrf", "").encode(), seat.csrf.encode()
+        if (
+            isinstance(seat, Seat)
+            and seat.watches_until is None
+            and hmac.compare_digest(request.form.get("csrf", "").encode(), seat.csrf.encode())
         ):
-            sign_out(session, token, now=app.now())
+            sign_out(session, seat.plan.id, token, seat.key, now=app.now())
     response = _to(f"/r/{study}/sign-in")
     response.delete_cookie(_cookie(), secure=is_https(), path=f"/r/{study}")
     return response
 
 
-def _signed_in(study: str, key: str) -> str | None:
-    """Return the token of a new session, None where the key does not open the study."""
+def _entrance(template: str, study: str, *, status: int = 200, **values: object) -> Response:
+    """Render a form that signs in, and give its browser what only this browser will send with it."""
+    before = request.cookies.get(_cookie(ENTRANCE), "")
+    token = before or server().new_token(ENTRANCE_LETTERS)
+    html = render_template(template, study=study, csrf=form_token(token), **values)
+    return _with_cookie(make_response(html, status), study, _cookie(ENTRANCE), token)
+
+
+def _is_own_form() -> bool:
+    """Say whether a form that signs in is one that this server gave to this browser."""
+    if request.headers.get("Sec-Fetch-Site", "same-origin") not in {"same-origin", "none"}:
+        return False
+    token = request.cookies.get(_cookie(ENTRANCE), "")
+    sent = request.form.get("csrf", "")
+    return token != "" and hmac.compare_digest(sent.encode(), form_token(token).encode())
+
+
+def _opened_by(study: str, key: str) -> tuple[StudyPlan, KeyHolder] | None:
+    """Return what a key opens and whose it is, None where it does not open the study."""
     app = server()
     with transaction(app.database, write=False) as session:
         plan = find_study(session, app.plans, study)
         holder = holder_of(session, plan.id, key) if plan is not None else None
-    if plan is None or holder is None:
+    return None if plan is None or holder is None else (plan, holder)
+
+
+def _signed_in(study: str, key: str) -> str | None:
+    """Return the token of a new session, None where the key does not open the study.
+
+    Where nothing can be written, as on a full disk, the session may look: else nobody could see what is wrong.
+    """
+    app, opened = server(), _opened_by(study, key)
+    if opened is None:
         return None
-    with transaction(app.database, write=True) as session:
-        return sign_in(session, plan.id, holder, now=app.now(), new_token=app.new_token)
+    plan, holder = opened
+    try:
+        with transaction(app.database, write=True) as session:
+            return sign_in(session, plan.id, holder, now=app.now(), new_token=app.new_token)
+    except (DatabaseError, sqlite3.Error) as error:
+        LOGGER.error("a sign-in was not stored: %s", type(error).__name__)  # noqa: TRY400 - the values of a row stay out
+        watcher = ConsoleWatcher(study=plan.id, key=holder.id, began_at=app.now())
+        return app.signer.watcher_token(watcher)
 
 
-def _cookie() -> str:
-    """Return the cookie's name: over HTTPS one that a browser takes over HTTPS only."""
-    return f"__Secure-{COOKIE}" if is_https() else COOKIE
+def _is_too_often(study: str) -> bool:
+    """Count a wrong key, and say whether there were too many; those that are looked at are lines of the audit."""
+    app = server()
+    if _tries().is_over(_visitor(), app.now()):
+        return True
+    with suppress(DatabaseError, sqlite3.Error), transaction(app.database, write=True) as session:
+        plan = find_study(session, app.plans, study)
+        if plan is not None:
+            note_wrong_key(session, plan.id, now=app.now())
+    return False
 
 
-def _with_cookie(response: Response, study: str, token: str) -> Response:
-    response.set_cookie(
-        _cookie(), token, path=f"/r/{study}", secure=is_https(), httponly=True, samesite="Strict"
-    )
+def _cookie(name: str = COOKIE) -> str:
+    """Return a cookie's name: over HTTPS one that a browser takes over HTTPS only."""
+    return f"__Secure-{name}" if is_https() else name
+
+
+def _with_cookie(response: Response, study: str, name: str, token: str) -> Response:
+    response.set_cookie(name, token, path=f"/r/{study}", secure=is_https(), httponly=True, samesite="Strict")
     return response
 
 

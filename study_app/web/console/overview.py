@@ -11,13 +11,13 @@ from datetime import datetime, timedelta
 from flask import Blueprint, Response, request
 
 from metrics.errors import counted
-from study_app.services.console.access import acts
+from study_app.services.console.access import acts, end_sign_in, sign_ins
 from study_app.services.console.overview import FEW, SHORTEST, Curve, Minutes, Outlook, StudyGlance
 from study_app.services.researcher.studies import pause, resume
 from study_app.store.database import room_left
 from study_app.store.models import LoadedStudy
 from study_app.web.console.figures import latest_figures
-from study_app.web.console.frame import NotDone, Seat, manage, page, watch
+from study_app.web.console.frame import NotDone, Seat, manage, own_token, page, watch
 from study_app.web.serving import server
 
 WIDTH, HEIGHT = 640, 220
@@ -220,9 +220,25 @@ def _row(seat: Seat) -> LoadedStudy:
 @blueprint.get("/r/<study>/audit")
 @watch
 def audit(seat: Seat) -> Response:
-    """List what was done in this console, and by whom."""
+    """List who is signed in, and what was done to this study, and by whom."""
     before = request.args.get("before", "")
     number = int(before) if before.isascii() and before.isdecimal() and len(before) < 10 else None
     shown = acts(seat.session, seat.plan.id, limit=LINES + 1, before=number)
-    older = shown[LINES - 1].id if len(shown) > LINES else None
-    return page("console/audit.html", seat, acts=shown[:LINES], older=older)
+    older = shown[LINES - 1].number if len(shown) > LINES else None
+    signed_in = sign_ins(seat.session, seat.plan.id, own_token(), now=seat.now)
+    return page("console/audit.html", seat, acts=shown[:LINES], older=older, signed_in=signed_in)
+
+
+@blueprint.post("/r/<study>/audit/end")
+@manage("end a sign-in")
+def post_end(seat: Seat) -> Response:
+    """End one sign-in to this console: its browser is signed out."""
+    number = request.form.get("sign_in", "")
+    known = number.isascii() and number.isdecimal() and len(number) < 10
+    ended = end_sign_in(seat.session, seat.plan.id, int(number), now=seat.now) if known else None
+    if ended is None:
+        raise NotDone(
+            "There is no such sign-in any more. Open the audit again: it lists those there are.", 409
+        )
+    seat.note(f"{ended.name}, of {ended.began_at:%Y-%m-%d %H:%M} UTC")
+    return seat.back("audit")

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 
 from flask import Blueprint, Response, request
 
+from metrics.errors import counted, plain_cell
 from study_app.protocol.steps import Step
 from study_app.services.console.people import (
     FILTERS,
@@ -26,8 +27,9 @@ from study_app.services.console.people import (
 )
 from study_app.services.console.way import MOST_SITTINGS, Sitting, sittings, way
 from study_app.store.plan import StudyPlan
-from study_app.web.console.frame import Seat, page, plain, watch
+from study_app.web.console.frame import Seat, download, page, plain, watch
 from study_app.web.serving import server
+from study_app.web.show.show import SHOW_SYSTEMS
 
 blueprint = Blueprint("people", __name__)
 ROWS = 50
@@ -129,14 +131,16 @@ def people(seat: Seat) -> Response:
 
 
 @blueprint.get("/r/<study>/people.csv")
-@watch
+@download("take the list of people")
 def people_csv(seat: Seat) -> Response:
     """Return the whole table, as it is filtered and sorted, as CSV."""
     text = io.StringIO()
     writer = csv.DictWriter(text, list(CSV), lineterminator="\n")
     writer.writeheader()
-    for line in table(seat.session, server().plans, seat.plan, asked_here(), now=seat.now, size=None).lines:
-        writer.writerow({name: cell(line) for name, cell in CSV.items()})
+    lines = table(seat.session, server().plans, seat.plan, asked_here(), now=seat.now, size=None).lines
+    for line in lines:
+        writer.writerow({name: plain_cell(str(cell(line))) for name, cell in CSV.items()})
+    seat.note(counted(len(lines), "line"))
     response = Response(text.getvalue(), mimetype="text/csv")
     response.headers["Content-Disposition"] = f'attachment; filename="{seat.plan.name}-people.csv"'
     return response
@@ -146,8 +150,8 @@ CSV: Mapping[str, Any] = {
     "number": lambda line: line.person.number,
     "worker": lambda line: line.person.pseudonym,
     "state": lambda line: line.person.state,
-    "arrived_at": lambda line: line.person.arrived_at.isoformat(timespec="milliseconds"),
-    "last_seen_at": lambda line: line.person.last_seen_at.isoformat(timespec="milliseconds"),
+    "arrived_at": lambda line: _hour(line.person.arrived_at),
+    "last_seen_at": lambda line: _hour(line.person.last_seen_at),
     "minutes": lambda line: "" if line.person.minutes is None else f"{line.person.minutes:.2f}",
     "task": lambda line: line.reached.name if line.reached else "",
     "done": lambda line: line.reached.done if line.reached else "",
@@ -165,6 +169,11 @@ CSV: Mapping[str, Any] = {
 """Column of the CSV -> its value in a line."""
 
 
+def _hour(time: datetime) -> str:
+    """Return a time rounded down to the hour: to the second it would lead back to a platform's list."""
+    return time.replace(minute=0, second=0, microsecond=0).isoformat(timespec="milliseconds")
+
+
 @blueprint.get("/r/<study>/people/<pseudonym>")
 @watch
 def person(seat: Seat, pseudonym: str) -> Response:
@@ -175,7 +184,8 @@ def person(seat: Seat, pseudonym: str) -> Response:
     if known.state == "withdrawn":
         text = "Their answers and logs are shown nowhere any more, and stand in no table."
         return plain(seat.plan.name, f"{pseudonym} took the answers back", text, 200)
-    happened = [one for one in way(seat.session, seat.plan, known.id) if one.at <= seat.now]
+    everything = way(seat.session, seat.plan, known.id, with_sides=seat.may_act)
+    happened = [one for one in everything if one.at <= seat.now]
     sort = request.args.get("of", "all")
     wanted = [one for one in happened if sort not in SORTED_BY or sort in ("all", one.sort)]
     pages = max(1, -(-len(wanted) // ROWS))
@@ -195,6 +205,7 @@ def person(seat: Seat, pseudonym: str) -> Response:
         strips=list(strips(seat.plan, drawn[:MOST_SITTINGS])),
         sittings=len(drawn),
         place=lambda step: place(seat.plan, step),
+        may_replay=lambda step: seat.may_act or step.kind not in SHOW_SYSTEMS,
     )
 
 

@@ -4,8 +4,8 @@ The page is made by the same templates as then and stands in a frame as large as
 marked, open layers are open, and the option that was picked is picked. Nothing in it can be sent, and no script runs in it.
 """
 
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Callable, Mapping
+from functools import partial, wraps
 from typing import Any
 
 import lxml.html
@@ -15,11 +15,13 @@ from lxml.html import HtmlElement
 from study_app.logs.dwell import LoggedEvent
 from study_app.logs.screen import Screen, ScreenMoment
 from study_app.services.console.facts import device_of
-from study_app.services.console.replay import past_page, story_of
+from study_app.services.console.material import is_replay_known, open_replay
+from study_app.services.console.replay import PastPage, past_page, story_of
+from study_app.store.database import transaction
 from study_app.web.console.frame import Seat, page, plain, watch
 from study_app.web.console.people import place
 from study_app.web.serving import permit, server
-from study_app.web.show.show import AS_THEY_STOOD, page_then
+from study_app.web.show.show import AS_THEY_STOOD, SHOW_SYSTEMS, page_then
 
 blueprint = Blueprint("replay", __name__)
 ADDRESS = "/r/<study>/people/<pseudonym>/replay/<key>"
@@ -38,13 +40,47 @@ STATES = {
 }
 
 
+RESULTS = (
+    "Your key ({name}) has the role watch, and this page shows what systems made: somebody who knows them sees whom the worker preferred. "
+    "It needs the role manage, and counts as a look at results."
+)
+
+
+def replayed(view: Callable[[Seat, str, PastPage], Response]) -> Callable[[Seat, str, str], Response]:
+    """Find the page of a worker that a view is about.
+
+    A page that shows what systems made is shown to a key to manage only, and once that is on record as a look at results.
+    """
+
+    @wraps(view)
+    def found(seat: Seat, pseudonym: str, key: str) -> Response:
+        past = past_page(seat.session, seat.plan.id, pseudonym, key)
+        if past is None:
+            return no_page(seat)
+        if past.step.kind in SHOW_SYSTEMS:
+            if not seat.may_act:
+                return plain(seat.plan.name, "Not shown", RESULTS.format(name=seat.key.name), 403)
+            _note_look(
+                seat, f"{pseudonym}, {place(seat.plan, past.step)}, of {past.served_at:%Y-%m-%d %H:%M:%S}"
+            )
+        return view(seat, pseudonym, past)
+
+    return found
+
+
+def _note_look(seat: Seat, what: str) -> None:
+    """Store that the holder of a key looks at a page, unless they did before: its moments and its frame are requests of their own."""
+    study = seat.plan.id
+    if not is_replay_known(seat.session, study, seat.key, what):
+        with transaction(server().database, write=True) as session:
+            open_replay(session, study, seat.key, what, now=seat.now)
+
+
 @blueprint.get(ADDRESS)
 @watch
-def replay(seat: Seat, pseudonym: str, key: str) -> Response:
+@replayed
+def replay(seat: Seat, pseudonym: str, past: PastPage) -> Response:
     """Show a page of a worker at a moment, with a slider over its time and a list of its moments."""
-    past = past_page(seat.session, seat.plan.id, pseudonym, key)
-    if past is None:
-        return no_page(seat)
     story = story_of(seat.session, past)
     moments = story.moments()
     at = request.args.get("at", _first(moments), type=int)
@@ -73,7 +109,7 @@ def replay(seat: Seat, pseudonym: str, key: str) -> Response:
         current=current,
         part=part,
         parts=parts,
-        address=seat.address(f"people/{pseudonym}/replay/{key}"),
+        address=seat.address(f"people/{pseudonym}/replay/{past.key}"),
     )
 
 
@@ -90,11 +126,11 @@ def no_page(seat: Seat) -> Response:
 
 @blueprint.get(f"{ADDRESS}/page")
 @watch
-def framed(seat: Seat, pseudonym: str, key: str) -> Response:
+@replayed
+def framed(seat: Seat, _pseudonym: str, past: PastPage) -> Response:
     """Return the worker's page itself as it stood at a moment, for the frame of the replay."""
-    past = past_page(seat.session, seat.plan.id, pseudonym, key)
-    then = None if past is None else page_then(seat.session, server().plans, past)
-    if past is None or then is None:
+    then = page_then(seat.session, server().plans, past)
+    if then is None:
         return no_page(seat)
     story = story_of(seat.session, past)
     shown, part = then
@@ -111,11 +147,9 @@ def framed(seat: Seat, pseudonym: str, key: str) -> Response:
 
 @blueprint.get(f"{ADDRESS}/moments")
 @watch
-def moments(seat: Seat, pseudonym: str, key: str) -> Response:
+@replayed
+def moments(seat: Seat, _pseudonym: str, past: PastPage) -> Response:
     """Return the moments of a page as JSON: what changes on its screen with each, for the slider."""
-    past = past_page(seat.session, seat.plan.id, pseudonym, key)
-    if past is None:
-        return no_page(seat)
     story = story_of(seat.session, past)
     return jsonify(
         moments=[_change(one) for one in story.moments()],

@@ -98,8 +98,8 @@ class PairPage:
         The day on which a historical query was asked, where that is known.
     form : str
         summary, pushes, ranking, ...: how either side is shown, see `study_app.tasks.task_kind.SideForm`.
-    help : str
-        Key of the words above a worker's first pair.
+    shows : frozenset of str
+        What of `TaskKind.optional` the words above a worker's first pair may speak of.
     left, right : ShownSide
         What `study_app.web.serving.side_html` makes HTML of.
     """
@@ -112,7 +112,7 @@ class PairPage:
     number: int
     total: int
     form: str
-    help: str
+    shows: frozenset[str]
     left: ShownSide
     right: ShownSide
     criteria: tuple[str, ...]

@@ -108,8 +108,10 @@ class IntroPage:
 
     Attributes
     ----------
-    guide : str
-        What it is called: words ``guide.NAME`` and, as its example, template ``examples/NAME.html``.
+    kind : str
+        Kind of the task: words ``guide.KIND`` and, as its example, template ``examples/KIND.html``.
+    shows : frozenset of str
+        What of `TaskKind.optional` the pages of the task have: words and example speak of nothing else.
     paragraphs : tuple of str
         The researcher's own instructions; () for prefcal's.
     example : bool
@@ -127,7 +129,8 @@ class IntroPage:
     """
 
     language: str
-    guide: str
+    kind: str
+    shows: frozenset[str]
     paragraphs: tuple[str, ...]
     example: bool
     wide: bool

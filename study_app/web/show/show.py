@@ -258,7 +258,7 @@ def pair_page(look: Look) -> PairPage:
         number=number,
         total=total,
         form=form.name,
-        help=f"{form.name}.{form.help(topic.detail)}",
+        shows=task.shows_of(topic) if task.kind.is_chosen else task.shows,
         left=left,
         right=right,
         criteria=of_form(task.entry, JudgingTask).criteria or (),  # type: ignore[type-abstract]
@@ -316,6 +316,8 @@ AS_THEY_STOOD = frozenset(
     {"intro", "search", "vote", "pair", "rate", "questions", "enrol", "stream", "useful"}
 )
 """Kinds of steps whose pages can be shown again."""
+SHOW_SYSTEMS = frozenset({"pair", "stream", "useful"})
+"""Kinds of steps whose pages show what systems made: who knows a system's runs sees which one it is."""
 
 
 def page_then(

@@ -126,26 +126,28 @@ def intro_page(look: Look) -> IntroPage:
     """Return the page before a task; after a failed try it says which answers were wrong."""
     task = look.here.task(look.step)
     stand = standing(look.session, look.here.worker, task, until=look.until)
-    return introduction(task.entry, look.language, stand, look.sent, look.error)
+    return introduction(task.entry, task.shows, look.language, stand, look.sent, look.error)
 
 
 def introduction(
     entry: TaskEntry,
+    shows: frozenset[str],
     language: str,
     stand: CheckStanding,
     sent: Mapping[str, Sequence[str]],
     error: str | None,
 ) -> IntroPage:
-    """Return the page before a task for a worker who is so far; ``sent`` and ``error`` as `Look` has them."""
+    """Return the page before a task for a worker who is so far; ``shows`` as of `TaskPlan`, ``sent`` and ``error`` as of `Look`."""
     own = (entry.instructions or "").split("\n\n") if entry.instructions != STANDARD else ()
     return IntroPage(
         language=language,
-        guide=kind_of(entry).guide(entry),
+        kind=entry.kind,
+        shows=shows,
         paragraphs=tuple(text for text in map(str.strip, own) if text),
         example=entry.example,
         wide=entry.example and kind_of(entry).page == "pair",
         example_day=EXAMPLE_DAY,
-        check=() if stand.passed else _check(check_of(entry), stand, sent),
+        check=() if stand.passed else _check(check_of(entry, shows), stand, sent),
         tries_left=stand.tries_left,
         passed=stand.passed,
         error=error,

@@ -224,6 +224,21 @@ def test_with_subtopics_the_intent_aware_measures_stand_behind_them(ranked_study
     assert measures == [*KNOWN, "IA-nDCG@10", "IA-P@10", "IA-ERR@10", "SBR@10"]
 
 
+def test_measures_by_subtopic_are_left_out_where_subtopics_cannot_be_told(plain_study, tmp_path):
+    """Whole numbers may be rounds of judging; a line says what the first line of the qrels could say."""
+    pytest.importorskip("ir_measures", reason="prefcal[measures] is not installed")
+    lines = (tmp_path / "plain.txt").read_text().splitlines()
+    rounds = [line.replace(" 0 ", f" {number % 2 + 1} ", 1) for number, line in enumerate(lines)]
+    (tmp_path / "plain.txt").write_text("\n".join(rounds) + "\n")
+    found = run_agree(plain_study)
+    assert set(found.agreement["measure"]) == set(KNOWN)
+    [note] = [note for note in found.notes if "by subtopic" in note]
+    assert (
+        "in the second field, which may be subtopics or iterations of judging; begin the file with a line"
+        in note
+    )
+
+
 def test_a_grade_above_4_leaves_err_out_with_a_line(plain_study, tmp_path):
     """The others go on."""
     pytest.importorskip("ir_measures", reason="prefcal[measures] is not installed")
@@ -260,6 +275,18 @@ def test_any_measure_can_be_added_to_lists_with_windows_too(ranked_study):
     check_differences(found, "P@5", scores_of(ranked_study[0], ["P@5"]), "P@5")
 
 
+def test_compatibility_and_other_values_of_a_parameter_need_no_extra(ranked_study, monkeypatch):
+    """Each has one name, whichever way it is written."""
+    monkeypatch.setattr("metrics.ranked.named.find_spec", lambda _: None)
+    found = added(
+        ranked_study, "Compat", "Compat(p=0.5)", "IANDCG(k=5, gains='graded')", "TIA-SBR(alpha=0.2)@5"
+    )
+    rows = found.agreement.drop_duplicates("measure").set_index("measure")
+    names = {"Compat(p=0.95)", "Compat(p=0.5)", "IA-nDCG(gains=graded)@5", "TIA-SBR(alpha=0.2)@5"}
+    assert names == set(rows.index[rows["role"] == "named"])
+    check_differences(found, "Compat(p=0.5)", scores_of(ranked_study[0], ["Compat(p=0.5)"]), "Compat(p=0.5)")
+
+
 def test_a_measure_that_is_undefined_for_a_judged_list_is_refused(ranked_study, tmp_path):
     """A score that is not there would be taken for a tie."""
     pytest.importorskip("ir_measures", reason="prefcal[measures] is not installed")
@@ -277,7 +304,7 @@ def test_a_measure_that_is_undefined_for_a_judged_list_is_refused(ranked_study, 
     ("name", "line"),
     [
         ("nDGC@10", "--measure: neither prefcal nor ir_measures has a measure 'nDGC'"),
-        ("RBP(q=1)", "--measure: RBP has no parameter 'q'"),
+        ("RBP(q=1)", "--measure: RBP(q=1): RBP has no parameter 'q'"),
         (
             "TIA-nDGC@5",
             "--measure: there is no measure 'TIA-nDGC@5' in any task; did you mean 'TIA-nDCG@10'?",

@@ -3,8 +3,11 @@
 import pandas as pd
 import pytest
 
-from calibration.agree.evidence import read_scores, scores_of_task, with_system_names
+from calibration.agree.evidence import Evidence, read_scores, scores_of_task, with_system_names
 from calibration.agree.judged_task import JudgedTask
+from calibration.agree.study import agree
+from calibration.tables.files import checked
+from calibration.tables.tables import TABLES
 from metrics.errors import InputError
 
 SCORES = "run,topic,metric,value\na,1,ndcg,0.5\na,2,ndcg,0.25\na,all,ndcg,0.375\n"
@@ -79,3 +82,71 @@ def test_every_fault_has_its_line(tmp_path, text, lines):
     assert len(found) == len(lines)
     for line, start in zip(found, lines, strict=True):
         assert line.startswith(start.format(path))
+
+
+@pytest.mark.parametrize("mean", ["all", "amean", "Average", "mean"])
+def test_what_other_tools_call_a_mean_is_no_topic(tmp_path, mean):
+    """In a file and in a frame."""
+    scores = read_scores(written(tmp_path, SCORES.replace(",all,", f",{mean},")))
+    assert scores["topic"].tolist() == ["1", "2"]
+    frame = pd.DataFrame({"run": "a", "topic": ["1", mean], "metric": "ndcg", "value": [0.5, 0.25]})
+    assert read_scores(frame)["topic"].tolist() == ["1"]
+
+
+def judged(topics):
+    """Three people prefer A on every topic."""
+    rows = [(f"w{worker}", topic) for topic in topics for worker in range(3)]
+    votes = pd.DataFrame(rows, columns=["worker", "topic"])
+    return votes.assign(task="t", pair="p", system_left="A", system_right="B", choice="left")
+
+
+def scored(topics, runs=("A", "B")):
+    rows = [(run, topic, "m", place) for topic in topics for place, run in enumerate(runs)]
+    return read_scores(pd.DataFrame(rows, columns=["run", "topic", "metric", "value"]))
+
+
+def agreement(topics, scores):
+    votes = judged(topics)
+    votes["validation_of"] = pd.NA
+    return agree(Evidence(tables={"preferences": checked(votes, TABLES["preferences"])}, scores=scores))
+
+
+@pytest.mark.parametrize(
+    ("topics", "others", "said"),
+    [
+        (
+            ["001", "002"],
+            ["1", "2"],
+            "judged are 001, 002; scored are 1, 2; name topics as the judgments do: they are texts, and",
+        ),
+        (
+            ["q1", "q2"],
+            ["AP", "P@5"],
+            "judged are q1, q2; scored are AP, P@5; name topics as the judgments do",
+        ),
+        (["1", "2"], ["1.0", "2.0"], "pandas reads 001 as 1 unless it is told dtype=str"),
+    ],
+)
+def test_topics_that_never_meet_are_named_on_both_sides(topics, others, said):
+    """In one line; nothing is scored."""
+    with pytest.raises(InputError) as caught:
+        agreement(topics, scored(others))
+    (fault,) = caught.value.faults
+    assert fault.problem.startswith("no topic is in both: judged are ")
+    assert said in str(fault)
+
+
+def test_scores_of_runs_that_nobody_judged_are_one_note():
+    """With their number; what was judged is compared."""
+    topics = [f"q{number}" for number in range(4)]
+    found = agreement(topics, scored(topics, ("A", "B", "C", "D")))
+    assert "scores: scores of 2 systems that nobody judged are left out (C, D)" in found.notes
+    assert set(found.agreement["measure"]) == {"m"}
+    assert not any("nobody judged" in note for note in agreement(topics, scored(topics)).notes)
+
+
+def test_a_system_that_was_judged_and_has_no_score_is_a_fault_beside_others():
+    """Both lists help to see which name is which."""
+    topics = ["q1", "q2"]
+    with pytest.raises(InputError, match="judged without a score: B"):
+        agreement(topics, scored(topics, ("A", "b", "c")))

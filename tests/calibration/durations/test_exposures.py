@@ -166,6 +166,16 @@ def test_visits_outside_every_follow_are_reported():
     assert "2 visits" in exposure.notes[1].sentence
 
 
+def test_visits_that_begin_before_their_follow_are_cut_there_and_reported():
+    """As when the two tables were written in different time zones."""
+    exposure = away(follows=follows(("w", "t", 10, 40)), visits=visits(("w", "t", 9, 11), ("w", "t", 20, 21)))
+
+    assert names(exposure) == ["visits_before_follow"]
+    assert exposure.notes[0].sentence.startswith(
+        "1 visit begins before its follow did; what lies before it is left out: are the times"
+    )
+
+
 def test_a_visit_that_whole_seconds_put_at_the_end_of_its_follow_is_no_fault():
     """It began half a second before, and times are in whole seconds: nothing of it is left, and nothing is wrong."""
     exposure = away(

@@ -71,6 +71,12 @@ def test_every_option_of_fit_is_explained(option):
     assert option in INDEX or option == "--output"
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_of_a_family_stands_in_the_index(page):
+    """One family a page, and an index."""
+    assert page == "calibration.md" or f"]({page})" in INDEX
+
+
 def test_the_code_runs_as_it_stands(tmp_path, monkeypatch, capsys):
     """One block after the other, in a folder with tables."""
     write_tables(study(), tmp_path / "tables")

@@ -183,6 +183,7 @@ def test_open_ends_are_printed_as_such():
     assert shown_interval((840.123, None)) == "at least 840.1"
     assert shown_interval((None, 2.0)) == "at most 2"
     assert shown_interval((None, None)) == "no interval"
+    assert shown_interval((0.0, None)) == "cannot be told"
 
 
 def test_what_was_skipped_is_one_line_that_begins_with_the_names():

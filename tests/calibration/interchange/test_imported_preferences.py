@@ -1,9 +1,12 @@
 """Preferences of other tools: what their columns and answers mean, and what is wrong with which line."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
 from calibration.interchange.preferences import ImportRules, PreferenceColumns, read_foreign_preferences
+from calibration.interchange.times import TimeRules
 from calibration.interchange.visits import visits_of_work
 from metrics.errors import InputError
 
@@ -55,7 +58,7 @@ def test_every_row_that_cannot_be_read_is_named_with_its_line(tmp_path):
     assert said[1:4] == [
         "4: A and B are both 'x'; name the two systems that were compared",
         "5: q is empty; fill it in, or remove the row",
-        "6: who is empty; fill it in, or remove the row",
+        "6: who is empty; fill it in, or remove the row, or leave --worker out if nobody knows who judged",
     ]
     assert said[4].startswith("6: best: what 'B' means")
 
@@ -74,19 +77,22 @@ TIMED_HEADER = "q,who,A,B,best,from,to"
 
 
 def test_times_are_read_in_the_format_one_says_and_give_the_seconds(tmp_path):
-    """Without a zone they are UTC, with one they become UTC."""
+    """Without a zone they are UTC, which is said; with one they become UTC."""
     found = read(
         tmp_path,
         "1,w,x,y,x,1/4/2010 18:00,1/4/2010 18:02",
         header=TIMED_HEADER,
         columns=TIMED,
-        time_format="%d/%m/%Y %H:%M",
+        times=TimeRules(time_format="%d/%m/%Y %H:%M"),
     )
     zoned = read(
         tmp_path, "1,w,x,y,x,2010-04-01T18:00:00+09:00,", header=TIMED_HEADER, columns=TIMED, language="ja"
     )
 
     assert found.preferences["decision_seconds"].tolist() == [120]
+    assert found.notes == (
+        "from and to without a time zone, read as UTC; if that is wrong, give --time-zone",
+    )
     assert found.spans["end"].iloc[0] == pd.Timestamp("2010-04-01T18:02Z")
     assert zoned.preferences["shown_at"].iloc[0] == pd.Timestamp("2010-04-01T09:00Z")
     assert zoned.preferences["decision_seconds"].isna().all()
@@ -121,6 +127,63 @@ def test_seconds_of_a_column_are_taken_and_checked(tmp_path):
     assert faults(tmp_path, "1,w,x,y,x,-1,a7", header=header, columns=columns) == [
         "2: s is -1; write seconds, 0 or more"
     ]
+
+
+SECONDS = PreferenceColumns(
+    topic="q", worker="who", left="A", right="B", choice="best", decision_seconds="rt"
+)
+
+
+def test_seconds_that_are_not_known_are_none_and_words_for_it_are_counted(tmp_path):
+    """Nobody answered, so no time was taken."""
+    found = read(
+        tmp_path,
+        "1,w,x,y,,",
+        "2,w,x,y,,null",
+        "3,w,x,y,x,12.5",
+        header="q,who,A,B,best,rt",
+        columns=SECONDS,
+    )
+
+    assert found.preferences["decision_seconds"].tolist() == [12.5]
+    assert found.unanswered == 2
+    assert found.notes == ("rt: 1 cell 'null' read as not known",)
+
+
+def test_milliseconds_for_seconds_are_a_warning_with_the_likely_cause(tmp_path):
+    """As jsPsych writes its rt; also where the name of the column says it."""
+    rows = ("1,w,x,y,x,5321", "2,w,x,y,y,4210")
+    found = read(tmp_path, *rows, header="q,who,A,B,best,rt", columns=SECONDS)
+    named = read(
+        tmp_path,
+        "1,w,x,y,x,531",
+        header="q,who,A,B,best,rtMs",
+        columns=replace(SECONDS, decision_seconds="rtMs"),
+    )
+
+    assert found.warnings == (
+        (
+            "rt: a decision takes 79.4 minutes (median), longer than people need, such as on line 2; are these milliseconds? Then it "
+            "takes 4.8 seconds: divide by 1,000"
+        ),
+    )
+    assert named.warnings == (
+        "the name of column 'rtMs' says milliseconds, and it is read as seconds; write seconds",
+    )
+
+
+def test_names_that_may_be_none_or_one_are_warnings_in_the_words_of_the_file(tmp_path):
+    """R writes NA; a form lets people type their names."""
+    found = read(tmp_path, "1,NA,x,y,x", "1,Ann,x,y,x", "2,ann,x,y,x", "2,v,X,y,y")
+
+    assert [line.partition(", such as")[0] for line in found.warnings] == [
+        "who is 'NA' on 1 row, which R, pandas, databases and spreadsheets write where nothing is known",
+        "who 'ann' differs from 'Ann' in case only",
+        "A 'X' differs from 'x' in case only",
+    ]
+    assert (
+        "such as on line 4; they count as two people; where they are one, write one name" in found.warnings[1]
+    )
 
 
 def test_ids_that_stand_twice_name_the_file(tmp_path):

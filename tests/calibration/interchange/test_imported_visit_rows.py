@@ -45,6 +45,15 @@ def test_visits_are_numbered_by_their_start_within_worker_and_topic(tmp_path):
     assert found.notes == ()
 
 
+@pytest.mark.parametrize("length", ["5e31", "9e9"])
+def test_a_length_beyond_a_life_is_a_fault(tmp_path, length):
+    """No calendar has its end."""
+    columns = VisitColumns(worker="who", topic="feed", start="from", seconds="s")
+    said = faults(tmp_path, f"w,a,{DAY}T10:00Z,{length}", header="who,feed,from,s", columns=columns)
+
+    assert said == [f"2: s is {float(length):g}; write seconds, 0 to 3155760000 (100 years)"]
+
+
 def test_a_length_in_seconds_stands_for_an_end_and_a_number_of_its_own_is_kept(tmp_path):
     """Logs differ in what they say."""
     columns = VisitColumns(worker="who", topic="feed", start="from", seconds="s", visit="n", system="run")

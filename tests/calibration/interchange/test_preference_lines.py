@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibration.interchange.plain_files import preference_lines, read_preference_lines
-from calibration.interchange.preferences import couples
 from calibration.tables.files import checked
 from calibration.tables.tables import CHOICES, TABLES
 from metrics.errors import InputError
@@ -24,9 +23,7 @@ def table(rows, **columns):
     )
     named = frame.rename(columns={"left": "system_left", "right": "system_right"})
     named["judgment"] = [f"J{number}" for number in range(1, len(frame) + 1)]
-    return checked(
-        named.assign(task="preferences", pair=list(couples(frame)), **columns), TABLES["preferences"]
-    )
+    return checked(named.assign(task="preferences", **columns), TABLES["preferences"])
 
 
 def read(tmp_path, text, **options):
@@ -54,6 +51,140 @@ def test_a_line_says_topic_a_b_worker_and_choice(tmp_path):
         ["q2", "x", "w", "equally_good"],
     ]
     assert set(found["task"]) == {"t"}
+
+
+WINNER_OR_WORKER = "say which: --columns topic,left,right,winner or --columns topic,left,right,worker"
+OTHER_CODES = "say --columns topic,left,right,worker if it is the worker; prefcal import reads choices of any words from a CSV with a header"
+NAME_OTHER = "name a file with lines of topic a b worker choice"
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        (
+            "q d1 d2 d2\nq d3 d1 d3\n",
+            "four fields; the fourth is one of the two systems on every line, so it may be the winner, not a worker; "
+            + WINNER_OR_WORKER,
+        ),
+        (
+            "q d1 d2 d2\nq d3 d1 =\n",
+            "four fields; the fourth is one of the two systems on 1 of 2 lines, so it may be the winner, not a worker; "
+            + WINNER_OR_WORKER,
+        ),
+        (
+            "q x y a\nq x y b\n",
+            "four fields; the fourth is a choice on every line, and no field says who judged; say so: --columns topic,left,right,choice",
+        ),
+        (
+            "q x y 1\nq x z 2\n",
+            "four fields; the fourth is a number on every line, so it may be a choice, a grade or a score, not a worker; "
+            + OTHER_CODES,
+        ),
+        (
+            "q x y Left\nq x z right\n",
+            "four fields; the fourth is a word such as left, tie or first, so it may be a choice, a grade or a score, not a worker; "
+            + OTHER_CODES,
+        ),
+        (
+            "q 0 d1 1\nq 0 d2 0\n",
+            "the second field is 0 on every line: these are judgments of documents (qrels); " + NAME_OTHER,
+        ),
+        (
+            "q Q0 d1 w\n",
+            "the second field is Q0 on every line: these are judgments of documents (qrels); " + NAME_OTHER,
+        ),
+        (
+            "MB1 624 1438000000 tag\n",
+            "the third field is a time on every line: this is a run of push notifications; " + NAME_OTHER,
+        ),
+        (
+            "q a 3 1\nq b 4 0\n",
+            "four fields; the fourth is a number on every line, so it may be a choice, a grade or a score, not a worker; "
+            + OTHER_CODES,
+        ),
+        (
+            "q x y w x\nq y x w x\n",
+            (
+                "five fields; the fifth is one of the two systems on every line, so it may be the winner; say so: --columns "
+                "topic,left,right,worker,winner"
+            ),
+        ),
+        (
+            "q b a w a\n",
+            (
+                "the choice 'a' is also the system on the other side; say which: --columns topic,left,right,worker,choice or "
+                "--columns topic,left,right,worker,winner"
+            ),
+        ),
+    ],
+)
+def test_what_the_fields_are_is_asked_where_the_values_leave_it_open(tmp_path, text, fault):
+    """Lines of other tools with as many fields: 5,574 votes of a public file were read as their opposite."""
+    with pytest.raises(InputError) as raised:
+        read(tmp_path, text)
+
+    assert [str(told).split("lines.txt:1: ")[1] for told in raised.value.faults] == [fault]
+
+
+@pytest.mark.parametrize(
+    ("columns", "line", "expected"),
+    [
+        ("topic,left,right,winner", "q x y y", ["q", "x", "y", "right"]),
+        ("topic,left,right,winner", "q x y =", ["q", "x", "y", "equally_good"]),
+        ("topic,a,b,choice", "q x y b", ["q", "x", "y", "right"]),
+        ("topic,left,right", "q x y", ["q", "x", "y", "left"]),
+        ("worker,topic,left,right,winner", "w q b a a", ["q", "b", "a", "right"]),
+        ("topic,left,right,worker", "q x y x", ["q", "x", "y", "left"]),
+        ("topic,left,right,worker,choice", "q b a w a", ["q", "b", "a", "left"]),
+    ],
+)
+@pytest.mark.parametrize("said", ["option", "header"])
+def test_columns_are_said_by_an_option_or_by_a_header(tmp_path, columns, line, expected, said):
+    """Then nothing is asked; without a worker who judged is not known."""
+    names = columns.split(",")
+    found = (
+        read(tmp_path, line, columns=names)
+        if said == "option"
+        else read(tmp_path, f"{' '.join(names)}\n{line}\n")
+    )
+    assert found[["topic", "system_left", "system_right", "choice"]].to_numpy().tolist() == [expected]
+    assert found["worker"].notna().all() == ("worker" in names)
+
+
+@pytest.mark.parametrize(
+    ("columns", "problem"),
+    [
+        ("topic,left,right,votes", "there is no column 'votes'"),
+        ("topic,left,winner", "there is no right among the columns"),
+        ("topic,left,right,left", "a column is named twice"),
+        ("topic,left,right,winner,choice", "winner and choice are one thing"),
+    ],
+)
+def test_columns_that_say_too_little_are_refused(tmp_path, columns, problem):
+    """Before a line is read."""
+    with pytest.raises(InputError, match=problem):
+        read(tmp_path, "q x y x\n", columns=columns.split(","))
+
+
+def test_a_winner_that_is_neither_system_is_a_fault(tmp_path):
+    """And so is a line with another number of fields than columns."""
+    with pytest.raises(InputError) as raised:
+        read(tmp_path, "q x y z\nq x y\n", columns=("topic", "left", "right", "winner"))
+    assert [str(told).split("lines.txt:")[1] for told in raised.value.faults] == [
+        "1: the winner is 'z'; write one of =, equally_good, equally_bad, x, y",
+        "2: 4 fields expected, got 3; write topic, left, right, winner, separated by tabs",
+    ]
+
+
+def test_winners_of_a_public_file_are_read_as_they_are(shared):
+    """TREC CAsT 2019: of 3,743 lines each names its winner."""
+    path = shared / "data/cast-2019/local.pref.gz"
+    with pytest.raises(InputError, match="so it may be the winner, not a worker"):
+        read_preference_lines(path)
+    found = read_preference_lines(path, columns=("topic", "left", "right", "winner"))
+    wins = found["choice"].value_counts()
+    assert wins.sum() == 3743
+    assert wins["right"] > 1000
 
 
 def test_four_fields_in_all_lines_say_that_a_is_preferred(tmp_path):

@@ -27,7 +27,7 @@ def test_what_trec_eval_prints_is_read(tmp_path):
     """Metrics are filled up with blanks; runid is a name and no score."""
     path = tmp_path / "a.b.eval"
     path.write_text(PRINTED)
-    found = read_trec_eval(path)
+    found, notes = read_trec_eval(path)
 
     assert found.to_numpy().tolist() == [
         ["indri", "all", "num_q", 2.0],
@@ -35,7 +35,8 @@ def test_what_trec_eval_prints_is_read(tmp_path):
         ["indri", "302", "map", 0.75],
         ["indri", "all", "map", 0.5],
     ]
-    assert set(read_trec_eval(path, "mine")["run"]) == {"mine"}
+    assert notes == ()
+    assert set(read_trec_eval(path, "mine")[0]["run"]) == {"mine"}
 
 
 def test_without_a_runid_the_file_names_the_run_and_blanks_separate(tmp_path):
@@ -43,7 +44,7 @@ def test_without_a_runid_the_file_names_the_run_and_blanks_separate(tmp_path):
     path = tmp_path / "bm25.eval.txt"
     path.write_text("ndcg 301 1e-3\n\n")
 
-    assert read_trec_eval(path).to_numpy().tolist() == [["bm25", "301", "ndcg", 0.001]]
+    assert read_trec_eval(path)[0].to_numpy().tolist() == [["bm25", "301", "ndcg", 0.001]]
 
 
 def test_every_wrong_line_of_every_file_is_named(tmp_path):
@@ -59,7 +60,7 @@ def test_every_wrong_line_of_every_file_is_named(tmp_path):
     assert [line.removeprefix(f"{tmp_path}/") for line in said] == [
         "bad:1: 3 columns expected, got 2; write metric, topic, value",
         "bad:2: the value 'high' is no number; write a decimal number such as 0.25",
-        "bad:4: map of 302 stands in line 3 too; keep one of them, and give one file per run",
+        "bad:4: the same run, topic and metric as line 3; keep one of the two rows, and give one file per run",
         "empty:1: no score; write lines of metric, topic, value",
         f"other:1: the run 'r' is in {one} too; name it: RUN=FILE",
     ]
@@ -85,7 +86,7 @@ def test_scores_come_back_from_trec_evals_columns(tmp_path):
         path.write_text(text)
         files[path] = None
 
-    back = read_trec_evals(files)
+    back, _ = read_trec_evals(files)
     keys = ["run", "topic", "metric"]
 
     assert texts["r 1"].splitlines()[-1] == "M@1500                \tall\t0.3333333333333"
@@ -115,5 +116,5 @@ def test_the_long_csv_is_read_with_its_totals(tmp_path):
     assert read_long_scores(path)["topic"].tolist() == ["all", "1"]
     assert [line.split(":", 1)[1] for line in messages(lambda: read_long_scores(wrong))] == [
         "2: topic is empty; fill it in, or remove the row",
-        "3: value 'much' is no number; write a decimal number such as 0.25",
+        "3: value is no finite number: 'much'; write a decimal number such as 2.5",
     ]

@@ -12,6 +12,7 @@ import pytest
 from calibration.plan.agreement import AgreementDesign
 from calibration.plan.search import Wish, plan, plan_row
 from calibration.plan.simulation import NOTHING, Outcome
+from metrics.errors import InputError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +24,11 @@ class SquareRoot:
     most: int = 10**6
     log_scale = False
     truth = 1.0
+
+    varies = ("number",)
+
+    def ready(self):
+        return self
 
     def size(self, vary):
         return getattr(self, vary)
@@ -204,3 +210,69 @@ def test_a_cluster_whose_worker_is_killed_gives_the_same_plan():
     pd.testing.assert_frame_equal(
         found.frame(), plan(design, "queries", wish, studies=100).frame(), check_exact=True
     )
+
+
+DESIGN = AgreementDesign(queries=4, pairs=3, workers=10, true=0.7)
+
+
+def test_a_plan_searches_the_measure_of_its_design_itself():
+    """Without that the first study ended in a NaN."""
+    planned = plan(DESIGN, "queries", studies=5)
+    searched = plan(DESIGN.searched(), "queries", Wish(), studies=5)
+
+    pd.testing.assert_frame_equal(planned.frame(), searched.frame())
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (
+            {"vary": "quries"},
+            "'quries' is no size of AgreementDesign; use one of queries, pairs, workers",
+        ),
+        (
+            {"design": replace(DESIGN, workers=0)},
+            "AgreementDesign: workers is 0; give a whole number, 1 or more",
+        ),
+        (
+            {"design": replace(DESIGN, pairs=2.5)},
+            "AgreementDesign: pairs is 2.5; give a whole number, 1 or more",
+        ),
+        (
+            {"design": replace(DESIGN, queries="4")},
+            "AgreementDesign: queries is '4'; give a whole number, 1 or more",
+        ),
+        (
+            {"design": 12},
+            "12 is no design of a study; give one, such as AgreementDesign(queries=12, pairs=21, workers=10, true=0.75)",
+        ),
+        ({"wish": 0.1}, "0.1 is no Wish; give one, such as Wish(width=0.1) or Wish(power=0.8)"),
+        ({"studies": 0}, "studies is 0; give a whole number, 1 or more; 200 is usual"),
+    ],
+)
+def test_what_cannot_be_planned_is_one_sentence(given, sentence):
+    """No trace out of a simulation."""
+    asked = {"design": DESIGN, "vary": "queries", "wish": Wish(), "studies": 5} | given
+    with pytest.raises(InputError) as raised:
+        plan(asked.pop("design"), asked.pop("vary"), asked.pop("wish"), **asked)
+
+    assert str(raised.value) == sentence
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"width": 0.1, "power": 0.8}, "a wish has a width or a power, and not both; plan once for each"),
+        ({"width": -0.1}, "Wish: width is -0.1; give a number above 0"),
+        ({"width": "wide"}, "Wish: width is 'wide'; give a number above 0"),
+        ({"power": 80}, "Wish: power is 80; give a share between 0 and 1"),
+        ({"power": float("nan")}, "Wish: power is nan; give a share between 0 and 1"),
+        ({"width": 0.1, "sure": 0}, "Wish: sure is 0; give a share between 0 and 1"),
+    ],
+)
+def test_a_wish_that_is_none_is_one_sentence(given, sentence):
+    """Both together were one of them, in silence."""
+    with pytest.raises(InputError) as raised:
+        Wish(**given)
+
+    assert str(raised.value) == sentence

@@ -7,12 +7,11 @@ import pandas as pd
 import pytest
 
 import prefcal
-from calibration.rank.crossed import Errors, certainly_above, rank_ranges
+from calibration.rank.crossed import above_at_once, rank_ranges
 from calibration.rank.folder import DUEL_COLUMNS, RANKING_COLUMNS, read_ranking
-from calibration.rank.judgments import JudgedSystems, duels, tasks_judged, win_rates
+from calibration.rank.judgments import JudgedSystems, tasks_judged, win_rates
 from calibration.rank.ranking import rank_systems
 from calibration.rank.worths import fit_worths, no_worths
-from metrics.agreement.people import crossing
 from metrics.errors import InputError
 
 PUDDING = """1 2 19 22 16
@@ -129,31 +128,13 @@ def test_every_topic_and_every_opponent_weighs_the_same_whatever_it_was_judged()
     assert tuple(ranking.loc["a", ["topics", "judgments"]]) == (2, 9)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_errors_are_those_of_the_two_way_variance_of_agreement(seed):
-    """Of every win rate and every duel, as `Crossing.error` has them one by one; as covariances too."""
-    study = drawn(seed)
-    for shares in (win_rates(study), duels(study).shares):
-        influence = shares.influence
-        errors = influence.variances().errors()
-        together = influence.covariances().of_one_each().errors()
-        for k in range(len(shares.value)):
-            m, place = np.nonzero(influence.estimate == k)
-            own = crossing(pd.factorize(study.topic[place])[0], pd.factorize(study.worker[place])[0]).error(
-                influence.error[m, place], influence.weight[m, place]
-            )
-            for found in (errors, together):
-                assert found.standard_error[k] == pytest.approx(own.standard_error)
-                assert found.df[k] == pytest.approx(own.df)
-
-
 def test_the_error_of_a_difference_is_that_of_its_own_influence():
     """Of two systems, the difference of win rates is twice the first less 1, so its error is twice as large."""
     shares = win_rates(drawn(1, systems=2))
     both = shares.influence.covariances()
 
     differences = both.of_differences().errors().standard_error
-    assert differences[0, 1] == pytest.approx(2 * both.of_one_each().errors().standard_error[0])
+    assert differences[0, 1] == pytest.approx(2 * both.of_each().errors().standard_error[0])
 
 
 def test_ranks_are_those_of_every_order_that_the_certain_differences_allow():
@@ -161,8 +142,7 @@ def test_ranks_are_those_of_every_order_that_the_certain_differences_allow():
     rng = np.random.default_rng(5)
     for _ in range(20):
         value = rng.normal(size=5)
-        errors = Errors(standard_error=np.full((5, 5), 0.3), df=np.full((5, 5), 30.0))
-        above = certainly_above(value, errors, 0.95)
+        above = above_at_once(value, np.full((5, 5), 0.6))
         orders = [
             order
             for order in itertools.permutations(range(5))
@@ -240,7 +220,7 @@ def test_with_one_topic_nothing_has_an_interval_and_all_ranks_are_open():
 
     assert ranking.ranking[["win_low", "worth_low"]].isna().all(axis=None)
     assert ranking.ranking[["rank_low", "rank_high"]].to_numpy().tolist() == [[1, 2], [1, 2]]
-    assert "t: only one topic was judged, so nothing has an interval" in ranking.notes
+    assert ranking.too_few["t"].startswith("1 topic was judged: too few to say who is ahead (four are needed")
 
 
 @pytest.mark.seeds

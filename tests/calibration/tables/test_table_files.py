@@ -188,7 +188,11 @@ def test_no_row_of_a_csv_is_ever_dropped_in_silence(rows, folder):
         (SEARCHES + "w,,1\n", "searches.csv:2: topic is empty; fill it in, or remove the row"),
         (
             SEARCHES + "w,q,nan\n",
-            "searches.csv:2: seconds: 'nan' is no number; write a finite number with a decimal point",
+            "searches.csv:2: seconds: 'nan' is no number; leave the cell empty where nothing is known",
+        ),
+        (
+            SEARCHES + "w,q,inf\n",
+            "searches.csv:2: seconds: 'inf' is no number; write a finite number with a decimal point",
         ),
         (SEARCHES + "w,q,-1\n", "searches.csv:2: seconds: -1 is out of range; write at least 0"),
     ],

@@ -170,3 +170,34 @@ def test_a_cell_with_nothing_but_space_is_empty(cell):
     with pytest.raises(InputError) as refused:
         checked(votes, TABLES["intent_votes"])
     assert [(fault.line, fault.problem) for fault in refused.value.faults] == [(3, "worker is empty")]
+
+
+@pytest.mark.parametrize("compact", [(), ("preferences",)])
+def test_ids_of_pairs_are_made_where_a_table_has_none(tmp_path, compact):
+    """They say nothing that topic and systems do not; the couple is one whatever the sides."""
+    (tmp_path / "preferences.csv").write_text(
+        "worker,task,topic,system_left,system_right,choice\nv,t,q,B,A,left\nw,t,q,A,B,right\nw,t,r,A,B,left\n"
+    )
+    preferences = read_tables(tmp_path, compact=compact)["preferences"]
+
+    assert preferences["pair"].tolist() == ["q/A/B", "q/A/B", "r/A/B"]
+    assert (preferences["pair"].dtype == "category") == bool(compact)
+
+
+def test_visits_are_numbered_where_a_table_does_not(tmp_path):
+    """By their start, whatever the order of the rows."""
+    rows = [
+        "w,q,2026-03-01T10:00:00Z,2026-03-01T10:01:00Z,left",
+        "w,q,2026-03-01T09:00:00Z,2026-03-01T09:01:00Z,left",
+    ]
+    (tmp_path / "visits.csv").write_text("\n".join(["worker,topic,start,end,end_reason", *rows, ""]))
+
+    assert read_tables(tmp_path)["visits"]["visit"].tolist() == [2, 1]
+
+
+def test_an_id_that_is_missing_on_some_rows_only_is_a_fault(tmp_path):
+    (tmp_path / "preferences.csv").write_text(
+        "worker,task,topic,pair,system_left,system_right,choice\nw,t,q,p,A,B,left\nw,t,q,,A,B,left\n"
+    )
+    with pytest.raises(InputError, match=r"preferences.csv:3: pair is empty; fill it in, or remove the row"):
+        read_tables(tmp_path)

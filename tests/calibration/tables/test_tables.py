@@ -10,14 +10,14 @@ from metrics.errors import InputError
 
 REQUIRED = {
     "workers": "worker",
-    "preferences": "worker task topic pair system_left system_right choice",
+    "preferences": "task topic system_left system_right choice",
     "intents": "topic intent",
     "intent_votes": "worker topic intent",
     "importance": "worker topic intent iunit rating",
     "searches": "worker topic seconds",
     "answers": "worker question value",
     "follows": "worker topic started_at ended_at",
-    "visits": "worker topic visit start end end_reason",
+    "visits": "worker topic start end end_reason",
     "prompts": "worker topic sent_at",
     "activity": "worker topic page at kind",
     "reads": "worker topic page item kind words dwell_seconds",

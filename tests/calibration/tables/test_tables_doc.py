@@ -26,6 +26,7 @@ def remarks(column: Column) -> str:
                 " / ".join(f"`{choice}`" for choice in column.choices),
                 bounds,
                 "may be empty" if column.blank else "",
+                "filled in all rows or in none" if column.all_or_none else "",
             ],
         )
     )

@@ -92,6 +92,22 @@ def test_tau_b_is_scipys(pairs):
     assert kendall_tau_b(x, y) == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12, nan_ok=True)
 
 
+@pytest.mark.parametrize("digits", [0, 1, 6])
+def test_tau_b_of_many_systems_is_scipys_too(digits):
+    """Past what every two systems are compared for; with ties, in another order, and undefined where all are equal."""
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=700).round(digits)
+    y = (x + rng.normal(size=700)).round(digits)
+    found = kendall_tau_b(x, y)
+    assert found == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12)
+    assert found == pytest.approx(kendall_tau_b(x[::-1], y[::-1]), abs=1e-12)
+    series = pd.Series(y, index=[f"s{n}" for n in range(700)])
+    assert kendall_tau_b(pd.Series(x, index=series.index), series[::-1]) == found
+    assert math.isnan(kendall_tau_b(x, np.zeros(700)))
+    with pytest.raises(ValueError, match="NaN"):
+        kendall_tau_b(x, np.full(700, np.nan))
+
+
 @given(coarse_scores)
 def test_tau_ap_b_by_loops(pairs):
     """Each half, written as the sentence that defines it."""

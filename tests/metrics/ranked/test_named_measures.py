@@ -5,7 +5,18 @@ import math
 import pytest
 
 from metrics.errors import InputError
-from metrics.ranked import IANDCG, IAP, TIAAP, RankedCollection, RankedRun, score_ranked
+from metrics.ranked import (
+    IANDCG,
+    IAP,
+    RBP,
+    TIAAP,
+    TIANDCG,
+    TIASBR,
+    Compat,
+    RankedCollection,
+    RankedRun,
+    score_ranked,
+)
 from metrics.ranked import named as module
 from metrics.ranked.named import in_their_notation, ranked_measure
 from metrics.registry import all_measures
@@ -139,7 +150,17 @@ def test_a_measure_that_a_tool_leaves_undefined_is_not_a_number():
 
 @pytest.mark.parametrize(
     ("text", "found"),
-    [("IA-P@5", IAP(k=5)), ("IANDCG(k=5)", IANDCG(k=5)), ("TIA-AP", TIAAP())],
+    [
+        ("IA-P@5", IAP(k=5)),
+        ("IANDCG(k=5)", IANDCG(k=5)),
+        ("TIA-AP", TIAAP()),
+        ("IA-nDCG(gains=graded)@5", IANDCG(k=5, gains="graded")),
+        ("TIA-nDCG(gains='graded', renorm=True)@5", TIANDCG(k=5, gains="graded", renorm=True)),
+        ("TIA-SBR(alpha=0.2,covered=any)@3", TIASBR(k=3, alpha=0.2, covered="any")),
+        ("RBP@5", RBP(k=5)),
+        ("Compat(p=0.8)", Compat(p=0.8)),
+        ("Compat(p=0.8,normalize=False)", Compat(p=0.8, normalize=False)),
+    ],
 )
 def test_a_name_that_the_package_has_is_its_own_measure(text, found):
     """As it prints, or as tables call it."""
@@ -149,7 +170,7 @@ def test_a_name_that_the_package_has_is_its_own_measure(text, found):
 def test_no_measure_of_ir_measures_is_called_like_one_of_the_package():
     """So nobody gets another one than they name."""
     own = {*all_measures(), *(cls.name for cls in all_measures().values())}
-    assert own & {*ir_measures.measures.registry} == {"RBP"}  # which is the same measure there
+    assert own & {*ir_measures.measures.registry} == {"RBP", "Compat"}  # which are the same measures there
 
 
 @pytest.mark.parametrize(
@@ -183,6 +204,10 @@ def test_a_measure_is_called_as_ir_measures_does_and_with_its_persistence(text, 
         ("ERR@x", "'ERR@x' is not a measure; write it like nDCG@10"),
         ("BPM(rel=1)", "BPM has no parameter 'rel'"),
         ("SBR(k=0)", "k must be 1 or more"),
+        ("IA-nDCG(gains=best)@10", "gains must be 'binary' or 'graded', got 'best'"),
+        ("IA-nDCG(gain=graded)@10", "IA-nDCG has no parameter 'gain'; known are k, gains"),
+        ("Compat@10", "Compat has no parameter 'k'; known are p, normalize"),
+        ("Compat(p=1)", "p must be from 0 to below 1"),
     ],
 )
 def test_what_is_no_measure_is_said_with_the_cure(text, line):

@@ -213,8 +213,8 @@ def test_a_document_twice_in_a_list_is_refused():
         run_of("d1", "n", "d1")
 
 
-def test_columns_show_the_depth_alone():
-    """Stable for scripts; variants need labels."""
+def test_columns_show_the_depth_and_what_is_not_the_default():
+    """Stable for scripts, and no two numbers have one name."""
     columns = [one.column for one in DEFAULTS]
     assert columns == [
         *("TIA-P@10", "TIA-nDCG@10", "TIA-ERR@10", "TIA-AP", "T-SBR@10", "TIA-SBR@10"),
@@ -222,8 +222,14 @@ def test_columns_show_the_depth_alone():
     ]
     assert TIAAP(k=5).column == "TIA-AP@5"
     assert repr(TIANDCG(k=5, gains="graded")) == "TIANDCG(k=5, gains='graded')"
-    with pytest.raises(ValueError, match="both printed as TIA-ERR@10"):
-        ranked_scores(example(), [], [TIAERR(), TIAERR(err="half")])
+    assert IANDCG(gains="graded").column == "IA-nDCG(gains=graded)@10"
+    assert TIANDCG(k=5, reading="text", gains="graded").column == "TIA-nDCG(gains=graded,reading=text)@5"
+    assert TIANDCG(renorm=True).column == "TIA-nDCG(renorm=True)@10"
+    assert TIAERR(err="half").column == "TIA-ERR(err=half)@10"
+    assert TSBR(covered="any").column == "T-SBR(covered=any)@10"
+    assert TIASBR(alpha=0.2).column == "TIA-SBR(alpha=0.2)@10"
+    scores = ranked_scores(example(), [run_of("d1")], [TIAERR(), TIAERR(err="half")])
+    assert {one.metric for one in scores} == {"TIA-ERR@10", "TIA-ERR(err=half)@10"}
 
 
 @pytest.mark.parametrize(

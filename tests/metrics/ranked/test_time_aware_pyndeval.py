@@ -75,8 +75,8 @@ def test_half_err_is_ndevals_at_alpha_one_half_but_for_the_scale(grades, documen
     scale = 0.5 * sum(0.5 ** (rank - 1) / rank for rank in range(1, k + 1))
     found = ours(grades, documents, [IAERR(k=k, err="half"), TIAERR(k=k, err="half")])
     wanted = scale * ndeval(grades, documents, alpha=0.5)[f"ERR-IA@{k}"]
-    same(found[f"IA-ERR@{k}"], wanted)
-    same(found[f"TIA-ERR@{k}"], wanted)
+    same(found[f"IA-ERR(err=half)@{k}"], wanted)
+    same(found[f"TIA-ERR(err=half)@{k}"], wanted)
 
 
 @given(judged, lists.filter(bool), st.sampled_from(DEPTHS))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from metrics.errors import InputError
 from metrics.push.streams import Created, days_between
 from metrics.readers.push import read_push_collection, read_push_run
+from tests.metrics.fault_places import is_placed
 from tests.metrics.push_files import CLUSTERS_2015, CLUSTERS_2016, EPOCHS, QRELS, RUN, write_push
 
 FILES = {"qrels": "qrels.txt", "clusters": "clusters.json", "epochs": "epochs.txt"}
@@ -248,7 +249,7 @@ def test_any_bytes_give_judgments_or_one_clean_error(tmp_path_factory, qrels, ep
     folder = tmp_path_factory.mktemp("push")
     write_push(folder, qrels=qrels, epochs=epochs, clusters=clusters)
     found = read_or_faults(lambda: read(folder))
-    assert all(fault.path and fault.cure for fault in found) if isinstance(found, tuple) else found.gains
+    assert all(map(is_placed, found)) if isinstance(found, tuple) else found.gains
 
 
 @given(contents)
@@ -257,7 +258,7 @@ def test_any_bytes_give_a_run_or_one_clean_error(tmp_path_factory, content):
     folder = tmp_path_factory.mktemp("push")
     write_push(folder, run=content)
     found = read_or_faults(lambda: read_push_run(folder / "run.txt"))
-    assert all(fault.path for fault in found) if isinstance(found, tuple) else found.name == "run"
+    assert all(map(is_placed, found)) if isinstance(found, tuple) else found.name == "run"
 
 
 def test_the_judgments_of_a_whole_track_are_read(shared):

@@ -87,3 +87,34 @@ def test_any_bytes_give_values_or_one_clean_error(tmp_path_factory, content, rea
     path.write_bytes(content)
     with suppress(InputError):
         read(path)
+
+
+def test_topics_and_texts_may_be_json_lines(tmp_path):
+    """BEIR's queries and corpus, and the topics of tracks."""
+    path = tmp_path / "given.jsonl"
+    path.write_text(
+        '{"_id": "q1", "text": "a  query", "metadata": {}}\n\n{"id": 2, "narrative": "I want\\nto know"}\n'
+    )
+    assert {name: topic.text for name, topic in read_ranked_topics(path).items()} == {
+        "q1": "a query",
+        "2": "I want to know",
+    }
+    path.write_text('[{"_id": "d1", "title": "T", "text": "x"}, {"docid": "d2", "title": "alone"}]')
+    found = read_document_texts(path)
+    assert {name: (one.title, one.text) for name, one in found.items()} == {
+        "d1": ("T", "x"),
+        "d2": ("", "alone"),
+    }
+
+
+def test_json_lines_without_an_id_or_a_text_are_faults(tmp_path):
+    """Each with its members."""
+    path = tmp_path / "given.jsonl"
+    path.write_text('{"text": "x"}\n{"_id": "a", "text": "x"}\nno\n{"_id": "a", "text": "y"}\n')
+    with pytest.raises(InputError) as raised:
+        read_document_texts(path)
+    assert [str(fault).partition("given.jsonl:")[2] for fault in raised.value.faults] == [
+        '1: no id and text: this has text; write {"_id": ID, "text": TEXT} on one line',
+        '3: the line is not JSON; write {"_id": ID, "text": TEXT} on one line',
+        "4: document a stands twice; delete one of the two lines",
+    ]

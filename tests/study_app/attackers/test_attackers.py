@@ -20,6 +20,7 @@ from tests.study_app.conftest import Campaign
 from tests.study_app.every_task import every_task, write_every_task
 from tests.study_app.prefcal_command import run_here
 from tests.study_app.small_study import pairs_task, votes_task
+from tests.study_app.web.console.console_client import sign_in
 
 NUMBERS = ("0", "1", "2", "99", "9" * 30)
 FOLLOWING = {"stream", "away", "useful"}
@@ -297,7 +298,7 @@ def test_the_researchers_page_has_no_key_that_is_empty(study):
     [(key,)] = study.rows(
         Setting.__table__.select().with_only_columns(Setting.value).where(Setting.name == "researcher_key")
     )
-    assert client.get(f"/r/every?key={key}").status_code == 303
+    assert sign_in(client, "every", key).status_code == 303
     client = study.app.test_client()
     wrong = [
         client.get(path)

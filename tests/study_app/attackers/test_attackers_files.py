@@ -2,11 +2,13 @@
 
 import csv
 import gzip
+import io
+import re
 from decimal import Decimal
 
 import pytest
 
-from metrics.errors import Fault, FaultLog, InputError, plain_cell, printable
+from metrics.errors import FORMULA, Fault, FaultLog, InputError, plain_cell, printable
 from metrics.readers import lines
 from metrics.readers.columns import read_csv_columns
 from metrics.readers.texts import read_profiles
@@ -16,6 +18,7 @@ from study_app.estimate.content import read_whole_study
 from study_app.report.drawing.look import read_look
 from study_app.services.console.payments import bonus_lines
 from study_app.study.file import read_study_file
+from study_app.study.yaml_values import parsed_yaml
 from study_app.tasks.kinds import KINDS
 from tests.study_app.every_task import write_every_task
 from tests.study_app.prefcal_command import run_apart, run_here
@@ -60,11 +63,44 @@ def test_no_yaml_runs_crashes_or_explodes(tmp_path, monkeypatch, read, name):
     assert not (tmp_path / "pwned").exists()
 
 
-def test_the_line_of_an_impossible_value_is_named(tmp_path):
+BASE_60 = ":".join(["59"] * 900)
+ODD_VALUES = ["1:30", "190:20:30", "1:30.5", BASE_60, f"{BASE_60}.5", f"1:{BASE_60}:{BASE_60}", "9" * 5000]
+ODD_VALUES += ["010", "0x1F", "-0x_", "+0b_", "1_000", "2026-99-99", "2026-03-01", "yes", "no", "on", "="]
+
+
+@pytest.mark.parametrize("value", ODD_VALUES)
+def test_a_value_without_quotes_is_what_it_says(tmp_path, value):
+    """Not a number of base 60 or 8, a truth or a date, as old YAML has it: a text where there is one, else a plain fault."""
+    path = tmp_path / "study.yaml"
+    path.write_text(
+        f"study: small\ntitle: {value}\nconsent: a\ntasks:\n  - kind: questions\n    seed: {value}\n"
+    )
+    with pytest.raises(InputError) as error:
+        read_study_file(path, KINDS)
+    lines = [str(fault) for fault in error.value.faults]
+    assert [line for line in lines if ":2:" in line] == []
+    assert parsed_yaml(f"a: {value}") == {"a": value}
+    path.write_text(f"study: small\ntitle: a\nseed: {value}\nconsent: a\ntasks: []\n")
+    with pytest.raises(InputError) as error:
+        read_study_file(path, KINDS)
+    assert any(
+        f"study.yaml:3: seed must be a whole number, got '{value[:20]}" in str(fault)
+        for fault in error.value.faults
+    )
+
+
+@pytest.mark.parametrize("value", ["!!int x", "!!float x", "!!bool x", "!!int 1:30", "!!int {a: b}"])
+def test_the_line_of_an_impossible_value_is_named(tmp_path, value):
     """YAML itself says only what is wrong with it."""
-    (tmp_path / "study.yaml").write_text("study: small\ntasks:\n  - kind: questions\n    seed: 2026-99-99\n")
-    with pytest.raises(InputError, match=r"study\.yaml:4: a number or date that cannot be one"):
+    (tmp_path / "study.yaml").write_text(f"study: small\ntasks:\n  - kind: questions\n    seed: {value}\n")
+    with pytest.raises(InputError, match=r"study\.yaml:4: not YAML: .* is not what its tag says"):
         read_study_file(tmp_path / "study.yaml", KINDS)
+
+
+def test_plain_values_are_numbers_truths_and_nothing():
+    """As every program that reads YAML has them."""
+    text = "[1, -2, +3, 0, 1.5, -.5, 1.5e+3, true, False, null, ~, '1', !!str 1, !!float 3, !!timestamp x]"
+    assert parsed_yaml(text) == [1, -2, 3, 0, 1.5, -0.5, 1500.0, True, False, None, None, "1", "1", 3.0, "x"]
 
 
 @pytest.mark.parametrize("character", ["\x00", "\x01", "\uffff"])
@@ -188,8 +224,42 @@ def test_no_word_of_a_file_steers_the_terminal(tmp_path):
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "＝1", "＋1", "－1", "＠1"])
 def test_no_cell_of_a_list_for_people_is_a_formula(text):
     """Whom to remind and what to reconcile is opened in spreadsheets, and ids come from addresses that anybody can write."""
-    assert plain_cell(text) == f"'{text}"
-    assert plain_cell(f"a{text}") == f"a{text}"
+    for cell in (text, f" {text}", f'"{text}', f"a{text}"):
+        assert plain_cell(cell).replace("'", "") == cell
+        assert not computed(cell)
+    assert plain_cell("a-1+2=3@b; c, -d; e") == "a-1+2=3@b; c, -d; e"
+
+
+def computed(cell):
+    """Return the cells that a spreadsheet would compute of a line with this one, whatever separates cells there."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(["id", plain_cell(cell), "end"])
+    return [
+        found
+        for separator in ",;\t|"
+        for line in csv.reader(re.split("[\n\r]", text.getvalue()), delimiter=separator)
+        for found in line
+        if found.strip(' "').startswith(FORMULA)
+    ]
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|", "\n", "\r\n", "; ", ';"', ';""', "x,y;"])
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "＝1"])
+def test_no_part_of_a_cell_is_a_formula_where_something_else_separates_cells(text, separator):
+    """In much of Europe that is a semicolon: `a;=1+1` is two cells there, and quotes do not begin in the middle of one."""
+    assert not computed(f"a{separator}{text}")
+    assert not computed(f"{separator}{text}")
+    assert plain_cell(f"a{separator}{text}").replace("'", "") == f"a{separator}{text}"
+
+
+def test_every_list_that_people_open_has_plain_cells(campaign):
+    """Payments, whom to remind, what to reconcile, and the table of people: none writes a cell in another way."""
+    study = campaign(platform="generic")
+    study.arrive("x;=cmd|' /C calc'!A1").send()
+    client = study.console()
+    for name in ("payments/ask.csv", "payments/pay.csv", "people.csv"):
+        lines = client.get(f"/r/small/{name}").text.splitlines()
+        assert not any(part.startswith(FORMULA) for line in lines for part in line.split(";"))
 
 
 def test_no_cell_of_what_a_platform_sent_is_a_formula(campaign, monkeypatch, capsys):

@@ -116,3 +116,19 @@ def test_no_option_is_left_unexplained(name):
 
     assert command.help
     assert all(option.help.endswith(".") for option in command.params if isinstance(option, click.Option))
+
+
+def test_what_the_fields_are_can_be_said_and_texts_are_left_out_with_a_note(run, tmp_path):
+    """One note for all files."""
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.eval").write_text("q1\tmine\t0.5\nq1\trelstring\t'1 0'\n")
+    files = [tmp_path / "a.eval", tmp_path / "b.eval"]
+    asked = run("convert", "trec-to-scores", files[0])
+    assert asked.code == 0  # relstring is known, so the metric is
+    ended = run("convert", "trec-to-scores", "--columns", "topic,metric,value", *files)
+    assert ended.out == "run,topic,metric,value\na,q1,mine,0.5\nb,q1,mine,0.5\n"
+    assert (
+        ended.err == f"{files[0]}, {files[1]}: relstring is left out: its values are texts, and no scores\n"
+    )
+    for wrong in ("topic,value", "metric,metric,value", "run,metric,score"):
+        assert run("convert", "trec-to-scores", "--columns", wrong, files[0]).code == 2

@@ -123,10 +123,10 @@ def test_every_fault_is_one_line_with_place_and_cure(correlate, tmp_path, text, 
 
 
 def test_where_no_column_names_the_systems_each_row_is_one(correlate, tmp_path):
-    """A column topic then says nothing, and is no score either."""
+    """A column topic then says nothing but which row is a mean, and is no score either."""
     path = tmp_path / "scores.csv"
     rows = [f"{topic},{elg},{msu}" for topic, elg, msu in zip("ABCD", ELG, MSU, strict=True)]
-    path.write_text("\n".join(["topic,elg,msu", *rows, ""]))
+    path.write_text("\n".join(["topic,elg,msu", *rows, "mean,9,-9", ""]))
 
     code, out, _ = correlate(path, "--x", "elg", "--y", "msu", "--format", "csv")
 
@@ -181,3 +181,38 @@ def test_millions_of_systems_are_refused_before_any_memory_is_asked(correlate, t
         1,
         f"{path}:1: 11,000 systems, and every two are compared; give at most 10,000\n",
     )
+
+
+def test_one_system_twice_is_refused(correlate, tmp_path):
+    """Leaderboards pasted together would count it twice, in silence."""
+    path = tmp_path / "scores.csv"
+    path.write_text(f"{TABLE}b,0.9,0.1\n")
+    line = f"{path}:6: the same run, topic and metric as line 3; keep one of the two rows\n"
+    assert correlate(path) == (1, "", line)
+
+
+def test_the_first_column_of_texts_names_the_systems_and_another_is_left_out_with_a_note(correlate, tmp_path):
+    """Whatever it is called."""
+    path = tmp_path / "board.csv"
+    path.write_text("System,Team,nDCG,Pref\ns1,x,0.1,1\ns2,y,0.2,2\ns3,z,0.3,3\n")
+    code, out, err = correlate(path, "--format", "csv")
+    assert code == 0
+    assert {(row["x"], row["y"]) for row in csv.DictReader(io.StringIO(out))} == {("nDCG", "Pref")}
+    assert err.startswith(f"{path}: Team is left out: texts, and no scores\n")
+
+
+@pytest.mark.parametrize("mean", ["amean", "average", "Mean"])
+def test_a_mean_is_no_topic(correlate, tmp_path, mean):
+    """It would move the interval."""
+    rng = np.random.default_rng(1)
+    rows = [
+        f"s{run},q{topic},{a},{b}\n"
+        for run in range(5)
+        for topic in range(6)
+        for a, b in [rng.normal(run, 2, 2)]
+    ]
+    means = "".join(f"s{run},{mean},{run},{-run}\n" for run in range(5))
+    without, with_means = tmp_path / "without.csv", tmp_path / "with.csv"
+    without.write_text("runid,topic,a,b\n" + "".join(rows))
+    with_means.write_text("runid,topic,a,b\n" + "".join(rows) + means)
+    assert correlate(without, "--format", "json") == correlate(with_means, "--format", "json")

@@ -409,3 +409,17 @@ def test_asking_for_help_imports_no_fit():
     assert ended.code == 0
     assert "Fit every user-model parameter" in ended.out
     assert not [line for line in ended.err.splitlines() if line.endswith((" pandas", " scipy"))]
+
+
+def test_dwell_times_of_another_unit_are_said_with_the_likely_cause(monkeypatch, capsys, tmp_path):
+    """.003 words a second was printed without a word."""
+    rows = [f"w{row % 5},q,p{row},i{row},iunit,{10 + row},{(10 + row) * 300}" for row in range(40)]
+    header = "worker,topic,page,item,kind,words,dwell_seconds"
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "reads.csv").write_text("\n".join([header, *rows, ""]))
+
+    ended = run_here(monkeypatch, capsys, "fit", tmp_path / "tables", "-o", tmp_path / "user-model.json")
+
+    warning = next(line for line in ended.err.splitlines() if "reads.csv" in line)
+    assert warning.startswith("warning: ")
+    assert "(median), longer than people need; are these milliseconds? Then it takes 0." in warning

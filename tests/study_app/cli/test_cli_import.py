@@ -1,5 +1,7 @@
 """`prefcal import` and `prefcal import-visits`: delimiters, times that are numbers, what is written and what is said."""
 
+from pathlib import Path
+
 import click
 import pytest
 
@@ -136,8 +138,8 @@ def test_a_pair_that_somebody_judged_twice_is_a_warning(run):
 
     assert ended.out == "tables: 5 preferences\n"
     assert ended.err.splitlines() == [
-        "warning: in.csv: 1 row says the same as an earlier one, such as lines 2 and 5; each counts as a vote, so delete rows that were copied",
-        "warning: in.csv: 1 row is of a pair that the worker had judged before, such as lines 2 and 3; each counts as a vote, so keep the one that is meant",
+        "warning: in.csv: 1 row says the same as an earlier one, such as lines 2 and 5; each counts as a vote: delete rows that were copied, and leave what people did twice",
+        "warning: in.csv: 1 row is of a pair that the worker had judged before, such as lines 2 and 3; each counts as a vote: leave repeats that people were asked for, and of an answer that was changed delete the earlier",
     ]
 
 
@@ -210,3 +212,89 @@ def test_times_of_another_unit_are_a_warning(run):
         "warning: in.csv: at: 1 time before 2000 or after 2100, from 1970 on; these look like seconds"
         in ended.err
     )
+
+
+def test_a_zone_for_times_without_one_is_an_option(run):
+    """30 seconds in New York, where one of two columns was written in UTC."""
+    rows = "q,w,a,b,best,at,done\n1,p,x,y,x,2026-03-01 09:00:00,2026-03-01T14:00:30Z\n"
+    timed = (*JUDGED, "--shown-at", "at", "--decided-at", "done")
+    refused = run("import", rows, *timed)
+    ended = run("import", rows, *timed, "--time-zone", "America/New_York")
+
+    assert (refused.code, refused.out) == (1, "")
+    assert refused.err.startswith(
+        "in.csv:2: at has no time zone here, and done has one on line 2 (1 of 2 times of the file have none)"
+    )
+    assert (ended.code, ended.err) == (0, "")
+    assert read_tables("tables")["preferences"]["decision_seconds"].tolist() == [30.0]
+
+
+@pytest.mark.parametrize("column", ["from", "to"])
+def test_visits_with_and_without_a_zone_in_one_column_are_refused(run, column):
+    """Two visits that overlap came out five hours apart."""
+    rows = "who,feed,from,to\np,a,2026-03-01T09:00:00-05:00,2026-03-01T09:05:00-05:00\np,a,2026-03-01T10:00:00,2026-03-01T10:06:00-05:00\n"
+    if column == "to":
+        rows = rows.replace("10:00:00,", "10:00:00-05:00,").replace("10:06:00-05:00", "10:06:00")
+    ended = run("import-visits", rows, *VISITED)
+
+    assert ended.code == 1
+    assert ended.err.startswith(f"in.csv:3: {column} has no time zone here, and from has one on line 2")
+
+
+def test_without_any_zone_a_note_says_what_was_assumed(run):
+    rows = "who,feed,from,to\np,a,2026-03-01T09:00:00,2026-03-01T09:05:00\n"
+    ended = run("import-visits", rows, *VISITED, "--study-end", "2026-03-08")
+    local = run(
+        "import-visits", rows, *VISITED, "--study-end", "2026-03-08", "--time-zone", "America/New_York"
+    )
+
+    assert (
+        "note: in.csv: from and to without a time zone, read as UTC; if that is wrong, give --time-zone\n"
+        in ended.err
+    )
+    assert "note: in.csv: --study-end has no time zone and is read as 2026-03-08T00:00:00Z\n" in ended.err
+    assert "zone" not in local.err
+    assert str(read_tables("tables")["follows"]["ended_at"][0]) == "2026-03-08 05:00:00+00:00"
+
+
+def test_a_zone_that_there_is_not_is_refused(run):
+    ended = run("import-visits", VISITS, *VISITED, "--time-zone", "Berlin")
+
+    assert ended.code == 2
+    assert "'Berlin' is not a time zone; did you mean Europe/Berlin" in ended.err
+
+
+def test_lengths_in_milliseconds_are_the_cause_that_is_said_where_visits_overlap(run):
+    """A visit of 78,000 "seconds" lasts into the next one."""
+    rows = "who,feed,from,len\n" + "".join(
+        f"p,a,2026-03-0{day}T09:00:00Z,{length}\n"
+        for day, length in enumerate([78000, 90000, 61000, 99000, 70000], 1)
+    )
+    ended = run("import-visits", rows, *VISITED[:-2], "--seconds", "len")
+
+    assert ended.code == 1
+    lines = ended.err.splitlines()
+    assert lines[0].startswith(
+        "in.csv:1: len: a visit takes 21.7 hours (median), longer than people need, such as on line 5; are these milliseconds? Then it "
+        "takes 78 seconds"
+    )
+    assert "starts before an earlier one" in lines[1]
+
+
+def test_visits_outside_the_follows_that_are_there_are_named(run, monkeypatch, capsys):
+    """The follows were written in another zone, or a year later; check makes it a fault where it is most of them."""
+    follows = "worker,topic,started_at,ended_at\np,a,2027-03-01T00:00:00Z,2027-03-08T00:00:00Z\n"
+    assert run("import-visits", VISITS, *VISITED).code == 0
+    for table in ("tables/follows.csv", "tables/follows.parquet"):
+        Path(table).unlink()
+    Path("tables/follows.csv").write_text(follows)
+    ended = run("import-visits", VISITS, *VISITED, "--no-follows")
+    checked = run_here(monkeypatch, capsys, "check", "tables")
+
+    said = (
+        "tables/visits.csv:2: 2 of 2 visits begin before their follow did, or after it ended; write all times in one time zone, "
+        "and follows from the enrolment to the end of the study"
+    )
+    assert f"warning: {said}\n" in ended.err
+    assert checked.code == 1
+    assert said in checked.err

@@ -97,8 +97,8 @@ def test_csv_is_the_documented_table(score, files):
     [
         (["--convention", "paper"], "ELG-1", 0.4 / 2 / 2),
         (["--convention", "paper"], "nCG-0", 0.4 / 1 / 2),
-        (["--alpha", "1"], "T11U", 0.8),
-        (["--alpha", "0"], "T11U", -1.0),
+        (["--alpha", "1"], "T11U(alpha=1)", 0.8),
+        (["--alpha", "0"], "T11U(alpha=0)", -1.0),
         (["--unpooled", "nonrel"], "ELG-1", 0.8 / 3 / 2),
         (["--unpooled", "nonrel"], "T11U", 0.66 * 0.8 - 0.34 * 2),
         (["--cells"], "gain", 0.8),
@@ -211,7 +211,7 @@ def test_a_weight_that_the_model_lacks_counts_0_and_is_named(score, files):
 def test_an_explicit_alpha_wins_over_the_models(score, files):
     """The weights are still the model's."""
     found = values(score("--model", files / "model.json", "--alpha", "1", "--format", "csv"))
-    assert found["MB226", "T11U"] == pytest.approx(0.8)
+    assert found["MB226", "T11U(alpha=1)"] == pytest.approx(0.8)
     assert ("MB226", "Contingency") in found
 
 

@@ -85,18 +85,18 @@ def test_csv_is_the_documented_table(score):
     [
         ([], "TIA-P@10", (2 / 3 * 1 + 1 / 3 * 2) / 20),
         (["-k3", "--intents={}/intents.txt"], "TIA-nDCG@3", 2 / 3 * 0.75 * 0.5 + 1 / 3),
-        (["-k3", "--reading=text"], "TIA-nDCG@3", 0.7664339909568),
-        (["-k3", "--reading=text"], "TIA-ERR@3", 1),
-        (["-k3", "--err=half"], "TIA-ERR@3", 2 / 3 * (0.5 / 3) / 2 + 1 / 3 * 0.5),
-        (["-k3", "--err=graded"], "IA-ERR@3", ((7 / 8 + 1 / 8 / 8 / 3) + 1 / 8) / 2),
+        (["-k3", "--reading=text"], "TIA-nDCG(reading=text)@3", 0.7664339909568),
+        (["-k3", "--reading=text"], "TIA-ERR(reading=text)@3", 1),
+        (["-k3", "--err=half"], "TIA-ERR(err=half)@3", 2 / 3 * (0.5 / 3) / 2 + 1 / 3 * 0.5),
+        (["-k3", "--err=graded"], "IA-ERR(err=graded)@3", ((7 / 8 + 1 / 8 / 8 / 3) + 1 / 8) / 2),
         (
             ["-k3", "--gains=graded"],
-            "IA-nDCG@3",
+            "IA-nDCG(gains=graded)@3",
             (7.5 / (7 + 1 / math.log2(3)) + 1 / (1 + 1 / math.log2(3))) / 2,
         ),
-        (["-k2", "--covered=any"], "T-SBR@2", 1),
-        (["-k2", "--covered=any"], "TIA-SBR@2", 1),
-        (["-k2", "--alpha=0.2"], "TIA-SBR@2", 0.2 + 0.8 / 3),
+        (["-k2", "--covered=any"], "T-SBR(covered=any)@2", 1),
+        (["-k2", "--covered=any"], "TIA-SBR(covered=any)@2", 1),
+        (["-k2", "--alpha=0.2"], "TIA-SBR(alpha=0.2)@2", 0.2 + 0.8 / 3),
     ],
     ids=str,
 )
@@ -169,8 +169,8 @@ def test_the_reading_of_the_text_is_said_to_be_plain(score):
         "--reading text: TIA-nDCG and TIA-ERR are IA-nDCG and IA-ERR, because P(c|q,t) is P(c|q) here; another one can "
         "be passed from Python\n"
     )
-    assert values(ended)["1", "TIA-nDCG@10"] == values(ended)["1", "IA-nDCG@10"]
-    assert values(ended)["1", "TIA-ERR@10"] == values(ended)["1", "IA-ERR@10"]
+    assert values(ended)["1", "TIA-nDCG(reading=text)@10"] == values(ended)["1", "IA-nDCG@10"]
+    assert values(ended)["1", "TIA-ERR(reading=text)@10"] == values(ended)["1", "IA-ERR@10"]
 
 
 def test_timestamps_are_days_unless_a_unit_is_chosen(score, files):
@@ -313,11 +313,11 @@ def test_wrong_usage_is_exit_2(score, options, message):
 
 
 def test_measures_that_are_named_are_printed_instead(score):
-    """Of ir_measures or the package; two that tables call alike are told apart. A slip is one line."""
+    """Of ir_measures or the package; what is not the default stands in the name. A slip is one line."""
     pytest.importorskip("ir_measures", reason="prefcal[measures] is not installed")
     names = ("RR@2", "RBP(p=0.5)", "IA-P@3", "IANDCG(k=3)", "IANDCG(k=3, gains='graded')")
     found = values(score(*(f"--measure={name}" for name in names), "--format=csv"))
-    assert {metric for _, metric in found} == set(names)
+    assert {metric for _, metric in found} == {*names[:3], "IA-nDCG@3", "IA-nDCG(gains=graded)@3"}
     assert found["1", "RBP(p=0.5)"] == pytest.approx(0.5 + 0.125)
     assert found["1", "IA-P@3"] == 0.5
 
@@ -334,3 +334,47 @@ def test_small_scores_start_fast(files):
     assert ended.code == 0
     assert "metrics.ranked.score" in imported
     assert not imported & {"pandas", "scipy", "flask", "sqlalchemy", "numba"}
+
+
+def test_what_many_runs_have_in_common_is_one_line(score, files):
+    """With the run that has the most of it; what few have stays a line each."""
+    for number in range(6):
+        lines = "".join(f"1 Q0 x{place} 1 {-place} t\n" for place in range(number + 1))
+        (files / f"other{number}.txt").write_text(f"1 Q0 d1 1 9 t\n1 Q0 d3 1 8 t\n{lines}")
+    err = score(*(files / f"other{number}.txt" for number in range(6))).err.splitlines()
+    alike = [
+        line
+        for line in err
+        if "are not judged for the topic" in line or "is not judged for the topic" in line
+    ]
+    (line,) = alike
+    assert line == (
+        f"6 of 7 runs: warning: in 4 of them more than half; the most in {files}/other5.txt, 6 of 8 documents down to rank 10 are not "
+        "judged for the topic, such as 'x0'; the qrels may be of another collection, or the columns swapped (a line of a run is: "
+        "topic Q0 docid rank score tag)"
+    )
+
+
+def test_what_the_second_field_is_can_be_said(score, files):
+    """Whole numbers may be rounds of judging or subtopics; the default measures ask, nDCG does not."""
+    (files / "qrels.txt").write_text("1 1 d1 1\n1 2 d2 1\n1 3 d3 1\n2 1 n 0\n")
+    asked = score("--format", "csv")
+    assert (asked.code, asked.out) == (1, "")
+    assert "say which: --second-column subtopic or --second-column iteration" in asked.err
+    values = {
+        kind: float(
+            table(score("--format", "csv", "-k", "2", "--second-column", kind))["1", "IA-P@2"]["value"]
+        )
+        for kind in ("subtopic", "iteration")
+    }
+    assert values == {"subtopic": pytest.approx(1 / 6), "iteration": 0.5}
+    assert score("--measure", "RBP(p=0.5)").code == 0
+
+
+def test_a_run_that_shares_no_topic_with_the_judgments_is_named_with_both(score, files):
+    """31.1 is a turn of conversation 31, and no topic 1."""
+    (files / "run.txt").write_text("31.1 Q0 d1 1 5 t\n32.2 Q0 d2 1 1 t\n")
+    ended = score("--format", "csv", "--measure", "RBP(p=0.5)")
+    [line] = [line for line in ended.err.splitlines() if "run.txt" in line]
+    assert "no topic is in both: the run has 31.1, 32.2, the judgments have 1, 2" in line
+    assert {row["value"] for row in table(ended).values()} == {"0"}

@@ -5,6 +5,7 @@ import re
 import socket
 import subprocess
 import sys
+import urllib.parse
 import urllib.request
 
 import pytest
@@ -166,16 +167,21 @@ def test_serve_prints_where_to_enter_and_serves(campaign, tmp_path):
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True) as server,
     ):
         title, workers, trial, researcher, counts = (server.stdout.readline() for _ in range(5))
+        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        address = researcher.split()[1]
+        with browser.open(address) as answer:
+            fields = re.findall('name="([a-z]+)" value="([^"]+)"', answer.read().decode())
+        form = urllib.parse.urlencode(fields).encode()
+        with browser.open(f"{address.partition('?')[0]}/sign-in", data=form) as answer:
+            overview = answer.read().decode()
+        server.terminate()
+        assert "A small study" in overview
         assert title == "small: A small study\n"
         assert workers.split("?")[1].startswith("PROLIFIC_PID={{%PROLIFIC_PID%}}")
         assert trial.strip().endswith("?PROLIFIC_PID=000000000000000000000001")
         assert counts.startswith(
             "Who tries it counts as a worker: `prefcal withdraw CODE` takes that out again"
         )
-        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-        with browser.open(researcher.split()[1]) as answer:
-            assert "A small study" in answer.read().decode()
-        server.terminate()
     said = (tmp_path / "log").read_text().splitlines()
     imported = {line.rpartition("|")[2].strip() for line in said if line.startswith("import time:")}
     assert "study_app.web.app" in imported

@@ -1,10 +1,14 @@
 """What `prefcal fit`, `agree` and `convert` say of suspicious tables before they compute anything."""
 
 import json
+from dataclasses import replace
 
+import pandas as pd
 import pytest
 
+import prefcal
 from calibration.tables.study import StudyRecord, table_records, write_study
+from study_app.cli.results.agree_table import agreement_text
 from tests.study_app.prefcal_command import run_here
 
 HEADER = "worker,task,topic,pair,system_left,system_right,choice\n"
@@ -106,3 +110,41 @@ def test_tables_that_are_all_empty_are_named(monkeypatch, capsys, tmp_path, tabl
     assert agreed.err.splitlines()[-1] == (
         f"{tables}/preferences.csv:1: the table has no rows; see whether anybody has judged"
     )
+
+
+def test_an_interval_of_votes_that_leaves_everything_open_is_said_in_words():
+    """+1.994 [-279, 283] is no finding; comparisons.csv has the numbers."""
+    votes = pd.DataFrame(
+        {
+            "worker": ["w1", "w2", "w3", "w4"] * 4,
+            "task": "t",
+            "topic": [f"q{place // 4}" for place in range(16)],
+            "system_left": "A",
+            "system_right": "B",
+            "choice": ["left", "left", "right", "left"] * 4,
+        }
+    )
+    scores = pd.DataFrame(
+        [
+            (run, f"q{q}", name, value + q / 10)
+            for name in ("m", "n")
+            for run, value in (("A", 1.0), ("B", 0.0))
+            for q in range(4)
+        ],
+        columns=["run", "topic", "metric", "value"],
+    )
+    found = prefcal.agree({"preferences": votes}, scores=scores)
+    comparisons = found.comparisons
+    by_votes = comparisons["by"] == "votes"
+    assert by_votes.any()
+    wide = comparisons.assign(
+        difference=comparisons["difference"].where(~by_votes, 1.994),
+        low=comparisons["low"].where(~by_votes, -279.0),
+        high=comparisons["high"].where(~by_votes, 283.0),
+    )
+
+    printed = agreement_text(replace(found, comparisons=wide))
+
+    assert "-279" not in printed
+    assert "1.994" not in printed
+    assert "cannot be told" in printed

@@ -30,7 +30,8 @@ def exported(stored, tmp_path):
     """Export the study as it is now and read the tables back, as any later stage would."""
 
     def export(**options):
-        export_study(stored.session, stored.study, tmp_path / "tables", now=LATER, **options)
+        options = {"now": LATER, "exact_times": True} | options
+        export_study(stored.session, stored.study, tmp_path / "tables", **options)
         return read_tables(tmp_path / "tables")
 
     return export

@@ -15,7 +15,9 @@ def raw(stored, tmp_path):
     """Export with `--raw`; return the tables of the folder raw and the summary."""
 
     def export():
-        summary = export_study(stored.session, stored.study, tmp_path / "tables", now=LATER, raw=True)
+        summary = export_study(
+            stored.session, stored.study, tmp_path / "tables", now=LATER, raw=True, exact_times=True
+        )
         folder = tmp_path / "tables" / "raw"
         return {
             name: read_table(folder / f"{name}.csv", table) for name, table in RAW_TABLES.items()

@@ -208,7 +208,7 @@ def test_tables_do_not_depend_on_the_order_of_arrival(tmp_path, stored_in):
         for page in pages:
             served_at = NOON + timedelta(minutes=page)
             stored.page(worker, showing, f"p{page}", *READ_AND_OPENED, served_at=served_at, order=order)
-        export_study(stored.session, stored.study, tmp_path / name / "tables", now=LATER)
+        export_study(stored.session, stored.study, tmp_path / name / "tables", now=LATER, exact_times=True)
         stored.close()
         folder = tmp_path / name / "tables"
         files.append({path.name: path.read_bytes() for path in folder.glob("*.csv")})

@@ -18,7 +18,11 @@ def served(campaign, tmp_path):
     def export():
         with transaction(study.database, write=False) as session:
             summary = export_study(
-                session, session.scalars(select(LoadedStudy)).one(), tmp_path / "tables", now=study.clock()
+                session,
+                session.scalars(select(LoadedStudy)).one(),
+                tmp_path / "tables",
+                now=study.clock(),
+                exact_times=True,
             )
         return read_tables(tmp_path / "tables"), summary
 

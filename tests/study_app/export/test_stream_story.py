@@ -21,7 +21,7 @@ from study_app.cli.tables.folder import export
 from study_app.export import export_study
 from study_app.export.folder import RAW_TABLES
 from study_app.store.database import transaction
-from study_app.store.models import EPOCH, MILLISECOND, LoadedStudy
+from study_app.store.models import EPOCH, MILLISECOND, LoadedStudy, Worker
 from study_app.store.task_models import Follow, Prompt
 from tests.study_app.conftest import Campaign
 from tests.study_app.small_streams import Told, write_stream_study
@@ -178,25 +178,41 @@ class Exported(NamedTuple):
 
 
 def told(folder, url):
-    """Tell the story in a database at ``url`` and export it into ``folder``; return the summary."""
+    """Tell the story in a database at ``url`` and export it into ``folder``; return the summary, and who came in which order."""
     study = Campaign(folder, url)
     study.load_file(write_stream_study(folder, systems=NEWS, events=ONE_EVENT, days=1))
     live(study.serve())
     with transaction(study.database, write=False) as session:
         stored = session.scalars(select(LoadedStudy)).one()
-        summary = export_study(session, stored, folder / "tables", now=NOON + timedelta(days=2), raw=True)
+        summary = export_study(
+            session, stored, folder / "tables", now=NOON + timedelta(days=2), raw=True, exact_times=True
+        )
+        came = session.scalars(select(Worker.pseudonym).order_by(Worker.number)).all()
     study.database.engine.dispose()
-    return summary
+    return summary, came
+
+
+def as_they_came(table, came):
+    """Put the rows of a table, which are in the order of pseudonyms, into the order in which people came."""
+    if "worker" not in table or table.empty:
+        return table
+    places = {worker: place for place, worker in enumerate(came)}
+    order = table["worker"].astype("object").map(places).sort_values(kind="stable").index
+    return table.loc[order].reset_index(drop=True)
 
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory, database_in):
     folder = tmp_path_factory.mktemp("story")
     url = database_in(folder)
-    summary = told(folder, url)
+    summary, came = told(folder, url)
     tables = folder / "tables"
-    raw = {name: read_table(tables / "raw" / f"{name}.csv", RAW_TABLES[name]) for name in RAW_TABLES}
-    return Exported(read_tables(tables), raw, read_study(tables), summary, url, tables)
+    raw = {
+        name: as_they_came(read_table(tables / "raw" / f"{name}.csv", RAW_TABLES[name]), came)
+        for name in RAW_TABLES
+    }
+    read = {name: as_they_came(table, came) for name, table in read_tables(tables).items()}
+    return Exported(read, raw, read_study(tables), summary, url, tables)
 
 
 @pytest.fixture(scope="module")

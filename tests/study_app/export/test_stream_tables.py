@@ -32,7 +32,9 @@ def exported(tmp_path):
     """Export a study and read its tables back."""
 
     def export(stored, *, now=LATER, **options):
-        export_study(stored.session, stored.study, tmp_path / "tables", now=now, **options)
+        export_study(
+            stored.session, stored.study, tmp_path / "tables", now=now, **{"exact_times": True} | options
+        )
         return read_tables(tmp_path / "tables")
 
     return export

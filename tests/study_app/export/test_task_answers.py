@@ -49,8 +49,9 @@ def done(tmp_path_factory, database_in):
         withdraw(session, code, now=study.clock())
     with transaction(study.database, write=False) as session:
         export_study(session, session.get_one(LoadedStudy, 1), folder / "tables", now=study.clock(), raw=True)
+        came = session.scalars(select(Worker.pseudonym).order_by(Worker.number)).all()
     study.database.engine.dispose()
-    return given, folder / "tables"
+    return given, folder / "tables", came
 
 
 @pytest.fixture(scope="module")
@@ -60,9 +61,9 @@ def tables(done):
 
 
 def raw(done, name):
-    """Return the rows of a raw table."""
+    """Return the rows of a raw table, in the order in which people came."""
     with (done[1] / "raw" / f"{name}.csv").open(encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+        return sorted(csv.DictReader(file), key=lambda row: done[2].index(row["worker"]))
 
 
 def test_every_rating_is_a_row_as_it_finally_stands(done, tables):
@@ -71,19 +72,19 @@ def test_every_rating_is_a_row_as_it_finally_stands(done, tables):
     expected = [rated for _, rated in sorted(done[0].items())]
     found = [
         {(row.intent, row.iunit): row.rating for row in rows.itertuples()}
-        for _, rows in importance.groupby("worker", sort=False)
+        for _, rows in sorted(importance.groupby("worker"), key=lambda one: done[2].index(one[0]))
     ]
     assert found == expected
     assert [len(rated) for rated in found] == [16, 16]
     assert set(importance["topic"]) == {"SYQ-1", "SYQ-2"}
 
 
-def test_every_answer_is_a_row_and_every_option_ticked_one_of_its_own(tables):
+def test_every_answer_is_a_row_and_every_option_ticked_one_of_its_own(done, tables):
     """Numbers as people write them; what was left out has no row."""
     answers = tables["answers"]
     first, second = (
         list(rows[["question", "value"]].itertuples(index=False, name=None))
-        for _, rows in answers.groupby("worker", sort=False)
+        for _, rows in sorted(answers.groupby("worker"), key=lambda one: done[2].index(one[0]))
     )
     chosen = [("phone", "Now and then"), ("where", "At home"), ("where", "At work")]
     assert first == [("age", "25"), *chosen]

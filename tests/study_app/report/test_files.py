@@ -10,7 +10,7 @@ from lxml import etree
 
 from study_app.report.build import write_report
 from study_app.report.drawing.look import LIGHT, read_look
-from study_app.report.page import NO_INTERVAL, ReportTable
+from study_app.report.page import NO_INTERVAL, UNTOLD, ReportTable
 from study_app.report.table_files import csv_text, latex_text
 
 TABLE = ReportTable(
@@ -114,11 +114,11 @@ def caption_of(made, path):
 
 
 def digits(cell):
-    return "" if cell == NO_INTERVAL else re.sub(r"[^\w.]", "", cell)
+    return "" if cell in {NO_INTERVAL, UNTOLD} else re.sub(r"[^\w.]", "", cell)
 
 
 def test_csv_holds_plain_numbers():
-    """No per cent signs, no thin spaces, no true minus, nothing for a dash or a missing interval."""
+    """No per cent signs, no thin spaces, no true minus, nothing for a dash, a missing interval or one that tells nothing."""
     assert list(csv.reader(csv_text(TABLE).splitlines())) == [
         ["Measure", "Agreement (%)", "Held", "Hash"],
         ["M_1 50%", "71.4", "1500", "ab"],

@@ -17,9 +17,9 @@ from calibration.raters.quality import quality_report
 from calibration.tables.study import ResultsOpened, TaskRecord
 from calibration.user_model.model import ParameterEntry, UserModel, write_user_model
 from study_app.report.folder import read_material
-from study_app.report.page import lasting, quantity
+from study_app.report.page import lasting, quantity, quantity_interval
 from study_app.report.parts.agreement import agreement_section, headline, summary
-from study_app.report.parts.agreement_tables import disagreement_tables
+from study_app.report.parts.agreement_tables import by_votes_table, disagreement_tables
 from study_app.report.parts.curve import ablation_section, curve_sections
 from study_app.report.parts.fit import NOT_DRAWN, fit_section, fit_title
 from study_app.report.parts.methods import methods_section, provenance_section
@@ -74,6 +74,45 @@ def test_methods_have_the_numbers_of_the_protocol(material):
     assert "a mean search under 200 seconds or less than 0.4 of at least 3 repeats" in said
     assert "With 6 queries in task summaries true differences below" in said
     assert "The workers were simulated" in said
+
+
+def test_one_detectable_difference_is_no_range(material):
+    """73.6 to 73.6 points."""
+    [result, *_] = task_results(material)
+    alike = dataclasses.replace(result, comparisons=result.comparisons.assign(minimum_detectable=0.736))
+
+    said = " ".join(methods_section(material, [alike]).paragraphs)
+
+    assert "true differences below 73.6 points are mostly missed" in said
+
+
+def test_an_empty_user_model_is_not_called_a_missing_one(material):
+    """The file stands beside the report."""
+    empty = fit_section(dataclasses.replace(material, model=UserModel()))
+    missing = fit_section(dataclasses.replace(material, model=None))
+
+    assert empty.paragraphs[0].startswith("The user-model.json in this folder holds no parameter")
+    assert missing.paragraphs[0].startswith("There is no user-model.json in this folder")
+
+
+def test_an_interval_of_votes_that_leaves_everything_open_is_said_in_words(material):
+    """+1.994 [-279, 283] is no finding; the file has the numbers."""
+    [result, *_] = task_results(material)
+    votes = result.comparisons.head(2).assign(
+        by=["votes", "weighted"], difference=1.994, low=-279.0, high=283.0
+    )
+    wide = dataclasses.replace(result, by_votes=votes)
+
+    rows = by_votes_table(wide, "t").rows
+
+    assert rows[0][3:5] == ("–", "cannot be told")
+    assert rows[1][4] != "cannot be told"
+
+
+def test_an_estimate_of_zero_with_everything_above_it_open_is_said_in_words():
+    """0, at least 0."""
+    assert quantity_interval(0.0, None) == "cannot be told"
+    assert quantity_interval(0.5, None) == "0.5 to open"
 
 
 def test_methods_tell_once_that_results_were_looked_at_early(material):

@@ -149,8 +149,9 @@ def test_the_standard_check_goes_with_the_standard_text():
     """Who writes instructions of their own asks about these or not at all: nobody is stopped over what stood nowhere."""
     for kind in KINDS:
         made = KINDS[kind].entry.model_construct(kind=kind, instructions="standard", check=None)
-        assert check_of(made) == standard_check(kind)
-        assert len(standard_check(kind)) == 2
+        for shows in ((), KINDS[kind].optional):
+            assert check_of(made, shows) == standard_check(kind, shows)
+            assert [item.answer for item in check_of(made, shows)] == [*KINDS[kind].check]
         assert check_of(made.model_copy(update={"check": ()})) == ()
         assert check_of(made.model_copy(update={"instructions": "Look outside."})) == ()
 
@@ -165,12 +166,21 @@ def app(tmp_path_factory, database_in):
     made.database.engine.dispose()
 
 
+def some_or_all(kind):
+    """Return sets of what pages of a kind may show: nothing of what may be lacking, all of it, and each alone."""
+    names = KINDS[kind].optional
+    alone = [frozenset({name}) for name in names]
+    if kind == "questions":  # a study asks something
+        return [frozenset(names), *(one for one in alone if one != {"optional"})]
+    return [*dict.fromkeys([frozenset(), frozenset(names), *alone])]
+
+
 @pytest.mark.parametrize("language", ["en", "ja"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_has_text_example_and_check_in_every_language(app, kind, language):
+@pytest.mark.parametrize(("kind", "shows"), [(kind, shows) for kind in KINDS for shows in some_or_all(kind)])
+def test_every_kind_has_text_example_and_check_in_every_language(app, kind, shows, language):
     """The example has nothing to send and nothing that logs; of a pair there is somebody for each of the four answers."""
     entry = KINDS[kind].entry.model_construct(kind=kind, instructions="standard", check=None, example=True)
-    page = introduction(entry, language, STANDING, {}, None)
+    page = introduction(entry, shows, language, STANDING, {}, None)
     with app.test_request_context():
         answer = rendered("intro", page, tokens={"worker": "w", "page": "p"})
     html = BeautifulSoup(answer.get_data(as_text=True), "html.parser")

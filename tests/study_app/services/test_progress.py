@@ -57,9 +57,9 @@ def test_judgments_a_pair_count_no_repeats_and_nobody_who_withdrew(study):
 
 
 def test_answers_and_failures_of_the_exclusion_rule_are_counted(study):
-    """Ann was consistent; one repeat is too few to judge consistency by; everybody searched for long enough."""
+    """The repeat is no answer more. Ann was consistent; one repeat is too few to judge consistency by; everybody searched for long enough."""
     found = study.progress()
-    assert found.choices == {"left": 1, "right": 1, "equally_good": 4, "equally_bad": 0}
+    assert found.choices == {"left": 1, "right": 1, "equally_good": 3, "equally_bad": 0}
     assert [(one.name, one.failed, one.judged) for one in found.checks] == [
         ("search", 0, 3),
         ("consistency", 0, 0),
@@ -96,7 +96,8 @@ def test_the_page_shows_it(study):
         FUJI,
         "SYQ-2",
         "median 0.5",
-        "equally good 4",
+        "equally good 3",
+        "repeats not counted",
     ):
         assert piece in text
 

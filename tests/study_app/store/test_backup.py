@@ -9,17 +9,26 @@ from itertools import cycle
 import pytest
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import func, select, text
+from sqlalchemy import delete, func, select, text
 
 from metrics.errors import InputError, PrefcalError
 from study_app.store.backups.backup import back_up, restore
 from study_app.store.check import check_database
-from study_app.store.database import MIGRATIONS, migrate, open_database, schema_change, transaction
+from study_app.store.console_models import Act
+from study_app.store.database import (
+    MIGRATIONS,
+    known_versions,
+    migrate,
+    open_database,
+    schema_change,
+    transaction,
+)
 from study_app.store.file_turns import serving_lock
 from study_app.store.models import Judgment, Setting, Worker
 from tests.postgres_server import binaries
 from tests.study_app.prefcal_command import run_here
 
+NEWEST = known_versions()[-1]
 ON_SQLITE = pytest.mark.parametrize("new_url", ["sqlite"], indirect=True)
 ON_POSTGRESQL = pytest.mark.parametrize("new_url", ["postgresql"], indirect=True)
 
@@ -144,6 +153,9 @@ def test_a_campaign_moves_to_the_other_kind_of_database(
 
     assert moved.code == 0, moved.err
     judged.serve()
+    with transaction(judged.database, write=True) as session:
+        assert [act.what for act in session.scalars(select(Act))] == ["restore a backup"]
+        session.execute(delete(Act))
     assert judged.everything() == everything
     assert worker.path == judged.visitor().open(worker.path).path
     assert judged.judge_all(judged.at_pairs("carla")).send().step == "done"
@@ -228,8 +240,8 @@ def test_an_older_backup_is_restored_and_then_upgraded(judged, tmp_path, monkeyp
     checked = run_here(monkeypatch, capsys, "db", "check", "--database", old)
 
     assert f"restored {tmp_path / 'b'} to {old} (version 0001)\n" in restored.out
-    assert "this prefcal works with version 0007: prefcal db upgrade\n" in restored.out
-    assert upgraded.out == f"{old}: upgraded from version 0001 to 0007\n"
+    assert f"this prefcal works with version {NEWEST}: prefcal db upgrade\n" in restored.out
+    assert upgraded.out == f"{old}: upgraded from version 0001 to {NEWEST}\n"
     assert checked.out == f"{old} is whole\n"
 
 
@@ -305,7 +317,7 @@ def test_a_backup_of_a_newer_prefcal_is_refused(judged, tmp_path):
         session.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     back_up(judged.database, tmp_path / "b")
     with transaction(judged.database, write=True) as session:
-        session.execute(text("UPDATE alembic_version SET version_num = '0007'"))
+        session.execute(text(f"UPDATE alembic_version SET version_num = '{NEWEST}'"))
     with pytest.raises(PrefcalError, match=r"b was written by a newer prefcal \(version 9999\)"):
         restore(judged.database, tmp_path / "b", force=True)
 
@@ -354,9 +366,9 @@ def test_the_commands_say_what_they_did(judged, tmp_path, monkeypatch, capsys):
     assert (backed.code, backed.err) == (0, "")
     assert f"backed up {database.removeprefix('sqlite:///')} to {tmp_path / 'b'} (" in backed.out
     restored = run_here(monkeypatch, capsys, "db", "restore", tmp_path / "b", "--database", copy)
-    assert restored.out == f"restored {tmp_path / 'b'} to {tmp_path / 'copy.sqlite3'} (version 0007)\n"
+    assert restored.out == f"restored {tmp_path / 'b'} to {tmp_path / 'copy.sqlite3'} (version {NEWEST})\n"
     upgraded = run_here(monkeypatch, capsys, "db", "upgrade", "--database", copy)
-    assert upgraded.out == f"{tmp_path / 'copy.sqlite3'}: is at version 0007 already\n"
+    assert upgraded.out == f"{tmp_path / 'copy.sqlite3'}: is at version {NEWEST} already\n"
     whole = run_here(monkeypatch, capsys, "db", "check", "--database", copy)
     assert whole.out == f"{tmp_path / 'copy.sqlite3'} is whole\n"
 

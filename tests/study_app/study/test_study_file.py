@@ -172,8 +172,8 @@ def test_all_faults_come_at_once_in_the_order_of_the_file(faults):
         ("title: A small study", "title: ''", "2: title is empty, got ''; correct it"),
         (
             "title: A small study",
-            "title: 2026-01-01",
-            "2: title must be text, got '2026-01-01'; put it in quotes if it is meant",
+            "title: 2026",
+            "2: title must be text, got '2026'; put it in quotes if it is meant",
         ),
         ("title: A small study", "study: other", "2: study stands twice; keep one of them"),
         (
@@ -193,7 +193,7 @@ def test_all_faults_come_at_once_in_the_order_of_the_file(faults):
         ),
         (
             "title: A small study",
-            "no: 1",
+            "1: 1",
             "2: not YAML: a key that is not a word; put it in quotes; check indentation, colons and quotes near here",
         ),
         (

@@ -1,7 +1,10 @@
 """`prefcal study new`: from a folder of files, whatever they are called, to a study file without a fault."""
 
+import bz2
+import gzip
 import io
 import json
+import lzma
 import math
 import re
 from pathlib import Path
@@ -18,7 +21,7 @@ from study_app.protocol.domain import MIN_VALIDATIONS
 from study_app.study.words import UNWRITTEN
 from study_app.study_new import compose
 from study_app.study_new.compose import comments
-from study_app.study_new.recognise import recognise
+from study_app.study_new.recognise import Unknown, recognise
 from study_app.tasks.kinds import KINDS
 from tests.study_app.small_pushes import PUSHED, write_push_files
 from tests.study_app.small_ranked import RUNS, write_ranked_study
@@ -412,9 +415,108 @@ def test_on_a_terminal_little_is_asked(summaries, monkeypatch):
     assert [task.kind for task in study.tasks] == ["iunit_importance"]
 
 
-def test_a_packed_or_damaged_file_is_no_trouble(tmp_path):
-    """What is no text is nothing."""
-    (tmp_path / "image.dat").write_bytes(bytes(range(256)))
-    (tmp_path / "cut.gz").write_bytes(b"\x1f\x8bno")
-    (tmp_path / "numbers.json").write_text(json.dumps([1, 2]))
-    assert [recognise(path) for path in sorted(tmp_path.iterdir())] == [None, None, None]
+NO_PART = {
+    "image.dat": (bytes(range(256)), "no text in UTF-8"),
+    "cut.gz": (b"\x1f\x8bno", "cannot be read (Compressed file ended"),
+    "wide.txt": ("q1\tone\n".encode("utf-16"), "this is text in UTF-16"),
+    "book.xlsx": (b"PK\x03\x04xl/workbook.xml", "this is a spreadsheet"),
+    "numbers.json": (b"[1, 2]", "JSON, no form of answers, topics or texts that is known"),
+    "labels.json": (b'[{"id": 1, "annotations": []}]', "JSON with the members id, annotations, no form of answers"),
+    "page.html": (b"<html></html>", "XML or HTML without <results>, <events> or <top>"),
+    "empty.txt": (b"\n", "an empty file"),
+    "votes.pref": (b"q1 d1 d2 d2\nq1 d3 d2 d3\n", "preferences with their winner, which prefcal convert lines-to-tables reads"),
+    "votes.csv": (b"q;w;a;b\n1;2;3;4\n", "a CSV (fields separated by semicolons), which prefcal import reads where it holds preferences"),
+    "cut.txt": (b"q1 Q0 d1 1 9 t\nq1 Q0 d3 2 8 t\nq1 Q0 d2\n", "lines of 3 to 6 fields separated by blanks, which no file of a collection has; 2 of the first 3 are like a run of ranked lists"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NO_PART)
+def test_what_plays_no_part_says_why(tmp_path, summaries, name):
+    """Beside a collection that is whole, and where nothing is: one line a file."""
+    content, why = NO_PART[name]
+    (tmp_path / name).write_bytes(content)
+    found = recognise(tmp_path / name)
+    assert isinstance(found, Unknown)
+    assert why in found.why
+    assert f"{name}:1: not used: " in fault(tmp_path / "alone", tmp_path / name)
+    result = new(tmp_path / "mine", summaries, tmp_path / name)
+    assert result.exit_code == 0, result.output
+    assert f"not used:\n  {tmp_path / name}: {why}" in result.output
+
+
+def test_a_file_that_is_known_and_goes_with_no_other_says_so(tmp_path):
+    """Topics of another year, say."""
+    write_ranked_study(tmp_path).unlink()
+    (tmp_path / "old.tsv").write_text("X-1\tan old query\nX-2\tanother\n")
+    result = new(tmp_path, "--study", "mine")
+    assert (
+        f"{tmp_path / 'old.tsv'}: lines of an id and a text, whose ids such as 'X-1' go with no other file here"
+        in result.output
+    )
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_packed_files_are_looked_into(tmp_path, pack):
+    """As the readers do."""
+    (tmp_path / "run").write_bytes(pack(b"q1 Q0 d1 1 9 t\n"))
+    assert recognise(tmp_path / "run").form == "ranked run"
+
+
+def test_a_folder_of_beir_becomes_a_study(tmp_path):
+    """queries.jsonl, corpus.jsonl and qrels with their header, as they are."""
+    (tmp_path / "qrels").mkdir()
+    files = {
+        "corpus.jsonl": '{"_id": "d1", "title": "T", "text": "some text", "metadata": {}}\n{"_id": "d2", "title": "", "text": "more"}\n',
+        "queries.jsonl": '{"_id": "q1", "text": "a query", "metadata": {}}\n',
+        "qrels/test.tsv": "query-id\tcorpus-id\tscore\nq1\td1\t1\n",
+        "one.run": "q1 Q0 d1 0 2.5e-01 beir\n",
+        "two.run": "q1 Q0 d2 0 9e+00 beir\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    assert new(tmp_path, "--study", "mine").exit_code == 0
+    [task] = written(tmp_path).tasks
+    assert dict(task.entry.collection) == {
+        "topics": "queries.jsonl", "texts": "corpus.jsonl", "qrels": "qrels/test.tsv", "windows": None, "intents": None,
+    }  # fmt: skip
+    assert [topic.text for topic in task.topics] == ["a query"]
+    assert task.shown["q1", "one"]["list"][0]["title"] == "T"
+
+
+TRACKS = {
+    "RAG 2024": [{"run_id": "r", "topic_id": "t-1", "topic": "Why?", "references": ["d#1", "d#2"], "response_length": 3,
+                  "answer": [{"text": "So it is.", "citations": [1]}, {"text": "And so.", "citations": [0, 1]}]}],
+    "RAG 2025": [{"metadata": {"run_id": "r", "narrative_id": "t-1", "narrative": "Why?"}, "references": ["d#1", "d#2"],
+                  "answer": [{"text": "So it is.", "citations": [1]}, {"text": "And so.", "citations": [0, 1]}]}],
+    "RAGTIME": [{"metadata": {"run_id": "r", "topic_id": "t-1"},
+                 "responses": [{"text": "So it is.", "citations": {"d#2": 0.9}}, {"text": "And so.", "citations": {"d#1": 0.5, "d#2": 0.4}}]}],
+    "NeuCLIR": [{"metadata": {"run_id": "r", "topic_id": "t-1"}, "documents": {},
+                 "responses": [{"text": "So it is.", "citations": ["d#2"]}, {"text": "And so.", "citations": ["d#1", "d#2"]}]}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("track", TRACKS)
+@pytest.mark.parametrize("form", ["lines", "list"])
+def test_answers_of_tracks_become_a_study(tmp_path, track, form):
+    """Sentences become a text with marks, and what they cite its sources, by their ids where nobody gave texts."""
+    answers = TRACKS[track]
+    (tmp_path / "topics.tsv").write_text("t-1\tWhy?\n")
+    for name in ("one", "two"):
+        text = (
+            "".join(json.dumps(one) + "\n" for one in answers)
+            if form == "lines"
+            else json.dumps(answers, indent=1)
+        )
+        (tmp_path / f"{name}.jsonl").write_text(text)
+    result = new(tmp_path, "--study", "mine")
+    assert result.exit_code == 0, result.output
+    [task] = written(tmp_path).tasks
+    assert task.entry.kind == "answer_pairs"
+    block, first, second = task.shown["t-1", "one"]["first"]
+    marks = {"[1][2]", "[2][1]"}
+    assert block["text"] in {f"So it is. [1] And so. {mark}" for mark in marks}
+    assert [(one["text"], one["second"][0]["text"]) for one in (first, second)] == [
+        ("[1]", "d#2"),
+        ("[2]", "d#1"),
+    ]
+    assert "one: 2 cited sources without a text, shown by their id" in task.notes

@@ -1,13 +1,19 @@
 """`answer_pairs` reads questions and answers, and shows texts as blocks from which nothing leads out."""
 
 import json
+import re
 
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from metrics.errors import InputError
+from metrics.readers.answers import read_answers
+from metrics.readers.texts import read_document_texts, read_ranked_topics
 from study_app.estimate.content import read_whole_study
 from study_app.protocol.items import summary_items
+from study_app.study_new.recognise import recognise
 from study_app.tasks.answer_pairs import shown_answer
 from study_app.tasks.reading.answers import marked_blocks, words_of
 
@@ -152,6 +158,88 @@ def test_a_source_stands_below_the_block_that_cites_it(tmp_path):
     assert 'href="#left-f1">[1]</a>' in run.blocks[0].html("left")
 
 
+SOURCES = [{**SOURCE, "label": str(number)} for number in range(1, 5)]
+
+
+@pytest.mark.parametrize(
+    ("written", "shown", "cited"),
+    [
+        ("So [1].", "So [1].", "1"),
+        ("So [ 1 ].", "So [1].", "1"),
+        ("So [1,2].", "So [1, 2].", "12"),
+        ("So [1, 2].", "So [1, 2].", "12"),
+        ("So [2;1].", "So [2, 1].", "21"),
+        ("So [1-3].", "So [1, 2, 3].", "123"),
+        ("So [1–2, 4].", "So [1, 2, 4].", "124"),
+        ("So [1][2].", "So [1][2].", "12"),
+        ("So [1][2-3] and [4].", "So [1][2, 3] and [4].", "1234"),
+        ("So [3-1].", "So [3-1].", ""),
+        ("So [sic].", "So [sic].", ""),
+        ("So `[1, 2]`.", "So [1, 2].", ""),
+    ],
+)
+def test_lists_and_ranges_of_marks_are_links_as_one_mark_is(tmp_path, written, shown, cited):
+    """Each source that they name has its link and its line, in the order in which they name it."""
+    answer = {"topic": "Q1", "text": written, "citations": SOURCES}
+    [run] = shown_answer(read(tmp_path, systems={"a": [answer], "b": PLAIN}).shown["Q1", "a"])
+    block = run.blocks[0]
+    assert words_of(block.html("left")) == shown
+    links = re.findall(r'<a class="cited" href="#left-(f\d+)">\[?(\d)\]?</a>', block.html("left"))
+    assert "".join(label for _, label in links) == cited
+    lines = {source.key: source.title for source in block.sources}
+    assert [lines[key] for key, _ in links] == [f"[{label}] A book" for label in cited]
+
+
+@pytest.mark.parametrize("written", ["[1-3]", "[1, 2]", "[2;1]"])
+def test_a_source_in_a_list_that_is_not_given_is_a_fault_as_a_single_one_is(tmp_path, written):
+    """Its number is named."""
+    answer = {"topic": "Q1", "text": f"So {written}.", "citations": [SOURCE, {**SOURCE, "label": "3"}]}
+    [fault] = faults(tmp_path, systems={"a": [answer], "b": PLAIN})
+    assert fault.startswith(
+        "a.jsonl:1: the answer to topic Q1 cites [2], which is not among its citations; add"
+    )
+
+
+@pytest.mark.parametrize(
+    "written", ["[^1]", "[Doc 1]", "[1†L3]", "【1】", "［1］", "(1)", "¹", "[3-1]", "[8, 9]", "[1-300]"]
+)
+def test_what_looks_like_a_mark_and_is_none_is_noted(tmp_path, written):
+    """It is shown as it is written, and leads nowhere."""
+    answer = {"topic": "Q1", "text": f"So. {written}", "citations": [SOURCE]}
+    content = read(tmp_path, systems={"a": [answer], "b": "Q1\tA vehicle.\n", "c": "Q2\tA ship.\n"})
+    assert (
+        f"a: marks such as {written} that are of none of the citations in 1 answer, shown as text: Q1"
+        in content.notes
+    )
+
+
+@pytest.mark.parametrize("written", ["[sic]", "(2)", "10 m²", "`[^1]`", "(in 1977)", "[1]", "no mark"])
+def test_what_no_reader_takes_for_a_mark_is_not_noted(tmp_path, written):
+    """Numbers that count something else, powers, code."""
+    answer = {"topic": "Q1", "text": f"So {written}", "citations": [SOURCE]}
+    notes = read(tmp_path, systems={"a": [answer], "b": PLAIN}).notes
+    assert [note for note in notes if "marks such as" in note] == []
+
+
+@pytest.mark.parametrize("written", ["[1]", "[1, 2]", "[1-3]"])
+def test_marks_in_an_answer_without_citations_are_noted(tmp_path, written):
+    """Also in lists and ranges; they are text."""
+    systems = {"a": [{"topic": "Q1", "text": f"So {written} [sic]"}], "b": PLAIN}
+    assert (
+        f"a: marks such as {written} and no citations in 1 answer, shown as text: Q1"
+        in read(tmp_path, systems=systems).notes
+    )
+
+
+def test_a_label_may_have_a_comma(tmp_path):
+    """In a list of such labels a semicolon is between two."""
+    given = [{**SOURCE, "label": label} for label in ("Ito, 2020", "Sato, 2019")]
+    answer = {"topic": "Q1", "text": "So [Ito, 2020; Sato, 2019].", "citations": given}
+    [run] = shown_answer(read(tmp_path, systems={"a": [answer], "b": PLAIN}).shown["Q1", "a"])
+    assert words_of(run.blocks[0].html("left")) == "So [Ito, 2020; Sato, 2019]."
+    assert len(run.blocks[0].sources) == 2
+
+
 def test_a_file_of_pairs_says_exactly_which_are_judged(tmp_path):
     """White space or tabs; the order of the two does not matter; a topic without a line is not shown."""
     content = read(tmp_path, systems=dict.fromkeys("abc", PLAIN), pairs="topic a b\nQ1 c a\nQ1\tb\tc\n")
@@ -174,3 +262,93 @@ def test_a_pair_that_there_is_not_is_one_line_with_place_and_cure(tmp_path, line
     """The second line of the file."""
     systems = {"a": PLAIN, "b": PLAIN, "c": "Q1\tx\n"}
     assert faults(tmp_path, systems=systems, pairs=f"Q1 a b\n{line}\n") == [f"pairs.txt:2: {said}"]
+
+
+TURNS = {
+    "run_name": "r",
+    "turns": [
+        {"turn_id": "Q1", "responses": [
+            {"rank": 2, "text": "Worse.", "passage_provenance": []},
+            {"rank": 1, "text": "On rails.", "passage_provenance": [{"id": "p1", "text": "Rails.", "used": True}, {"id": "p2", "text": "Sea.", "used": False}]},
+        ]},
+    ],
+}  # fmt: skip
+
+
+def test_turns_of_a_conversation_are_answers(tmp_path):
+    """TREC iKAT: the first response of each, what it used behind it."""
+    content = read(tmp_path, systems={"a": json.dumps(TURNS, indent=1), "b": PLAIN})
+    block, source = content.shown["Q1", "a"]["first"]
+    assert block["text"] == "On rails. [1]"
+    assert (source["text"], source["second"][0]["text"]) == ("[1]", "Rails.")
+
+
+def test_texts_of_documents_that_a_track_file_brings_are_shown(tmp_path):
+    """And brackets that a sentence has anyway are words, not marks of sources; numbers that they have are not used."""
+    answer = {
+        "topic_id": "Q1",
+        "references": [{"docid": "d1", "title": "A book", "segment": "It says so."}, "d2"],
+        "documents": {"d2": {"id": "d2", "text": "It does not."}},
+        "answer": [{"text": "A vehicle [1].", "citations": [0]}, {"text": "So.", "citations": ["1"]}],
+    }
+    content = read(tmp_path, systems={"a": [answer], "b": PLAIN})
+    block, first, second = content.shown["Q1", "a"]["first"]
+    assert block["text"] == "A vehicle [1]. [2] So. [3]"
+    assert [(one["text"], one["second"][0]["text"]) for one in (first, second)] == [
+        ("[2] A book", "It says so."),
+        ("[3]", "It does not."),
+    ]
+
+
+def test_a_citation_of_no_reference_is_a_fault(tmp_path):
+    """Places are counted from 0."""
+    answer = {"topic_id": "Q1", "references": ["d1"], "answer": [{"text": "So.", "citations": [1]}]}
+    assert faults(tmp_path, systems={"a": [answer], "b": PLAIN}) == [
+        (
+            "a.jsonl:1: the answer to topic Q1 cites 1, and there are 1 references, counted from 0; add it to the references, or take "
+            "the citation out"
+        )
+    ]
+
+
+def test_an_object_of_another_form_names_its_members(tmp_path):
+    """So that one sees which tool wrote it."""
+    [said, *others] = faults(tmp_path, systems={"a": [{"prompt": "Q1", "completion": "x"}], "b": PLAIN})
+    assert said.startswith(
+        "a.jsonl:1: the answer has 'prompt', which is not known; known here: topic, text, citations"
+    )
+    assert others
+
+
+MEMBERS = st.sampled_from(
+    ["topic_id", "metadata", "answer", "responses", "references", "documents", "citations", "text", "title", "turns", "turn_id",
+     "passage_provenance", "rank", "id", "topic", "used"]
+)  # fmt: skip
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-2, 3)
+    | st.floats()
+    | st.sampled_from(["Q1", "", "[1]", "\ud800", " "]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(MEMBERS, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(st.lists(st.dictionaries(MEMBERS, VALUES, max_size=6), min_size=1, max_size=2))
+def test_any_members_give_answers_or_clean_faults(tmp_path_factory, objects):
+    """A tool may write what it likes; every fault has its line."""
+    path = tmp_path_factory.mktemp("answers") / "given.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in objects))
+    for read_file in (read_answers, read_ranked_topics, read_document_texts):
+        assert all(fault.path and fault.line for fault in faults_of(read_file, path))
+    assert recognise(path).path == path
+
+
+def faults_of(read_file, path):
+    """Return the faults of a file, none where it is read."""
+    try:
+        read_file(path)
+    except InputError as error:
+        return error.faults
+    return ()

@@ -64,12 +64,11 @@ def test_what_nobody_will_see_is_noted(tmp_path):
 
 
 def test_the_topics_file_says_which_judged_queries_are_asked(tmp_path):
-    """In its order and in either form of their names; what is in one file only is noted."""
-    files = {"topics.tsv": "SYH-9\tnone\nSYH-2\tsuez canal\n", "qrels.txt": QRELS.replace("SYH-2", "X.SYH-2")}
-    files |= {"sysgamma.txt": "SYH-2 Q0 SYD-3 1 1 t\n"}
+    """In its order, names as text; what is in one file only is noted."""
+    files = {"topics.tsv": "SYH-9\tnone\nSYH-2\tsuez canal\n", "sysgamma.txt": "SYH-2 Q0 SYD-3 1 1 t\n"}
     content, _ = read(tmp_path, files=files)
-    assert [topic.id for topic in content.topics] == ["X.SYH-2"]
-    assert documents(content, "X.SYH-2", "sysalpha") == ["SYD-3"]
+    assert [topic.id for topic in content.topics] == ["SYH-2"]
+    assert documents(content, "SYH-2", "sysalpha") == ["SYD-3"]
     assert content.notes == (
         "topics.tsv: 1 of 2 topics are not judged, such as 'SYH-9' (did you mean 'SYH-1'?), and are not shown",
         "qrels.txt: 1 of 2 judged topics are not in topics.tsv, such as 'SYH-1', and are not shown",
@@ -97,14 +96,6 @@ def test_every_fault_of_every_file_comes_out_at_once(tmp_path):
         "topics.tsv:1: none of these topics is judged; name topics as the judgments do, such as 'SYH-1'",
         "sysalpha.txt:1: score is no finite number: 'high'; write a decimal number such as 2.5",
         "sysbeta.txt:1: no entry of this run has a text in the collection; name a run about these topics, or a texts file with its documents",
-    ]
-
-
-def test_two_forms_of_one_topic_are_a_fault(tmp_path):
-    """Only one of the two texts could be shown."""
-    files = {"qrels.txt": QRELS.replace("SYH-2", "X.SYH-2"), "topics.tsv": TOPICS + "X.SYH-2\tsuez\n"}
-    assert read(tmp_path, files=files)[1] == [
-        "topics.tsv:1: X.SYH-2 names topic X.SYH-2, which another line does already; delete one of the two lines"
     ]
 
 

@@ -87,3 +87,15 @@ def test_what_was_said_to_be_of_use_stands_there_again(campaign):
     ann.send(**{"useful-1": "no"})
     ann.open(page)
     assert {name: ann.checked(name) for name in asked} == {name: [] for name in asked} | {"useful-1": ["no"]}
+
+
+def test_a_script_is_told_where_a_stored_form_leads_and_gets_the_page_of_a_refused_one(voting):
+    """It may not see where a redirect leads; sent by script and then by the browser, a form is stored once."""
+    path, headers = voting.path, {"User-Agent": voting.agent, "Accept": "application/json"}
+    form = {**voting.form(), "intent": ["2"]}
+    refused = voting.client.post(path, data={**form, "none": "1"}, headers=headers)
+    assert (refused.status_code, refused.mimetype) == (422, "text/html")
+    taken = voting.client.post(path, data=form, headers=headers)
+    assert (taken.status_code, taken.headers["Cache-Control"]) == (200, "no-store")
+    assert voting.send(form=form, to=path).path == taken.json["next"]
+    assert voting.client.get(voting.home, headers=headers).status_code == 303

@@ -7,7 +7,7 @@ import pytest
 
 from study_app.config import resource_folder
 from study_app.tasks.kinds import KINDS, standard_check
-from study_app.web.serving import LANGUAGES, Messages
+from study_app.web.serving import CONDITION, LANGUAGES, Messages
 from tests.study_app.small_streams import HOURLY
 from tests.study_app.small_study import pairs_task
 from tests.study_app.stream_visits import HOUR, log, stream_study
@@ -49,7 +49,10 @@ def messages():
 def keys_before(kind):
     """Return the keys of the page before a task."""
     return {f"guide.{kind}"} | {
-        key for item in standard_check(kind) for key in (item.question, *item.options)
+        key
+        for shows in ((), KINDS[kind].optional)
+        for item in standard_check(kind, shows)
+        for key in (item.question, *item.options)
     }
 
 
@@ -70,6 +73,31 @@ def test_every_language_has_every_message_with_the_same_places_to_fill(messages)
         assert all(text.strip() for text in catalogue.values())
 
 
+def test_what_only_some_studies_show_is_marked_alike_in_every_language(messages):
+    """With names that the kind of task has; a mark that is misspelt would hide a paragraph for ever."""
+    known = {f"guide.{name}": set(kind.optional) for name, kind in KINDS.items()}
+    known |= {
+        f"{kind.side.name}.help": set(kind.optional) for kind in KINDS.values() if kind.side is not None
+    }
+    marks = {
+        language: {
+            key: [CONDITION.match(paragraph) for paragraph in text.strip().split("\n\n")]
+            for key, text in messages.catalogues[language].items()
+        }
+        for language in LANGUAGES
+    }
+    written = {
+        language: {
+            key: [mark and mark[0] for mark in of_key] for key, of_key in of_language.items() if any(of_key)
+        }
+        for language, of_language in marks.items()
+    }
+    assert written["en"] == written["ja"]
+    assert set(written["en"]) <= set(known)
+    for key, of_key in marks["en"].items():
+        assert {mark["name"] for mark in of_key if mark} <= known.get(key, set()), key
+
+
 def test_japanese_is_japanese(messages):
     """No message was left in English; one of nothing but places to fill is the same in any language."""
     said = {key: re.sub(r"\{.*?\}|\s", "", text) for key, text in messages.catalogues["ja"].items()}
@@ -83,13 +111,17 @@ def test_templates_and_code_use_what_is_there_and_nothing_is_left_over(messages)
     code += [path.read_text() for path in (TEMPLATES.parent / "study_app").rglob("*.py")]
     forms = {kind.side.name for kind in KINDS.values() if kind.side is not None}
     built = {f"{form}.{part}" for form in forms for part in ("heading", "topic", "help", "left", "right")}
-    built |= {"ranking.plain_help", "guide.plain_lists"}
     built |= {f"pushes.{part}_{side}" for part in ("letter", "same_day") for side in ("left", "right")}
     built |= {f"pair.choice_{choice}" for choice in ("left", "right", "equally_good", "equally_bad")}
     built |= {f"{page}.{part}" for page in MESSAGE_PAGES for part in ("heading", "text")}
     built |= {key for kind in KINDS for key in keys_before(kind)}
     built |= {f"{name}.{way}_reason" for name in EXAMPLES for way in ("left", "right", "good", "bad")}
-    built |= {f"example_questions.{option}" for option in ("daily", "weekly", "rarely")}
+    built |= {
+        f"example_questions.{option}" for option in ("daily", "weekly", "rarely", "messages", "maps", "music")
+    }
+    types = ("single", "multiple", "number", "text")
+    built |= {f"example_questions.{name}" for one in types for name in (one, f"{one}_explained")}
+    built |= {f"example_questions.{one}_value" for one in ("number", "text")}
     built |= {f"rate.rating_{rating}" for rating in (0, 2, 4)}
     named = {name for text in code for name in re.findall(r'"([a-z_]+(?:\.[a-z_]+)?)"', text)}
     keys = set(messages.catalogues["en"])

@@ -107,7 +107,8 @@ def test_japanese_dates_have_no_leading_zeros():
 def test_no_space_follows_the_end_of_a_japanese_sentence(read, kind):
     """A full-width stop has its space in itself."""
     entry = KINDS[kind].entry.model_construct(kind=kind, instructions="standard", check=None, example=True)
-    page = introduction(entry, "ja", CheckStanding(passed=False, tries_left=2, picked=()), {}, None)
+    shows = frozenset(KINDS[kind].optional)
+    page = introduction(entry, shows, "ja", CheckStanding(passed=False, tries_left=2, picked=()), {}, None)
     text = read("intro", page)
     assert not re.findall(r"[。、]\s[^。、]*回答は2回", text)
     assert "すべて上の文章にあります。回答は2回までです。" in text

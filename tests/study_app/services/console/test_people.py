@@ -144,7 +144,7 @@ def worker(stored, pseudonym):
 
 
 def test_the_way_has_every_revision_in_order_of_time(stored, plan):
-    happened = way(stored.session, plan, worker(stored, "ann"))
+    happened = way(stored.session, plan, worker(stored, "ann"), with_sides=True)
     told = [one.what for one in happened]
     assert [one.at for one in happened] == sorted(one.at for one in happened)
     assert told[0] == "came"
@@ -155,9 +155,22 @@ def test_the_way_has_every_revision_in_order_of_time(stored, plan):
     assert [one.page for one in happened if one.what.startswith("equally good")] == ["seen"]
 
 
+def test_without_sides_the_way_says_that_and_when_a_pair_was_answered(stored, plan):
+    """Every other line is the same."""
+    told, untold = (
+        [one.what for one in way(stored.session, plan, worker(stored, "ann"), with_sides=with_sides)]
+        for with_sides in (True, False)
+    )
+    assert {"answered, after 1.0 s", "changed to: answered, after 90.0 s (revision 2)"} <= set(untold)
+    assert not [what for what in untold if "left" in what or "right" in what or "equally" in what]
+    assert [what for what in told if ", after" not in what] == [
+        what for what in untold if ", after" not in what
+    ]
+
+
 def test_pages_far_apart_are_sittings_with_the_stretches_that_nobody_looked_at(stored, plan):
     ann = worker(stored, "ann")
-    first, second = sittings(stored.session, ann, way(stored.session, plan, ann))
+    first, second = sittings(stored.session, ann, way(stored.session, plan, ann, with_sides=True))
     [bar] = first.bars
     assert [(end - start).total_seconds() for start, end in bar.hidden] == [5]
     assert (second.end - second.start).total_seconds() == 60

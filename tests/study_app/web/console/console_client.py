@@ -12,6 +12,15 @@ from study_app.store.database import transaction
 from study_app.store.tokens import secret_token
 
 
+def sign_in(client: Any, study: str, key: str) -> Any:
+    """Open the address with a key, and send the form that it has."""
+    page = client.get(f"/r/{study}?key={key}")
+    if page.status_code != 200:
+        return page
+    fields = BeautifulSoup(page.text, "html.parser").find_all("input")
+    return client.post(f"/r/{study}/sign-in", data={field["name"]: field["value"] for field in fields})
+
+
 def token(client: Any, path: str = "/r/small/") -> str:
     """What the forms of this sign-in carry."""
     return str(BeautifulSoup(client.get(path).text, "html.parser").find("input", {"name": "csrf"})["value"])  # type: ignore[index]

@@ -12,6 +12,7 @@ from study_app.store.console_models import Act
 from study_app.store.database import transaction
 from study_app.store.models import LoadedStudy
 from study_app.store.tokens import secret_token
+from tests.study_app.web.console.console_client import sign_in
 
 PAGES = ("", "audit")
 
@@ -29,7 +30,7 @@ def key_to(study, role, *, name=None):
 
 def signed_in(study, key):
     client = study.app.test_client()
-    client.get(f"/r/small?key={key}")
+    sign_in(client, "small", key)
     return client
 
 
@@ -48,17 +49,61 @@ def paused(study):
 def test_the_key_in_the_address_signs_in_once_and_is_in_no_address_after(study):
     """The cookie belongs to this study's console alone; no script reads it, and no other site sends it."""
     client = study.app.test_client()
-    answer = client.get(f"/r/small?key={key_to(study, 'watch')}")
+    answer = sign_in(client, "small", key_to(study, "watch"))
     assert (answer.status_code, answer.location) == (303, "/r/small/")
     cookie = answer.headers["Set-Cookie"]
     assert {"HttpOnly", "SameSite=Strict", "Path=/r/small"} <= set(cookie.split("; "))
     assert "Secure" not in cookie
     assert client.get("/r/small/").status_code == 200
-    https = study.app.test_client().get(
-        f"/r/small?key={key_to(study, 'watch', name='b')}", headers={"X-Forwarded-Proto": "https"}
+    https = study.app.test_client()
+    https.environ_base["HTTP_X_FORWARDED_PROTO"] = "https"
+    https.environ_base["wsgi.url_scheme"] = "https"
+    cookie = sign_in(https, "small", key_to(study, "watch", name="b")).headers["Set-Cookie"]
+    assert cookie.startswith("__Secure-")
+    assert "Secure" in cookie.split("; ")
+
+
+SITES = ("cross-site", "same-site")
+"""What a browser says of a request that another site had it send."""
+
+
+@pytest.mark.parametrize("site", [*SITES, "none", None])
+def test_no_address_signs_in_by_itself(study, site):
+    """An image, a frame or a link of another site with a key of its own: the owner would act under a stranger's name."""
+    key, owner = (
+        key_to(study, "manage", name="Mallory"),
+        signed_in(study, key_to(study, "manage", name="Ann")),
     )
-    assert https.headers["Set-Cookie"].startswith("__Secure-")
-    assert "Secure" in https.headers["Set-Cookie"].split("; ")
+    headers = {"Sec-Fetch-Site": site, "Sec-Fetch-Dest": "image"} if site else {}
+    for client in (owner, study.app.test_client()):
+        answer = client.get(f"/r/small?key={key}", headers=headers)
+        assert (answer.status_code, "prefcal_console=" in str(answer.headers)) == (200, False)
+    assert "Ann, manage" in owner.get("/r/small/").text
+    assert "Mallory" not in str(acts(study)[2:])
+
+
+def test_a_form_of_another_site_signs_nobody_in(study):
+    """It cannot know what stands in this server's form, and the browser sends no cookie with it."""
+    key, client = key_to(study, "manage", name="Mallory"), study.app.test_client()
+    sent = client.post("/r/small/sign-in", data={"key": key})
+    assert (sent.status_code, "came from another page" in sent.text) == (403, True)
+    own = token(client, "/r/small/sign-in")
+    for headers, form in [({"Sec-Fetch-Site": site}, own) for site in SITES] + [({}, "x"), ({}, "")]:
+        sent = client.post("/r/small/sign-in", data={"key": key, "csrf": form}, headers=headers)
+        assert (sent.status_code, "prefcal_console=" in str(sent.headers)) == (403, False)
+    assert study.app.test_client().post("/r/small/sign-in", data={"key": key, "csrf": own}).status_code == 403
+    assert client.post("/r/small/sign-in", data={"key": key, "csrf": own}).location == "/r/small/"
+
+
+def test_options_tells_nothing(study):
+    """Neither that there is an address of the console, nor which methods it has."""
+    client = study.console()
+    for path in ("", "/", "/pause", "/sign-in", "/audit", "/nowhere", "/people.csv"):
+        for name in ("small", "other"):
+            answer = client.options(f"/r/{name}{path}")
+            assert (answer.status_code, "Allow" in answer.headers) == (404, False), path
+            assert answer.data == b"" or "Allow" not in answer.text
+    assert client.options("/healthz").status_code == 200
 
 
 def test_without_a_session_every_address_is_unknown(study):
@@ -80,7 +125,7 @@ def test_a_key_to_watch_acts_nowhere(study):
     assert "Pause" not in client.get("/r/small/").text
     answer = client.post("/r/small/pause", data={"csrf": token(client)})
     assert (answer.status_code, "has the role watch" in answer.text, paused(study)) == (403, True, False)
-    assert [what for _, what, _ in acts(study)] == ["make a key", "sign in"]
+    assert [what for _, what, _ in acts(study)] == ["make a key", "sign in", "refused: pause"]
 
 
 def test_a_study_that_is_gone_meanwhile_is_an_unknown_address(study):
@@ -102,7 +147,7 @@ def test_an_act_needs_the_token_of_its_own_session_and_is_a_line_of_the_audit(st
     """What was done is said on the next page, and stands in the audit with the key's name."""
     client = signed_in(study, key_to(study, "manage", name="Ann"))
     earlier = token(client)
-    client.get(f"/r/small?key={key_to(study, 'manage', name='Bob')}")
+    sign_in(client, "small", key_to(study, "manage", name="Bob"))
     for wrong in ({}, {"csrf": earlier}):
         answer = client.post("/r/small/pause", data=wrong)
         assert (answer.status_code, "Open the page again" in answer.text) == (403, True)
@@ -111,7 +156,10 @@ def test_an_act_needs_the_token_of_its_own_session_and_is_a_line_of_the_audit(st
     assert "Done: pause (nobody new is let in" in answer.text
     assert paused(study)
     assert client.post("/r/small/pause", data={"csrf": token(client)}).status_code == 409
-    assert acts(study)[-1] == ("Bob", "pause", "nobody new is let in; whoever has begun goes on")
+    assert acts(study)[-2:] == [
+        ("Bob", "pause", "nobody new is let in; whoever has begun goes on"),
+        ("Bob", "refused: pause", "The study is paused already."),
+    ]
 
 
 def test_a_session_ends_after_twelve_hours_by_signing_out_and_with_its_key(study):
@@ -130,6 +178,7 @@ def test_a_session_ends_after_twelve_hours_by_signing_out_and_with_its_key(study
         revoke_key(session, study_keys(session)[0].id, now=study.clock())
     assert revoked.get("/r/small/").status_code == 403
     assert signed_in(study, key).get("/r/small/").status_code == 404
+    assert [who for who, what, _ in acts(study) if what == "sign out"] == ["manage"]
     with transaction(study.database, write=True) as session:
         installation = setting(session, RESEARCHER_KEY)
     rekeyed = signed_in(study, installation)
@@ -141,10 +190,11 @@ def test_a_session_ends_after_twelve_hours_by_signing_out_and_with_its_key(study
 def test_wrong_keys_are_refused_and_more_than_five_a_minute_unheard(study):
     """A right key opens all the same: else a stranger could keep the researcher out."""
     client, key = study.app.test_client(), key_to(study, "watch")
-    answers = [client.post("/r/small/sign-in", data={"key": f"wrong{n}"}) for n in range(6)]
+    csrf = token(client, "/r/small/sign-in")
+    answers = [client.post("/r/small/sign-in", data={"key": f"wrong{n}", "csrf": csrf}) for n in range(6)]
     assert [answer.status_code for answer in answers] == [403] * 5 + [429]
     assert client.get("/r/small?key=wrong").status_code == 429
-    assert client.post("/r/small/sign-in", data={"key": f" {key} "}).location == "/r/small/"
+    assert client.post("/r/small/sign-in", data={"key": f" {key} ", "csrf": csrf}).location == "/r/small/"
     study.clock.forward(61)
     assert client.get("/r/small?key=wrong").status_code == 404
 

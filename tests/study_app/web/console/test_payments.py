@@ -93,7 +93,7 @@ def test_an_upload_that_is_no_list_stores_nothing(study, text, reason):
     answer = upload(client, text, name="odd<b>.csv")
     assert (answer.status_code, reason in text_of(answer)) == (422, True)
     assert study.rows(select(PlatformRecord)) == []
-    assert acts(study)[-1][0] == "sign in"
+    assert acts(study)[-1][0] == "refused: read the platform's list"
 
 
 def test_a_list_may_be_larger_than_an_answer_of_a_worker_but_not_of_any_size(study):

@@ -1,0 +1,80 @@
+"""How long correlations take: tau-b beside scipy's, and `prefcal correlate` on two million rows.
+
+    python benchmarks/correlate.py
+
+Processor time, so that a busy machine says the same; memory is the most that the command had at a time.
+"""
+
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import kendalltau
+
+from metrics.agreement.correlation import kendall_tau_b
+
+SYSTEMS = (50, 500, 2_000, 10_000)
+TABLES = ((100, 10_000, 2), (50, 4_000, 10), (1_000, 500, 4))
+"""Systems, topics and measures of tables with two million rows."""
+ROUNDS, CALLS = 7, 20
+PROGRAM = "from study_app.cli import main; main()"
+
+
+def main() -> None:
+    """Print a line a size."""
+    rng = np.random.default_rng(1)
+    for systems in SYSTEMS:
+        x, y = rng.normal(size=(2, systems))
+        ours = least_seconds(partial(kendall_tau_b, x, y))
+        theirs = least_seconds(partial(kendalltau, x, y))
+        print(f"tau-b of {systems:,} systems: {1e6 * ours:,.0f} us, {ours / theirs:.2f} times scipy's")
+    with tempfile.TemporaryDirectory() as folder:
+        for systems, topics, measures in TABLES:
+            table = Path(folder) / "scores.csv"
+            write_table(table, systems, topics, measures, rng)
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            subprocess.run(
+                [sys.executable, "-c", PROGRAM, "correlate", table], check=True, capture_output=True
+            )
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+            print(
+                f"correlate, {systems:,} systems x {topics:,} topics x {measures} measures: {seconds:.1f} s, "
+                f"{after.ru_maxrss / 1024:,.0f} MB at most so far"
+            )
+
+
+def least_seconds(call: Callable[[], object]) -> float:
+    """Return the processor time of a call, the least of several rounds."""
+    call()
+    best = float("inf")
+    for _ in range(ROUNDS):
+        start = time.process_time()
+        for _ in range(CALLS):
+            call()
+        best = min(best, (time.process_time() - start) / CALLS)
+    return best
+
+
+def write_table(path: Path, systems: int, topics: int, measures: int, rng: np.random.Generator) -> None:
+    """Write a long table of scores of systems that differ."""
+    worth = rng.normal(size=systems) / 10
+    with path.open("w", encoding="utf-8") as file:
+        file.write("run,topic,metric,value\n")
+        for system in range(systems):
+            scores = np.clip(rng.random((topics, measures)) + worth[system], 0, 1)
+            file.writelines(
+                f"system{system},q{topic},m{measure},{value:.4f}\n"
+                for topic, row in enumerate(scores.tolist())
+                for measure, value in enumerate(row)
+            )
+
+
+if __name__ == "__main__":
+    main()

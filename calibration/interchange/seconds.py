@@ -1,0 +1,81 @@
+"""Lengths of time of other tools: columns of seconds, with cells of which nothing is known, and names that say another unit."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from calibration.interchange.times import is_unknown
+from metrics.errors import FaultLog, counted
+from metrics.readers.lines import number
+
+MOST_SECONDS = 100 * 365.25 * 86_400
+_UNITS = (
+    (r"ms|msecs?|millis|milliseconds?|millisecs?", "milliseconds"),
+    (r"mins?|minutes?", "minutes"),
+    (r"hrs?|hours?", "hours"),
+)
+
+
+class Seconds(NamedTuple):
+    """A column of lengths.
+
+    Attributes
+    ----------
+    lengths : Series of float
+        NaN where nothing is known.
+    notes, warnings : list of str
+        Cells with a word for what is not known; a name of the column that says another unit.
+    """
+
+    lengths: "pd.Series[float]"
+    notes: list[str]
+    warnings: list[str]
+
+
+def read_seconds(cells: "pd.Series[str]", column: str, lines: Sequence[int], log: FaultLog) -> Seconds:
+    """Read a column of seconds; each cell that is none, and each below 0 or above 100 years, is noted as a fault.
+
+    Parameters
+    ----------
+    cells : Series of str
+        An empty cell and a word such as NA or null say that nothing is known.
+    column : str
+        Its name, for messages.
+    lines : sequence of int
+        Line of each cell in its file.
+    log : FaultLog
+        Where faults are noted.
+    """
+    unknown = is_unknown(cells)
+    values = [
+        np.nan if is_none else _seconds(cell, column, line, log)
+        for cell, is_none, line in zip(cells.tolist(), unknown.tolist(), lines, strict=True)
+    ]
+    words = cells[unknown & (cells != "")]
+    notes = (
+        [f"{column}: {counted(len(words), 'cell')} {words.iloc[0]!r} read as not known"] if len(words) else []
+    )
+    unit = _unit_of_name(column)
+    said = [f"the name of column {column!r} says {unit}, and it is read as seconds; write seconds"] * bool(
+        unit
+    )
+    return Seconds(pd.Series(values, index=cells.index, dtype=np.float64), notes, said)
+
+
+def _seconds(cell: str, column: str, line: int, log: FaultLog) -> float:
+    """Read a length; NaN where it is none, which is noted."""
+    value = number(cell, column, line, log)
+    if np.isnan(value) or 0 <= value <= MOST_SECONDS:
+        return value
+    most = f"0 to {MOST_SECONDS:.0f} (100 years)" if value > 0 else "0 or more"
+    log.add(f"{column} is {value:g}", line=line, cure=f"write seconds, {most}")
+    return np.nan
+
+
+def _unit_of_name(column: str) -> str | None:
+    """Return the unit other than seconds that a column's name says, such as `rt_ms` and `durationMs`."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])|[\W_]+", " ", column).casefold().split()
+    return next((unit for form, unit in _UNITS if any(re.fullmatch(form, word) for word in words)), None)

@@ -1,0 +1,192 @@
+"""What to know of a ranking before using its numbers, one sentence each; the names in brackets are the same in every command."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+from scipy.special import bdtr
+
+from calibration.inference.davidson import choice_probabilities
+from calibration.inference.sides import SideAdjustment
+from calibration.rank.crossed import FEWEST, FEWEST_EFFECTIVE, Errors
+from calibration.rank.judgments import Duels, JudgedShares, JudgedSystems, is_balanced
+from calibration.rank.worths import Worths
+from metrics.arrays import Floats, Ints
+from metrics.errors import counted, listed
+
+FEW_WORKERS = 8
+"""Fewer people, or effectively fewer, are few (few_workers)."""
+UNEVEN = 0.01
+"""Chance of sides as uneven as these, over all systems of a task, below which they were not drawn evenly."""
+_WORDS = {3: "three", 4: "four"}
+
+
+def too_few(judged: JudgedSystems, rates: JudgedShares) -> str:
+    """Say that there are too few people or topics for any interval, with their number and the largest share; nothing where not."""
+    if not rates.influence.is_few.all():
+        return ""
+    scarce = []
+    if judged.worker is not None:
+        people = _load(judged.worker, "person", "people", rates.influence.effective_workers)
+        scarce += [people] if people else []
+    topics = _load(judged.topic, "topic", "topics", rates.influence.effective_topics)
+    scarce += [topics] if topics else []
+    if not scarce:  # each system has too few of one or the other
+        scarce = [f"every system has fewer than {_WORDS[FEWEST]} people or topics (few_workers, few_topics)"]
+    return "; ".join(scarce)
+
+
+def _load(cluster: Ints, single: str, plural: str, effective: Floats) -> str:
+    """Say how many clusters there are, where they are too few."""
+    share = np.bincount(cluster) / len(cluster)
+    count = counted(len(share), single, plural)
+    least, name = float(effective.max()), "few_workers" if single == "person" else "few_topics"
+    verb = "judged" if single == "person" else f"{'was' if len(share) == 1 else 'were'} judged"
+    largest = f"{100 * share.max():.0f} % of the judgments"
+    if len(share) < FEWEST:
+        of_largest = "" if len(share) == 1 else f", {largest} by one" * (single == "person")
+        of_largest = of_largest or ("" if len(share) == 1 else f", {largest} on one")
+        return (
+            f"{count} {verb}{of_largest}: too few to say who is ahead ({_WORDS[FEWEST]} are needed; {name})"
+        )
+    if least < FEWEST_EFFECTIVE:
+        whose = f"one of them gave {largest}" if single == "person" else f"one of them has {largest}"
+        return (
+            f"{count} {verb}, but {whose}, so they count as {least:.1f}: too few to say who is ahead"
+            f" ({_WORDS[int(FEWEST_EFFECTIVE)]} of equal load are needed; {name})"
+        )
+    return ""
+
+
+def notes_on(
+    judged: JudgedSystems,
+    rates: JudgedShares,
+    errors: Errors,
+    met: Duels,
+    adjustment: SideAdjustment | None,
+) -> Iterator[str]:
+    """Yield what to know of the win rates and duels of a task."""
+    few = rates.influence.is_few
+    if few.all():
+        yield f"{too_few(judged, rates)}; there are no intervals and no p, and all ranks are left open"
+    else:
+        yield from _on_few(judged, rates, met)
+    if not is_balanced(judged):
+        yield "not every couple was judged on every topic; win rates are over those that were (unbalanced)"
+    if (np.isnan(errors.df) & ~few).any():
+        yield "where there is no interval, all topics are alike: too little data to say, not certainty"
+    if adjustment is not None:
+        yield from _on_sides(judged, adjustment)
+    yield from _on_repeats(judged)
+
+
+def _on_few(judged: JudgedSystems, rates: JudgedShares, met: Duels) -> Iterator[str]:
+    """Yield what is too few for some estimates, and whether people are few for all."""
+    few, few_duels = rates.influence.is_few, met.shares.influence.is_few
+    limit = (
+        f"fewer than {_WORDS[FEWEST]} people or topics, or effectively than {_WORDS[int(FEWEST_EFFECTIVE)]}"
+    )
+    if judged.worker is None:
+        limit = f"fewer than {_WORDS[FEWEST]} topics, or effectively than {_WORDS[int(FEWEST_EFFECTIVE)]}"
+    if few.any():
+        names = [judged.systems[place] for place in np.flatnonzero(few)]
+        verb = "rests" if len(names) == 1 else "rest"
+        yield f"{listed(names, most=4)} {verb} on {limit}: no interval there, and the rank stays open"
+    if few_duels.any():
+        number = int(few_duels.sum())
+        count = f"{number:,} of {counted(len(few_duels), 'duel')}"
+        yield f"{count} rest{'s' * (number == 1)} on {limit}: no interval and no p there"
+    effective = rates.influence.effective_workers
+    if judged.worker is None or effective.min() >= FEW_WORKERS:
+        return
+    people = int(judged.worker.max()) + 1
+    largest = np.bincount(judged.worker).max() / len(judged.worker)
+    as_many = f"they count as {effective.min():.1f} of equal load" if people >= FEW_WORKERS else "that is few"
+    yield (
+        f"{counted(people, 'person', 'people')} judged, {100 * largest:.0f} % of the judgments by one: {as_many}, so"
+        " intervals are wide (few_workers)"
+    )
+
+
+def _on_repeats(judged: JudgedSystems) -> Iterator[str]:
+    """Yield how many judgments repeat an earlier one of the same person, couple and topic."""
+    if judged.worker is None:
+        return
+    couples = len(judged.systems) ** 2
+    key = (judged.topic * (int(judged.worker.max()) + 1) + judged.worker) * couples + judged.couple
+    again = len(key) - len(pd.unique(key))
+    if again:
+        is_are = "is" if again == 1 else "are"
+        yield (
+            f"{counted(again, 'judgment')} {is_are} of a couple that the same person had judged on the same topic before, and no"
+            " validation repeat: each counts as a vote"
+        )
+
+
+def _on_sides(judged: JudgedSystems, adjustment: SideAdjustment) -> Iterator[str]:
+    """Yield what was done about sides that nobody knows to have been drawn by lot."""
+    if not adjustment.is_separable:
+        why = (
+            "all answers for a side are for the same one"
+            if _same_side(judged)
+            else "no couple was seen both ways round"
+        )
+        if judged.is_tie.all():
+            return
+        yield f"{why}, so the effect of the side cannot be told from the systems: win rates are as people voted (side_not_separable)"
+    else:
+        left = choice_probabilities(np.asarray(adjustment.side), np.asarray(-np.inf))[0]
+        yield (
+            "these tables do not say that sides were drawn by lot, so win rates, duels and ranks are without the effect of the side (between"
+            f" equals, {100 * left:.1f} % of the answers for a side are for the left one); column win_rate_raw is with it"
+        )
+    yield from _on_uneven_sides(judged)
+
+
+def _same_side(judged: JudgedSystems) -> bool:
+    decided = judged.for_left[~judged.is_tie]
+    return bool(decided.size) and bool((decided == decided[0]).all())
+
+
+def _on_uneven_sides(judged: JudgedSystems) -> Iterator[str]:
+    """Name a system that stood on one side always, or more often than chance would have it."""
+    systems = len(judged.systems)
+    on_left = np.bincount(judged.left, minlength=systems)
+    shown = on_left + np.bincount(judged.right, minlength=systems)
+    chance = np.minimum(1, 2 * bdtr(np.minimum(on_left, shown - on_left), shown, 0.5))
+    if chance.min() * systems >= UNEVEN:
+        return
+    least = int(np.argmin(chance))
+    name, share = judged.systems[least], on_left[least] / shown[least]
+    if share in {0, 1}:
+        side = "left" if share else "right"
+        yield f"{name} stood on the {side} in all of its {shown[least]:,} judgments (sides_not_drawn)"
+    else:
+        yield f"{name} stood on the left in {100 * share:.0f} % of its {shown[least]:,} judgments (uneven_sides)"
+
+
+def notes_on_worths(worths: Worths | None, why_none: str, adjustment: SideAdjustment | None) -> Iterator[str]:
+    """Yield why there are no worths, or why they have no side effect."""
+    if worths is None:
+        yield f"no worths: {why_none}"
+    elif np.isnan(worths.side):
+        yield "the side of a system cannot be told from its worth, so the worths have no side effect"
+    elif adjustment is not None and not adjustment.is_separable:
+        yield "the worths tell the side from the systems only if all systems lie on one scale"
+
+
+def notes_on_names(preferences: pd.DataFrame) -> Iterator[str]:
+    """Yield the names of topics, workers and systems that differ in case or in blanks around them only."""
+    systems = pd.concat([preferences["system_left"].astype("str"), preferences["system_right"].astype("str")])
+    for what, column in (
+        ("topic", preferences["topic"]),
+        ("worker", preferences["worker"]),
+        ("system", systems),
+    ):
+        same = defaultdict(list)
+        for name in column.dropna().unique():
+            same[str(name).casefold().strip()].append(str(name))
+        alike = [" and ".join(map(repr, sorted(group))) for group in same.values() if len(group) > 1]
+        if alike:
+            yield f"the {what}s {listed(sorted(alike), most=3)} differ in case only, and each counts as a {what} of its own"

@@ -1,0 +1,287 @@
+"""Answers to questions in words, with the sources that they cite: what a system wrote, as a file.
+
+| file | content |
+|---|---|
+| answers | ``{"topic": ID, "text": TEXT, "citations": [{"label", "title", "text", "url"?}, ...]?}`` a line |
+| answers | of TREC RAG, RAGTIME and other tracks: an object an answer, with ``topic_id`` or ``metadata`` and sentences, see `TrackAnswer` |
+| answers | of TREC iKAT: an object a run, with ``turns`` |
+| answers | ``topic<TAB>text`` a line |
+
+Files are UTF-8, plain or packed; their first character tells whether they are JSON. Of the last form a first line with the names above is a
+header. A system need not answer every question. What the texts look like is up to those who show them. No measure needs any of these.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from metrics.errors import FaultLog, listed, nearest
+from metrics.readers.lines import rows
+from metrics.readers.texts import id_of, is_id, is_json_file, is_text, json_objects, text_object
+
+ANSWER = ("topic", "text", "citations")
+CITATION = ("label", "title", "text", "url")
+COLUMNS = ("topic", "text")
+ANSWER_FORM = 'write {"topic": ID, "text": TEXT} on one line'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Citation:
+    """A source: what stands in brackets where it is cited, its title, which may be empty, its text, and its address.
+
+    ``has_text`` False: nobody gave its text, and its id stands there.
+    """
+
+    label: str
+    title: str
+    text: str
+    url: str | None = None
+    has_text: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenAnswer:
+    """An answer to one question; ``line`` is where it stands. ``citations`` is None where nothing is said of sources.
+
+    ``is_joined``: it was put together from sentences, so that what stands in brackets within these is no mark of a source.
+    """
+
+    text: str
+    line: int
+    citations: tuple[Citation, ...] | None = None
+    is_joined: bool = False
+
+
+def read_answers(path: str | Path) -> dict[str, GivenAnswer]:
+    """Read the answers of one system, by topic as written, in the order of the file.
+
+    Raises
+    ------
+    InputError
+        With every fault: a line is not UTF-8, is not JSON, or has another number of fields; a member is missing, not known or no
+        text; an answer without a topic or a text; a topic or the label of a citation that stands twice; or if there is no answer.
+    """
+    log = FaultLog(path)
+    is_json = is_json_file(path)
+    answers: dict[str, GivenAnswer] = {}
+    for topic, answer in _answers_from_json(log) if is_json else _from_rows(log):
+        if not topic:
+            log.add("an answer without a topic", line=answer.line, cure="say which question it answers")
+        elif not answer.text:
+            log.add(f"the answer to topic {topic} is empty", line=answer.line, cure="write one, or delete it")
+        elif topic in answers:
+            cure = "delete one of the two lines; each system has a file of its own"
+            log.add(f"topic {topic} is answered twice", line=answer.line, cure=cure)
+        answers[topic] = answer
+    if not answers and not log.faults:
+        log.add("there are no answers", line=1, cure=ANSWER_FORM)
+    log.faults.sort(key=lambda fault: fault.line or 0)
+    log.raise_if_any()
+    return answers
+
+
+def _from_rows(log: FaultLog) -> Iterator[tuple[str, GivenAnswer]]:
+    for line, (topic, text) in rows(log.path, COLUMNS, log):
+        yield topic.strip(), GivenAnswer(text=text.strip(), line=line)
+
+
+def _answers_from_json(log: FaultLog) -> Iterator[tuple[str, GivenAnswer]]:
+    for line, plain in json_objects(log, ANSWER_FORM):
+        tracks = track_answers(plain)
+        for one in tracks or ():
+            yield one.topic.strip(), one.answer(line, log)
+        if tracks is None and _fits(plain, ANSWER, ("topic", "text"), "the answer", line, log):
+            yield (
+                plain["topic"].strip(),
+                GivenAnswer(text=plain["text"].strip(), line=line, citations=_citations(plain, line, log)),
+            )
+
+
+def _citations(answer: Mapping[str, Any], line: int, log: FaultLog) -> tuple[Citation, ...] | None:
+    given = answer.get("citations")
+    if given is None:
+        return None
+    if not isinstance(given, list):
+        log.add("citations is no list", line=line, cure="write [] or a list of sources")
+        return ()
+    fitting = [
+        one for one in given if _fits(one, CITATION, ("label", "title", "text"), "a citation", line, log)
+    ]
+    labels: set[str] = set()
+    for one in fitting:
+        label = one["label"]
+        if label in labels or not label.strip() or set(label) & set("[]"):
+            problem = f"the label {label!r} stands twice" if label in labels else f"{label!r} is no label"
+            log.add(problem, line=line, cure="give each citation its own label, without brackets")
+        labels.add(label)
+        if not one["text"].strip():
+            log.add(f"citation {label} has no text", line=line, cure="write what the source says")
+    return tuple(
+        Citation(**{key: value for key, value in one.items() if value is not None}) for one in fitting
+    )
+
+
+SENTENCES = ("answer", "responses", "report")
+TRACK_TOPICS = ("topic_id", "narrative_id", "request_id", "turn_id", "query_id", "qid")
+MARK = re.compile(r"\[(\d{1,4})\]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrackAnswer:
+    """An answer as a track writes it: sentences, each with what it cites.
+
+    Attributes
+    ----------
+    topic : str
+        ``topic_id`` or ``narrative_id``, of the object or of its ``metadata``; ``turn_id`` of a turn.
+    sentences : sequence of (str, sequence)
+        Text, and the sources that it cites: places in ``references`` from 0, or ids.
+    references : sequence of str
+        Ids of sources.
+    texts : mapping of str to (str, str)
+        Id of a source -> its title and text, where the file has them.
+    is_cited : bool
+        Whether anything is said of sources.
+    """
+
+    topic: str
+    sentences: Sequence[tuple[str, Sequence[int | str]]]
+    references: Sequence[str]
+    texts: Mapping[str, tuple[str, str]]
+    is_cited: bool
+
+    def answer(self, line: int, log: FaultLog) -> GivenAnswer:
+        """Return it as one text, each sentence with the marks of its sources behind it; sources are numbered as they are cited."""
+        used = {int(mark) for text, _ in self.sentences for mark in MARK.findall(text)}
+        free = (number for number in count(1) if number not in used)
+        labels: dict[str, str] = {}
+        parts = []
+        for text, cited in self.sentences:
+            marks: dict[str, None] = {}
+            for one in cited:
+                source = self._source(one, line, log)
+                if source is not None:
+                    if source not in labels:
+                        labels[source] = str(next(free))
+                    marks[f"[{labels[source]}]"] = None
+            parts.append(" ".join(filter(None, [text.strip(), "".join(marks)])))
+        citations = tuple(self._citation(source, label) for source, label in labels.items())
+        return GivenAnswer(
+            text=" ".join(filter(None, parts)),
+            line=line,
+            citations=citations if self.is_cited else None,
+            is_joined=True,
+        )
+
+    def _source(self, cited: int | str, line: int, log: FaultLog) -> str | None:
+        """Return the id of what is cited; note a place where no reference stands."""
+        if isinstance(cited, str):
+            is_place = (
+                cited.isdecimal() and cited not in self.references and int(cited) < len(self.references)
+            )
+            return self.references[int(cited)] if is_place else cited
+        if 0 <= cited < len(self.references) and self.references[cited]:
+            return self.references[cited]
+        problem = f"the answer to topic {self.topic} cites {cited}, and there are {len(self.references)} references, counted from 0"
+        log.add(problem, line=line, cure="add it to the references, or take the citation out")
+        return None
+
+    def _citation(self, source: str, label: str) -> Citation:
+        title, text = self.texts.get(source, ("", ""))
+        return Citation(label=label, title=title, text=text or source, has_text=bool(text))
+
+
+def track_answers(plain: Any) -> list[TrackAnswer] | None:
+    """Return the answers of an object as a track writes it; None for an object of another form."""
+    if not isinstance(plain, dict):
+        return None
+    if isinstance(plain.get("turns"), list):
+        turns = [_turn(turn) for turn in plain["turns"]]
+        return [turn for turn in turns if turn is not None] or None
+    metadata = plain.get("metadata")
+    given = next((plain[name] for name in SENTENCES if isinstance(plain.get(name), list | str)), None)
+    holders = (plain, metadata) if isinstance(metadata, dict) else (plain,)
+    topic = next((str(of[name]) for of in holders for name in TRACK_TOPICS if is_id(of.get(name))), None)
+    sentences = [_sentence(one) for one in ([given] if isinstance(given, str) else given or ())]
+    whole = [one for one in sentences if one is not None]
+    if given is None or topic is None or len(whole) < len(sentences):
+        return None
+    references = plain.get("references")
+    return [
+        TrackAnswer(
+            topic=topic,
+            sentences=whole,
+            references=[id_of(one) for one in references] if isinstance(references, list) else [],
+            texts={**_source_texts(references), **_source_texts(plain.get("documents"))},
+            is_cited=references is not None or any(cited for _, cited in whole),
+        )
+    ]
+
+
+def _turn(turn: Any) -> TrackAnswer | None:
+    """Return the first response of a turn of a conversation; its sources stand at its end, since no sentence cites them."""
+    responses = turn.get("responses") if isinstance(turn, dict) else None
+    if not isinstance(responses, list) or not responses or not is_id(turn.get("turn_id")):
+        return None
+    ranked = [one for one in responses if isinstance(one, dict) and is_text(one.get("text"))]
+    first = min(ranked, key=lambda one: one["rank"] if isinstance(one.get("rank"), int) else 0, default=None)
+    if first is None:
+        return None
+    lists = (first.get(name) for name in ("citations", "passage_provenance"))
+    given: list[Any] | dict[Any, Any] = next((one for one in lists if isinstance(one, dict | list)), [])
+    used = [one for one in given if not isinstance(one, dict) or one.get("used", True)]
+    sources = [source for one in used if (source := id_of(one))]
+    return TrackAnswer(
+        topic=str(turn["turn_id"]),
+        sentences=[(first["text"], sources)],
+        references=[],
+        texts=_source_texts(given),
+        is_cited=bool(sources),
+    )
+
+
+def _sentence(plain: Any) -> tuple[str, list[int | str]] | None:
+    """Return the text of a sentence and what it cites: places, ids, or ids with how sure the system is; None for anything else."""
+    if is_text(plain):
+        return plain, []
+    if not isinstance(plain, dict) or not is_text(plain.get("text")):
+        return None
+    cited = plain.get("citations") or []
+    if not isinstance(cited, list | dict) or not all(map(is_id, cited)):
+        return None
+    return plain["text"], list(cited)
+
+
+def _source_texts(given: Any) -> dict[str, tuple[str, str]]:
+    """Return id -> title and text of sources that a file gives as objects, in a list or by their ids."""
+    if isinstance(given, dict):
+        given = [
+            {**(one if isinstance(one, dict) else {"text": one}), "_id": name} for name, one in given.items()
+        ]
+    found = map(text_object, given if isinstance(given, list) else ())
+    return {one[0]: one[1:] for one in found if one is not None and one[2].strip()}
+
+
+def _fits(
+    plain: Any, known: tuple[str, ...], needed: tuple[str, ...], what: str, line: int, log: FaultLog
+) -> bool:
+    """Note what is wrong with the members of an object; those that are text must be text, and whole characters."""
+    if not isinstance(plain, dict):
+        log.add(f"{what} is no object", line=line, cure=ANSWER_FORM)
+        return False
+    before = len(log.faults)
+    for name in plain:
+        if name not in known:
+            near = nearest(name, known)
+            cure = f"did you mean {near!r}?" if near else f"known here: {listed(known)}"
+            log.add(f"{what} has {name!r}, which is not known", line=line, cure=cure)
+    for name in known:
+        value = plain.get(name)
+        if value is None and name in needed:
+            log.add(f"{what} has no {name}", line=line, cure=f'write "{name}": ...')
+        elif name != "citations" and value is not None and not is_text(value):
+            log.add(f"{name} of {what} is no text", line=line, cure="write it in quotes")
+    return len(log.faults) == before

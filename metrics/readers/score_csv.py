@@ -1,0 +1,352 @@
+"""Scores in a CSV with a header, long or wide: what a column holds is known by its name, or by its values.
+
+Where no column is called as systems are, the first column of texts names them; another column of texts is no measure.
+"""
+
+import csv
+import io
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from metrics.arrays import Floats, Ints
+from metrics.errors import FaultLog, listed, nearest
+from metrics.files import check_columns
+from metrics.readers.columns import check_delimiter, check_header, note_length
+from metrics.readers.lines import NUMBER
+from metrics.readers.score_lines import RUN, TOPIC, UNDEFINED
+from metrics.readers.score_table import NUMBER_CURE, NameCodes, ScoreTable, TopicCodes, check_utf_8
+from metrics.results import ALL
+
+NAMES: Mapping[str, tuple[str, ...]] = {
+    RUN: (RUN, "system", "runid", "run_id", "runtag", "run_tag", "sysid", "system_id"),
+    TOPIC: (TOPIC, "qid", "query", "query_id", "queryid", "topic_id", "topicid", "query id", "topic id"),
+    "metric": ("metric", "measure"),
+    "value": ("value", "score"),
+}
+"""What columns are called, in small letters, the name of our own first."""
+SYSTEMS = ("tag", "name", "model", "team", "method", "submission", "participant")
+"""What a column of systems may be called too, where no column of texts comes before it."""
+LONG = (RUN, "metric", "value")
+"""Columns by which a long table is known."""
+USER = "user"
+NO_MEASURES = frozenset({*NAMES[RUN][:2], TOPIC, USER})
+"""Columns of a wide table that are never a measure."""
+DIGITS = frozenset("0123456789+-.eE")
+PEEKED_ROWS = 200
+BATCH = 10_000
+"""Rows that are read at a time."""
+SEPARATOR = re.compile(r'"?sep=(.)"?\s*')
+"""A first line that Excel writes."""
+BREAK = re.compile("\r\n|\r|\n")
+Unnamed: TypeAlias = Literal["refuse", "rows", "one"]
+"""What a table is whose columns name no systems: no table of scores, a system a row, or the scores of one system."""
+_Batch: TypeAlias = tuple[Ints, list[list[str]]]
+"""Lines, from 1, and the rows that start on them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Layout:
+    """Where in the rows of a CSV everything stands: places of columns."""
+
+    header: tuple[str, ...]
+    run: int | None
+    topic: int | None
+    metric: int | None = None
+    values: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Growing:
+    """The rows of a CSV as far as they are read."""
+
+    runs: NameCodes = field(default_factory=NameCodes)
+    topics: TopicCodes = field(default_factory=TopicCodes)
+    metrics: NameCodes = field(default_factory=NameCodes)
+    parts: list[tuple[Ints, ...]] = field(default_factory=list)
+    values: list[Floats] = field(default_factory=list)
+
+
+def read_score_csv(data: bytes, measures: Sequence[str], log: FaultLog, *, unnamed: Unnamed) -> ScoreTable:
+    """Read a table with a header, long or wide."""
+    batches = _batches(data, log)
+    nothing: _Batch = (np.zeros(0, dtype=np.int32), [[]])
+    lines, rows = next(batches, nothing)
+    header = tuple(name.strip() for name in rows[0])
+    check_columns(log.path, len(header))
+    check_delimiter(header, None, log)
+    if not header:
+        check_header(header, LONG, log)
+    lines, rows = lines[1:], rows[1:]
+    if not rows:
+        lines, rows = next(batches, (lines, rows))
+    peeked = [row for row in rows if len(row) == len(header)]
+    layout = _layout(header, peeked, measures, log, unnamed=unnamed)
+    if not rows:
+        log.add("there is no row below the header", line=1, cure="see whether this is the whole file")
+        log.raise_if_any()
+    grown = _grown(chain([(lines, rows)], batches), layout, log)
+    return _of_growing(grown, layout, measures, log, is_one=unnamed == "one")
+
+
+def _batches(data: bytes, log: FaultLog) -> Iterator[_Batch]:
+    """Yield the rows of a CSV that are not blank with the lines they start on: the header and some, then `BATCH` by `BATCH`."""
+    check_utf_8(data, log)
+    text = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="")
+    first = text.readline()
+    excel = SEPARATOR.fullmatch(first)
+    reader = csv.reader(text if excel else chain([first], text), delimiter=excel[1] if excel else ",")
+    above, size = int(excel is not None), PEEKED_ROWS
+    start = 1 + above
+    while True:
+        try:
+            rows = list(islice(reader, size))
+        except csv.Error as error:
+            cure = "separate fields by commas and quote those with commas"
+            log.add(f"not CSV ({error})", line=reader.line_num + above, cure=cure)
+            log.raise_if_any()
+        if not rows:
+            return
+        end = reader.line_num + 1 + above
+        lines = np.arange(start, start + len(rows), dtype=np.int32)
+        if end - start != len(rows):
+            breaks = [sum(len(BREAK.findall(cell)) for cell in row) for row in rows]
+            lines[1:] += np.cumsum(breaks[:-1], dtype=np.int32)
+        blank = [
+            place
+            for place, row in enumerate(rows)
+            if not row or not (row[0].strip() or any(map(str.strip, row)))
+        ]
+        if blank:
+            lines = np.delete(lines, blank)
+            rows = [row for place, row in enumerate(rows) if place not in set(blank)]
+        if rows:
+            yield lines, rows
+        start, size = end, BATCH
+
+
+def _layout(
+    header: tuple[str, ...],
+    rows: Sequence[Sequence[str]],
+    measures: Sequence[str],
+    log: FaultLog,
+    *,
+    unnamed: Unnamed,
+) -> _Layout:
+    """Find out what each column holds: by its name, or by the values of its first rows."""
+    named = {what: _place(header, names) for what, names in NAMES.items()}
+    _check_is_header(header, rows, log)
+    texts = [place for place in range(len(header)) if _is_of_texts([row[place] for row in rows])]
+    run = named[RUN]
+    is_long = named["metric"] is not None and named["metric"] in texts
+    if run is None and texts:
+        others = {named[TOPIC], named["metric"] if is_long else None}
+        run = next((place for place in texts if place not in others and header[place] != USER), None)
+    if run is None and unnamed != "rows":
+        run = _place(header, SYSTEMS)
+    needed = LONG if unnamed != "one" else LONG[1:]
+    if is_long:
+        lacking = [what for what in needed if (run if what == RUN else named[what]) is None]
+        check_header(header, [*lacking, *_twice(header, NAMES)], log)
+        value = named["value"]
+        return _Layout(
+            header=header,
+            run=run,
+            topic=named[TOPIC],
+            metric=named["metric"],
+            values=() if value is None else (value,),
+        )
+    if run is None and unnamed == "refuse":
+        check_header(header, [RUN], log)
+    check_header(header, [*measures], log)
+    topic = named[TOPIC]
+    others = {run, topic}
+    wide = [
+        place
+        for place, name in enumerate(header)
+        if place not in others and name.lower() not in NO_MEASURES and not _is_index(header, place, rows)
+    ]
+    values = [header.index(name) for name in measures] or [place for place in wide if place not in texts]
+    taken = (run, named[TOPIC], *values)
+    check_header(header, [header[place] for place in taken if place is not None], log)
+    left_out = [header[place] for place in wide if place in texts] if not measures else []
+    if not values:
+        log.add("there is no column of a measure", line=1, cure="write a column per measure beside run")
+        log.raise_if_any()
+    says = f"{listed(left_out)} {'is' if len(left_out) == 1 else 'are'} left out: texts, and no scores"
+    return _Layout(
+        header=header,
+        run=run,
+        topic=topic,
+        values=tuple(values),
+        notes=(says,) if left_out else (),
+    )
+
+
+def _check_is_header(header: Sequence[str], rows: Sequence[Sequence[str]], log: FaultLog) -> None:
+    """Raise where the first row is one of scores: no name that is known, and a number wherever the other rows have one."""
+    known = {*SYSTEMS, *(name for names in NAMES.values() for name in names)}
+    numeric = [
+        place
+        for place in range(len(header))
+        if rows and all(NUMBER.fullmatch(row[place].strip()) for row in rows)
+    ]
+    if (
+        known.isdisjoint(map(str.lower, header))
+        and numeric
+        and all(NUMBER.fullmatch(header[place]) for place in numeric)
+    ):
+        log.add(
+            "there is no header",
+            line=1,
+            cure="write one above: run,topic,metric,value, or run and a column per measure",
+        )
+        log.raise_if_any()
+
+
+def _place(header: Sequence[str], names: Sequence[str]) -> int | None:
+    """Return where the first of some names stands that a header has."""
+    lower = [name.lower() for name in header]
+    return next((lower.index(name) for name in names if name in lower), None)
+
+
+def _twice(header: Sequence[str], names: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the names of our own that stand in a header more than once."""
+    counts = Counter(header)
+    return [own for own in names if counts[own] > 1]
+
+
+def _is_of_texts(cells: Iterable[str]) -> bool:
+    """Say whether there is a text among cells, and no number."""
+    cells = [cell.strip() for cell in cells]
+    return any(cells) and not any(
+        NUMBER.fullmatch(cell) or cell.lower() in {UNDEFINED, "inf", "-inf"} for cell in cells
+    )
+
+
+def _is_index(header: Sequence[str], place: int, rows: Sequence[Sequence[str]]) -> bool:
+    """Say whether a column is the index that pandas writes: without a name, it counts the rows from 0."""
+    return header[place] in {"", "Unnamed: 0"} and [row[place] for row in rows] == list(
+        map(str, range(len(rows)))
+    )
+
+
+def _grown(batches: Iterable[_Batch], layout: _Layout, log: FaultLog) -> _Growing:
+    """Read all rows, batch by batch."""
+    grown, width, wrong = _Growing(), len(layout.header), list[tuple[int, int]]()
+    last = 1
+    for lines, rows in batches:
+        last = int(lines[-1]) if lines.size else last
+        odd = [place for place, row in enumerate(rows) if len(row) != width]
+        wrong += [(int(lines[place]), len(rows[place])) for place in odd]
+        if odd:
+            rows = [row for row in rows if len(row) == width]  # noqa: PLW2901 - what is left of them
+        if rows:
+            _add_batch(grown, layout, np.delete(lines, odd) if odd else lines, rows, log)
+    for line, fields in wrong:
+        note_length(fields, width, line, log, is_last=line == last)
+    return grown
+
+
+def _add_batch(
+    grown: _Growing, layout: _Layout, lines: Ints, rows: Sequence[Sequence[str]], log: FaultLog
+) -> None:
+    """Add rows that have as many fields as the header."""
+    columns = list(zip(*rows, strict=True))
+    codes = [lines]
+    for what, place, names in (
+        ("run", layout.run, grown.runs),
+        ("topic", layout.topic, grown.topics),
+        ("metric", layout.metric, grown.metrics),
+    ):
+        codes.append(np.zeros_like(lines) if place is None else names.of(columns[place]))
+        for row in np.flatnonzero(codes[-1] == names.get("", -1)).tolist() if place is not None else ():
+            log.add(f"{what} is empty", line=int(lines[row]), cure="fill it in, or remove the row")
+    grown.parts.append(tuple(codes))
+    values = [_numbers(columns[place], layout.header[place], lines, log) for place in layout.values]
+    grown.values.append(np.stack(values))
+
+
+def _numbers(cells: Sequence[str], what: str, lines: Ints, log: FaultLog) -> Floats:
+    """Read a column of numbers; NaN for ``nan`` and, with a fault, for what is none."""
+    if DIGITS.issuperset("".join(cells)):
+        try:
+            values = np.array(list(map(float, cells)), dtype=np.float64)
+        except ValueError:
+            pass
+        else:
+            if np.isfinite(values).all():
+                return values
+    values = np.empty(len(cells))
+    for row, cell in enumerate(map(str.strip, cells)):
+        is_number = NUMBER.fullmatch(cell) is not None and math.isfinite(float(cell))
+        values[row] = float(cell) if is_number else math.nan
+        if not is_number and cell.lower() != UNDEFINED:
+            log.add(f"{what} is no finite number: {cell!r}", line=int(lines[row]), cure=NUMBER_CURE)
+    return values
+
+
+def _of_growing(
+    grown: _Growing, layout: _Layout, measures: Sequence[str], log: FaultLog, *, is_one: bool
+) -> ScoreTable:
+    """Put all batches into one table; a wide one gets a row for each of its measures."""
+    empty = tuple(np.zeros(0, dtype=np.int32) for _ in range(4))
+    line, run, topic, metric = (
+        np.concatenate(columns) for columns in zip(*(grown.parts or [empty]), strict=True)
+    )
+    value = np.concatenate(grown.values or [np.zeros((max(len(layout.values), 1), 0))], axis=1)
+    runs: tuple[str, ...] = tuple(grown.runs)
+    if layout.run is None and is_one:
+        runs, run = ("",), np.zeros_like(run)
+    elif layout.run is None:  # each row is a system, but for means
+        kept = (
+            topic != grown.topics.get(ALL, -1)
+            if layout.topic is not None
+            else np.ones_like(topic, dtype=np.bool_)
+        )
+        line, metric, value = line[kept], metric[kept], value[:, kept]
+        run, topic = np.arange(line.size, dtype=np.int32), np.zeros(line.size, dtype=np.int32)
+        runs = tuple(map(str, line.tolist()))
+    metrics = tuple(grown.metrics)
+    if layout.metric is None:
+        metrics = tuple(layout.header[place] for place in layout.values)
+        wide = len(metrics)
+        line, run, topic = (np.tile(column, wide) for column in (line, run, topic))
+        metric = np.repeat(np.arange(wide, dtype=np.int32), value.shape[1])
+    has_topics = layout.topic is not None and (layout.run is not None or is_one)
+    table = ScoreTable(
+        runs=runs,
+        topics=tuple(grown.topics) if has_topics else (ALL,),
+        metrics=metrics,
+        run=run,
+        topic=topic,
+        metric=metric,
+        value=value.ravel(),
+        line=line,
+        has_topics=has_topics,
+        is_wide=layout.metric is None,
+        notes=layout.notes,
+    )
+    return table if layout.metric is None or not measures else _of_metrics(table, measures, log)
+
+
+def _of_metrics(table: ScoreTable, measures: Sequence[str], log: FaultLog) -> ScoreTable:
+    """Return the rows of some metrics of a long table, in the order in which these are named; those that are not there are noted."""
+    for name in measures:
+        if name not in table.metrics:
+            near = nearest(name, table.metrics)
+            cure = f"did you mean {near!r}" if near else f"name one of {listed(table.metrics)}"
+            log.add(f"there is no metric {name!r}", line=1, cure=cure)
+    log.raise_if_any()
+    wanted = np.array([table.metrics.index(name) for name in dict.fromkeys(measures)])
+    place = np.full(len(table.metrics), -1, dtype=np.int32)
+    place[wanted] = np.arange(wanted.size)
+    kept = table.where(np.isin(table.metric, wanted))
+    return replace(kept, metrics=tuple(dict.fromkeys(measures)), metric=place[kept.metric])

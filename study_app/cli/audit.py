@@ -1,0 +1,42 @@
+"""The line that a command leaves in a study's audit when it has done what it does outside of the database."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from study_app.store.database import Database
+
+
+def note_command(database: "Database", study: str | None, what: str, detail: str) -> None:
+    """Write a line into the audit of a study, or of every study; say on stderr where that cannot be done.
+
+    Parameters
+    ----------
+    database : Database
+        Where the study is.
+    study : str or None
+        Its name; None where the command is about the whole database.
+    what, detail : str
+        What was done. Neither may have the id of a person.
+    """
+    from sqlalchemy import select
+    from sqlalchemy.exc import DatabaseError
+
+    from study_app.services.console.access import note_act
+    from study_app.store.database import transaction
+    from study_app.store.models import LoadedStudy
+    from study_app.store.tokens import utc_now
+
+    wanted = select(LoadedStudy.id).order_by(LoadedStudy.id)
+    try:
+        with transaction(database, write=True) as session:
+            rows = wanted if study is None else wanted.where(LoadedStudy.name == study)
+            for row in session.scalars(rows).all():
+                note_act(session, row, None, what, detail, now=utc_now())
+    except DatabaseError as error:
+        reason = " ".join(str(error.orig).split())
+        click.echo(
+            f"note: the audit has no line of this, since nothing can be written into the database ({reason})",
+            err=True,
+        )
