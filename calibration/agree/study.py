@@ -48,6 +48,7 @@ from calibration.agree.task_agreement import (
     sweep_rows,
     task_agreement,
 )
+from calibration.checks.same_answers import SameAnswersOption, one_cluster, same_votes
 from calibration.raters.consistency import note_on_clickers, random_clickers
 from calibration.tables.study import STUDY_FILE
 from calibration.user_model.model import Diagnostic
@@ -173,6 +174,7 @@ def agree(
     wanted: Wanted | None = None,
     measures: Sequence[str] = (),
     complete_only: bool = False,
+    same_answers: SameAnswersOption = "apart",
     seed: int = 1,
 ) -> AgreementTables:
     """Compare every measure that the evidence allows with the preferences.
@@ -190,6 +192,8 @@ def agree(
         Names of measures to add to the table of every task that has them.
     complete_only : bool
         Count only workers who completed the study.
+    same_answers : {'apart', 'one-cluster'}
+        Workers who give the same answers count apart, or each group of them as one person; they are named either way.
     seed : int
         Decides the sign flips and the draws of the band.
 
@@ -199,6 +203,12 @@ def agree(
         If there are no preferences, if nothing scores any task, if the systems judged and the systems scored are not the
         same, or a measure that is named is unknown.
     """
+    same = (
+        same_votes(evidence.tables, complete_only=complete_only) if "preferences" in evidence.tables else ()
+    )
+    if same_answers == "one-cluster":
+        evidence = replace(evidence, tables=one_cluster(evidence.tables, same))
+    copies = tuple(each.finding(as_one=same_answers == "one-cluster").diagnostic for each in same)
     tasks = _tasks(evidence, exclude=True, complete_only=complete_only)
     if not tasks and evidence.tables["preferences"].empty:
         raise input_fault("the table has no rows", path=evidence.place, cure="see whether anybody has judged")
@@ -248,7 +258,9 @@ def agree(
         ),
         wanted=named,
         notes=(*notes, *filter(None, [evidence.looks])),
-        diagnostics={one.task.task: result.known for one, result in zip(scored, results, strict=True)},
+        diagnostics={
+            one.task.task: (*result.known, *copies) for one, result in zip(scored, results, strict=True)
+        },
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from calibration.checks.same_answers import SameAnswersOption
 from calibration.durations.at_risk import Exposure
 from calibration.durations.exposures import away_exposure, session_exposure
 from calibration.durations.fit import AWAY, SESSION, fit_session_lengths, fit_times_away, plain_estimates
@@ -61,6 +62,8 @@ class FitOptions:
         Simulated data sets behind each test of a model; 0: no checks.
     laws : mapping of {'away', 'session'} to {'lognormal', 'gamma'}
         The law of people's means that is published, where it is not the paper's log-normal.
+    same_answers : {'apart', 'one-cluster'}
+        Workers who give the same answers count apart, or each group of them as one person.
 
     Examples
     --------
@@ -80,6 +83,7 @@ class FitOptions:
     resamples: int | None = None
     simulations: int = 99
     laws: Mapping[str, Literal["lognormal", "gamma"]] = field(default_factory=dict)
+    same_answers: SameAnswersOption = "apart"
 
 
 @dataclass(frozen=True, kw_only=True)

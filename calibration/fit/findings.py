@@ -68,11 +68,11 @@ def checked(fit: CalibrationResult, data: object) -> tuple[CalibrationResult, li
     sensitivity: dict[str, tuple[OtherLaw, ...]] = {}
     for finding in findings:
         for name, laws in finding.sensitivity.items():
-            sensitivity[name] = (*sensitivity.get(name, ()), *map(_shortened, laws))
+            sensitivity[name] = (*sensitivity.get(name, ()), *map(shortened, laws))
     return fit.noted(*(finding.diagnostic for finding in findings)).with_sensitivity(sensitivity), findings
 
 
-def _shortened(law: OtherLaw) -> OtherLaw:
+def shortened(law: OtherLaw) -> OtherLaw:
     """Return a law with numbers to ten digits, as those of parameters are."""
     ends = {name: getattr(law, name) for name in ("estimate", "low", "high")}
     return law.model_copy(update={name: None if end is None else short(end) for name, end in ends.items()})

@@ -4,7 +4,7 @@ What is said of the fits of all families in one way.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from itertools import chain, takewhile
 from typing import Literal, TypeAlias
@@ -12,6 +12,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
+from calibration.checks.finding import Finding
+from calibration.checks.same_answers import SameAnswers, one_cluster
 from calibration.durations.fit import AWAY
 from calibration.durations.result import DurationFit
 from calibration.fit.families import (
@@ -25,6 +27,7 @@ from calibration.fit.families import (
     patience,
 )
 from calibration.fit.findings import ReportedFinding, checked, reported
+from calibration.fit.people import counted_people, said_of_same_answers
 from calibration.fit.visits import noted_on_visits, with_visits
 from calibration.inference.attempts import Fitted, Unmade, guarded
 from calibration.inference.goodness import notes_on_few
@@ -271,7 +274,7 @@ def fit_user_model(
         If visits are to be cut anew and there is no table activity.
     """
     options = options or FitOptions()
-    counted = counted_tables(tables, exclude=options.exclude, complete_only=options.complete_only)
+    counted, same = counted_people(tables, options)
     material, cut, found = _visits(FitMaterial(tables=counted, record=record, options=options, seed=seed))
     intents, no_intents = _intents(material)
     found += no_intents
@@ -280,8 +283,15 @@ def fit_user_model(
         found = _family(family, material, intents) + found
     found = _with_intervals(found, options.level)
     notes = _notes_on_workers(tables, options)
+    everyone = counted_tables(tables, exclude=False, complete_only=options.complete_only)
+    is_one = options.same_answers == "one-cluster"
+    as_one = None
+    if same and not is_one:
+        again = replace(options, same_answers="one-cluster", simulations=0)
+        made = guarded(lambda: fit_user_model(tables, seed=seed, options=again, record=record))
+        as_one = None if isinstance(made, Unmade) else made
     quality = quality_report(
-        counted_tables(tables, exclude=False, complete_only=options.complete_only),
+        one_cluster(everyone, same) if is_one else everyone,
         seed=seed,
         level=options.level,
         exclude=options.exclude,
@@ -290,7 +300,26 @@ def fit_user_model(
     for fit, data in zip(noted_on_visits(material, found.results, cut), found.data, strict=True):
         fit_checked, of_fit = checked(fit, data) if options.simulations else (fit, [])
         findings += of_fit
+        fit_checked, of_people = said_of_same_answers(
+            fit_checked,
+            same,
+            as_one.results.get(next(iter(fit.parameters))) if as_one else None,
+            is_one=is_one,
+        )
+        findings += of_people
         results.append(warned(tested(fit_checked, material), quality.clickers).noted(*notes))
+    quality, of_quality = _quality_of_people(quality, same, as_one, is_one=is_one)
+    findings += of_quality
+    if intents is not None:
+        noted, of_intents = said_of_same_answers(
+            intents.result,
+            same,
+            as_one.intents.result if as_one and as_one.intents else None,
+            family="intents",
+            is_one=is_one,
+        )
+        intents = replace(intents, result=noted)
+        findings += of_intents
     model = _model(results, intents, material, tables_sha256)
     said = [(tuple(fit.parameters), fit.diagnostics) for fit in results]
     said += [(("intents",), intents.result.diagnostics)] if intents else []
@@ -303,6 +332,22 @@ def fit_user_model(
         skipped=tuple(sorted(found.skipped, key=lambda one: _place(one.names[0]))),
         findings=reported(said, findings),
     )
+
+
+def _quality_of_people(
+    quality: QualityReport, same: Sequence[SameAnswers], as_one: UserModelFit | None, *, is_one: bool
+) -> tuple[QualityReport, list[Finding]]:
+    """Return agreement among raters with what is said of workers who give the same answers."""
+    others = {next(iter(one.parameters)): one for one in as_one.quality.results} if as_one else {}
+    results, findings = [], []
+    for result in quality.results:
+        table = "importance" if next(iter(result.parameters)).startswith("importance") else "preferences"
+        concerned = [each for each in same if each.table == table]
+        other = others.get(next(iter(result.parameters)))
+        noted, of_people = said_of_same_answers(result, concerned, other, family="quality", is_one=is_one)
+        results.append(noted)
+        findings += of_people
+    return replace(quality, results=tuple(results)), findings
 
 
 def _model(
