@@ -1,20 +1,23 @@
-"""How often `same_answers`, `opposite_camp`, `inconsistent` and `answers_decide_number` speak, of crowds where they should and should not.
+"""How often `same_answers`, `adaptive_stopping`, `opposite_camp` and `careless_workers` speak, of crowds where they should and should not.
 
 python benchmarks/same_answers.py [STUDIES] prints a table for docs/calibration_quality.md. Each study has 12 people who judge the same 60 couples
 of 4 systems (10 topics), unless its line says otherwise; a tie comes in 15 % of answers of somebody whose habit it is not.
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
+from calibration.checks.adaptive_stopping import adaptive_stopping
 from calibration.checks.same_answers import find_same_answers
+from calibration.raters.consistency import judge_kinds
 from calibration.simulate import Study, simulate_study
 from calibration.tables.files import checked
+from calibration.tables.preferences import judged_pairs
 from calibration.tables.tables import TABLES
 
 
@@ -144,6 +147,91 @@ def with_copies(tables: Mapping[str, pd.DataFrame], times: int) -> dict[str, pd.
     return made
 
 
+def stopping_table(studies: int) -> None:
+    """Print how often `adaptive_stopping` is said of 100 pairs in 10 topics, and with times and without."""
+    print("\n| judgments of a pair | with times | without |\n|---|---|---|")
+    for name, stop in STOPS.items():
+        said = [0, 0]
+        for number in range(studies):
+            votes = judged_until(stop, np.random.default_rng([number, 6]))
+            said[0] += bool(adaptive_stopping({"preferences": votes}))
+            said[1] += bool(adaptive_stopping({"preferences": votes.assign(decided_at=pd.NaT)}))
+        print(f"| {name} | {said[0] / studies:.2f} | {said[1] / studies:.2f} |", flush=True)
+
+
+def judged_until(
+    stop: Callable[[list[int], int, np.random.Generator], bool], rng: np.random.Generator
+) -> pd.DataFrame:
+    """Draw preferences on 100 pairs in 10 topics, one after the other until ``stop`` is true of the answers (1, -1, 0)."""
+    rows, clock = [], 0
+    for topic, pair in np.ndindex(10, 10):
+        share, most, answers = rng.beta(2, 2), int(rng.integers(3, 8)), list[int]()
+        while not stop(answers, most, rng):
+            answers.append(0 if rng.random() < 0.15 else 1 if rng.random() < share else -1)
+        for place, answer in enumerate(answers):
+            clock += 1
+            choice = {0: "equally_good", 1: "left", -1: "right"}[answer]
+            rows.append((f"W{place}", "t", f"Q{topic}", f"a{pair}", f"b{pair}", choice, clock))
+    names = ["worker", "task", "topic", "system_left", "system_right", "choice", "decided_at"]
+    frame = pd.DataFrame(rows, columns=names)
+    frame["decided_at"] = pd.Timestamp("2026-01-01", tz="UTC") + pd.to_timedelta(
+        frame["decided_at"], unit="min"
+    )
+    return checked(frame, TABLES["preferences"])
+
+
+STOPS: dict[str, Callable[[list[int], int, np.random.Generator], bool]] = {
+    "5 each": lambda answers, _, __: len(answers) == 5,
+    "3 to 7, drawn before": lambda answers, most, _: len(answers) == most,
+    "any number, at least 2": lambda answers, _, rng: len(answers) >= 2 and rng.random() < 0.3,
+    "until a lead of 2, at most 9": lambda answers, _, __: abs(sum(answers)) == 2 or len(answers) == 9,
+    "until a lead of 3, at most 11": lambda answers, _, __: abs(sum(answers)) == 3 or len(answers) == 11,
+    "3, and 2 more where they are not all alike": lambda answers, _, __: (
+        len(answers) == 5 or (len(answers) == 3 and len(set(answers)) == 1)
+    ),
+}
+
+
+def kinds_table(studies: int) -> None:
+    """Print how often judges are called a camp, and careless, and how many of them wrongly."""
+    print(
+        "\n| judges | `opposite_camp` | exactly the camp | `careless_workers` | named who are not |\n|---|---|---|---|---|"
+    )
+    for name, crowd in KINDS.items():
+        camps = exact = careless = wrong = 0
+        camp, by_lot = set(range(crowd.camp)), set(range(crowd.camp, crowd.camp + crowd.clickers))
+        for number in range(studies):
+            kinds = judge_kinds(judged_pairs(crowd.study(np.random.default_rng([number, 7]))))
+            if kinds is None:
+                continue
+            if kinds.camp:
+                camps += 1
+                exact += {int(judge[1:]) for judge in kinds.judges[kinds.camp.is_one]} == camp
+            if kinds.careless:
+                careless += 1
+                wrong += len({int(judge[1:]) for judge in kinds.judges[kinds.careless.is_one]} - by_lot)
+        right = f"{exact / studies:.2f}" if camp else ""
+        print(
+            f"| {name} | {camps / studies:.2f} | {right} | {careless / studies:.2f} | {wrong / studies:.2f} |",
+            flush=True,
+        )
+
+
+KINDS = {
+    "14 of one mind": Crowd(people=14),
+    "tastes differ (sd .6)": Crowd(people=14, taste=0.6),
+    "tastes differ much (sd 1.5)": Crowd(people=14, taste=1.5),
+    "3 of 14 by lot": Crowd(people=14, clickers=3),
+    "camp of 3 of 14": Crowd(people=14, camp=3),
+    "camp of 5 of 14": Crowd(people=14, camp=5),
+    "camp of 6 of 14": Crowd(people=14, camp=6),
+    "camp of 3 of 14, clear items (worth 2)": Crowd(people=14, camp=3, worth=2),
+    "camp of 3 and 3 by lot, of 14": Crowd(people=14, camp=3, clickers=3),
+    "camp of 12 of 40, 20 of 60 couples each": Crowd(people=40, camp=12, each=20),
+    "40 of one mind, 20 of 60 couples each": Crowd(people=40, each=20),
+}
+
+
 def copies_table(studies: int) -> None:
     """Print how often copies are reported, and whether all of them and nobody else are."""
     print("| crowd | `same_answers` | exactly the copies |\n|---|---|---|")
@@ -170,3 +258,5 @@ if __name__ == "__main__":
     STUDIES = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     copies_table(STUDIES)
     times_table(STUDIES)
+    stopping_table(STUDIES)
+    kinds_table(STUDIES)

@@ -48,8 +48,9 @@ from calibration.agree.task_agreement import (
     sweep_rows,
     task_agreement,
 )
+from calibration.checks.adaptive_stopping import adaptive_stopping
 from calibration.checks.same_answers import SameAnswersOption, one_cluster, same_votes
-from calibration.raters.consistency import note_on_clickers, random_clickers
+from calibration.raters.consistency import judge_kinds
 from calibration.tables.study import STUDY_FILE
 from calibration.user_model.model import Diagnostic
 from metrics.arrays import Floats
@@ -241,6 +242,7 @@ def agree(
     rng = np.random.default_rng(seed)
     results = [_result(one, named[one.task.task], evidence, rng) for one in scored]
     notes += [note for result in results for note in result.notes]
+    stopping = adaptive_stopping(evidence.tables, complete_only=complete_only)
     rows = [row for result in results for row in result.agreement]
     if with_excluded:
         rows += _with_everybody(everybody, scorers)
@@ -259,7 +261,12 @@ def agree(
         wanted=named,
         notes=(*notes, *filter(None, [evidence.looks])),
         diagnostics={
-            one.task.task: (*result.known, *copies) for one, result in zip(scored, results, strict=True)
+            one.task.task: (
+                *result.known,
+                *copies,
+                *(found.diagnostic for task, found in stopping.items() if task == one.task.task),
+            )
+            for one, result in zip(scored, results, strict=True)
         },
     )
 
@@ -280,10 +287,10 @@ def _known(scored: _Scored, evidence: Evidence, differences: Mapping[str, Floats
     crossing = votes.crossing
     judges = set(scored.task.judgments["worker"].unique())
     fitted_to = evidence.tables if evidence.model is not None and evidence.same_tables else {}
-    clickers = random_clickers(scored.task.judgments)
+    kinds = judge_kinds(scored.task.judgments)
     return (
         *diagnostics(crossing),
-        *([note_on_clickers(clickers[1])] if clickers else []),
+        *(kinds.notes if kinds else ()),
         *wide_tastes(votes, differences),
         *same_people(scored.measured.variants, judges, crossing, fitted_to),
     )

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.checks.finding import Finding
+from calibration.checks.inconsistent import check_repeats
 from calibration.checks.same_answers import SameAnswers, one_cluster
 from calibration.durations.fit import AWAY
 from calibration.durations.result import DurationFit
@@ -36,6 +37,7 @@ from calibration.inference.wording import short
 from calibration.intents.fit import IntentFit, fit_intents
 from calibration.patience.fit import FROM_PAIRS
 from calibration.patience.fit import NAME as PATIENCE_NAME
+from calibration.raters.consistency import NAMES as CONSISTENCY
 from calibration.raters.quality import QualityReport, quality_report
 from calibration.tables.preferences import counted_tables, left_out
 from calibration.tables.study import StudyRecord
@@ -58,20 +60,20 @@ FROM_PREFERENCES = "from preferences"
 """How the method of a `patience_chars` begins that is the one from preferences."""
 
 
-def warned(fit: CalibrationResult, clickers: Diagnostic | None) -> CalibrationResult:
+def warned(fit: CalibrationResult, of_judges: Sequence[Diagnostic]) -> CalibrationResult:
     """Return a fit with what is said of all fits in one way: few workers or topics, and judges who click at random.
 
     Parameters
     ----------
     fit : CalibrationResult
         Of any family; what it says itself is not said again.
-    clickers : Diagnostic or None
-        Of the preferences.
+    of_judges : sequence of Diagnostic
+        Of the people who gave the preferences.
     """
     topics = fit.details.get("topics")
     notes = [*notes_on_few(workers=fit.n_workers, topics=None if topics is None else int(topics))]
-    if clickers is not None and _from_preferences(fit):
-        notes.append(clickers)
+    if _from_preferences(fit):
+        notes += of_judges
     said = {note.name for note in fit.diagnostics}
     alone = {note.replace("one_", "few_") + "s" for note in said if note.startswith("one_")}
     return fit.noted(*(note for note in notes if note.name not in said | alone))
@@ -307,7 +309,7 @@ def fit_user_model(
             is_one=is_one,
         )
         findings += of_people
-        results.append(warned(tested(fit_checked, material), quality.clickers).noted(*notes))
+        results.append(warned(tested(fit_checked, material), quality.of_judges).noted(*notes))
     quality, of_quality = _quality_of_people(quality, same, as_one, is_one=is_one)
     findings += of_quality
     if intents is not None:
@@ -337,7 +339,7 @@ def fit_user_model(
 def _quality_of_people(
     quality: QualityReport, same: Sequence[SameAnswers], as_one: UserModelFit | None, *, is_one: bool
 ) -> tuple[QualityReport, list[Finding]]:
-    """Return agreement among raters with what is said of workers who give the same answers."""
+    """Return agreement among raters and consistency with what their checks say."""
     others = {next(iter(one.parameters)): one for one in as_one.quality.results} if as_one else {}
     results, findings = [], []
     for result in quality.results:
@@ -345,6 +347,8 @@ def _quality_of_people(
         concerned = [each for each in same if each.table == table]
         other = others.get(next(iter(result.parameters)))
         noted, of_people = said_of_same_answers(result, concerned, other, family="quality", is_one=is_one)
+        if CONSISTENCY[0] in result.parameters and (repeats := check_repeats(result)):
+            noted, of_people = noted.noted(repeats.diagnostic), [*of_people, repeats]
         results.append(noted)
         findings += of_people
     return replace(quality, results=tuple(results)), findings

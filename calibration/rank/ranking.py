@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from calibration.checks.adaptive_stopping import adaptive_stopping
 from calibration.checks.same_answers import SameAnswersOption, one_cluster, same_votes
 from calibration.rank.crossed import Errors, Variances, above_at_once, rank_ranges
 from calibration.rank.folder import Ranking
@@ -87,6 +88,12 @@ def rank_systems(
             )
         judged = named
     connected, notes = _connected(judged, place)
+    stopping = adaptive_stopping(votes, exclude=exclude, complete_only=complete_only)
+    notes += [
+        f"{each.task}: {stopping[each.task].sentence.removesuffix('.')} (adaptive_stopping)"
+        for each in connected
+        if each.task in stopping
+    ]
     notes += notes_on_names(tables["preferences"])
     notes += [
         f"{each.said(as_one=same_answers == 'one-cluster').removesuffix('.')} (same_answers)" for each in same
