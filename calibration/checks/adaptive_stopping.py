@@ -48,7 +48,7 @@ def adaptive_stopping(
             "topic": rows["topic"].astype("str"),
             "pair": sides["system_a"].astype("str") + "\t" + sides["system_b"].astype("str"),
             "vote": sides["vote"].astype("str").replace(dict.fromkeys(_TIES, "equal")),
-            "decided_at": rows["decided_at"] if "decided_at" in rows else pd.NaT,
+            "decided_at": rows.get("decided_at", pd.NaT),
         }
     )
     made = {str(task): _finding(of_task) for task, of_task in judged.groupby("task")}
