@@ -27,7 +27,7 @@ from calibration.models.reading.fit import MU as READING_MU
 from calibration.models.reading.fit import SIGMA as READING_SIGMA
 from calibration.models.reading.fit import fit_timed_reads
 from calibration.models.reading.rows import readings
-from calibration.raters.consistency import random_clickers
+from calibration.raters.consistency import judge_kinds
 from calibration.tables.files import checked
 from calibration.tables.preferences import judged_pairs
 from calibration.tables.tables import TABLES
@@ -411,8 +411,10 @@ def intents(replications: int, engine: Engine) -> None:
 
 def judged(regime: Judging, number: int) -> set[int] | None:
     """Return who is said to judge at random; None where nobody is."""
-    found = random_clickers(judged_pairs(regime.study(of_study(number))))
-    return None if found is None else {int(name[1:]) for name in found[0][found[1].is_one]}
+    kinds = judge_kinds(judged_pairs(regime.study(of_study(number))))
+    if kinds is None or kinds.careless is None:
+        return None
+    return {int(name[1:]) for name in kinds.judges[kinds.careless.is_one]}
 
 
 def preferences(replications: int, engine: Engine) -> None:

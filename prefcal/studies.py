@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,7 @@ import pandas as pd
 from calibration.agree.evidence import Evidence, read_scores
 from calibration.agree.result import KEYWORDS, AgreementTables, Wanted
 from calibration.agree.study import agree as agree_with
+from calibration.checks.same_answers import SameAnswersOption
 from calibration.fit.families import FitOptions
 from calibration.fit.study import UserModelFit, fit_user_model
 from calibration.rank.folder import Ranking
@@ -75,6 +76,7 @@ def fit(tables: FolderOrFrames, *, seed: int = 1, options: FitOptions | None = N
     {'i1': 0.62, 'i2': 0.38}
     """
     _check_level((options or FitOptions()).level)
+    _same_answers((options or FitOptions()).same_answers)
     folder = _folder(tables)
     return fit_user_model(
         _tables(tables),
@@ -97,6 +99,7 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
     primary: tuple[str, str] | None = None,
     compare: Sequence[str] = (),
     complete_only: bool = False,
+    same_answers: SameAnswersOption = "apart",
     seed: int = 1,
 ) -> AgreementTables:
     """Say how well measures agree with the preferences of a study.
@@ -122,6 +125,8 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
         More measures to compare with the first of them.
     complete_only : bool
         Count only workers who completed the study.
+    same_answers : {'apart', 'one-cluster'}
+        Workers who give the same answers count apart, or each group of them as one person; they are named either way.
     seed : int
         Of everything that is drawn.
 
@@ -190,7 +195,14 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
         arguments=KEYWORDS,
     )
     wanted = Wanted(primary=primary, compare=tuple(compare)) if primary or compare else None
-    found = agree_with(evidence, wanted=wanted, measures=measures, complete_only=complete_only, seed=seed)
+    found = agree_with(
+        evidence,
+        wanted=wanted,
+        measures=measures,
+        complete_only=complete_only,
+        same_answers=_same_answers(same_answers),
+        seed=seed,
+    )
     kept = drawn.kept if drawn else {}
     return replace(
         found, notes=(*(f"{what} is not drawn, since {why}" for what, why in kept.items()), *found.notes)
@@ -204,6 +216,7 @@ def rank(
     level: float = LEVEL,
     exclude: bool = True,
     complete_only: bool = False,
+    same_answers: SameAnswersOption = "apart",
     seed: int = 1,  # noqa: ARG001 - as in the other steps
 ) -> Ranking:
     """Say which systems people prefer: win rates, worths, the ranks left open, and duels.
@@ -221,6 +234,8 @@ def rank(
         Leave out excluded workers; withdrawn ones never count.
     complete_only : bool
         Count only workers who completed the study.
+    same_answers : {'apart', 'one-cluster'}
+        Workers who give the same answers count apart, or each group of them as one person; they are named either way.
     seed : int
         Changes nothing, since ranks need no random draw; accepted as in the other steps.
 
@@ -260,6 +275,7 @@ def rank(
         level=level,
         exclude=exclude,
         complete_only=complete_only,
+        same_answers=_same_answers(same_answers),
         study=None if folder is None else read_study(folder),
         place="preferences" if folder is None else str(Path(folder) / "preferences.csv"),
     )
@@ -344,6 +360,12 @@ def report(folder: str | Path, *, style: str | Path | None = None) -> Path:
 def _check_level(level: object) -> None:
     if not (isinstance(level, Real) and 0 < float(level) < 1):
         raise input_fault(f"level is {level!r}", cure="give a share between 0 and 1, such as 0.95")
+
+
+def _same_answers(option: SameAnswersOption) -> SameAnswersOption:
+    if option not in get_args(SameAnswersOption):
+        raise input_fault(f"same_answers is {option!r}", cure='give "apart" or "one-cluster"')
+    return option
 
 
 def _tables(tables: FolderOrFrames) -> Tables:

@@ -51,12 +51,9 @@ from calibration.agree.task_agreement import (
     sweep_rows,
     task_agreement,
 )
-from calibration.raters.consistency import (
-    note_on_camp,
-    note_on_clickers,
-    opposed_people,
-    random_clickers,
-)
+from calibration.checks.adaptive_stopping import adaptive_stopping
+from calibration.checks.same_answers import SameAnswersOption, one_cluster, same_votes
+from calibration.raters.consistency import judge_kinds, note_on_camp, note_on_clickers
 from calibration.tables.study import STUDY_FILE
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.agreement import agreement, precision
@@ -184,6 +181,7 @@ def agree(
     wanted: Wanted | None = None,
     measures: Sequence[str] = (),
     complete_only: bool = False,
+    same_answers: SameAnswersOption = "apart",
     seed: int = 1,
 ) -> AgreementTables:
     """Compare every measure that the evidence allows with the preferences.
@@ -201,6 +199,8 @@ def agree(
         Names of measures to add to the table of every task that has them.
     complete_only : bool
         Count only workers who completed the study.
+    same_answers : {'apart', 'one-cluster'}
+        Workers who give the same answers count apart, or each group of them as one person; they are named either way.
     seed : int
         Decides the sign flips and the draws of the band.
 
@@ -210,6 +210,12 @@ def agree(
         If there are no preferences, if nothing scores any task, if the systems judged and the systems scored are not the
         same, or a measure that is named is unknown.
     """
+    same = (
+        same_votes(evidence.tables, complete_only=complete_only) if "preferences" in evidence.tables else ()
+    )
+    if same_answers == "one-cluster":
+        evidence = replace(evidence, tables=one_cluster(evidence.tables, same))
+    copies = tuple(each.finding(as_one=same_answers == "one-cluster").diagnostic for each in same)
     tasks = _tasks(evidence, exclude=True, complete_only=complete_only)
     if not tasks and evidence.tables["preferences"].empty:
         raise input_fault("the table has no rows", path=evidence.place, cure="see whether anybody has judged")
@@ -243,6 +249,7 @@ def agree(
     rng = np.random.default_rng(seed)
     results = [_result(one, named[one.task.task], evidence, rng) for one in scored]
     notes += [note for result in results for note in result.notes]
+    stopping = adaptive_stopping(evidence.tables, complete_only=complete_only)
     rows = [row for result in results for row in result.agreement]
     if with_excluded:
         rows += _with_everybody(everybody, scorers)
@@ -260,7 +267,14 @@ def agree(
         ),
         wanted=named,
         notes=(*notes, *filter(None, [evidence.looks])),
-        diagnostics={one.task.task: result.known for one, result in zip(scored, results, strict=True)},
+        diagnostics={
+            one.task.task: (
+                *result.known,
+                *copies,
+                *(found.diagnostic for task, found in stopping.items() if task == one.task.task),
+            )
+            for one, result in zip(scored, results, strict=True)
+        },
     )
 
 
@@ -282,17 +296,12 @@ def _known(scored: _Scored, evidence: Evidence, differences: Mapping[str, Floats
     crossing = votes.crossing
     judges = set(scored.task.judgments["worker"].unique())
     fitted_to = evidence.tables if evidence.model is not None and evidence.same_tables else {}
-    clickers = random_clickers(scored.task.judgments)
-    alone = [] if clickers is None else list(clickers[0][clickers[1].is_one])
-    opposed = opposed_people(scored.task.judgments, map(str, alone)) if alone else {}
+    kinds = judge_kinds(scored.task.judgments)
+    camp = [] if kinds is None or kinds.camp is None else list(kinds.judges[kinds.camp.is_one])
     return (
         *diagnostics(scored.task),
-        *([note_on_clickers(clickers[1])] if clickers and len(opposed) < len(alone) / 2 else []),
-        *(
-            [note_on_camp(opposed, votes.crossing.workers, _without_people(scored, opposed))]
-            if opposed
-            else []
-        ),
+        *([note_on_clickers(kinds.careless)] if kinds and kinds.careless else []),
+        *([note_on_camp(kinds.camp, _without_people(scored, camp))] if kinds and kinds.camp else []),
         *wide_tastes(votes, differences),
         *same_people(scored.measured.variants, judges, crossing, fitted_to),
     )

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from calibration.checks.same_answers import SameAnswersOption
 from calibration.fit.patience import fit_patience
 from calibration.inference.attempts import Fitted, Unmade, attempt, guarded
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, Skipped
@@ -68,6 +69,8 @@ class FitOptions:
         Simulated data sets behind each test of a model; 0: no checks.
     laws : mapping of {'away', 'session'} to {'lognormal', 'gamma'}
         The law of people's means that is published, where it is not the paper's log-normal.
+    same_answers : {'apart', 'one-cluster'}
+        Workers who give the same answers count apart, or each group of them as one person.
 
     Examples
     --------
@@ -87,6 +90,7 @@ class FitOptions:
     resamples: int | None = None
     simulations: int = 99
     laws: Mapping[str, Literal["lognormal", "gamma"]] = field(default_factory=dict)
+    same_answers: SameAnswersOption = "apart"
 
 
 @dataclass(frozen=True, kw_only=True)

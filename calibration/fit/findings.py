@@ -76,11 +76,11 @@ def _sensitivity(findings: Iterable[Finding]) -> dict[str, tuple[OtherLaw, ...]]
     together: dict[str, tuple[OtherLaw, ...]] = {}
     for finding in findings:
         for name, laws in finding.sensitivity.items():
-            together[name] = (*together.get(name, ()), *map(_shortened, laws))
+            together[name] = (*together.get(name, ()), *map(shortened, laws))
     return together
 
 
-def _shortened(law: OtherLaw) -> OtherLaw:
+def shortened(law: OtherLaw) -> OtherLaw:
     """Return a law with numbers to ten digits, as those of parameters are."""
     ends = {name: getattr(law, name) for name in ("estimate", "low", "high")}
     return law.model_copy(update={name: None if end is None else short(end) for name, end in ends.items()})

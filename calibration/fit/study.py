@@ -4,7 +4,7 @@ What is said of the fits of all families in one way.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from itertools import chain, takewhile
 from typing import Literal, TypeAlias
@@ -13,6 +13,8 @@ import numpy as np
 import pandas as pd
 
 from calibration.checks.finding import Finding
+from calibration.checks.inconsistent import check_repeats
+from calibration.checks.same_answers import SameAnswers, one_cluster
 from calibration.fit.families import (
     ALPHA,
     FAMILIES,
@@ -26,6 +28,7 @@ from calibration.fit.families import (
 from calibration.fit.findings import ReportedFinding, checked, reported
 from calibration.fit.patience import FROM_PAIRS
 from calibration.fit.patience import NAME as PATIENCE_NAME
+from calibration.fit.people import counted_people, said_of_same_answers
 from calibration.fit.visits import noted_on_visits, with_visits
 from calibration.inference.attempts import Fitted, Unmade, guarded
 from calibration.inference.goodness import notes_on_few
@@ -33,6 +36,7 @@ from calibration.inference.results import CalibrationResult, GoodnessOfFit, Skip
 from calibration.inference.wording import short
 from calibration.models.durations.fit import AWAY, DurationFit
 from calibration.models.intents import IntentBallots, IntentFit, fit_intents_to
+from calibration.raters.consistency import NAMES as CONSISTENCY
 from calibration.raters.quality import QualityReport, quality_report
 from calibration.tables.preferences import counted_tables, left_out
 from calibration.tables.study import StudyRecord
@@ -55,20 +59,20 @@ FROM_PREFERENCES = "from preferences"
 """How the method of a `patience_chars` begins that is the one from preferences."""
 
 
-def warned(fit: CalibrationResult, clickers: Diagnostic | None) -> CalibrationResult:
+def warned(fit: CalibrationResult, of_judges: Sequence[Diagnostic]) -> CalibrationResult:
     """Return a fit with what is said of all fits in one way: few workers or topics, and judges who click at random.
 
     Parameters
     ----------
     fit : CalibrationResult
         Of any family; what it says itself is not said again.
-    clickers : Diagnostic or None
-        Of the preferences.
+    of_judges : sequence of Diagnostic
+        Of the people who gave the preferences.
     """
     topics = fit.details.get("topics")
     notes = [*notes_on_few(workers=fit.n_workers, topics=None if topics is None else int(topics))]
-    if clickers is not None and _from_preferences(fit):
-        notes.append(clickers)
+    if _from_preferences(fit):
+        notes += of_judges
     said = {note.name for note in fit.diagnostics}
     alone = {note.replace("one_", "few_") + "s" for note in said if note.startswith("one_")}
     return fit.noted(*(note for note in notes if note.name not in said | alone))
@@ -265,7 +269,7 @@ def fit_user_model(
         If visits are to be cut anew and there is no table activity.
     """
     options = options or FitOptions()
-    counted = counted_tables(tables, exclude=options.exclude, complete_only=options.complete_only)
+    counted, same = counted_people(tables, options)
     material, cut, found = _visits(FitMaterial(tables=counted, record=record, options=options, seed=seed))
     intents, findings, no_intents = _intents(material)
     found += no_intents
@@ -274,8 +278,15 @@ def fit_user_model(
         found = _family(family, material, intents) + found
     found = _with_intervals(found, options.level)
     notes = _notes_on_workers(tables, options)
+    everyone = counted_tables(tables, exclude=False, complete_only=options.complete_only)
+    is_one = options.same_answers == "one-cluster"
+    as_one = None
+    if same and not is_one:
+        again = replace(options, same_answers="one-cluster", simulations=0)
+        made = guarded(lambda: fit_user_model(tables, seed=seed, options=again, record=record))
+        as_one = None if isinstance(made, Unmade) else made
     quality = quality_report(
-        counted_tables(tables, exclude=False, complete_only=options.complete_only),
+        one_cluster(everyone, same) if is_one else everyone,
         seed=seed,
         level=options.level,
         exclude=options.exclude,
@@ -284,7 +295,26 @@ def fit_user_model(
     for fit, data in zip(noted_on_visits(material, found.results, cut), found.data, strict=True):
         fit_checked, of_fit = checked(fit, data) if options.simulations else (fit, [])
         findings += of_fit
-        results.append(warned(tested(fit_checked, material), quality.clickers).noted(*notes))
+        fit_checked, of_people = said_of_same_answers(
+            fit_checked,
+            same,
+            as_one.results.get(next(iter(fit.parameters))) if as_one else None,
+            is_one=is_one,
+        )
+        findings += of_people
+        results.append(warned(tested(fit_checked, material), quality.of_judges).noted(*notes))
+    quality, of_quality = _quality_of_people(quality, same, as_one, is_one=is_one)
+    findings += of_quality
+    if intents is not None:
+        noted, of_intents = said_of_same_answers(
+            intents.result,
+            same,
+            as_one.intents.result if as_one and as_one.intents else None,
+            family="intents",
+            is_one=is_one,
+        )
+        intents = replace(intents, result=noted)
+        findings += of_intents
     model = _model(results, intents, material, tables_sha256)
     said = [(tuple(fit.parameters), fit.diagnostics) for fit in results]
     said += [(("intents",), intents.result.diagnostics)] if intents else []
@@ -297,6 +327,24 @@ def fit_user_model(
         skipped=tuple(sorted(found.skipped, key=lambda one: _place(one.names[0]))),
         findings=reported(said, findings),
     )
+
+
+def _quality_of_people(
+    quality: QualityReport, same: Sequence[SameAnswers], as_one: UserModelFit | None, *, is_one: bool
+) -> tuple[QualityReport, list[Finding]]:
+    """Return agreement among raters and consistency with what their checks say."""
+    others = {next(iter(one.parameters)): one for one in as_one.quality.results} if as_one else {}
+    results, findings = [], []
+    for result in quality.results:
+        table = "importance" if next(iter(result.parameters)).startswith("importance") else "preferences"
+        concerned = [each for each in same if each.table == table]
+        other = others.get(next(iter(result.parameters)))
+        noted, of_people = said_of_same_answers(result, concerned, other, family="quality", is_one=is_one)
+        if CONSISTENCY[0] in result.parameters and (repeats := check_repeats(result)):
+            noted, of_people = noted.noted(repeats.diagnostic), [*of_people, repeats]
+        results.append(noted)
+        findings += of_people
+    return replace(quality, results=tuple(results)), findings
 
 
 def _model(

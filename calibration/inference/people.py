@@ -274,6 +274,69 @@ def who_follows_nobody(
     return found
 
 
+SIGNED_POWERS = np.concatenate([-POWERS[:0:-1], POWERS])
+"""The powers of people who may also prefer the opposite of what the others prefer."""
+CAMP_GAIN = 2.0
+"""Log-likelihood by which a camp must explain more than tastes spread over people, or answers by lot."""
+_TRIED = np.array([0.25, 0.5, 1.0, 1.5, 2.0, 3.0])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KindsOfPeople:
+    """Who answers by lot, and who prefers the opposite of what the others prefer; None where nothing speaks clearly for such people."""
+
+    careless: CarelessClass | None
+    camp: CarelessClass | None
+
+
+def kinds_of_people(logliks: Callable[[Floats], Floats], people: int) -> KindsOfPeople:
+    """Tell people who answer by lot from a camp that prefers the opposite.
+
+    Parameters
+    ----------
+    logliks : callable
+        (w,) weights with which people count for the others, negative for a camp -> (w, 25) log-likelihoods of each person's answers by
+        their power, under `SIGNED_POWERS`.
+    people : int
+        w.
+    """
+    zero = len(POWERS) - 1
+    careless = who_follows_nobody(lambda weight: logliks(weight)[:, zero:], people, tastes=True)
+    if people < FEWEST:
+        return KindsOfPeople(careless=None, camp=None)
+    weight = np.ones(people)
+    for _ in range(_ROUNDS + 2):
+        table = logliks(weight)
+        camp, earnest = _likeliest_camp(table)
+        weight = 1 - 2 * camp.posterior  # a camp counts the other way round
+    by_lot = table[:, _column(0)]
+    beside = careless_class(earnest, by_lot)
+    alone = max(careless_class(table[:, _column(power)], by_lot).loglik for power in _TRIED)
+    gain = max(camp.loglik, beside.loglik - CAMP_GAIN) - max(alone, _spread_loglik(table, SIGNED_POWERS))
+    if not (gain > CAMP_GAIN and camp.count and camp.share <= MOST):
+        is_doubtful = careless is not None and camp.loglik > alone + CAMP_GAIN / 2
+        return KindsOfPeople(careless=None if is_doubtful else careless, camp=None)
+    is_clear = (
+        2 * (beside.loglik - float(earnest.sum())) > CLEAR_GAIN and beside.count and beside.share <= MOST
+    )
+    return KindsOfPeople(careless=beside if is_clear else None, camp=camp)
+
+
+def _likeliest_camp(table: Floats) -> tuple[CarelessClass, Floats]:
+    """Return the likeliest camp, and the log-likelihood of each person's answers as one of it or of its opponents."""
+    followers, camps = (table[:, [_column(sign * power) for power in _TRIED]] for sign in (1, -1))
+    own, other, camp = max(
+        ((own, other, careless_class(own, other)) for own in followers.T for other in camps.T),
+        key=lambda one: one[2].loglik,
+    )
+    share = min(max(camp.share, _LEAST_SHARE), 1 - _LEAST_SHARE)
+    return camp, np.logaddexp(own + np.log1p(-share), other + np.log(share))
+
+
+def _column(power: float) -> int:
+    return int(np.abs(SIGNED_POWERS - power).argmin())
+
+
 def share_left_open(logliks: Floats, answers: Floats, drop: float) -> float:
     """Return the largest share of answers by lot at which no more than ``drop`` of log-likelihood is lost, at least that of the people.
 
@@ -308,10 +371,10 @@ def _class(logliks: Floats, *, tastes: bool) -> CarelessClass | None:
     return best if not tastes or best.loglik > _spread_loglik(logliks) + CLEARER else None
 
 
-def _spread_loglik(logliks: Floats) -> float:
+def _spread_loglik(logliks: Floats, powers: Floats = POWERS) -> float:
     """Return the highest log-likelihood of powers that are spread over people."""
     highest = logliks.max(axis=1, keepdims=True)
-    mean, spread = (axis.ravel() for axis in np.meshgrid(POWERS, _SPREADS))
-    weight = np.exp(-0.5 * ((POWERS[:, None] - mean) / spread) ** 2)
+    mean, spread = (axis.ravel() for axis in np.meshgrid(powers, _SPREADS))
+    weight = np.exp(-0.5 * ((powers[:, None] - mean) / spread) ** 2)
     each = np.log(np.exp(logliks - highest) @ (weight / weight.sum(axis=0)))
     return float((each + highest).sum(axis=0).max())

@@ -6,6 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from calibration.checks.adaptive_stopping import adaptive_stopping
+from calibration.checks.same_answers import SameAnswersOption, one_cluster, same_votes
 from calibration.rank.crossed import Errors, Variances, above_at_once, rank_ranges
 from calibration.rank.folder import Ranking
 from calibration.rank.judgments import (
@@ -34,6 +36,7 @@ def rank_systems(
     exclude: bool = True,
     complete_only: bool = False,
     study: StudyRecord | None = None,
+    same_answers: SameAnswersOption = "apart",
     place: str = "preferences",
 ) -> Ranking:
     """Say which systems of each task people prefer.
@@ -53,6 +56,8 @@ def rank_systems(
     study : StudyRecord, optional
         study.json of the tables. In tasks of a study that was served, sides were drawn by lot, and win rates are as people voted;
         in all others they are without the effect of the side.
+    same_answers : {'apart', 'one-cluster'}
+        Workers who give the same answers count apart, or each group of them as one person; they are named either way.
     place : str
         What faults name.
 
@@ -67,6 +72,10 @@ def rank_systems(
             path=place,
             cure="only tasks of pairs are ranked",
         )
+    votes = {name: tables[name] for name in ("preferences", "workers") if name in tables}
+    same = same_votes(votes, exclude=exclude, complete_only=complete_only)
+    if same_answers == "one-cluster":
+        tables = one_cluster(votes, same)
     judged = list(tasks_judged(tables, exclude=exclude, complete_only=complete_only, study=study))
     if not judged:
         raise input_fault("no preference counts", path=place, cure="see who has judged, and who is excluded")
@@ -79,7 +88,16 @@ def rank_systems(
             )
         judged = named
     connected, notes = _connected(judged, place)
+    stopping = adaptive_stopping(votes, exclude=exclude, complete_only=complete_only)
+    notes += [
+        f"{each.task}: {stopping[each.task].sentence.removesuffix('.')} (adaptive_stopping)"
+        for each in connected
+        if each.task in stopping
+    ]
     notes += notes_on_names(tables["preferences"])
+    notes += [
+        f"{each.said(as_one=same_answers == 'one-cluster').removesuffix('.')} (same_answers)" for each in same
+    ]
     ranked = {each.task: _ranked(each, level) for each in connected}
     return Ranking(
         ranking=pd.concat([each.ranking for each in ranked.values()], ignore_index=True),

@@ -18,10 +18,12 @@ Who clicks at random: a class of judges whose preferences have nothing to do wit
 Only answers for a side count, of pairs for which somebody else chose a side too: how often somebody finds both equal is a matter
 of taste. With v of the others for the system that was chosen and w for the other one, a judge who follows them with power g chooses it
 with odds ((v + 1/2) / (w + 1/2))^g; who clicks by lot has g = 0, whatever side they lean to, for sides are drawn by lot. Tastes differ,
-so people follow the others more and less (`calibration.inference.people`): only who follows nobody is careless.
+so people follow the others more and less (`calibration.inference.people`): only who follows nobody is careless, and who clearly prefers the
+opposite (g < 0) is of a camp.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
@@ -31,7 +33,7 @@ from scipy.special import bdtrc, betaincinv
 
 from calibration.inference.clusters import cluster_uncertainty
 from calibration.inference.goodness import notes_on_few
-from calibration.inference.people import POWERS, CarelessClass, who_follows_nobody
+from calibration.inference.people import SIGNED_POWERS, CarelessClass, kinds_of_people
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
 from calibration.inference.uncertainty import Replicates, StudentT
 from calibration.tables.preferences import WORKERS_UNKNOWN, knows_workers, resolved_sides
@@ -270,18 +272,38 @@ _PAIR = ["task", "topic", "system_a", "system_b"]
 _HALF = 0.5
 
 
-def random_clickers(judged: pd.DataFrame) -> tuple["pd.Index[str]", CarelessClass] | None:
-    """Find who clicks at random; None where nothing speaks clearly for such judges.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeKinds:
+    """What kinds of judges there are, see `calibration.inference.people.KindsOfPeople`.
+
+    Attributes
+    ----------
+    judges : Index of str
+        In the order of the posteriors.
+    careless, camp : CarelessClass or None
+        Who clicks at random, and who prefers the opposite of what the others prefer.
+    """
+
+    judges: "pd.Index[str]"
+    careless: CarelessClass | None
+    camp: CarelessClass | None
+
+    @property
+    def notes(self) -> tuple[Diagnostic, ...]:
+        """What is said of them."""
+        return (
+            *([note_on_clickers(self.careless)] if self.careless else []),
+            *([note_on_camp(self.camp)] if self.camp else []),
+        )
+
+
+def judge_kinds(judged: pd.DataFrame) -> JudgeKinds | None:
+    """Find who clicks at random, and who prefers the opposite; None where who judged is not known.
 
     Parameters
     ----------
     judged : DataFrame
         What `calibration.tables.preferences.judged_pairs` returns, or the part of it that is of one task.
-
-    Returns
-    -------
-    (Index of str, CarelessClass) or None
-        The judges, in the order of the posteriors.
     """
     if not knows_workers(judged):
         return None
@@ -289,8 +311,18 @@ def random_clickers(judged: pd.DataFrame) -> tuple["pd.Index[str]", CarelessClas
     worker, judges = pd.factorize(sided["worker"])
     pair = sided.groupby(_PAIR, observed=True).ngroup().to_numpy()
     sign = np.where(sided["vote"] == "votes_a", 1.0, -1.0)
-    found = who_follows_nobody(lambda weight: _logliks(worker, pair, sign, weight), len(judges), tastes=True)
-    return None if found is None else (judges, found)
+    kinds = kinds_of_people(lambda weight: _logliks(worker, pair, sign, weight), len(judges))
+    return JudgeKinds(judges=judges, careless=kinds.careless, camp=kinds.camp)
+
+
+def note_on_camp(kind: CarelessClass, others: str = "") -> Diagnostic:
+    """Say how many prefer the opposite; ``others`` is a sentence with the numbers without them."""
+    return warning(
+        "opposite_camp",
+        f"{kind.count} of {len(kind.posterior)} judges prefer the opposite of what the others prefer, as clearly as these prefer it: two camps, and nobody is "
+        "careless for that. Every number that rests on preferences is of both together, and of other people by how many of each there are: say so, "
+        f"and look at the camps apart.{' ' * bool(others)}{others}",
+    )
 
 
 def note_on_clickers(kind: CarelessClass) -> Diagnostic:
@@ -298,62 +330,8 @@ def note_on_clickers(kind: CarelessClass) -> Diagnostic:
     return warning(
         "careless_workers",
         f"{kind.count} of {len(kind.posterior)} judges click as if at random: what they prefer has nothing to do with what the others "
-        "prefer. They may be careless, or have a taste of their own; they are counted, which draws every number that rests on preferences "
-        "towards chance. careless.csv (prefcal fit writes it) says how likely each of them is one.",
-    )
-
-
-OPPOSED = 0.4
-"""Share of agreements with the others below which somebody who clicks as if at random rather prefers the opposite."""
-
-
-def opposed_people(judged: pd.DataFrame, people: Iterable[str]) -> dict[str, float]:
-    """Return those of some people who rather prefer the opposite of the others, with how often they are on the others' side.
-
-    Parameters
-    ----------
-    judged : DataFrame
-        As for `random_clickers`.
-    people : iterable of str
-        Who click as if at random, by `random_clickers`. They are compared with the majority of all others.
-
-    Returns
-    -------
-    dict of str to float
-        Worker -> share of the sided votes that are for the side of most others; below `OPPOSED`, and by more than chance (two standard
-        errors below one half).
-    """
-    sided = judged[judged["vote"].isin(["votes_a", "votes_b"])]
-    sign = np.where(sided["vote"] == "votes_a", 1.0, -1.0)
-    named = sided["worker"].astype("str")
-    people = set(people)
-    of_others = np.where(named.isin(people), 0.0, sign)
-    pair = sided.groupby(_PAIR, observed=True).ngroup().to_numpy()
-    lead = np.bincount(pair, of_others)[pair]
-    told = named.isin(people) & (lead != 0)
-    together = pd.Series((sign * lead > 0)[told], index=named[told]).groupby(level=0).agg(["mean", "size"])
-    least = np.minimum(OPPOSED, 0.5 - 1 / np.sqrt(together["size"]))
-    opposed = together["mean"][together["mean"] < least]
-    return {str(worker): float(share) for worker, share in opposed.items()}
-
-
-def note_on_camp(opposed: Mapping[str, float], judges: int, others: str) -> Diagnostic:
-    """Say that some people prefer the opposite of the others: a camp, not carelessness.
-
-    Parameters
-    ----------
-    opposed : mapping of str to float
-        As `opposed_people` returns them.
-    judges : int
-        How many people judged.
-    others : str
-        What the numbers are without them, as a sentence; may be empty.
-    """
-    share = float(np.mean(list(opposed.values())))
-    return warning(
-        "two_camps",
-        f"{len(opposed)} of {judges} people prefer the opposite of the others: they are on the side of most others in {share:.0%} of their"
-        f" votes. They are counted.{' ' * bool(others)}{others}",
+        "prefer. They are counted, which draws every number that rests on preferences towards chance; careless.csv (prefcal fit writes it) "
+        "says how likely each judge is one of them.",
     )
 
 
@@ -363,11 +341,11 @@ def _logliks(
     sign: Floats,
     weight: Floats,
 ) -> Floats:
-    """(judges, powers) log-likelihoods of the sides chosen, where the others count with these weights."""
+    """(judges, signed powers) log-likelihoods of the sides chosen, where the others count with these weights, a camp the other way round."""
     own = weight[worker]
-    total, lead = np.bincount(pair, own), np.bincount(pair, own * sign)
-    others, ahead = total[pair] - own, (lead[pair] - own * sign) * sign
+    total, lead = np.bincount(pair, abs(own)), np.bincount(pair, own * sign)
+    others, ahead = total[pair] - abs(own), (lead[pair] - own * sign) * sign
     odds = np.log((others + ahead) / 2 + _HALF) - np.log((others - ahead) / 2 + _HALF)
     odds = np.where(others > 0, odds, 0.0)
-    each = (np.bincount(worker, np.log1p(np.exp(-power * odds)), len(weight)) for power in POWERS)
+    each = (np.bincount(worker, np.log1p(np.exp(-power * odds)), len(weight)) for power in SIGNED_POWERS)
     return -np.stack(list(each), axis=1, dtype=np.float64)

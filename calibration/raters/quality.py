@@ -17,7 +17,7 @@ from calibration.inference.results import LEVEL, CalibrationResult, Skipped, inf
 from calibration.inference.uncertainty import closed
 from calibration.inference.wording import short
 from calibration.raters.consistency import NAMES as CONSISTENCY
-from calibration.raters.consistency import fit_consistency, note_on_clickers, random_clickers
+from calibration.raters.consistency import fit_consistency, judge_kinds
 from calibration.raters.importance import ALPHA, KAPPA, fit_importance, fit_importance_alpha
 from calibration.raters.preferences import FLEISS, KRIPPENDORFF, fit_position_bias, fit_rater_agreement
 from calibration.raters.preferences import NAME as LEFT_SHARE
@@ -39,15 +39,15 @@ class QualityReport(Summarised):
         agreement on importance (numbers, order). No name stands in two of them.
     skipped : tuple of Skipped
         What the tables cannot tell, and why.
-    clickers : Diagnostic or None
-        What is said of judges who click at random; None where nothing speaks for such people.
+    of_judges : tuple of Diagnostic
+        What is said of judges who click at random, or prefer the opposite of what the others prefer.
     careless : mapping of str to float
         Judge -> how likely one of them; empty where there are none.
     """
 
     results: tuple[CalibrationResult, ...]
     skipped: tuple[Skipped, ...]
-    clickers: Diagnostic | None = None
+    of_judges: tuple[Diagnostic, ...] = ()
     careless: Mapping[str, float] = field(default_factory=dict)
 
     def entries(self, level: float = LEVEL) -> dict[str, ParameterEntry]:
@@ -152,14 +152,13 @@ def quality_report(
 
 
 def _with_clickers(report: QualityReport, preferences: pd.DataFrame) -> QualityReport:
-    """Return the report with what is said of judges who click at random, where there are any."""
-    clickers = guarded(lambda: random_clickers(judged_pairs(preferences)))
-    if clickers is None or isinstance(clickers, Unmade):
+    """Return the report with what is said of judges who click at random or are of a camp, where there are any."""
+    kinds = guarded(lambda: judge_kinds(judged_pairs(preferences)))
+    if kinds is None or isinstance(kinds, Unmade) or not kinds.notes:
         return report
-    judges, kind = clickers
-    note = note_on_clickers(kind)
-    results = tuple(one.noted(note) if _on_preferences(one) else one for one in report.results)
-    return replace(report, results=results, clickers=note, careless=kind.by_name(judges))
+    results = tuple(one.noted(*kinds.notes) if _on_preferences(one) else one for one in report.results)
+    careless = kinds.careless.by_name(kinds.judges) if kinds.careless else {}
+    return replace(report, results=results, of_judges=kinds.notes, careless=careless)
 
 
 def _on_preferences(result: CalibrationResult) -> bool:

@@ -150,6 +150,17 @@ def format_option(meaning: str = "A table for people; csv or json for machines."
     )
 
 
+def same_answers_option(command: F) -> F:
+    """Add `--same-answers`, which the command gets as ``same_answers``."""
+    return click.option(
+        "--same-answers",
+        type=click.Choice(["apart", "one-cluster"]),
+        default="apart",
+        show_default=True,
+        help="Workers who give the same answers as each other count apart, or each group of them as one person.",
+    )(command)
+
+
 def file_option(command: F) -> F:
     """Add `-o` for a result that may go to the terminal, which the command gets as ``file``."""
     return click.option(

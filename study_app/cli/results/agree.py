@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from study_app.cli.output import MOST, Output, folder_option, format_option, typed_options
+from study_app.cli.output import (
+    MOST,
+    Output,
+    folder_option,
+    format_option,
+    same_answers_option,
+    typed_options,
+)
 
 if TYPE_CHECKING:
     from calibration.agree.evidence import Evidence
@@ -74,6 +81,7 @@ def _named_paths(ctx: click.Context, param: click.Parameter, values: tuple[str, 
     " with the first.",
 )
 @click.option("--complete-only", is_flag=True, help="Count only workers who completed the study.")
+@same_answers_option
 @click.option("--seed", type=int, default=1, show_default=True, help="Decides every random draw.")
 @format_option("What to print.")
 @folder_option("Folder for the results.", path_type=str)
@@ -89,6 +97,7 @@ def agree(
     primary: tuple[str, str] | None,
     compare: tuple[str, ...],
     complete_only: bool,
+    same_answers: str,
     seed: int,
     format_: str,
     folder: str,
@@ -123,13 +132,20 @@ def agree(
         wanted=_wanted(primary, compare),
         measures=measures,
         complete_only=complete_only,
+        same_answers=same_answers,  # type: ignore[arg-type]
         seed=seed,
     )
     for note in (*results.notes, *results.warnings):
         click.echo(note, err=True)
-    record |= {"draws": draws, "complete_only": complete_only, "seed": seed, **_commands(folder)}
+    record |= {
+        "draws": draws,
+        "complete_only": complete_only,
+        "same_answers": same_answers,
+        "seed": seed,
+        **_commands(folder),
+    }
     write_agreement(results, Path(folder), record, _streams(tables, evidence.model, collection, runs))
-    _rank(evidence, tables, folder, record, complete_only=complete_only)
+    _rank(evidence, tables, folder, record, complete_only=complete_only, same_answers=same_answers)
     if format_ == "table":
         click.echo(agreement_text(results), nl=False)
     else:
@@ -144,7 +160,13 @@ def check_folder(folder: str, tables: str) -> None:
 
 
 def _rank(
-    evidence: "Evidence", tables: str, folder: str, record: dict[str, Any], *, complete_only: bool
+    evidence: "Evidence",
+    tables: str,
+    folder: str,
+    record: dict[str, Any],
+    *,
+    complete_only: bool,
+    same_answers: str,
 ) -> None:
     """Write which systems people prefer; say why where that cannot be told, and delete what an earlier run wrote."""
     from calibration.rank.folder import remove_ranking, write_ranking
@@ -154,13 +176,17 @@ def _rank(
 
     try:
         ranking = rank_systems(
-            evidence.tables, complete_only=complete_only, study=read_study(tables), place=evidence.place
+            evidence.tables,
+            complete_only=complete_only,
+            study=read_study(tables),
+            same_answers=same_answers,  # type: ignore[arg-type]
+            place=evidence.place,
         )
     except InputError as error:
         click.echo(f"no ranking: {error}", err=True)
         remove_ranking(folder)
         return
-    kept = ("tables", "tables_sha256", "complete_only", "command")
+    kept = ("tables", "tables_sha256", "complete_only", "same_answers", "command")
     write_ranking(ranking, folder, {key: record[key] for key in kept})
 
 

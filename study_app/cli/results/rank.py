@@ -4,7 +4,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from study_app.cli.output import Number, Output, folder_option, format_option, table_text, typed_options
+from study_app.cli.output import (
+    Number,
+    Output,
+    folder_option,
+    format_option,
+    same_answers_option,
+    table_text,
+    typed_options,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +39,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Leave out the workers that the study's rules exclude, or keep them.",
 )
+@same_answers_option
 @click.option(
     "--seed",
     type=click.IntRange(min=0),
@@ -47,6 +56,7 @@ def rank(
     task: str | None,
     level: float,
     exclude: str,
+    same_answers: str,
     format_: str,
     folder: str | None,
 ) -> None:
@@ -74,6 +84,7 @@ def rank(
         level=level,
         exclude=exclude == "rules",
         study=read_study(tables),
+        same_answers=same_answers,  # type: ignore[arg-type]
         place=f"{tables}/preferences.csv",
     )
     below = [f"{task}: {sentence}" for task, sentence in ranking.too_few.items() if format_ == "table"]
@@ -84,7 +95,9 @@ def rank(
         context = click.get_current_context()
         command = ["prefcal", "rank", *typed_options(context, context.params)]
         record: dict[str, Any] = {"tables": tables, "tables_sha256": tables_sha256(tables)}
-        write_ranking(ranking, folder, record | {"exclude": exclude, "command": command})
+        write_ranking(
+            ranking, folder, record | {"exclude": exclude, "same_answers": same_answers, "command": command}
+        )
         _write_figures(ranking, folder)
     if format_ == "table":
         click.echo("\n\n".join(ranking_texts(ranking)))

@@ -1,12 +1,22 @@
 """`prefcal fit`: tables in, a user model out."""
 
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from study_app.cli.output import MOST, Number, OutFile, OutFolder, Output, format_option, typed_options
+from study_app.cli.output import (
+    MOST,
+    Number,
+    OutFile,
+    OutFolder,
+    Output,
+    format_option,
+    same_answers_option,
+    typed_options,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -72,6 +82,7 @@ COMPACT = ("activity", "preferences", "reads")
     help="Leave out the workers that the study's rules exclude, or keep them.",
 )
 @click.option("--complete-only", is_flag=True, help="Count only workers who completed the study.")
+@same_answers_option
 @click.option(
     "--inclusion",
     type=click.Choice(["all-enrolled", "at-least-one-visit"]),
@@ -140,6 +151,7 @@ def command(
     plots: Path | None,
     exclude: str,
     complete_only: bool,
+    same_answers: str,
     inclusion: str,
     dropout: str,
     unit: str,
@@ -179,6 +191,7 @@ def command(
         unit="worker" if unit == "worker" else "follow",
         idle_threshold_seconds=idle_threshold,
         resamples=resamples,
+        same_answers=same_answers,  # type: ignore[arg-type]
         laws=dict(laws),  # type: ignore[arg-type]
     )
     _check(tables, read, options)
@@ -263,11 +276,11 @@ def _write_beside(
     from calibration.fit.collection_files import collection_files
     from calibration.fit.findings import rows_of
     from calibration.fit.kept import CARELESS, QUALITY, write_fit_plots
-    from calibration.tables.preferences import counted_tables
+    from calibration.fit.people import counted_people
     from calibration.user_model.json_files import write_json
     from metrics.files import write_whole
 
-    counted = counted_tables(read, exclude=options.exclude, complete_only=options.complete_only)
+    counted, _ = counted_people(read, replace(options, simulations=0))
     files = collection_files(counted, fit.intents)
     folder = model_file.parent / COLLECTION
     for name, text in files.items():

@@ -208,8 +208,22 @@ def check(tables: Path, *, output: Output) -> None:
         name = f"study {study.study!r}" if study else "no study.json (none is needed)"
         click.echo(f"No fault in {counted(len(frames), 'table')}; {name}.")
     notes = [f"note: {line}" for line in in_no_result(tables, frames)]
-    for line in [*notes, *(f"warning: {line}" for line in warnings)]:
+    for line in [*notes, *(f"warning: {line}" for line in [*warnings, *_about_answers(tables, frames)])]:
         click.echo(line, err=output.format != "table")
+
+
+def _about_answers(folder: Path, frames: "Mapping[str, pd.DataFrame]") -> "list[str]":
+    """Return what is odd about the answers as a whole: who gives the same ones, and whether they decide how many there are."""
+    from calibration.checks.adaptive_stopping import adaptive_stopping
+    from calibration.checks.same_answers import find_same_answers
+    from calibration.tables.preferences import counted_tables
+
+    said = [f"{folder}: {each.said(as_one=False)}" for each in find_same_answers(counted_tables(frames))]
+    if "preferences" in frames:
+        said += [
+            f"{folder}: task {task}: {each.sentence}" for task, each in adaptive_stopping(frames).items()
+        ]
+    return said
 
 
 def _study(folder: Path) -> "tuple[StudyRecord | None, list[Fault]]":

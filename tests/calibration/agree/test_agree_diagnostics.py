@@ -126,8 +126,8 @@ def test_a_camp_is_called_a_camp_and_nobody_is_advised_to_leave_anybody_out():
         Evidence(tables=tables | {"preferences": votes.assign(choice=votes["choice"].where(~some, turned))})
     )
 
-    (camp,) = (one for one in said.diagnostics[TASK] if one.name == "two_camps")
-    assert "of 12 people prefer the opposite of the others" in camp.sentence
+    (camp,) = (one for one in said.diagnostics[TASK] if one.name == "opposite_camp")
+    assert "4 of 12 judges prefer the opposite of what the others prefer" in camp.sentence
     assert "Without them, agreement with a tie as half: M@1500 " in camp.sentence
     assert "careless_workers" not in names(said)
     assert not any("exclude" in one.sentence for one in said.diagnostics[TASK])

@@ -4,12 +4,20 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
+import pytest
 
-from calibration.raters.consistency import random_clickers
+from benchmarks.same_answers import Crowd
+from calibration.raters.consistency import judge_kinds
 from calibration.raters.quality import quality_report
 from calibration.tables.files import checked
 from calibration.tables.preferences import judged_pairs
 from calibration.tables.tables import TABLES
+
+
+def random_clickers(judged: pd.DataFrame):
+    """Return who clicks at random, and their class; None where nobody does."""
+    kinds = judge_kinds(judged)
+    return None if kinds is None or kinds.careless is None else (kinds.judges, kinds.careless)
 
 
 def judgments(
@@ -84,3 +92,48 @@ def test_quality_says_so_of_agreement_and_keeps_how_likely_each_is_careless():
     assert report.careless["W00"] > 0.99
     assert report.careless["W14"] < 0.5
     assert quality_report({"preferences": judgments(2)}, seed=1).careless == {}
+
+
+def in_camps(seed: int, camp: int, **crowd: float) -> pd.DataFrame:
+    """Draw judgments of 15 people, of whom some prefer the opposite."""
+    return judged_pairs(
+        Crowd(people=15, camp=camp, worth=1.5, **crowd).study(np.random.default_rng([seed, 3]))
+    )
+
+
+@pytest.mark.parametrize("camp", [3, 4, 5])
+def test_a_camp_is_called_a_camp_and_nobody_careless(camp):
+    """A third of the people or fewer, who prefer the opposite."""
+    kinds = [judge_kinds(in_camps(seed, camp)) for seed in range(10)]
+    names = {f"W{number:02d}" for number in range(camp)}
+
+    assert sum(one.careless is not None for one in kinds) <= 1
+    assert sum(one.camp is not None and {*one.judges[one.camp.is_one]} == names for one in kinds) >= 9
+
+
+def test_people_of_one_mind_or_by_lot_or_of_wide_tastes_are_no_camp():
+    """None of three crowds of each."""
+    assert not any(
+        judge_kinds(in_camps(seed, 0, **crowd)).camp
+        for seed in range(10)
+        for crowd in ({}, {"clickers": 4}, {"taste": 1.5})
+    )
+
+
+def test_nobody_of_a_camp_is_called_careless_where_others_click_by_lot():
+    """Four of a camp, and three who click by lot: too few are left to tell the kinds apart."""
+    kinds = [judge_kinds(in_camps(seed, 4, clickers=3)) for seed in range(10)]
+    camp = {f"W{number:02d}" for number in range(4)}
+
+    assert not any(one.careless and {*one.judges[one.careless.is_one]} & camp for one in kinds)
+
+
+def test_quality_and_fit_name_the_camp():
+    """Beside agreement among raters; nobody stands in careless.csv for it."""
+    votes = Crowd(people=15, camp=4, worth=1.5).study(np.random.default_rng(1))
+    report = quality_report({"preferences": votes}, seed=1)
+    said = {note.name: note for note in report.entries()["preference_krippendorff_alpha"].diagnostics}
+
+    assert said["opposite_camp"].sentence.startswith("4 of 15 judges prefer the opposite")
+    assert "careless_workers" not in said
+    assert report.careless == {}

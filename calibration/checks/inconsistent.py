@@ -1,0 +1,38 @@
+"""Are repeated pairs answered alike no more often than by habit?"""
+
+from calibration.checks.finding import Finding
+from calibration.inference.results import LEVEL, CalibrationResult
+from calibration.inference.wording import shown, shown_interval
+from calibration.raters.consistency import NAMES
+
+HALF_WAY = 0.5
+"""Kappa of people half way between habit and perfect repeats: an interval that reaches it leaves open that they look."""
+
+
+def check_repeats(fit: CalibrationResult) -> Finding | None:
+    """Say that repeats are at or below what habit gives.
+
+    Parameters
+    ----------
+    fit : CalibrationResult
+        As `calibration.raters.consistency.fit_consistency` returns it.
+
+    Returns
+    -------
+    Finding or None
+        Where the interval of kappa, over workers, holds 0 or lies below it, and does not reach `HALF_WAY`.
+    """
+    share, kappa = NAMES[:2]
+    exact = fit.details["kappa_exact_low"], fit.details["kappa_exact_high"]
+    low, high = fit.conf_int(LEVEL)[kappa] if fit.uncertainty else exact
+    if low is None or high is None or low > 0 or high >= HALF_WAY:
+        return None
+    alike = round(fit.parameters[share] * fit.n_rows)
+    where = "less often than" if high < 0 else "about as often as"
+    return Finding(
+        name="inconsistent",
+        severity="warning",
+        sentence=f"{alike} of {fit.n_rows} repeats are answered alike, {where} by habit alone (kappa {shown(fit.parameters[kappa])} {shown_interval((low, high))}"
+        f"; {fit.details['chance']:.0%} by habit): people who look at the pairs are above. See whether the sides of repeats and their column validation_of are"
+        " right, and whether people could tell the pairs apart; numbers from these answers say little.",
+    )
