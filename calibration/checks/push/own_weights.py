@@ -36,7 +36,7 @@ FORMS: dict[PainForm, str] = {
 }
 
 
-class _Judges(NamedTuple):
+class _OwnWeights(NamedTuple):
     """A form with the spread of highest likelihood: its judgments, what each log odds is divided by, and the fit."""
 
     form: PainForm
@@ -79,7 +79,7 @@ def check_own_weights(fit: PushFit | AlphaFit, judgments: PushJudgments) -> Find
     )
 
 
-def _crowd(fit: PushFit | AlphaFit, judgments: PushJudgments, form: PainForm) -> _Judges | None:
+def _crowd(fit: PushFit | AlphaFit, judgments: PushJudgments, form: PainForm) -> _OwnWeights | None:
     """Return the crowd of highest likelihood in a form; None where its weights cannot be told."""
     felt = judgments.in_form(form, "pain")
     pushes = felt.difference[:, [1, 3]]
@@ -90,11 +90,11 @@ def _crowd(fit: PushFit | AlphaFit, judgments: PushJudgments, form: PainForm) ->
     for spread in SPREADS:
         shrunk = 1 / np.sqrt(1 + _C2 * spread**2 * square / square.mean())
         with suppress(NotIdentifiedError):
-            crowds.append(_Judges(form, felt, shrunk, searched(fit, felt, shrunk=shrunk)))
+            crowds.append(_OwnWeights(form, felt, shrunk, searched(fit, felt, shrunk=shrunk)))
     return max(crowds, key=lambda one: one.search.maximum.loglik, default=None)
 
 
-def _laws(fit: PushFit | AlphaFit, crowd: _Judges) -> dict[str, OtherLaw]:
+def _laws(fit: PushFit | AlphaFit, crowd: _OwnWeights) -> dict[str, OtherLaw]:
     """Return the parameters in a crowd."""
     raw = searched(fit, crowd.judgments, shrunk=crowd.shrunk, errors=True).raw
     if raw is None:
