@@ -35,8 +35,11 @@ def holds(fit, finding, truth: float = MU) -> bool:
     "settings", [{}, {"own_items": True}, {"workers": 25, "items": 10}, {"workers": 20, "items": 40}], ids=str
 )
 def test_people_who_are_as_the_model_says_are_left_in_peace(settings):
-    """No warning in nine studies of ten, all checks together, few people and items apart."""
-    found = [{name for name in warned(crowd(seed, **settings)) if "few_" not in name} for seed in range(20)]
+    """No test warns in nine studies of ten, all together; few people or items, and who is fast, are facts."""
+    found = [
+        {name for name in warned(crowd(seed, **settings)) if "few_" not in name and name != "fast_workers"}
+        for seed in range(20)
+    ]
 
     assert sum(not names for names in found) >= 17
 
@@ -129,7 +132,7 @@ def test_items_that_differ_are_named_and_take_no_blame_for_a_time_per_item():
     found = [warned(crowd(seed, item_sd=0.4)) for seed in range(4)]
 
     assert all("items_differ" in names for names in found)
-    assert set().union(*found) <= {"items_differ", "fast_workers"}
+    assert "time_per_item" not in set().union(*found)
 
 
 def test_a_time_per_item_is_found_beside_items_that_differ():

@@ -106,7 +106,7 @@ def test_who_may_be_careless_stands_beside_the_model(tmp_path):
     write_tables(tables, tmp_path / "tables")
     model = tmp_path / "user-model.json"
 
-    done = CliRunner().invoke(command, [str(tmp_path / "tables"), "-o", str(model)])
+    done = CliRunner().invoke(command, [str(tmp_path / "tables"), "-o", str(model), "--notes"])
 
     assert done.exit_code == 0, done.output
     people = pd.read_csv(tmp_path / "careless.csv")
