@@ -428,7 +428,8 @@ def write_user_model(model: UserModel, path: str | Path) -> None:
     """
     unsaid = {name for name in ("laws", "intents_diagnostics") if not getattr(model, name)}
     content = model.model_dump(mode="json", exclude=unsaid)
-    for entry in content["parameters"].values():
+    intents = [entry for topic in content["intents"].values() for entry in topic.values()]
+    for entry in [*content["parameters"].values(), *intents]:
         if not entry["sensitivity"]:
             del entry["sensitivity"]
     write_json(path, content)

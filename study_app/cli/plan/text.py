@@ -160,7 +160,7 @@ def _nothing_known(question: PlanQuestion) -> str:
     """Return that the interval is open at one end, or that there is none."""
     interval = f"95 % interval of {question.subject}"
     if question.no_width == "none":
-        return f"there is no {interval}, since all queries come out alike,"
+        return f"there is no {interval}, since queries or people are too few, or all queries come out alike,"
     return f"the {interval} is open at one end"
 
 
@@ -171,12 +171,18 @@ def _advice(found: Plan, question: PlanQuestion, wish: Wish) -> str:
         found.vary in question.helpful
         and largest.size >= LARGEST_FACTOR * found.asked
         and _still_helps(found)
+        and not _has_no_interval(question, largest)
     ):
         more = max(wish.guess(largest), largest.size + 1)
         if more <= LARGEST_FACTOR * largest.size:
             return f"Begin with more: --{found.vary.replace('_', '-')} {_rounded_up(more)}."
     others = [f"--vary {name}" for name in question.helpful if name != found.vary]
     return f"Change another size: {' or '.join(others)}." if others else "Ask for less."
+
+
+def _has_no_interval(question: PlanQuestion, row: PlanRow) -> bool:
+    """Say whether a typical study of this size has none, as with too few people."""
+    return question.no_width == "none" and not question.is_bounded(row.width)
 
 
 def _still_helps(found: Plan) -> bool:
@@ -202,7 +208,9 @@ def _as_given(found: Plan, question: PlanQuestion, row: PlanRow) -> Iterator[str
     yield from _means(question, row)
     if question.found is not None:
         yield f"The chance that the study {question.found} is {percent(row.power)}."
-    if question.tells(row):
+    if _has_no_interval(question, row):
+        yield "So nothing is told from anything."
+    elif question.tells(row):
         yield f"Four of five such studies would detect a true distance of {question.amount(row.detectable)}."
     else:
         yield f"With so few {question.sizes[found.vary][1]} no distance can be told: {question.too_far(row)}."
@@ -292,7 +300,7 @@ def _how_to_read(found: Plan, question: PlanQuestion) -> Iterator[str]:
         yield "cost: at the reward of the study file, though one person does more or less for it."
     if not all(question.is_bounded(row.width_most) for row in found.rows):
         yield (
-            "none, of a width: there is no interval, as where all queries come out alike."
+            "none, of a width: there is no interval, as where queries or people are too few, or all queries come out alike."
             if question.no_width == "none"
             else "open: the interval has no bound at one end, or is so wide that it says nothing."
         )
