@@ -36,7 +36,7 @@ def test_every_command_prints_what_is_shown(monkeypatch, capsys, tmp_path):
     (tmp_path / "survey.csv").write_text(shown("csv", 0))
     (tmp_path / "log.csv").write_text(shown("csv", 1))
     (tmp_path / "scores.csv").write_text(shown("csv", 2))
-    (tmp_path / "winners.txt").write_text(shown("pref", 0))
+    (tmp_path / "winners.txt").write_text(shown("none", 0))
 
     assert sessions()
     for command, expected in sessions():
