@@ -176,6 +176,31 @@ def test_two_systems_that_show_the_same_and_are_not_worth_the_same_end_a_simulat
     assert "cannot tell them apart; leave one of the two out" in str(told.value)
 
 
+@pytest.mark.parametrize(
+    ("words", "changes"),
+    [
+        ("mount fuji", {"queries.tsv": ("green tea", "mount fuji")}),
+        (
+            "climbing it",
+            {
+                "intents.tsv": ("getting there", "climbing it"),
+                "probability.tsv": ("SYI-1\t0.5\nSYQ-1\tSYI-2\t0.5", "SYI-1\t0.9\nSYQ-1\tSYI-2\t0.1"),
+            },
+        ),
+    ],
+)
+def test_what_a_crowd_knows_by_its_words_must_have_words_of_its_own(small_study, words, changes):
+    """Two queries of one title, two intents of one: the last one decided in silence what both were."""
+    path = small_study()
+    for name, (was, instead) in changes.items():
+        written = (path.parent / name).read_text(encoding="utf-8")
+        assert was in written
+        (path.parent / name).write_text(written.replace(was, instead), encoding="utf-8")
+
+    with pytest.raises(InputError, match=f"two of its parts read '{words}' and are not alike"):
+        build_worlds(read_whole_study(path), Truth())
+
+
 def test_true_scores_are_m_measure_at_the_true_patience(small_study):
     """What the crowd prefers by is what `prefcal score summaries` would print."""
     from metrics.readers.mobileclick import read_collection_files
