@@ -1,7 +1,7 @@
 """What the views share: the words, the server's parts, rendering, what every answer carries, and one structured line a request.
 
 The words are everything a worker reads that does not come from the study file: `templates/locale/LANGUAGE.yaml` has those of the pages
-that every study has, `LANGUAGE.tasks.yaml` what comes before a task, ratings and questions.
+that every study has, `LANGUAGE.tasks.yaml` what belongs to kinds of task: sides of pairs, ratings, questions, and what comes before.
 
 A line of the log has id, route, status, milliseconds, pseudonym; never an answer, never a platform's id. The route is the pattern
 (``/w/<token>/consent``), not the address, so that no token or parameter gets into a log.
@@ -141,7 +141,7 @@ def side_html(language: str, side: str, shown: ShownSide) -> Markup:
     if (language, side) not in shown.html:
         template = current_app.jinja_env.get_template(f"sides/{shown.form}.html")
         macros: Any = template.make_module({"t": partial(server().messages.text, language)})
-        shown.html[language, side] = Markup(macros.side(side, shown.value))  # noqa: S704 - the macro has escaped it
+        shown.html[language, side] = Markup(macros.side(side, shown.value, shown.content))  # noqa: S704 - the macro has escaped it
     return shown.html[language, side]
 
 
