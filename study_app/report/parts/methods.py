@@ -8,10 +8,10 @@ from typing import Any
 import pandas as pd
 from pydantic import JsonValue
 
-from calibration.agree.result import nothing_detectable
 from calibration.tables.study import StudyRecord
 from study_app.report.folder import MODEL, TABLES, ReportMaterial
-from study_app.report.page import DASH, Code, ReportTable, Section, counted, points, quantity
+from study_app.report.page import DASH, Section, counted, quantity, to_table
+from study_app.report.parts.agreement import detectable
 from study_app.report.results import PLACES, TaskResult
 from study_app.tasks.kinds import KINDS
 from study_app.tasks.task_kind import FinishedTask
@@ -61,22 +61,41 @@ LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib")
 
 def methods_section(material: ReportMaterial, results: list[TaskResult], key: str = "methods") -> Section:
     """Return the methods with their numbers, and the limits."""
+    first, *rest = [*_people(material), *_tasks(material), *_exclusion(material)] or [
+        "What was done is not known here."
+    ]
     return Section(
         key=key,
-        title="What was done, and what these numbers cannot say",
+        title=first.removesuffix("."),
         short="Methods",
         paragraphs=(
-            *_people(material),
-            *_tasks(material),
-            *_exclusion(material),
+            *rest,
             *(COMPUTED if results else ()),
             *_comparisons(results),
             *_ceilings(results),
             *_notes(material),
             *_known(material.record),
-            *_all_limits(material, results),
         ),
     )
+
+
+def limits_section(
+    material: ReportMaterial, results: list[TaskResult], key: str = "limits"
+) -> Iterator[Section]:
+    """Yield the limits that this study has by its size, its crowd and its methods; nothing where nothing was measured."""
+    limits = []
+    if material.simulated:
+        limits.append(
+            "The workers were simulated: the numbers say what the method finds, not what people prefer."
+        )
+    limits += [f"{missed}." for missed in map(detectable, results) if missed]
+    if any(not result.row(result.main)["no_ceiling"] for result in results):
+        limits.append(CEILING_LIMIT)
+    if results:
+        limits += LIMITS
+    if limits:
+        first, *rest = limits
+        yield Section(key=key, title=first.removesuffix("."), short="Limits", paragraphs=tuple(rest))
 
 
 def _comparisons(results: list[TaskResult]) -> Iterator[str]:
@@ -170,33 +189,6 @@ def _exclusion(material: ReportMaterial) -> Iterator[str]:
         yield f"Left out by rule, at analysis and never deleted: workers with {' or '.join(dict.fromkeys(rules))}."
 
 
-def _all_limits(material: ReportMaterial, results: list[TaskResult]) -> Iterator[str]:
-    has_ceiling = any(not result.row(result.main)["no_ceiling"] for result in results)
-    of_ceiling = [CEILING_LIMIT] if has_ceiling else []
-    limits = [*_limits(material, results), *of_ceiling, *(LIMITS if results else ())]
-    if limits:
-        yield f"Limits. {' '.join(limits)}"
-
-
-def _limits(material: ReportMaterial, results: list[TaskResult]) -> Iterator[str]:
-    """Yield the limits that this study has by its size and its crowd."""
-    if material.simulated:
-        yield "The workers were simulated: the numbers say what the method finds, not what people prefer."
-    for result in results:
-        if result.comparisons.empty:
-            continue
-        detectable = result.comparisons["minimum_detectable"].dropna()
-        known = [one for one in detectable if not nothing_detectable(one)]
-        if known:
-            ends = dict.fromkeys(points(end).lstrip("+") for end in (min(known), max(known)))
-            which = ", depending on the measures," if len(ends) > 1 else ""
-            yield (
-                f"With {result.topics_counted} in task {result.task} true differences below {' to '.join(ends)}"
-                f" points{which} are mostly missed."
-            )
-        yield from dict.fromkeys(filter(None, map(nothing_detectable, detectable)))
-
-
 def _amount(number: JsonValue, word: str) -> str:
     """Return `1 day`, `200 seconds`; a protocol's number may have a fraction."""
     shown = quantity(float(number)) if isinstance(number, (int, float)) else str(number)
@@ -216,16 +208,14 @@ def provenance_section(material: ReportMaterial, key: str = "again") -> Section:
         short="Make it again",
         paragraphs=tuple(_warnings(material)),
         tables=(
-            ReportTable(
-                name="provenance",
-                caption="Inputs, versions and seeds",
-                columns=("What", "Value"),
-                rows=tuple(_rows(material)),
-                text_columns=frozenset({0, 1}),
-                code_columns=frozenset({1}),
+            to_table(
+                "provenance",
+                "Inputs, versions and seeds",
+                _rows(material),
+                (("What", lambda row: row[0]), ("Value", lambda row: row[1])),
             ),
         ),
-        code=(Code(caption="Commands", lines=tuple(_commands(material))),),
+        commands=tuple(_commands(material)),
     )
 
 

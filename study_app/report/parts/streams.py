@@ -5,6 +5,8 @@ from functools import partial
 from operator import itemgetter
 
 import numpy as np
+import pandas as pd
+from scipy.stats import rankdata
 
 from calibration.agree.folder import (
     DEFAULT_ALPHA,
@@ -21,16 +23,11 @@ from calibration.agree.folder import (
 from calibration.user_model.model import UserModel
 from metrics.arrays import Floats
 from metrics.errors import listed
-from study_app.report.drawing.ranking_figures import (
-    Against,
-    BestMap,
-    best_map,
-    one_against_other,
-    tau_over_alpha,
-)
+from study_app.report.drawing.ranking_figures import best_map, one_against_other, tau_over_alpha
 from study_app.report.folder import ReportMaterial
 from study_app.report.page import (
     LEVEL,
+    Column,
     Figure,
     ReportTable,
     Section,
@@ -41,6 +38,7 @@ from study_app.report.page import (
     quantity,
     slug,
     stretch,
+    to_table,
 )
 from study_app.report.results import over_few, ranked_alike
 
@@ -83,18 +81,18 @@ def msu_extremes(streams: TaskStreams, key: str) -> Iterator[Figure]:
             f" {sweep.lateness[number]:g}"
         )
         tried = counted(taus.size, "population")
-        drawn = Against(
+        drawn = partial(
+            one_against_other,
             systems=streams.systems,
             x=elg,
             y=sweep.utility[i, j, number],
-            x_label="ELG",
-            y_label=measure,
+            labels=("ELG", measure),
         )
         yield Figure(
             name=f"{key}-{slug(measure.lower())}-{'closest' if most else 'farthest'}",
             title=f"Of {tried} tried, {measure} ranks {'most' if most else 'least'} like ELG for"
             f" people {whom}: τ = {decimal(taus[place])}{over_few(len(elg))}",
-            draw=partial(one_against_other, against=drawn),
+            draw=drawn,
             alt=f"{measure} against ELG for people {whom}: Kendall’s tau {decimal(taus[place])}.",
             caption=f"Compare {source} of {MSU_PAPER}: of {tried} tried"
             f" {'the one' if equal == 1 else f'the first of {equal}'} of {'highest' if most else 'lowest'} τ."
@@ -113,7 +111,8 @@ def best_figure(streams: TaskStreams, key: str) -> Figure:
     shares = {name: float((best == streams.systems.index(name)).mean()) for name in winners}
     equal = (utility == utility.max(axis=-1, keepdims=True)).sum(axis=-1).max() > 1
     whose = "the fitted people" if people["people"] == FITTED else "the paper’s reasonable people"
-    drawn = BestMap(
+    drawn = partial(
+        best_map,
         away=[lasting(seconds) for seconds in sweep.away],
         session=[brief(seconds) for seconds in sweep.session],
         best=best.astype(np.intp),
@@ -126,7 +125,7 @@ def best_figure(streams: TaskStreams, key: str) -> Figure:
     return Figure(
         name=f"{key}-best",
         title=_best_title(everywhere, number, winners, level),
-        draw=partial(best_map, found=drawn),
+        draw=drawn,
         alt=f"Share of the {counted(best.size, 'population')} at {level} for which each system has the highest MSU: "
         + "; ".join(f"{name} {share:.0%}" for name, share in shares.items())
         + ".",
@@ -153,27 +152,25 @@ def system_table(streams: TaskStreams, task: str, key: str) -> ReportTable:
     """Return MSU and ELG of every system, and the people for whom it is best (Table 3 of the stream paper)."""
     metrics = ("ELG", "MSU", "MSU/s")
     values = {metric: streams.overall(metric) for metric in ("updates", *metrics)}
-    ranks = {metric: _ranks(values[metric]) for metric in metrics}
-    rows = []
-    for system in np.argsort(ranks["ELG"], kind="stable").tolist():
-        best, (away, session, lateness) = streams.best(system)
-        rows.append(
-            (
-                streams.systems[system],
-                quantity(values["updates"][system]),
-                *(f"{quantity(values[metric][system])} ({ranks[metric][system]})" for metric in metrics),
-                str(best),
-                lasting(away),
-                lasting(session),
-                f"{lateness:g}",
-            )
-        )
-    return ReportTable(
-        name=f"{key}-systems",
-        caption=f"Systems of {task} by ELG and by MSU, and the people for whom each is best"
+    ranks = {metric: rankdata(-values[metric], "min", nan_policy="omit") for metric in metrics}
+
+    def ranked(metric: str) -> Column:
+        return metric, lambda system: f"{quantity(values[metric][system])} ({ranks[metric][system]:.0f})"
+
+    return to_table(
+        f"{key}-systems",
+        f"Systems of {task} by ELG and by MSU, and the people for whom each is best"
         + (" (converted)" if streams.converted else ""),
-        columns=("System", "Updates", *metrics, "Best rank", "Away", "Visit", "L"),
-        rows=tuple(rows),
+        np.argsort(ranks["ELG"], kind="stable").tolist(),
+        (
+            ("System", lambda system: streams.systems[system]),
+            ("Updates", lambda system: quantity(values["updates"][system])),
+            *map(ranked, metrics),
+            ("Best rank", lambda system: str(streams.best(system)[0])),
+            ("Away", lambda system: lasting(streams.best(system)[1][0])),
+            ("Visit", lambda system: lasting(streams.best(system)[1][1])),
+            ("L", lambda system: f"{streams.best(system)[1][2]:g}"),
+        ),
         note=(
             "Ranks in brackets. Updates: mean over topics. Best rank: over all populations that were tried; of several"
             " that give it, the one of highest MSU: mean time away, mean visit, worth of a nugget one visit late."
@@ -184,11 +181,6 @@ def system_table(streams: TaskStreams, task: str, key: str) -> ReportTable:
 def _place(value: float, grid: Floats) -> float:
     """Return where a value lies along a grid, on the log scale; the ends beyond it."""
     return float(np.interp(np.log(value), np.log(grid), np.arange(len(grid))))
-
-
-def _ranks(values: Floats) -> list[int]:
-    """Return each value's rank from 1, the largest first; equal values share the better rank."""
-    return [1 + int((values > value).sum()) for value in values]
 
 
 def stream_sections(material: ReportMaterial) -> Iterator[Section]:
@@ -294,19 +286,18 @@ def _pairs(streams: TaskStreams, couples: tuple[tuple[str, str], ...], key: str)
         if known.sum() < FEWEST_SYSTEMS:
             continue
         empty = [streams.empty(metric) for metric in metrics]
-        drawn = Against(
-            systems=tuple(name for name, is_known in zip(streams.systems, known, strict=True) if is_known),
+        drawn = partial(
+            one_against_other,
+            systems=tuple(np.asarray(streams.systems)[known].tolist()),
             x=x[known],
             y=y[known],
-            x_label=names[0],
-            y_label=names[1],
-            at_x=empty[0],
-            at_y=empty[1],
+            labels=tuple(names),
+            at=tuple(empty),
         )
         yield Figure(
             name=f"{key}-{'-'.join(slug(metric.lower()) for metric in metrics)}",
             title=ranked_alike(names[0], names[1], tau, (low, high), int(known.sum())),
-            draw=partial(one_against_other, against=drawn),
+            draw=drawn,
             alt=f"{names[1]} against {names[0]}: "
             + "; ".join(
                 f"{name} {decimal(float(a))}, {decimal(float(b))}"
@@ -346,12 +337,12 @@ def _alpha_figure(pushes: TaskStreams, model: UserModel | None, key: str) -> Ite
 
 def push_table(pushes: TaskStreams, task: str, key: str) -> ReportTable:
     """Return every system by every push measure."""
-    columns = [map(quantity, pushes.overall(name).tolist()) for name in PUSH_COLUMNS]
-    return ReportTable(
-        name=f"{key}-push",
-        caption=f"Systems of {task} by the measures of push notifications"
+    values = pd.DataFrame({name: pushes.overall(name) for name in PUSH_COLUMNS}).assign(system=pushes.systems)
+    return to_table(
+        f"{key}-push",
+        f"Systems of {task} by the measures of push notifications"
         + (" (converted)" if pushes.converted else ""),
-        columns=("System", *PUSH_COLUMNS),
-        rows=tuple(zip(pushes.systems, *columns, strict=True)),
+        values,
+        (("System", str, "system"), *((name, quantity, name) for name in PUSH_COLUMNS)),
         note="T11U at α = 0.66, summed over days. A dash: the system is never quiet, or no day is silent.",
     )
