@@ -157,7 +157,7 @@ def _families(look: ReportLook) -> list[str]:
 
 def _with_other_scripts(drawing: Drawing) -> str:
     """Let texts with signs that the style's fonts lack have one more font; return the signs that it lacks too."""
-    signs = {sign for text in drawing.findobj(Text) for sign in text.get_text() if sign.isprintable()}
+    signs = {sign for text in drawing.findobj(Text) for sign in text.get_text() if not sign.isspace()}
     families = mpl.rcParams["font.family"]
     missing = signs - _signs_of(*(findfont(FontProperties(family=name)) for name in families))
     other = _other_font() if missing else None

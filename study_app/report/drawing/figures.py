@@ -17,7 +17,14 @@ from matplotlib.colors import LinearSegmentedColormap, LogNorm, to_hex, to_rgba
 from matplotlib.figure import Figure as Drawing
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, NullLocator, PercentFormatter
+from matplotlib.ticker import (
+    FixedLocator,
+    LogLocator,
+    MaxNLocator,
+    NullFormatter,
+    NullLocator,
+    PercentFormatter,
+)
 
 from metrics.arrays import Bools, Floats
 from study_app.report.drawing.canvas import MOST_TICKS, new_drawing
@@ -297,12 +304,12 @@ def fit_drawing(look: ReportLook, *, plot: Callable[[Axes], None]) -> Drawing:
     plot(axes)
     axes.set_title("")
     axes.set_ylabel(fill(axes.get_ylabel(), LABEL_CHARS))
-    for axis, name in ((axes.xaxis, "x"), (axes.yaxis, "y")):
+    if isinstance(axes.xaxis.get_major_locator(), FixedLocator):
+        axes.xaxis.set_major_locator(MaxNLocator(MOST_TICKS, integer=True))
+    for axis in (axes.xaxis, axes.yaxis):
         if axis.get_scale() == "log":
             axis.set_major_formatter(lambda value, _: quantity(value))
             axis.set_minor_formatter(NullFormatter())
-        elif name == "x":
-            axes.locator_params(axis="x", nbins=MOST_TICKS)
     if (legend := axes.get_legend()) is not None:
         legend.remove()
         handles, labels = axes.get_legend_handles_labels()

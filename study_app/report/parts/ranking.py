@@ -55,7 +55,7 @@ def preferred(rows: pd.DataFrame, too_few: str | None = None) -> str:
     best = rows.iloc[0]
     if len(first) == 1:
         rate = f"{percent(best['win_rate'])} ({percent_interval(best['win_low'], best['win_high'])})"
-        return f"{best['system']}: its win rate is {rate}"
+        return f"{best['system']} is first: its win rate is {rate}"
     if len(first) == len(rows):
         return f"These judgments do not tell: any of {counted(len(rows), 'system')} may be the first"
     return f"One of {listed(first['system'].tolist(), most=4)}: each of these may be the first of {len(rows)}"

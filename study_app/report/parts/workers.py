@@ -239,7 +239,7 @@ def _exclusions(workers: pd.DataFrame) -> tuple[str, str]:
     sentence = (
         f"{counted(len(workers), 'worker')} took part and {completed} finished. The study’s rule left out {excluded}"
         + (f" ({why})" if why else "")
-        + f"; {withdrawn} withdrew. Their rows are in no fit and in no number above but the one that says so."
+        + f"; {withdrawn} withdrew. Their rows are in no fit and in no number here but the one that says so."
         + _flagged(workers)
     )
     return title, sentence

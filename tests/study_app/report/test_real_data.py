@@ -123,5 +123,5 @@ def test_a_system_that_never_pushes_scores_what_the_paper_says(shared, tmp_path)
     )
 
     assert DOTTED in figure.caption
-    assert figure.draw.keywords["against"].at_x == pytest.approx(EMPTY_RUN_2015, abs=5e-5)
-    assert figure.draw.keywords["against"].at_y == pytest.approx(EMPTY_RUN_2015, abs=5e-5)
+    assert figure.draw.keywords["at"][0] == pytest.approx(EMPTY_RUN_2015, abs=5e-5)
+    assert figure.draw.keywords["at"][1] == pytest.approx(EMPTY_RUN_2015, abs=5e-5)

@@ -111,8 +111,8 @@ def test_a_title_says_the_tau_of_its_two_measures(report, scores):
     tau = kendall_tau_b(scores.overall("ELG"), scores.overall("MSU"))
 
     assert figure.title.endswith(f"τ = {decimal(tau)}")
-    drawn = figure.draw.keywords["against"]
-    assert kendall_tau_b(drawn.x, drawn.y) == tau
+    drawn = figure.draw.keywords
+    assert kendall_tau_b(drawn["x"], drawn["y"]) == tau
 
 
 def test_the_closest_people_are_closest(report, scores):

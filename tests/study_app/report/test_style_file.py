@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from metrics.errors import InputError
-from study_app.report.drawing.look import CHECKS, DARK, LIGHT, ReportLook, read_look, told_apart
+from study_app.report.drawing.look import DARK, KEYS, LIGHT, ReportLook, read_look, told_apart
 from tests.study_app.prefcal_command import run_here
 
 ROOT = Path(__file__).parents[3]
@@ -106,7 +106,7 @@ def test_the_documentation_lists_every_key_and_every_role():
         for role in re.findall(r"`(\w+)`", row)
     }
 
-    assert set(re.findall(r"^(\w+):", example, re.MULTILINE)) == set(CHECKS)
+    assert set(re.findall(r"^(\w+):", example, re.MULTILINE)) == set(KEYS)
     assert set(LIGHT) <= roles
 
 
