@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from calibration.rank.folder import RANKING_COLUMNS
 from study_app.cli import cli
 from study_app.report.folder import read_material
-from study_app.report.parts.ranking import QUESTION, preferred, ranking_sections
+from study_app.report.parts.ranking import preferred, ranking_sections
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def test_a_folder_of_results_has_tables_figure_and_latex_and_fills_the_first_sec
         "ranking.tex",
         "duels.tex",
     }
-    assert section.title == f"{QUESTION}? {preferred(material.ranking.ranking)}"
+    assert section.title == preferred(material.ranking.ranking)
     assert len(section.tables[1].rows) == 3
 
 
