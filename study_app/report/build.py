@@ -17,7 +17,7 @@ from study_app.report.page import Report, Section, render
 from study_app.report.parts.agreement import agreement_section
 from study_app.report.parts.curve import ablation_section, curve_sections
 from study_app.report.parts.fit import fit_section
-from study_app.report.parts.front import SIMULATED, front
+from study_app.report.parts.front import NOBODY_ASKED, SIMULATED, front
 from study_app.report.parts.methods import limits_section, methods_section, provenance_section
 from study_app.report.parts.ranking import ranking_sections
 from study_app.report.parts.streams import stream_sections
@@ -103,6 +103,7 @@ def build_report(material: ReportMaterial) -> Report:
     ranked = list(ranking_sections(material.ranking))
     streams = list(stream_sections(material))
     sweeps = [] if material.sweep is None else [sweep_section(material.sweep)]
+    fit = fit_section(material)
     sections: Iterable[Section] = sweeps
     if material.has_study:
         sections = (
@@ -116,15 +117,15 @@ def build_report(material: ReportMaterial) -> Report:
             ),
             *streams,
             *sweeps,
-            fit_section(material),
+            fit,
             *limits_section(material, results),
             provenance_section(material),
         )
-    first = front(material, results, [*ranked, *streams, *sweeps, *sections])
+    first = front(material, results, [*ranked, *streams, *sweeps, fit])
     shown = None if first.figure is None else first.figure.name
     return Report(
         study=_study_title(material),
-        banner=SIMULATED if material.simulated else "",
+        banner=NOBODY_ASKED if not material.has_study else SIMULATED if material.simulated else "",
         front=first,
         sections=tuple(_without(section, shown) for section in sections),
         version=version("prefcal"),

@@ -7,7 +7,7 @@ import numpy as np
 from calibration.agree.result import FEWEST_PAIRS, FEWEST_QUERIES, beyond_perfect, tells
 from calibration.rank.folder import Ranking, ranks_in_words
 from study_app.report.folder import ReportMaterial
-from study_app.report.page import Figure, Front, Section, counted, percent, points
+from study_app.report.page import Figure, Front, Section, counted, points
 from study_app.report.parts.agreement import (
     MOST_ROWS,
     SIGNIFICANT,
@@ -24,7 +24,7 @@ from study_app.report.results import TaskResult
 MOST_WORDS = 12
 ANSWER, SURE, CEILING, AGAINST, NEXT = "Answer", "How sure", "Ceiling", "Against it", "Next"
 SIMULATED = "Simulated workers: these numbers say what the method finds, not what people prefer."
-NOBODY_ASKED = "Simulated people and judged events: nobody was asked anything, and no parameter was fitted"
+NOBODY_ASKED = "Simulated people and judged events: nobody was asked anything, and no parameter was fitted."
 NO_AGREEMENT = "There is no agreement.csv in this folder; prefcal agree writes it"
 
 
@@ -44,28 +44,26 @@ def front(material: ReportMaterial, results: Sequence[TaskResult], sections: Seq
         points = dict(_of_agreement(results[0], material.record))
         points |= {f"Task {result.task}": answer(result) for result in results[1:]}
         return _front(_question(results[0]), points, figure)
-    if material.ranking is not None:
-        (figure,) = sections[0].figures
-        return _front(f"{QUESTION}?", dict(_of_ranking(material.ranking)), figure)
     first = sections[0]
-    if material.sweep is not None and not material.has_study:
-        points = {
-            ANSWER: first.title,
-            SURE: first.paragraphs[0],
-            AGAINST: first.paragraphs[1],
-            "Not here": NOBODY_ASKED,
-        }
-        points[NEXT] = "Look where your own people are: fit their times away and visits with prefcal fit"
-        return _front("Which run leads for which people?", points, None)
-    question = (
-        "Which system is best for whom?" if first.key.startswith("streams") else "What did the workers do?"
+    figure = next(
+        (figure for figure in first.figures if figure.name.endswith("-best")),
+        first.figures[0] if first.figures else None,
     )
-    points = {
-        ANSWER: first.title,
-        AGAINST: NO_AGREEMENT,
-        NEXT: "Measure how often scores agree with people: prefcal agree",
-    }
-    return _front(question, points, None)
+    if material.ranking is not None:
+        return _front(f"{QUESTION}?", dict(_of_ranking(material.ranking)), figure)
+    points = {ANSWER: first.title}
+    if not material.has_study:
+        question = "Which run leads for which people?"
+        points |= {SURE: first.paragraphs[0], AGAINST: first.paragraphs[1]}
+        points[NEXT] = "Look where your own people are: fit their times away and visits with prefcal fit"
+    else:
+        question = (
+            "Which system is best for whom?"
+            if first.key.startswith("streams")
+            else "What did the workers do?"
+        )
+        points |= {AGAINST: NO_AGREEMENT, NEXT: "Measure how often scores agree with people: prefcal agree"}
+    return _front(question, points, figure)
 
 
 def _front(question: str, points: Mapping[str, str], figure: Figure | None) -> Front:
@@ -143,27 +141,29 @@ def _of_ranking(ranking: Ranking) -> Iterator[tuple[str, str]]:
     met = ranking.duels[ranking.duels["task"] == task]
     few, best = ranking.too_few.get(str(task)), rows.iloc[0]
     alone = int((rows["rank_low"] == rows["rank_high"]).sum())
+    own = "has a rank of its own" if alone == 1 else "have a rank of their own"
     yield ANSWER, preferred(rows, few)
     yield SURE, f"{judgments_in_words(rows, met)}; intervals are over {ranking.samples}"
-    ranks = ranks_in_words(best["rank_low"], best["rank_high"])
     yield (
-        CEILING,
-        f"{alone} of {counted(len(rows), 'system')} {'has' if alone == 1 else 'have'} a rank of their own; {best['system']} has rank {ranks}",
+        "Ranks",
+        (
+            f"{best['system']} has rank {ranks_in_words(best['rank_low'], best['rank_high'])}; {alone} of"
+            f" {counted(len(rows), 'system')} {own}"
+        ),
     )
     notes = notes_of(ranking, str(task))
-    last = rows.iloc[-1]
     yield (
         AGAINST,
         notes[0]
         if notes
-        else f"A win rate is against these opponents: the lowest is {last['system']} with {percent(last['win_rate'])}",
+        else "A win rate says how often a system wins against these others, not how good it is",
     )
     yield (
         NEXT,
         (
             "Ask more people about more topics"
             if few
-            else "See whether a measure ranks alike: prefcal agree TABLES --scores FILE -o DIR, and prefcal report DIR"
+            else "See whether a measure agrees with these preferences: prefcal agree, then prefcal report"
         ),
     )
     for other, of_other in tasks[1:]:

@@ -62,7 +62,7 @@ LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib")
 def methods_section(material: ReportMaterial, results: list[TaskResult], key: str = "methods") -> Section:
     """Return the methods with their numbers, and the limits."""
     first, *rest = [*_people(material), *_tasks(material), *_exclusion(material)] or [
-        "What was done is not known here."
+        "What the workers did is not on record here."
     ]
     return Section(
         key=key,
