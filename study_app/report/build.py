@@ -24,7 +24,7 @@ from study_app.report.parts.streams import stream_sections
 from study_app.report.parts.sweep import sweep_section
 from study_app.report.parts.workers import workers_section
 from study_app.report.results import TaskResult, task_results
-from study_app.report.table_files import csv_text, escaped, latex_text, with_warning
+from study_app.report.table_files import csv_text, latex_text
 
 PAGE = "report.html"
 FIGURES, TABLES = "figures", "report-tables"
@@ -156,7 +156,6 @@ def _figure_files(report: Report, drawings: dict[str, Drawn]) -> Iterator[tuple[
     for name, drawing in drawings.items():
         yield f"{name}.svg", drawing.svg
         yield f"{name}.pdf", drawing.pdf
-    yield "figures.tex", with_warning("\n".join(_latex_figures(report)))
     rows = [(figure.name, figure.title, figure.caption, figure.alt) for figure in report.figures]
     yield INDEX, _csv(("figure", "title", "caption", "alternative text"), rows)
 
@@ -172,18 +171,6 @@ def _table_files(report: Report) -> Iterator[tuple[str, str | bytes]]:
             ("table", "caption", "note"), [(table.name, table.caption, table.note) for table in report.tables]
         ),
     )
-
-
-def _latex_figures(report: Report) -> Iterator[str]:
-    yield r"% needs \usepackage{graphicx}"
-    for figure in report.figures:
-        yield r"\begin{figure}"
-        yield r"  \centering"
-        yield rf"  \includegraphics{{{FIGURES}/{figure.name}.pdf}}"
-        yield rf"  \caption{{{escaped(f'{figure.title}. {figure.caption}'.strip())}}}"
-        yield rf"  \label{{fig:{figure.name}}}"
-        yield r"\end{figure}"
-    yield ""
 
 
 def _csv(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:

@@ -37,20 +37,14 @@ _SIGNS = {
     "…": r"\dots{}",
 }
 _ESCAPES = str.maketrans(_SIGNS | {sign: f"\\{sign}" for sign in "{}&%$#_"})
-_OTHER_SCRIPT = re.compile("[^\0-\u017f–—‘’‚“”„†‡•…‰‹›€™]")
+OTHER_SCRIPT = "% some signs are not Latin: take LuaLaTeX or XeLaTeX, and a font that has them"
+_UNKNOWN = re.compile("[^\0-\u017f–—‘’‚“”„†‡•…‰‹›€™]")
 _NUMBER = re.compile(r"[+-]?[\d.]+")
 
 
 def escaped(text: str) -> str:
     """Return a text with everything escaped that LaTeX would read as a command, or as something to be drawn together."""
     return re.sub(r"-(?=-)", "-\0", text.replace("\0", "")).translate(_ESCAPES)
-
-
-def with_warning(text: str) -> str:
-    """Return LaTeX that begins with a remark where it has signs that pdfLaTeX does not know."""
-    if not _OTHER_SCRIPT.search(text):
-        return text
-    return f"% some signs are not Latin: take LuaLaTeX or XeLaTeX, and a font that has them\n{text}"
 
 
 def latex_text(table: ReportTable) -> str:
@@ -82,7 +76,8 @@ def latex_text(table: ReportTable) -> str:
         r"\end{table}",
         "",
     ]
-    return with_warning("\n".join(lines))
+    text = "\n".join(lines)
+    return f"{OTHER_SCRIPT}\n{text}" if _UNKNOWN.search(text) else text
 
 
 def csv_text(table: ReportTable) -> str:
@@ -97,9 +92,10 @@ def csv_text(table: ReportTable) -> str:
     for number, share in enumerate(is_share):
         if share:
             cells[number] = cells[number].str.removesuffix(PERCENT)
-    return cells.map(_plain, na_action="ignore").to_csv(
+    text: str = cells.map(_plain, na_action="ignore").to_csv(
         index=False, header=[_plain(head) for head in heads], lineterminator="\n"
     )
+    return text
 
 
 def _plain(cell: str) -> str:

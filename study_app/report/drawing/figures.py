@@ -250,8 +250,7 @@ def worker_shares(
     look: ReportLook,
     *,
     value: Floats,
-    low: Floats,
-    high: Floats,
+    ends: tuple[Floats, Floats],
     excluded: Bools,
     reference: float,
     overall: tuple[float, float],
@@ -263,8 +262,10 @@ def worker_shares(
     Parameters
     ----------
     look : ReportLook
-    value, low, high : (workers,) ndarray of float
-        Each worker's share and interval.
+    value : (workers,) ndarray of float
+        Each worker's share.
+    ends : two (workers,) ndarrays of float
+        Of its interval.
     excluded : (workers,) ndarray of bool
         Who was left out: crosses.
     reference : float
@@ -276,7 +277,7 @@ def worker_shares(
     as_percent : bool
         Whether its numbers are percentages.
     """
-    order = np.argsort(value, kind="stable")
+    order, (low, high) = np.argsort(value, kind="stable"), ends
     place = np.arange(1.0, len(order) + 1)
     drawing, axes = new_drawing(4.1, 2.5)
     if np.isfinite(overall).all():

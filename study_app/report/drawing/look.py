@@ -201,15 +201,16 @@ def _value(log: FaultLog, key: str, node: yaml.Node) -> Any:
         return text.lower()
     else:
         problem, cure = "is no colour", 'write "#rrggbb", in quotes'
-    return _fault(log, node, f"{key} {problem}", cure)
+    _fault(log, node, f"{key} {problem}", cure)
+    return None
 
 
 def _setting(log: FaultLog, name: str, node: yaml.Node) -> object:
     plain = None
     try:
         plain = PatientLoader("").construct_document(node)
-        return mpl.RcParams({name: plain})[name]
+        [value] = mpl.RcParams({name: plain}).values()
     except (ValueError, TypeError, yaml.YAMLError) as error:
-        return _fault(
-            log, node, f"{name} cannot be {plain!r} ({error})", "see matplotlib's own list of settings"
-        )
+        _fault(log, node, f"{name} cannot be {plain!r} ({error})", "see matplotlib's own list of settings")
+        return None
+    return value

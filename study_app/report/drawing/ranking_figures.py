@@ -1,7 +1,7 @@
 """The figures on which system is best, in the colours of a look: for whom, and by which measure."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -86,13 +86,8 @@ def best_map(
         )
         _plot_sign(axes, look, place, column, row)
     if people is not None:
-        ring = {
-            "color": look["disagree"],
-            "markerfacecolor": "none",
-            "markersize": 13,
-            "markeredgewidth": 1.8,
-        }
-        axes.plot([people[1]], [people[0]], "o", **ring)
+        ring: dict[str, Any] = {"color": look["disagree"], "markersize": 13, "markeredgewidth": 1.8}
+        axes.plot([people[1]], [people[0]], "o", markerfacecolor="none", **ring)
     _name_cells(axes, away, session)
     _legend(drawing, look, [systems[number] for number in shown])
     return drawing
@@ -160,7 +155,7 @@ def tau_over_alpha(
     return drawing
 
 
-def _sign(look: ReportLook, number: int) -> dict[str, str]:
+def _sign(look: ReportLook, number: int) -> dict[str, Any]:
     face = look["agree"] if number % 2 == 0 else "none"
     return {"marker": SIGNS[number % len(SIGNS)], "color": look["agree"], "markerfacecolor": face}
 

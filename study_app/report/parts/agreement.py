@@ -272,8 +272,10 @@ def rows_figure(result: TaskResult, name: str, most: int | None = None) -> Figur
     words = result.in_words(result.asked)
     parts = (
         "" if words == result.asked else f"{result.asked}: {words}.",
-        f"Agreement with its {LEVEL} interval over queries{'' if np.isnan(row['workers']) else ' and people'}, a tie counting"
-        f" {'half' if result.ties == 'half' else 'against the measure'}.",
+        (
+            f"Agreement with its {LEVEL} interval over queries{'' if np.isnan(row['workers']) else ' and people'}, a tie counting"
+            f" {'half' if result.ties == 'half' else 'against the measure'}."
+        ),
         *(text for sign, text in READ.items() if sign in signs),
         "Dashed: one half.",
         f"No ceiling: {row['no_ceiling']}." if row["no_ceiling"] else "",

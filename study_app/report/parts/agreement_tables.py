@@ -95,10 +95,12 @@ def agreement_table(result: TaskResult, key: str) -> ReportTable:
     columns += [(CONVENTIONS[ties], percent, ties) for ties in others]
     columns += [("Equal scores", quantity, "metric_ties"), ("Fitted to", FITS.__getitem__, "fit")]
     notes = [
-        f"Agreement: share of pairs in which the better score is the majority’s choice, a tie counting"
-        f" {'half' if result.ties == 'half' else 'against the measure'}. Ties half: a tie counts half. Ties against: it counts"
-        " against the measure. Ties out: tied pairs are left out. By votes: mean share of a pair’s votes for the measure’s choice."
-        " Rows in sample were fitted to the preferences they are judged by and are too good."
+        (
+            f"Agreement: share of pairs in which the better score is the majority’s choice, a tie counting"
+            f" {'half' if result.ties == 'half' else 'against the measure'}. Ties half: a tie counts half. Ties against: it counts"
+            " against the measure. Ties out: tied pairs are left out. By votes: mean share of a pair’s votes for the measure’s choice."
+            " Rows in sample were fitted to the preferences they are judged by and are too good."
+        )
     ]
     if result.ceiling_is_of_fewer:
         notes.append(f"{there}: on those that have {result.of_two}, which the ceilings are of.")
@@ -116,10 +118,12 @@ def agreement_table(result: TaskResult, key: str) -> ReportTable:
 def comparison_table(result: TaskResult, key: str) -> ReportTable:
     """Return every comparison by majorities, the primary one first."""
     notes = [
-        "By majorities, paired by query: t test over queries and people, and exchange of the two measures within queries (not"
-        " corrected; only where nobody judged several queries). Holm’s correction is over the family of comparisons. Detectable:"
-        " the smallest true difference that such a study finds in four of five cases. A dash: no variation, too few people or"
-        " queries, or not in the family."
+        (
+            "By majorities, paired by query: t test over queries and people, and exchange of the two measures within queries (not"
+            " corrected; only where nobody judged several queries). Holm’s correction is over the family of comparisons. Detectable:"
+            " the smallest true difference that such a study finds in four of five cases. A dash: no variation, too few people or"
+            " queries, or not in the family."
+        )
     ]
     if (result.comparisons["named"] == "analysis").any():
         notes.append("Named at analysis: with an option, when the answers were there; not planned.")

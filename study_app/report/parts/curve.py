@@ -112,10 +112,10 @@ def _curve_section(
     fitted = result.rows[result.rows["measure"].str.startswith(FITTED.get(over, over))]
     row = result.row(result.main, "against")
     ceilings = float(row["ceiling"]), float(row["perfect"])
-    values, agreement, *band = (
+    values, agreement, low, high = (
         curve[name].to_numpy(np.float64) for name in ("value", "agreement", "band_low", "band_high")
     )
-    has_band = (band[1] > band[0]) & (int(row["queries"]) >= FEWEST_FOR_BAND)
+    has_band = (high > low) & (int(row["queries"]) >= FEWEST_FOR_BAND)
     figure = Figure(
         name=f"{key}-curve",
         title=title,
@@ -124,7 +124,7 @@ def _curve_section(
             curve_with_marks,
             values=values,
             agreement=agreement,
-            band=tuple(np.where(has_band, end, np.nan) for end in band),
+            band=(np.where(has_band, low, np.nan), np.where(has_band, high, np.nan)),
             ceilings=ceilings,
             marks=tuple(marks),
             labels=(AXES.get(over, over), measure),

@@ -273,7 +273,7 @@ def _parameter_table(model: UserModel, truth: UserModel | None) -> ReportTable:
     if truth is not None:
         columns[3:3] = [
             ("Truth", lambda row: quantity(true_value(truth, row[0]))),
-            ("Held", lambda row: _held(*row, truth)),
+            ("Held", lambda row: _held(row[0], row[1], truth)),
         ]
     return to_table("parameters", "Fitted parameters", model.parameters.items(), columns, for_papers=True)
 

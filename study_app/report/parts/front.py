@@ -40,10 +40,9 @@ def front(material: ReportMaterial, results: Sequence[TaskResult], sections: Seq
         Of everything else that has a finding, the main one first.
     """
     if results:
-        figure = rows_figure(results[0], "agreement", MOST_ROWS)
         points = dict(_of_agreement(results[0], material.record))
         points |= {f"Task {result.task}": answer(result) for result in results[1:]}
-        return _front(_question(results[0]), points, figure)
+        return _front(_question(results[0]), points, rows_figure(results[0], "agreement", MOST_ROWS))
     first = sections[0]
     figure = next(
         (figure for figure in first.figures if figure.name.endswith("-best")),

@@ -263,17 +263,6 @@ def _study_rows(study: StudyRecord) -> Iterator[tuple[str, str]]:
                     yield f"{task}, {kind} {name}, sha256", file.sha256
 
 
-def _agree_options(material: ReportMaterial) -> str:
-    """Return the options that change what agree finds, of a folder whose agree.json lacks the command."""
-    record = material.record
-    has_model = record.get("model") if record else material.model is not None
-    options = f" --model {MODEL}" if has_model else ""
-    if record.get("scores"):
-        options += f" --scores {shlex.quote(str(record['scores']['path']))}"
-    options += " --complete-only" if record.get("complete_only") else ""
-    return options + (f" --draws {record['draws']}" if record.get("draws") else "")
-
-
 def _commands(material: ReportMaterial) -> Iterator[str]:
     """Yield the lines that make everything again; a fit whose options nobody knows is a remark."""
     record = material.record
@@ -294,7 +283,6 @@ def _commands(material: ReportMaterial) -> Iterator[str]:
             yield shlex.join([*shlex.split(fit), *material.plots.options])
     if again:
         yield shlex.join(again)
-    elif "preferences" in material.tables:
-        seed = f" --seed {record['seed']}" if "seed" in record else ""
-        yield f"prefcal agree {TABLES}{_agree_options(material)}{seed} -o ."
+    elif record:
+        yield "# agree.json names no command: the agreement was computed in Python"
     yield "prefcal report ."

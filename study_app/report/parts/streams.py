@@ -6,7 +6,6 @@ from operator import itemgetter
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata
 
 from calibration.agree.folder import (
     DEFAULT_ALPHA,
@@ -27,7 +26,6 @@ from study_app.report.drawing.ranking_figures import best_map, one_against_other
 from study_app.report.folder import ReportMaterial
 from study_app.report.page import (
     LEVEL,
-    Column,
     Figure,
     ReportTable,
     Section,
@@ -151,31 +149,34 @@ def _best_title(
 def system_table(streams: TaskStreams, task: str, key: str) -> ReportTable:
     """Return MSU and ELG of every system, and the people for whom it is best (Table 3 of the stream paper)."""
     metrics = ("ELG", "MSU", "MSU/s")
-    values = {metric: streams.overall(metric) for metric in ("updates", *metrics)}
-    ranks = {metric: rankdata(-values[metric], "min", nan_policy="omit") for metric in metrics}
-
-    def ranked(metric: str) -> Column:
-        return metric, lambda system: f"{quantity(values[metric][system])} ({ranks[metric][system]:.0f})"
-
+    values = pd.DataFrame({name: streams.overall(name) for name in ("updates", *metrics)})
+    ranks = values.rank(ascending=False, method="min").add_suffix(" rank")
+    best = [(rank, *people) for rank, people in map(streams.best, range(len(streams.systems)))]
+    peoples = pd.DataFrame(best, columns=["best", "away", "session", "lateness"])
+    rows = pd.concat([values, ranks, peoples], axis=1).assign(system=streams.systems)
     return to_table(
         f"{key}-systems",
         f"Systems of {task} by ELG and by MSU, and the people for whom each is best"
         + (" (converted)" if streams.converted else ""),
-        np.argsort(ranks["ELG"], kind="stable").tolist(),
+        rows.sort_values("ELG rank", kind="stable"),
         (
-            ("System", lambda system: streams.systems[system]),
-            ("Updates", lambda system: quantity(values["updates"][system])),
-            *map(ranked, metrics),
-            ("Best rank", lambda system: str(streams.best(system)[0])),
-            ("Away", lambda system: lasting(streams.best(system)[1][0])),
-            ("Visit", lambda system: lasting(streams.best(system)[1][1])),
-            ("L", lambda system: f"{streams.best(system)[1][2]:g}"),
+            ("System", str, "system"),
+            ("Updates", quantity, "updates"),
+            *((name, _ranked, name, f"{name} rank") for name in metrics),
+            ("Best rank", str, "best"),
+            ("Away", lasting, "away"),
+            ("Visit", lasting, "session"),
+            ("L", "{:g}".format, "lateness"),
         ),
         note=(
             "Ranks in brackets. Updates: mean over topics. Best rank: over all populations that were tried; of several"
             " that give it, the one of highest MSU: mean time away, mean visit, worth of a nugget one visit late."
         ),
     )
+
+
+def _ranked(value: float, rank: float) -> str:
+    return f"{quantity(value)} ({quantity(rank)})"
 
 
 def _place(value: float, grid: Floats) -> float:
@@ -280,19 +281,19 @@ def _pairs(streams: TaskStreams, couples: tuple[tuple[str, str], ...], key: str)
     """Yield a figure for each couple of measures that enough systems have."""
     for metrics in couples:
         x, y = (streams.overall(metric) for metric in metrics)
-        names = [LABELS.get(metric, metric) for metric in metrics]
+        names = LABELS.get(metrics[0], metrics[0]), LABELS.get(metrics[1], metrics[1])
         tau, low, high = streams.tau(*metrics)
         known = ~np.isnan(x + y)
         if known.sum() < FEWEST_SYSTEMS:
             continue
-        empty = [streams.empty(metric) for metric in metrics]
+        empty = streams.empty(metrics[0]), streams.empty(metrics[1])
         drawn = partial(
             one_against_other,
             systems=tuple(np.asarray(streams.systems)[known].tolist()),
             x=x[known],
             y=y[known],
-            labels=tuple(names),
-            at=tuple(empty),
+            labels=names,
+            at=empty,
         )
         yield Figure(
             name=f"{key}-{'-'.join(slug(metric.lower()) for metric in metrics)}",
@@ -304,7 +305,7 @@ def _pairs(streams: TaskStreams, couples: tuple[tuple[str, str], ...], key: str)
                 for name, a, b in zip(streams.systems, x, y, strict=True)
             ),
             caption=f"Compare {SOURCES[metrics]}; {counted(int(known.sum()), 'system')}."
-            + (DOTTED if empty != [None, None] else "")
+            + (DOTTED if empty != (None, None) else "")
             + (f" {CONVERTED}" if streams.converted else ""),
         )
 

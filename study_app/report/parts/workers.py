@@ -130,7 +130,7 @@ def _drawn(
 ) -> Callable[[ReportLook], Drawing]:
     value, low, high = (rows[name].to_numpy(np.float64) for name in names)
     excluded = rows["worker"].isin(left_out(workers).index).to_numpy(bool)
-    return partial(worker_shares, value=value, low=low, high=high, excluded=excluded, **how)
+    return partial(worker_shares, value=value, ends=(low, high), excluded=excluded, **how)
 
 
 def _ends(entry: ParameterEntry) -> tuple[float, float]:
@@ -169,32 +169,7 @@ def workers_section(material: ReportMaterial, key: str = "workers") -> Section:
         short="Workers",
         paragraphs=tuple(paragraphs),
         figures=tuple(figures),
-        tables=(*_search_table(material, key), *_quality_table(entries, key)),
-    )
-
-
-def _search_table(material: ReportMaterial, key: str) -> Iterator[ReportTable]:
-    """Yield how long people searched, the excluded ones apart; nothing without search times."""
-    workers = material.tables.get("workers")
-    if workers is None or workers["mean_search_seconds"].isna().all():
-        return
-    seconds = workers["mean_search_seconds"]
-    excluded = workers["excluded"].fillna(value=False).astype(bool)
-    groups = {"All workers": seconds}
-    if excluded.any():
-        groups |= {"Counted": seconds[~excluded], "Excluded": seconds[excluded]}
-    yield to_table(
-        f"{key}-search",
-        "Search time before judging, in seconds",
-        [{"name": name, **group.describe()} for name, group in groups.items() if group.notna().any()],
-        (
-            ("Workers", str, "name"),
-            ("Number", quantity, "count"),
-            ("Mean", quantity, "mean"),
-            ("A quarter is below", quantity, "25%"),
-            ("Half is below", quantity, "50%"),
-            ("Three quarters are below", quantity, "75%"),
-        ),
+        tables=tuple(_quality_table(entries, key)),
     )
 
 
@@ -292,40 +267,17 @@ def _search_figure(
     )
 
 
-def _care(entries: Mapping[str, ParameterEntry]) -> list[str]:
-    """Say how far people lean to a side, and how far they answer repeats alike."""
-    sentences = []
+def _care(entries: Mapping[str, ParameterEntry]) -> Iterator[str]:
+    """Yield what a lean to a side does, which hangs on how the sides were drawn, and how repeats were answered."""
     left, alike = entries.get("left_share"), entries.get("consistency_share")
     if left is not None:
-        sentences.append(
-            f"Of all answers for one side {_share(left)} were for the left one, {_verdict(left)}. {_sides(left)}"
-        )
-    if alike is not None:
-        sentences.append(
-            f"Pairs shown a second time were answered alike in {_share(alike)} of the cases: the same"
-            " system, or an equal option, both times; with the same of the four options in"
-            f" {_share(entries['identical_share'])}."
-        )
+        known = {diagnostic.name: diagnostic.sentence for diagnostic in left.diagnostics}
+        by_lot = "The sides look drawn by lot, so a lean adds noise and no bias."
+        yield known.get("sides_not_drawn", known.get("uneven_sides", by_lot))
+    if alike is None:
+        yield "No pair was shown twice, so consistency is unknown."
     else:
-        sentences.append("No pair was shown twice, so consistency is unknown.")
-    return sentences
-
-
-def _verdict(left: ParameterEntry) -> str:
-    low, high = left.interval
-    if low is None or high is None or low <= EVEN <= high:
-        return "which shows no lean to a side"
-    return f"a lean to the {'left' if low > EVEN else 'right'}"
-
-
-def _sides(left: ParameterEntry) -> str:
-    """Say what a lean does: that hangs on how the sides were drawn."""
-    told = {one.name: one.sentence for one in left.diagnostics}
-    for name in ("sides_not_drawn", "uneven_sides"):
-        if name in told:
-            return told[name]
-    return "The sides look drawn by lot, so a lean adds noise and no bias."
-
-
-def _share(entry: ParameterEntry) -> str:
-    return f"{percent(entry.estimate)} ({percent_interval(*entry.interval)}, over workers)"
+        yield (
+            f"Pairs shown a second time were answered alike in {percent(alike.estimate)}"
+            f" ({percent_interval(*alike.interval)}, over workers) of the cases: the same system, or an equal option, both times."
+        )

@@ -16,8 +16,7 @@ def test_each_worker_has_their_own_interval():
     drawing = worker_shares(
         LOOK,
         value=np.array([0.8, 0.2, 0.5]),
-        low=np.array([0.7, 0.1, 0.3]),
-        high=np.array([0.9, 0.4, 0.6]),
+        ends=(np.array([0.7, 0.1, 0.3]), np.array([0.9, 0.4, 0.6])),
         excluded=np.array([False, True, False]),
         reference=0.5,
         overall=(0.4, 0.6),

@@ -70,20 +70,6 @@ def test_a_pdf_is_valid_and_carries_its_fonts_as_truetype(made):
         assert b"CreationDate" not in content
 
 
-def test_latex_figures_name_files_that_are_there(made):
-    """One environment a figure, with its caption."""
-    text = (made / "figures" / "figures.tex").read_text(encoding="utf-8")
-    named = re.findall(r"\\includegraphics\{(.+?)\}", text)
-
-    assert [name.removeprefix("figures/") for name in sorted(named)] == [
-        path.name for path in figures(made, "pdf")
-    ]
-    assert (
-        text.count(r"\begin{figure}") == text.count(r"\end{figure}") == text.count(r"\caption{") == len(named)
-    )
-    assert is_balanced(text)
-
-
 def is_balanced(text):
     """Whether every brace that LaTeX reads as one is closed."""
     bare = re.sub(r"\\[{}]", "", text)
