@@ -193,8 +193,6 @@ def _paragraphs(result: TaskResult) -> Iterator[str]:
             )
     if result.named_comparisons:
         yield "All other comparisons are exploratory."
-    if result.fitted is not None:
-        yield _fitted_sentence(result, result.fitted)
     if result.pairs.empty:
         yield "There is no pairs.csv, so no scatter is drawn."
 
@@ -205,30 +203,6 @@ def _leading(result: TaskResult) -> str:
     if not tied:
         return "A tie counts against the measure here"
     return f"A tie counts as half an agreement here, since scores tie on many pairs ({listed(tied, most=3)})"
-
-
-def _fitted_sentence(result: TaskResult, measure: str) -> str:
-    row, comparison = result.row(measure), result.comparison(measure)
-    source = (
-        "each query is judged with what was fitted to the others"
-        if row["fit"] == Fit.CROSS_FITTED
-        else "fitted to other data than these preferences"
-    )
-    sentence = (
-        f"{result.in_words(measure)} agrees in {percent(row['agreement'])}"
-        f" ({percent_interval(row['low'], row['high'])}; {source})"
-    )
-    if comparison is None or np.isnan(comparison["low"]) or np.isnan(comparison["difference"]):
-        return f"{sentence}."
-    smallest = points(comparison["minimum_detectable"]).lstrip("+")
-    return (
-        f"{sentence}: {points(comparison['difference'])} points against {result.main}"
-        f" ({points_interval(comparison['low'], comparison['high'])}{_tested(comparison)}). "
-        + (
-            nothing_detectable(comparison["minimum_detectable"])
-            or f"A study of this size finds a true difference of {smallest} points in four of five cases."
-        )
-    )
 
 
 def _tested(comparison: Row) -> str:

@@ -75,58 +75,23 @@ def _lasting(entry: ParameterEntry) -> str:
     return f"{quantity(seconds / size)} {unit} on average ({interval})"
 
 
-def _away(_: FitPlot, entries: list[ParameterEntry]) -> str:
-    return f"People stay away for {_lasting(entries[0])}"
+def _speed(entry: ParameterEntry) -> str:
+    """`3.6 words a second (3.07 to 4.21)`, of a mean of logarithms."""
+    what = "characters" if "char" in entry.unit else "words"
+    low, high = (None if end is None else math.exp(end) for end in entry.interval)
+    return f"{quantity(math.exp(entry.estimate or 0.0))} {what} a second ({quantity_interval(low, high)})"
 
 
-def _away_spread(_: FitPlot, entries: list[ParameterEntry]) -> str:
-    return f"Mean times away differ between people by {lasting(entries[1].estimate)} (standard deviation)"
+def _spread(entry: ParameterEntry) -> str:
+    return f"{lasting(entry.estimate)} (standard deviation)"
 
 
-def _session(_: FitPlot, entries: list[ParameterEntry]) -> str:
-    return f"A visit lasts {_lasting(entries[0])}"
+def _in_characters(entry: ParameterEntry) -> str:
+    return f"{quantity(_finite(entry))} characters ({quantity_interval(*entry.interval)})"
 
 
-def _session_spread(_: FitPlot, entries: list[ParameterEntry]) -> str:
-    return f"Mean visits differ between people by {lasting(entries[1].estimate)} (standard deviation)"
-
-
-def _speed(_: FitPlot, entries: list[ParameterEntry]) -> str:
-    what = "characters" if "char" in entries[0].unit else "words"
-    estimate = entries[0].estimate or 0.0
-    low, high = (None if end is None else math.exp(end) for end in entries[0].interval)
-    interval = quantity_interval(low, high)
-    return f"Half of the people read at least {quantity(math.exp(estimate))} {what} a second ({interval})"
-
-
-def _reads(kept: FitPlot, _: list[ParameterEntry]) -> str:
-    idle, skimmed = (kept.details.get(f"share_{kind}") for kind in ("idle", "skimmed"))
-    return f"{percent(idle)} of the reads are idle, {percent(skimmed)} are skimmed"
-
-
-def _lateness(_: FitPlot, entries: list[ParameterEntry]) -> str:
-    decay = entries[0]
-    interval = percent_interval(*decay.interval)
-    return f"Each visit late leaves {percent(decay.estimate)} of an update’s use ({interval})"
-
-
-def _depth(_: FitPlot, entries: list[ParameterEntry]) -> str:
-    chars = f"{quantity(_finite(entries[0]))} characters ({quantity_interval(*entries[0].interval)})"
-    return f"Reading depth falls as with a patience of {chars}"
-
-
-def _persistence(_: FitPlot, entries: list[ParameterEntry]) -> str:
-    return f"After an entry of a list {percent(entries[0].estimate)} go on to the next ({percent_interval(*entries[0].interval)})"
-
-
-def _likely(_: FitPlot, entries: list[ParameterEntry]) -> str:
-    return f"The preferences speak for a patience of {quantity(_finite(entries[0]))} characters ({quantity_interval(*entries[0].interval)})"
-
-
-def _intents(kept: FitPlot, _: list[ParameterEntry]) -> str:
-    number = int(kept.details.get("intents") or 0)
-    moved = points(kept.details.get("distance")).lstrip("+")
-    return f"{counted(number, 'probability', 'probabilities')} of intents lie {moved} points from the votes on average"
+def _in_percent(entry: ParameterEntry) -> str:
+    return f"{percent(entry.estimate)} ({percent_interval(*entry.interval)})"
 
 
 def _push(kept: FitPlot, entries: list[ParameterEntry]) -> str:
@@ -155,17 +120,31 @@ def _finite(entry: ParameterEntry) -> float:
 
 _TITLES: Mapping[tuple[str, str], Callable[[FitPlot, list[ParameterEntry]], str]] = MappingProxyType(
     {
-        ("away", "totals"): _away,
-        ("away", "qq"): _away_spread,
-        ("session", "totals"): _session,
-        ("session", "qq"): _session_spread,
-        ("reading_speed", "qq"): _speed,
-        ("reading_speed", "residuals"): _reads,
-        ("lateness", "proportions"): _lateness,
-        ("patience_chars_stops", "survival"): _depth,
-        ("rbp_p", "steps"): _persistence,
-        ("patience_chars_preferences", "profile"): _likely,
-        ("intents", "shrinkage"): _intents,
+        ("away", "totals"): lambda _, fitted: f"People stay away for {_lasting(fitted[0])}",
+        ("away", "qq"): lambda _, fitted: f"Mean times away differ between people by {_spread(fitted[1])}",
+        ("session", "totals"): lambda _, fitted: f"A visit lasts {_lasting(fitted[0])}",
+        ("session", "qq"): lambda _, fitted: f"Mean visits differ between people by {_spread(fitted[1])}",
+        ("reading_speed", "qq"): lambda _, fitted: f"Half of the people read at least {_speed(fitted[0])}",
+        ("reading_speed", "residuals"): lambda kept, _: (
+            f"{percent(kept.details.get('share_idle'))} of the reads are idle,"
+            f" {percent(kept.details.get('share_skimmed'))} are skimmed"
+        ),
+        ("lateness", "proportions"): lambda _, fitted: (
+            f"Each visit late leaves an update with {_in_percent(fitted[0])} of its use"
+        ),
+        ("patience_chars_stops", "survival"): lambda _, fitted: (
+            f"Reading depth falls as with a patience of {_in_characters(fitted[0])}"
+        ),
+        ("rbp_p", "steps"): lambda _, fitted: (
+            f"After an entry of a list {_in_percent(fitted[0])} go on to the next"
+        ),
+        ("patience_chars_preferences", "profile"): lambda _, fitted: (
+            f"The preferences speak for a patience of {_in_characters(fitted[0])}"
+        ),
+        ("intents", "shrinkage"): lambda kept, _: (
+            f"{counted(int(kept.details.get('intents') or 0), 'probability', 'probabilities')} of intents lie"
+            f" {points(kept.details.get('distance')).lstrip('+')} points from the votes on average"
+        ),
         ("push", "weights"): _push,
     }
 )

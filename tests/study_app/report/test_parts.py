@@ -274,16 +274,6 @@ def test_a_comparison_named_the_other_way_round_is_found(material):
     assert (back["difference"], back["low"], back["high"]) == (0.1, -0.1, 0.3)
 
 
-def test_what_was_not_tested_has_no_p(material):
-    """Outside the family."""
-    result = next(task_results(material))
-    untested = result.comparisons.assign(p_holm=np.nan, difference=0.1, low=-0.1, high=0.3)
-
-    said = " ".join(agreement_section(dataclasses.replace(result, comparisons=untested), "a").paragraphs)
-    assert "not corrected" in said
-    assert "p = –" not in said
-
-
 def test_no_measure_is_best_where_all_are_equal(material):
     """All ties: the sentence does not list them."""
     result = next(task_results(material))

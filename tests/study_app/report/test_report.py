@@ -90,10 +90,10 @@ def test_five_sentences_and_one_figure_stand_before_everything_else(page):
 
 
 def test_what_more_there_is_to_say_stands_in_the_section(page):
-    """What was fitted, and what a study of this size could have detected."""
+    """Who judged, what was fitted to what, and what a study of this size could have detected."""
     section = page.select_one("#agreement").get_text(" ", strip=True)
 
-    for words in ("7 workers compared", "what was fitted to the others", "four of five"):
+    for words in ("7 workers compared", "these preferences, cross-fitted", "four of five"):
         assert words in section
 
 
