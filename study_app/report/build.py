@@ -10,7 +10,7 @@ from pathlib import Path
 
 from metrics.errors import input_fault
 from metrics.files import write_whole
-from study_app.report.drawing.canvas import Drawn, drawn, told_missing
+from study_app.report.drawing.canvas import Drawn, drawn, missing_signs_message
 from study_app.report.drawing.look import ReportLook
 from study_app.report.folder import ReportMaterial, read_material
 from study_app.report.page import Report, Section, render
@@ -62,7 +62,7 @@ def write_report(
         figure.name: drawn(figure.draw, look, name=figure.name, title=figure.title)
         for figure in report.figures
     }
-    without_font = told_missing(drawings.values())
+    without_font = missing_signs_message(drawings.values())
     if without_font is not None and tell is not None:
         tell(without_font)
     _write_all(folder / FIGURES, dict(_figure_files(report, drawings)))

@@ -1,6 +1,5 @@
 """The agreement of one task, as the report asks for it: rows by measure and convention, and measures in words."""
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
@@ -11,7 +10,7 @@ from calibration.agree.measures.variants import Fit, Role
 from calibration.agree.result import By, Wanted, judged_things, leading_ties, wanted_by_study
 from metrics.agreement.agreement import Ties
 from study_app.report.folder import ReportMaterial
-from study_app.report.page import counted, decimal, quantity
+from study_app.report.page import counted, quantity
 
 FAIR_FITS = (Fit.CROSS_FITTED, Fit.OTHER_DATA)
 SUMMARIES, RANKED = "summaries", "ranked"
@@ -36,7 +35,7 @@ Row: TypeAlias = "pd.Series[object]"
 FEWEST_FOR_BAND = 5
 """Queries from which a curve has a band: from fewer, it is narrow wherever these few happen to be alike."""
 FEWEST_RANKED = 6
-"""Systems from which a rank correlation is put into words: of four, one in 24 orders is the very same by chance."""
+"""Systems from which a rank correlation says anything: of four, one in 24 orders is the very same by chance."""
 TOO_FEW = "too few to say"
 
 
@@ -223,37 +222,6 @@ def _of_task(frame: pd.DataFrame | None, task: object) -> pd.DataFrame:
     return pd.DataFrame() if frame is None else frame[frame["task"] == task]
 
 
-def ranked_alike(one: str, other: str, tau: float, interval: tuple[float, float], systems: int) -> str:
-    """Say how alike two measures rank systems: in words only where both ends of the interval have the same words.
-
-    Parameters
-    ----------
-    one, other : str
-        The measures.
-    tau : float
-        Kendall's tau-b.
-    interval : (float, float)
-        Of tau; NaN where there is none.
-    systems : int
-        How many are ranked.
-    """
-    value = "no τ" if math.isnan(tau) else f"τ = {decimal(tau)}"
-    if systems < FEWEST_RANKED:
-        return f"{one} and {other}, {counted(systems, 'system')}, {TOO_FEW}: {value}"
-    if math.isnan(interval[0]) or math.isnan(interval[1]):
-        return f"{one} and {other} over {counted(systems, 'system')}: {value}, no interval"
-    value += f" ({decimal(interval[0])} to {decimal(interval[1])})"
-    words = {_alike(end) for end in interval}
-    if len(words) > 1:
-        return f"{one} and {other} over {counted(systems, 'system')}: {value}"
-    return f"{one} and {other} rank systems {words.pop()}: {value}"
-
-
 def over_few(systems: int) -> str:
     """Return what is put behind a rank correlation over too few systems; nothing behind others."""
     return f" ({counted(systems, 'system')}, {TOO_FEW})" if systems < FEWEST_RANKED else ""
-
-
-def _alike(tau: float) -> str:
-    words = ((0.7, "much alike"), (0.3, "somewhat alike"), (-0.3, "almost unrelatedly"))
-    return next((word for least, word in words if tau >= least), "in opposite orders")

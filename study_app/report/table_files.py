@@ -9,8 +9,8 @@ import pandas as pd
 
 from study_app.report.page import DASH, MINUS, NARROW, NO_INTERVAL, UNTOLD, ReportTable
 
-LONG_CHARS = 24
-"""Columns of longer words are paragraphs in LaTeX."""
+LONG_CHARS, WORD_CHARS = 24, 16
+"""Columns with longer cells are paragraphs in LaTeX, where none of their words is so long that it would leave its line."""
 PERCENT = f"{NARROW}%"
 _SIGNS = {
     "\\": r"\textbackslash{}",
@@ -49,7 +49,13 @@ def escaped(text: str) -> str:
 
 def latex_text(table: ReportTable) -> str:
     r"""Return a table for ``\input``, its note below it; one that is too large for the page is made smaller as a whole."""
-    long = {column for column in table.words if any(len(row[column]) > LONG_CHARS for row in table.rows)}
+    cells = {column: [row[column] for row in table.rows] for column in table.words}
+    long = {
+        column
+        for column, words in cells.items()
+        if max(map(len, words), default=0) > LONG_CHARS
+        and max(map(len, " ".join(words).split()), default=0) <= WORD_CHARS
+    }
     width = rf">{{\raggedright\arraybackslash}}p{{{0.6 / max(2, len(long)):.2f}\linewidth}}"
     shape = "".join(
         width if column in long else "l" if column in table.words else "r"

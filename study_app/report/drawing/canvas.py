@@ -107,7 +107,7 @@ def drawn(draw: Draw, look: ReportLook, *, name: str, title: str) -> Drawn:
     return Drawn(svg=svg, pdf=pdf, inline=_inline(svg, name, look), missing=missing)
 
 
-def told_missing(drawings: Iterable[Drawn]) -> str | None:
+def missing_signs_message(drawings: Iterable[Drawn]) -> str | None:
     """Return a sentence on the signs that no font here has and what to do about it, None where every sign is drawn."""
     missing = "".join(sorted({sign for drawing in drawings for sign in drawing.missing}))
     if not missing:

@@ -88,7 +88,7 @@ class ReportLook:
         return self.light[role]
 
 
-def told_apart(colours: Mapping[str, str]) -> Mapping[str, str]:
+def distinct_colours(colours: Mapping[str, str]) -> Mapping[str, str]:
     """Return the same colours, changed where needed by less than anybody sees, so that no two are equal and none is black.
 
     On the page a drawing's colours are found again by their values; matplotlib does not write pure black.
@@ -125,7 +125,7 @@ def read_look(path: str | Path) -> ReportLook:
         else:
             fields[key] = _value(log, key, node)
     raise_all([log])
-    light = told_apart({**LIGHT, **fields.pop("colours", {})})
+    light = distinct_colours({**LIGHT, **fields.pop("colours", {})})
     return ReportLook(light=light, dark={**DARK, **fields.pop("dark", {})}, **fields)
 
 

@@ -101,7 +101,7 @@ def _of_agreement(result: TaskResult, record: Mapping[str, object]) -> Iterator[
     elif result.named is None and len(result.fair) > 1:
         yield (
             NEXT,
-            "Name the comparison that matters as primary, and ask new people; prefcal plan difference says how many",
+            "Name the comparison that matters (primary in the study file) and ask new people; prefcal plan difference says how many",
         )
     else:
         yield (

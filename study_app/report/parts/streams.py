@@ -32,13 +32,14 @@ from study_app.report.page import (
     brief,
     counted,
     decimal,
+    decimal_interval,
     lasting,
     quantity,
     slug,
     stretch,
     to_table,
 )
-from study_app.report.results import over_few, ranked_alike
+from study_app.report.results import FEWEST_RANKED, TOO_FEW, over_few
 
 MSU_PAPER = "Baruah and others (SIGIR 2015)"
 CONVERTED = "Converted: these judgments were made for another kind of collection (metrics.readers.push)."
@@ -297,7 +298,7 @@ def _pairs(streams: TaskStreams, couples: tuple[tuple[str, str], ...], key: str)
         )
         yield Figure(
             name=f"{key}-{'-'.join(slug(metric.lower()) for metric in metrics)}",
-            title=ranked_alike(names[0], names[1], tau, (low, high), int(known.sum())),
+            title=f"{names[0]} and {names[1]} over {counted(int(known.sum()), 'system')}: {tau_in_words(tau, low, high, int(known.sum()))}",
             draw=drawn,
             alt=f"{names[1]} against {names[0]}: "
             + "; ".join(
@@ -308,6 +309,14 @@ def _pairs(streams: TaskStreams, couples: tuple[tuple[str, str], ...], key: str)
             + (DOTTED if empty != (None, None) else "")
             + (f" {CONVERTED}" if streams.converted else ""),
         )
+
+
+def tau_in_words(tau: float, low: float, high: float, systems: int) -> str:
+    """Write a rank correlation with its interval, or that the systems are too few for it to say anything."""
+    value = f"τ = {decimal(tau)}"
+    if systems < FEWEST_RANKED:
+        return f"{value}, {TOO_FEW}"
+    return f"{value} ({decimal_interval(low, high)})"
 
 
 def _alpha_figure(pushes: TaskStreams, model: UserModel | None, key: str) -> Iterator[Figure]:

@@ -8,7 +8,8 @@ import pytest
 from calibration.agree.judged_task import why_no_ceiling
 from calibration.agree.result import beyond_perfect
 from study_app.report.parts.agreement import answer, ceiling
-from study_app.report.results import TaskResult, over_few, ranked_alike
+from study_app.report.parts.streams import tau_in_words
+from study_app.report.results import TaskResult, over_few
 
 NOTHING = pd.DataFrame()
 KNOWN = {
@@ -124,16 +125,12 @@ def test_a_panel_of_fewer_pairs_stands_beside_the_agreement_on_these():
     assert said.endswith(", where M is in 81.0\u202f%")
 
 
-def test_rank_correlations_get_words_only_where_the_interval_has_one():
-    """Of few systems, without an interval or with a wide one the numbers stand alone."""
+def test_of_few_systems_a_rank_correlation_is_said_to_say_nothing():
+    """Of others it stands with its interval, or without one."""
     none = (math.nan, math.nan)
 
-    assert ranked_alike("A", "B", 0.0, none, 4) == "A and B, 4 systems, too few to say: τ = 0.00"
-    assert ranked_alike("A", "B", math.nan, none, 3) == "A and B, 3 systems, too few to say: no τ"
-    assert ranked_alike("A", "B", 0.8, none, 8) == "A and B over 8 systems: τ = 0.80, no interval"
-    assert ranked_alike("A", "B", 0.8, (0.5, 0.9), 8) == "A and B over 8 systems: τ = 0.80 (0.50 to 0.90)"
-    assert (
-        ranked_alike("A", "B", 0.8, (0.7, 0.9), 8)
-        == "A and B rank systems much alike: τ = 0.80 (0.70 to 0.90)"
-    )
+    assert tau_in_words(0.0, *none, 4) == "τ = 0.00, too few to say"
+    assert tau_in_words(math.nan, *none, 3) == "τ = –, too few to say"
+    assert tau_in_words(0.8, *none, 8) == "τ = 0.80 (no interval)"
+    assert tau_in_words(0.8, 0.5, 0.9, 8) == "τ = 0.80 (0.50 to 0.90)"
     assert (over_few(5), over_few(6)) == (" (5 systems, too few to say)", "")

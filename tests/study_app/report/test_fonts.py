@@ -9,7 +9,7 @@ from fontTools.ttLib import TTCollection, TTFont
 from fontTools.ttLib.tables.DefaultTable import DefaultTable
 
 from study_app.report.drawing import canvas
-from study_app.report.drawing.canvas import drawn, has_truetype_outlines, new_drawing, told_missing
+from study_app.report.drawing.canvas import drawn, has_truetype_outlines, missing_signs_message, new_drawing
 from study_app.report.drawing.look import ReportLook
 
 OTHER = Path(mpl.get_data_path()) / "fonts" / "ttf" / "STIXNonUni.ttf"
@@ -66,8 +66,8 @@ def test_what_no_font_has_is_said_in_one_sentence(monkeypatch):
     """Each sign once, of all figures; nothing where all are drawn."""
     made = [drawn_with(monkeypatch, None, name=name) for name in ("日本", "本 x", "x")]
 
-    assert told_missing(made).startswith("no font of this machine has 日本: the PDF files")
-    assert told_missing(made[2:]) is None
+    assert missing_signs_message(made).startswith("no font of this machine has 日本: the PDF files")
+    assert missing_signs_message(made[2:]) is None
 
 
 def test_only_truetype_outlines_can_be_embedded_as_truetype(tmp_path):

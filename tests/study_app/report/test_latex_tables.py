@@ -48,3 +48,10 @@ def test_a_table_is_made_to_fit_the_page_and_long_words_are_broken_into_lines():
     assert len(shares) == 2
     assert sum(shares) < 1
     assert r"\begin{adjustbox}{max width=\linewidth, max totalheight=.8\textheight}" in text
+
+
+def test_a_long_name_that_cannot_be_broken_has_a_column_as_wide_as_it_is():
+    """In a paragraph it would run into the next column."""
+    text = latex_text(table(("Name", "M"), ("patience_chars_preferences_and_more_of_it", "1")))
+
+    assert r"\begin{tabular}{lr}" in text

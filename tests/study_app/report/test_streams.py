@@ -113,7 +113,7 @@ def test_a_title_says_the_tau_of_its_two_measures(report, scores):
     figure = next(one for one in report.figures if one.name == "streams-news-elg-msu")
     tau = kendall_tau_b(scores.overall("ELG"), scores.overall("MSU"))
 
-    assert figure.title.endswith(f"τ = {decimal(tau)}")
+    assert figure.title.endswith(f"τ = {decimal(tau)}, too few to say")
     drawn = figure.draw.keywords
     assert kendall_tau_b(drawn["x"], drawn["y"]) == tau
 
