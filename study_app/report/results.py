@@ -57,8 +57,6 @@ class TaskResult:
         Rows of the other tables; empty where there are none.
     wanted : Wanted
         Which comparisons were named, by the measures' names.
-    by_votes : DataFrame
-        The same comparisons by votes, no majority taken.
     """
 
     task: str
@@ -69,7 +67,6 @@ class TaskResult:
     pairs: pd.DataFrame
     disagreements: pd.DataFrame
     wanted: Wanted = field(default_factory=Wanted)
-    by_votes: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @property
     def measures(self) -> list[str]:
@@ -196,17 +193,15 @@ def task_results(material: ReportMaterial) -> Iterator[TaskResult]:
         applied = rows["exclusions"] == "applied"
         named = material.record.get("named", {}).get(str(task), {})
         compared = _of_task(material.comparisons, task)
-        votes = compared[compared["by"] != By.MAJORITY] if "by" in compared else pd.DataFrame()
         yield TaskResult(
             task=str(task),
             rows=rows[applied],
             unexcluded=rows[~applied],
-            comparisons=compared.drop(votes.index),
+            comparisons=compared[compared["by"] == By.MAJORITY] if "by" in compared else compared,
             curve=_of_task(material.curve, task),
             pairs=_of_task(material.pairs, task),
             disagreements=_of_task(material.disagreements, task),
             wanted=replace(wanted_by_study(named), at_analysis=bool(named.get("at_analysis"))),
-            by_votes=votes,
         )
 
 

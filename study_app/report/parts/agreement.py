@@ -83,13 +83,15 @@ def _compared(rows: list[Row]) -> str:
 
 
 def certainty(result: TaskResult) -> str:
-    """Say the interval of the agreement, from whom it comes, and whether the measure is ahead of the next one."""
+    """Say the interval of the agreement, from whom it comes, and what tells the measure from the one compared, or the next."""
     row = result.row(result.asked)
     people = "" if np.isnan(row["workers"]) else f", {counted(int(row['workers']), 'worker')}"
     size = f"{counted(row['judgments'], 'judgment')} of {result.topics_counted}{people}"
     if np.isnan(row["low"]):
         return f"No interval: all queries are alike, or there is only one; {size}"
     sentence = f"With {LEVEL} confidence {result.asked} is between {percent_interval(row['low'], row['high']).replace(' to ', ' and ')} ({size})"
+    if result.named_comparisons and (tested := _tested(result.named_comparisons[0])):
+        return f"{sentence}; the difference has {tested.removeprefix(', ')}"
     change = runner_up(result)
     if result.named is not None or change is None:
         return sentence

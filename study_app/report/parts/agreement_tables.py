@@ -3,21 +3,17 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from calibration.agree.result import By, cannot_be_told, nothing_detectable
+from calibration.agree.result import nothing_detectable
 from metrics.agreement.agreement import TIES
 from study_app.report.page import (
     DASH,
     LEVEL,
     NONE,
-    UNTOLD,
     Column,
     ReportTable,
     counted,
-    decimal,
-    decimal_interval,
     p_value,
     percent,
     percent_interval,
@@ -43,8 +39,6 @@ FITS = {
 }
 CONVENTIONS = {"against": "Ties against", "half": "Ties half", "drop": "Ties out", "weighted": "By votes"}
 STANDINGS = {"primary": "primary", "family": "of the family", "exploratory": "exploratory"}
-BY = {"weighted": "all votes", "votes": "model"}
-"""Column ``by`` of comparisons.csv -> what the table says."""
 INTERVAL = f"{LEVEL} interval"
 
 
@@ -53,7 +47,6 @@ def agreement_tables(result: TaskResult, key: str) -> Iterator[ReportTable]:
     yield agreement_table(result, key)
     if len(result.comparisons):
         yield comparison_table(result, key)
-        yield by_votes_table(result, key)
     if len(result.unexcluded):
         yield exclusion_table(result, key)
     if len(result.disagreements):
@@ -122,7 +115,7 @@ def comparison_table(result: TaskResult, key: str) -> ReportTable:
             "By majorities, paired by query: t test over queries and people, and exchange of the two measures within queries (not"
             " corrected; only where nobody judged several queries). Holm’s correction is over the family of comparisons. Detectable:"
             " the smallest true difference that such a study finds in four of five cases. A dash: no variation, too few people or"
-            " queries, or not in the family."
+            " queries, or not in the family. By all votes, and by a model of them: comparisons.csv."
         )
     ]
     if (result.comparisons["named"] == "analysis").any():
@@ -155,41 +148,6 @@ def _detectable(difference: float) -> str:
 def _standing(standing: str, named: str) -> str:
     """Return what a comparison was made for, and where it was named."""
     return STANDINGS.get(standing, standing) + (f", named {PLACES[named]}" if named in PLACES else "")
-
-
-def by_votes_table(result: TaskResult, key: str) -> ReportTable:
-    """Return the same comparisons by votes, no majority taken."""
-    return to_table(
-        f"{key}-comparisons-by-votes",
-        f"Differences between measures in task {result.task}, by votes",
-        result.by_votes,
-        (
-            ("By", BY.__getitem__, "by"),
-            ("Measure", str, "measure"),
-            ("Against", str, "against"),
-            ("Difference", lambda row: _by_votes(row)[0]),
-            (INTERVAL, lambda row: _by_votes(row)[1]),
-            ("p", p_value, "p_t"),
-            ("p (Holm)", p_value, "p_holm"),
-        ),
-        note=(
-            "No majority is taken. All votes: the mean share of a pair’s votes for the measure’s choice, in percentage points. Model:"
-            " how much more the score differences of the measure explain who preferred what, both in one model of the votes"
-            " (Davidson), in log odds a standard difference. Holm’s correction is over the family, for either by itself. A dash:"
-            " the votes do not tell, or not in the family."
-        ),
-    )
-
-
-def _by_votes(row: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the difference and its interval, in points or in log odds."""
-    if row["by"] == By.WEIGHTED:
-        return points(row["difference"]), points_interval(row["low"], row["high"])
-    if np.isnan(row["low"]):
-        return DASH, DASH
-    if cannot_be_told(row):
-        return DASH, UNTOLD
-    return decimal(row["difference"]), decimal_interval(row["low"], row["high"])
 
 
 def exclusion_table(result: TaskResult, key: str) -> ReportTable:

@@ -60,11 +60,6 @@ class _Slice(NamedTuple):
         return rows[np.logical_and.reduce(near)]
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
-        return len(self.away), len(self.session)
-
-    @property
     def labels(self) -> tuple[list[str], list[str]]:
         """Of rows and columns."""
         return [in_units(seconds) for seconds in self.away], [in_units(seconds) for seconds in self.session]
@@ -79,7 +74,10 @@ def sweep_section(sweep: MSUSweep) -> Section:
     """Return everything about a sweep."""
     best, taus, like = sweep.best(), sweep.correlation(), sweep.like()
     few = len(sweep.runs) < FEWEST_SYSTEMS
-    shown = _slice(sweep)
+    grid = sweep.parts.grid
+    lateness = min(grid.lateness, key=lambda value: abs(value - USUAL_LATENESS))
+    spread = min(grid.spread, key=lambda value: abs(value - USUAL_SPREAD))
+    shown = _Slice(grid.away_seconds, grid.session_seconds, lateness, spread)
     return Section(
         key=KEY,
         title=sweep_title(sweep, best),
@@ -114,18 +112,11 @@ def _size_in_words(sweep: MSUSweep) -> str:
     )
 
 
-def _slice(sweep: MSUSweep) -> _Slice:
-    grid = sweep.parts.grid
-    lateness = min(grid.lateness, key=lambda value: abs(value - USUAL_LATENESS))
-    spread = min(grid.spread, key=lambda value: abs(value - USUAL_SPREAD))
-    return _Slice(grid.away_seconds, grid.session_seconds, lateness, spread)
-
-
 def _leaders(sweep: MSUSweep, best: pd.DataFrame, shown: _Slice) -> Figure:
     rows = shown.of(best[best["of"] == POPULATION])
     names = rows["run"].tolist()
     winners = list(dict.fromkeys(names))
-    places = np.array([sweep.runs.index(name) for name in names], dtype=np.intp).reshape(shown.shape)
+    places = np.array([sweep.runs.index(name) for name in names], dtype=np.intp).reshape(len(shown.away), -1)
     away, session = shown.labels
     equal = int((rows["runs_equal"].astype(int) > 1).sum())
     who = winners[0] if len(winners) == 1 else counted(len(winners), "run")
@@ -162,7 +153,7 @@ def _against(sweep: MSUSweep, taus: pd.DataFrame, shown: _Slice) -> Iterator[Fig
 
 
 def _tau_map(rows: pd.DataFrame, metric: str, other: str, shown: _Slice) -> Figure:
-    values: Floats = shown.of(rows)["tau-b"].to_numpy(np.float64).reshape(shown.shape)
+    values: Floats = shown.of(rows)["tau-b"].to_numpy(np.float64).reshape(len(shown.away), -1)
     away, session = shown.labels
     everywhere, here = _span(rows["tau-b"].to_numpy(np.float64)), _span(values)
     same = everywhere == here and len(set(here)) == 1

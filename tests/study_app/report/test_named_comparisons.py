@@ -38,6 +38,7 @@ def test_first_screen_and_section_speak_of_the_comparison_that_was_named(materia
 
     assert shown.question == "Does M@stops agree with people more often than M@1500?"
     assert shown.points["Answer"] == f"{answer(named)}."
+    assert shown.points["How sure"].endswith("the difference has p = 0.012, 0.046 after Holm’s correction.")
     assert answer(named).startswith("M@stops agrees with the majority on ")
     assert answer(named).endswith("; against M@1500 that is +7.0 points (+1.0 to +13.0)")
     assert "M at the patience fitted to how far people read (500 characters)" in shown.figure.caption

@@ -19,7 +19,7 @@ from calibration.user_model.model import ParameterEntry, UserModel, write_user_m
 from study_app.report.folder import read_material
 from study_app.report.page import lasting, quantity, quantity_interval
 from study_app.report.parts.agreement import agreement_section, answer
-from study_app.report.parts.agreement_tables import by_votes_table, disagreement_table
+from study_app.report.parts.agreement_tables import disagreement_table
 from study_app.report.parts.curve import ablation_section, curve_sections
 from study_app.report.parts.fit import NOT_DRAWN, fit_section, fit_title
 from study_app.report.parts.front import front
@@ -96,20 +96,6 @@ def test_an_empty_user_model_is_not_called_a_missing_one(material):
 
     assert empty.paragraphs[0].startswith("The user-model.json in this folder holds no parameter")
     assert missing.paragraphs[0].startswith("There is no user-model.json in this folder")
-
-
-def test_an_interval_of_votes_that_leaves_everything_open_is_said_in_words(material):
-    """+1.994 [-279, 283] is no finding; the file has the numbers."""
-    [result, *_] = task_results(material)
-    votes = result.comparisons.head(2).assign(
-        by=["votes", "weighted"], difference=1.994, low=-279.0, high=283.0
-    )
-    wide = dataclasses.replace(result, by_votes=votes)
-
-    rows = by_votes_table(wide, "t").rows
-
-    assert rows[0][3:5] == ("–", "cannot be told")
-    assert rows[1][4] != "cannot be told"
 
 
 def test_an_estimate_of_zero_with_everything_above_it_open_is_said_in_words():
