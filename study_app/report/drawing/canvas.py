@@ -97,14 +97,17 @@ def drawn(draw: Draw, look: ReportLook, *, name: str, title: str) -> Drawn:
     with style(look), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         drawing = draw(look)
-        drawing.draw_without_rendering()
-        missing = _with_other_scripts(drawing)
+        svg = _saved(drawing, title, "svg")
+        missing = _missing_signs(drawing)
+        if missing and (other := _other_font()) is not None:
+            missing -= _add_font(drawing, other)
+            svg = _saved(drawing, title, "svg")
         families = "".join(f"'{name}', " for name in _families(look)) + "sans-serif"
-        svg = _saved(drawing, title, "svg").decode()
-        svg = re.sub(r"font-family: [^;\"]*", f"font-family: {families}", svg)
+        svg_text = re.sub(r"font-family: [^;\"]*", f"font-family: {families}", svg.decode())
         drawing.set_layout_engine("none")
         pdf = _saved(drawing, title, "pdf")
-    return Drawn(svg=svg, pdf=pdf, inline=_inline(svg, name, look), missing=missing)
+    inline = _inline(svg_text, name, look)
+    return Drawn(svg=svg_text, pdf=pdf, inline=inline, missing="".join(sorted(missing)))
 
 
 def missing_signs_message(drawings: Iterable[Drawn]) -> str | None:
@@ -155,20 +158,21 @@ def _families(look: ReportLook) -> list[str]:
     return [*([look.font] if look.font else []), "DejaVu Sans"]
 
 
-def _with_other_scripts(drawing: Drawing) -> str:
-    """Let texts with signs that the style's fonts lack have one more font; return the signs that it lacks too."""
+def _missing_signs(drawing: Drawing) -> set[str]:
+    """Return the signs in a drawing's texts that the style's fonts lack."""
     signs = {sign for text in drawing.findobj(Text) for sign in text.get_text() if not sign.isspace()}
     families = mpl.rcParams["font.family"]
-    missing = signs - _signs_of(*(findfont(FontProperties(family=name)) for name in families))
-    other = _other_font() if missing else None
-    if other is None:
-        return "".join(sorted(missing))
-    name = next(entry.name for entry in fontManager.ttflist if entry.fname == str(other))
+    return signs - _signs_of(*(findfont(FontProperties(family=name)) for name in families))
+
+
+def _add_font(drawing: Drawing, path: Path) -> set[str]:
+    """Let a drawing's texts take signs that they lack from one more font; return the signs that it has."""
+    name = next(entry.name for entry in fontManager.ttflist if entry.fname == str(path))
     for text in drawing.findobj(Text):
-        text.set_fontfamily([*families, name])
-    if not has_truetype_outlines(other):
+        text.set_fontfamily([*mpl.rcParams["font.family"], name])
+    if not has_truetype_outlines(path):
         mpl.rcParams["pdf.fonttype"] = _OUTLINES
-    return "".join(sorted(missing - _signs_of(str(other))))
+    return _signs_of(str(path))
 
 
 def _signs_of(*paths: str) -> set[str]:
