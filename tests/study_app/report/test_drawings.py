@@ -1,9 +1,13 @@
 """What is drawn is where the numbers say: signs, intervals and cells of the report's own figures."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
+from lxml import etree
 from matplotlib.colors import to_hex
 
+from study_app.report.drawing.canvas import drawn
 from study_app.report.drawing.figures import Mark, rows_with_intervals, worker_shares
 from study_app.report.drawing.look import ReportLook
 from study_app.report.drawing.ranking_figures import SIGNS, best_map, one_against_other
@@ -80,3 +84,28 @@ def test_every_cell_of_the_map_shows_its_best_system():
     assert ring.get_xydata().tolist() == [[1.0, 0.5]]
     assert to_hex(ring.get_color()) == LOOK["disagree"]
     assert [text.get_text() for text in drawing.legends[0].get_texts()] == ["a", "c"]
+
+
+def test_a_drawing_on_the_page_is_shorter_than_its_file_and_says_the_same():
+    """Places are rounded to a hundredth; what is written, also a number or a colour, stays as it is."""
+    label = "run #0a5fa5 of 0.123456"
+
+    def draw(look):
+        drawing = one_against_other(
+            look, systems=tuple("abc"), x=np.arange(3), y=np.arange(3), labels=(label, "y")
+        )
+        drawing.axes[0].plot(np.linspace(0, 2, 100), np.linspace(0, 1, 100) ** 2, "+", color=look["agree"])
+        return drawing
+
+    made = drawn(draw, LOOK, name="n", title="t")
+    root = etree.fromstring(made.inline)
+
+    assert label in [text.text for text in root.iter("{*}text")]
+    assert label in made.svg
+    assert len(made.inline) < 0.5 * len(made.svg)
+    assert len([use for use in root.iter("{*}use") if use.get("href") == most_used(root)]) == 100
+
+
+def most_used(root):
+    """The sign that is drawn most often."""
+    return Counter(use.get("href") for use in root.iter("{*}use")).most_common(1)[0][0]
