@@ -19,8 +19,8 @@ from study_app import create_app
 from study_app.config import DATABASE_VARIABLE, Config
 from study_app.estimate.content import read_whole_study
 from study_app.preview.copies import SkippingClock, Walker
-from study_app.services.console import jobs
-from study_app.services.console.access import form_token, holder_of, sign_in
+from study_app.services.researcher import jobs
+from study_app.services.researcher.access import form_token, holder_of, sign_in
 from study_app.services.researcher.load import load_study
 from study_app.services.researcher.studies import RESEARCHER_KEY, create_keys, setting
 from study_app.services.worker.entry import find_study

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from metrics.errors import Fault, input_fault
 from study_app.store.backups.sqlite import damage
-from study_app.store.console_models import Act
+from study_app.store.console_models import AuditEntry
 from study_app.store.database import (
     METADATA,
     Database,
@@ -73,10 +73,10 @@ def broken_audit(connection: Connection) -> list[Fault]:
     """
     faults: dict[str, list[str]] = {}
     session = Session(connection)
-    lines = select(Act, LoadedStudy.name).join(LoadedStudy, LoadedStudy.id == Act.study_id)
+    lines = select(AuditEntry, LoadedStudy.name).join(LoadedStudy, LoadedStudy.id == AuditEntry.study_id)
     last: tuple[str, int, str] = ("", 0, "")
     for act, study in session.execute(
-        lines.order_by(Act.study_id, Act.number).execution_options(yield_per=1_000)
+        lines.order_by(AuditEntry.study_id, AuditEntry.number).execution_options(yield_per=1_000)
     ):
         before = last if last[0] == study else (study, 0, "")
         missing = range(before[1] + 1, act.number)

@@ -37,7 +37,7 @@ SubmissionState: TypeAlias = Literal[
     "marked_paid",
     "paid",
 ]
-FINDINGS: dict[SubmissionState, str] = {
+SUBMISSION_STATES: dict[SubmissionState, str] = {
     "pay_without_code": "complete data, but no code or another one: pay; a missing code is no reason to reject anybody",
     "pay": "complete data and the right code, not paid yet: pay",
     "unknown_state": "the platform's word for its state is not known: look there before you pay or ask",
@@ -53,14 +53,14 @@ FINDINGS: dict[SubmissionState, str] = {
     "marked_paid": "marked as paid in the console, whatever the list says",
     "paid": "paid, for complete data or for what was agreed",
 }
-"""SubmissionState -> what it means and what to do, those first that need something done."""
+"""Meaning of each state and what to do, those first that need something done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reconciled:
-    """One submission, or a worker who is in no line of the platform's list.
+class ReconciledSubmission:
+    """A submission, or a worker who is in no line of the platform's list.
 
-    ``ended``: how their part here ended, empty if not: complete, screened_out, failed_checks, partial, withdrawn; unpressed for who
+    ``ended``: how the worker's part here ended, empty if not: complete, screened_out, failed_checks, partial, withdrawn; unpressed if they
     answered everything and did not press the last button.
     """
 
@@ -87,10 +87,10 @@ class _Known:
 
 def reconcile(
     session: Session, plans: Plans, study: LoadedStudy, submissions: Collection[Submission], *, now: datetime
-) -> list[Reconciled]:
+) -> list[ReconciledSubmission]:
     """Store what the platform says of each submission of a known worker, and say of each what is to be done.
 
-    Workers whose data are complete and who stand in no line come too. Order: as `FINDINGS`, then as in the list.
+    Workers whose data are complete and who stand in no line come too. Order: as `SUBMISSION_STATES`, then as in the list.
     """
     plan = plans.of(session, study.id, study.version)
     everybody = list(_known(session, plans, _identified(plan.id), now=now))
@@ -129,11 +129,13 @@ def reconcile(
         if name not in listed and person.is_complete
     ]
     session.flush()
-    order = list(FINDINGS)
+    order = list(SUBMISSION_STATES)
     return sorted(reconciled, key=lambda one: order.index(one.finding))
 
 
-def never_listed(session: Session, plans: Plans, plan: StudyPlan, *, now: datetime) -> list[Reconciled]:
+def never_listed(
+    session: Session, plans: Plans, plan: StudyPlan, *, now: datetime
+) -> list[ReconciledSubmission]:
     """Return the workers with complete data whom no list of the platform had that was read, in order of arrival."""
     records = (
         select(PlatformRecord)
@@ -256,11 +258,11 @@ def _finding(session: Session, plan: StudyPlan, person: _Known, one: Submission)
     return "no_data" if one.code is None or ended else "wrong_code"
 
 
-def _unlisted(plan: StudyPlan, person: _Known, taken: Collection[str]) -> Reconciled:
+def _unlisted(plan: StudyPlan, person: _Known, taken: Collection[str]) -> ReconciledSubmission:
     """Say what it means that a platform's list does not have a worker; ``taken`` are the submissions that it has."""
     name = platform_of(plan.entry).submission_parameter
     came_under = {entry.parameters.get(name or "") for entry in person.entries}
-    return Reconciled(
+    return ReconciledSubmission(
         worker=person.identity.platform_worker,
         submission="",
         status="",
@@ -312,9 +314,13 @@ def _ended(person: _Known) -> str:
     return worker.stopped_as or ("unpressed" if person.is_complete else "")
 
 
-def _row(one: Submission, ended: str, finding: SubmissionState) -> Reconciled:
-    return Reconciled(
-        worker=one.worker, submission=one.submission, status=one.status, ended=ended, finding=finding
+def _row(listed: Submission, ended: str, finding: SubmissionState) -> ReconciledSubmission:
+    return ReconciledSubmission(
+        worker=listed.worker,
+        submission=listed.submission,
+        status=listed.status,
+        ended=ended,
+        finding=finding,
     )
 
 
@@ -364,8 +370,8 @@ ENDS = ("screened_out", "failed_checks", "partial")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Handover:
-    """How many workers reached each state; none of them follows from another.
+class PaymentCounts:
+    """Numbers of workers with complete data, codes and payments; none of them follows from another.
 
     Attributes
     ----------
@@ -392,8 +398,8 @@ class Handover:
     shared: int
 
 
-def handover(session: Session, study: int, platform: Platform, *, complete: int) -> Handover:
-    """Count the workers of a study by what they and the platform know; ``complete`` of them have complete data."""
+def count_payments(session: Session, study: int, platform: Platform, *, complete: int) -> PaymentCounts:
+    """Count the workers of a study by codes and payments; ``complete`` of them have complete data."""
     ends = [func.count().filter(Worker.stopped_as == end) for end in ENDS]
     early = session.execute(select(*ends).where(Worker.study_id == study)).one()
     is_whole, is_visit = CodeShown.kind == "complete", CodeShown.kind == "visit"
@@ -411,7 +417,7 @@ def handover(session: Session, study: int, platform: Platform, *, complete: int)
         .join(PlatformRecord, PlatformRecord.identity_id == PlatformIdentity.id)
         .where(PlatformIdentity.study_id == study)
     ).one()
-    return Handover(
+    return PaymentCounts(
         complete=complete,
         shown=shown,
         confirmed=confirmed,

@@ -1,4 +1,4 @@
-"""Deleting what need not be kept: who workers are on their platform, and the rows of those who withdrew."""
+"""Deletion of platform ids, and of the rows of workers who withdrew."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -44,22 +44,22 @@ Part: TypeAlias = tuple[type[Base], Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
-    """What a study holds of people: workers, those whose platform id is known, and those who withdrew."""
+class RetainedData:
+    """Numbers of workers that a study holds, of those whose platform id is known, and of those who withdrew."""
 
     workers: int
     identified: int
     withdrawn: int
 
 
-def kept(session: Session, study: int) -> Kept:
+def count_retained(session: Session, study: int) -> RetainedData:
     """Count what a study holds of people."""
-    mine = select(func.count()).select_from(Worker).where(Worker.study_id == study)
+    workers = select(func.count()).select_from(Worker).where(Worker.study_id == study)
     known = select(func.count()).select_from(PlatformIdentity).where(PlatformIdentity.study_id == study)
-    return Kept(
-        workers=session.scalar(mine) or 0,
+    return RetainedData(
+        workers=session.scalar(workers) or 0,
         identified=session.scalar(known) or 0,
-        withdrawn=session.scalar(mine.where(Worker.withdrawn_at.is_not(None))) or 0,
+        withdrawn=session.scalar(workers.where(Worker.withdrawn_at.is_not(None))) or 0,
     )
 
 

@@ -6,7 +6,7 @@
 /**
  * @typedef {object} Moment
  * @property {number} at milliseconds after the page was served
- * @property {string} told what happened, in words
+ * @property {string} words what happened
  * @property {Record<string, number>} [shown] "SIDE ITEM" -> share on the screen
  * @property {Record<string, boolean>} [open] "SIDE LINK" -> whether its layer is open
  * @property {string} [choice]
@@ -37,7 +37,7 @@ class Replay {
     const state = this.story.spells.find(([from, to]) => from <= at && at < to)?.[2] ?? this.story.over;
     this.#say('[data-seconds]', (at / 1000).toFixed(1));
     this.#say('[data-state]', state);
-    this.#say('[data-told]', past.at(-1)?.told ?? '');
+    this.#say('[data-words]', past.at(-1)?.words ?? '');
     this.slider.setAttribute('aria-valuetext', `${(at / 1000).toFixed(1)} s, ${state}`);
     this.root.querySelector('.now')?.setAttribute('x', String((1000 * at) / Number(this.slider.max)));
     for (const link of document.querySelectorAll('a[data-at]')) {
