@@ -128,5 +128,7 @@ def _broken_rules(connection: Connection) -> list[Fault]:
         rows = sorted(connection.scalars(rule.breaking))
         if rows:
             shown = ", ".join(map(str, rows[:SHOWN_IDS])) + (", ..." if len(rows) > SHOWN_IDS else "")
-            faults.append(Fault(problem=f"{rule.table} {shown}: {rule.problem}", cure=rule.cure))
+            faults.append(
+                Fault(problem=f"{rule.table.__tablename__} {shown}: {rule.problem}", cure=rule.hint)
+            )
     return faults

@@ -24,7 +24,7 @@ from datetime import datetime
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeAlias
 
-from flask import Response, current_app, make_response, redirect, render_template, request
+from flask import Response, make_response, redirect, render_template, request
 from markupsafe import Markup
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import NotFound
@@ -293,9 +293,7 @@ def hide_options() -> None:
 def page(template: str, console_request: ConsoleRequest, *, status: int = 200, **values: object) -> Response:
     """Render a page of the console; ``values`` are what its template names, besides ``console_request``, ``links`` and ``done``."""
     links = [
-        (console_request.address(path), name, request.endpoint == view)
-        for path, view, name in NAVIGATION
-        if view in current_app.view_functions
+        (console_request.address(path), name, request.endpoint == view) for path, view, name in NAVIGATION
     ]
     html = render_template(
         template, console_request=console_request, links=links, done=_done(console_request), **values

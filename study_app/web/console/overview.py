@@ -20,7 +20,7 @@ from study_app.store.models import LoadedStudy
 from study_app.store.plan import Plans, StudyPlan
 from study_app.web.console.alerts import Alert, find_alerts
 from study_app.web.console.auth import ConsoleRequest, RefusedAction, manager_required, page, viewer_required
-from study_app.web.console.summary import StudySummary, format_forecast, format_minutes, summarise
+from study_app.web.console.summary import StudySummary, summarise
 from study_app.web.serving import server
 
 SNAPSHOTS = "prefcal_snapshots"
@@ -114,15 +114,12 @@ def overview(console_request: ConsoleRequest) -> Response:
     tag = "-".join(map(str, parts))
     if request.if_none_match.contains_weak(tag):
         return Response(status=304)
-    minutes = snapshot.summary.minutes
     response = page(
         "console/overview.html",
         console_request,
         snapshot=snapshot,
         paused_at=paused_at,
         tag=tag,
-        forecast=format_forecast(snapshot.summary.forecast),
-        minutes=None if minutes is None else format_minutes(minutes),
     )
     response.set_etag(tag, weak=True)
     return response

@@ -61,8 +61,6 @@ LISTS: Mapping[str, PaymentList] = {
     ),
 }
 COLUMNS = ("platform_id", "submission", "status", "finding")
-UNREAD = "unread"
-"""State of a submission in a list that an earlier version of prefcal read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,10 +217,9 @@ def mark_paid(session: Session, study_id: int, name: str, *, now: datetime) -> i
 
 
 def _finding() -> ColumnElement[str]:
-    """Return what is advised of a submission now; of lists that an earlier prefcal read nothing is known."""
-    stored = func.coalesce(PlatformRecord.finding, UNREAD)
-    marked = PlatformRecord.marked_paid_at.is_not(None) & (stored != "paid")
-    return case((marked, "marked_paid"), else_=stored)
+    """Return what is advised of a submission now."""
+    marked = PlatformRecord.marked_paid_at.is_not(None) & (PlatformRecord.finding != "paid")
+    return case((marked, "marked_paid"), else_=PlatformRecord.finding)
 
 
 def _records(study_id: int) -> Select[str, str, str, str]:

@@ -62,8 +62,8 @@ PAGE_NAMES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PersonState:
-    """What is stored of a worker by itself; the other columns are in `FACTS`.
+class PersonRow:
+    """A row of the table; `FACTS` are looked up apart, and of workers who withdrew none is.
 
     Attributes
     ----------
@@ -72,6 +72,8 @@ class PersonState:
         pressed or not.
     minutes : float or None
         From consent to the end, or to the last sign of life; None without consent.
+    last_task, consistency, care, window, gaps
+        Values of `FACTS`; ``last_task`` and ``window`` are None where nothing is known.
     """
 
     id: int
@@ -81,13 +83,6 @@ class PersonState:
     arrived_at: datetime
     last_seen_at: datetime
     minutes: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PersonRow:
-    """A row of the table; ``last_task`` and ``window`` are None where nothing is known, as all is of who withdrew."""
-
-    person: PersonState
     last_task: LastTask | None = None
     consistency: Consistency = field(default_factory=Consistency)
     care: CareChecks = field(default_factory=CareChecks)
@@ -105,13 +100,13 @@ class PeopleColumn:
 
 
 COLUMNS: Mapping[str, PeopleColumn] = {
-    "number": PeopleColumn("No.", None, lambda row: row.person.number),
-    "pseudonym": PeopleColumn("Worker", None, lambda row: row.person.pseudonym),
+    "number": PeopleColumn("No.", None, lambda row: row.number),
+    "pseudonym": PeopleColumn("Worker", None, lambda row: row.pseudonym),
     "reached": PeopleColumn(
         "Where", "last_task", lambda row: row.last_task and (row.last_task.number, row.last_task.done)
     ),
-    "minutes": PeopleColumn("Minutes", None, lambda row: row.person.minutes),
-    "state": PeopleColumn("State", None, lambda row: row.person.state),
+    "minutes": PeopleColumn("Minutes", None, lambda row: row.minutes),
+    "state": PeopleColumn("State", None, lambda row: row.state),
     "consistency": PeopleColumn("Consistency", "consistency", lambda row: row.consistency.share),
     "flags": PeopleColumn("Flags", "care", lambda row: len(row.care.flags) + len(row.care.excluded)),
     "device": PeopleColumn(
@@ -122,7 +117,7 @@ COLUMNS: Mapping[str, PeopleColumn] = {
 
 
 def _is_in(*states: str) -> Callable[[PersonRow], bool]:
-    return lambda row: row.person.state in states
+    return lambda row: row.state in states
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,12 +236,12 @@ def people_csv(console_request: ConsoleRequest) -> Response:
 
 
 CSV: Mapping[str, Callable[[PersonRow], Any]] = {
-    "number": lambda row: row.person.number,
-    "worker": lambda row: row.person.pseudonym,
-    "state": lambda row: row.person.state,
-    "arrived_at": lambda row: _hour(row.person.arrived_at),
-    "last_seen_at": lambda row: _hour(row.person.last_seen_at),
-    "minutes": lambda row: "" if row.person.minutes is None else f"{row.person.minutes:.2f}",
+    "number": lambda row: row.number,
+    "worker": lambda row: row.pseudonym,
+    "state": lambda row: row.state,
+    "arrived_at": lambda row: _hour(row.arrived_at),
+    "last_seen_at": lambda row: _hour(row.last_seen_at),
+    "minutes": lambda row: "" if row.minutes is None else f"{row.minutes:.2f}",
     "task": lambda row: row.last_task.name if row.last_task else "",
     "done": lambda row: row.last_task.done if row.last_task else "",
     "held": lambda row: row.last_task.slots if row.last_task else "",
@@ -289,7 +284,7 @@ def person(console_request: ConsoleRequest, pseudonym: str) -> Response:
     ]
     pages = max(1, -(-len(events) // ROWS))
     number = min(max(1, request.args.get("page", 1, type=int)), pages)
-    [row] = _with_facts(session, study, [PersonRow(person=known[0])], FACTS, now=now)
+    [row] = _with_facts(session, study, known, FACTS, now=now)
     return page(
         "console/person.html",
         console_request,
@@ -322,7 +317,7 @@ def step_words(study: StudyPlan, step: Step | None) -> str:
 
 def people_of(
     session: Session, plans: Plans, study_id: int, *, now: datetime, pseudonym: str | None = None
-) -> list[PersonState]:
+) -> list[PersonRow]:
     """Return everybody who ever came, in order of arrival; with ``pseudonym`` only the worker who has it."""
     wanted = select(*_OWN).where(Worker.study_id == study_id).order_by(Worker.number)
     if pseudonym is not None:
@@ -347,10 +342,10 @@ _OWN = (
 )
 
 
-def _person(row: Any, complete_at: datetime | None, now: datetime) -> PersonState:
+def _person(row: Any, complete_at: datetime | None, now: datetime) -> PersonRow:
     until = complete_at or row.stopped_at or row.last_seen_at
     has_minutes = row.consented_at is not None and row.withdrawn_at is None
-    return PersonState(
+    return PersonRow(
         id=row.id,
         number=row.number,
         pseudonym=row.pseudonym,
@@ -383,11 +378,8 @@ def people_part(
     size: int | None = ROWS,
 ) -> PeoplePart:
     """Return a part of the table of people with at most ``size`` rows; None puts all into one part."""
-    rows = [
-        PersonRow(person=known)
-        for known in people_of(session, plans, study.id, now=now)
-        if query.part.strip().lower() in known.pseudonym
-    ]
+    people = people_of(session, plans, study.id, now=now)
+    rows = [row for row in people if query.part.strip().lower() in row.pseudonym]
     shown, column = FILTERS[query.show], COLUMNS[query.sort]
     rows = [row for row in _with_facts(session, study, rows, {shown.fact}, now=now) if shown.is_met(row)]
     rows = _with_facts(session, study, rows, {column.fact} - {shown.fact}, now=now)
@@ -413,7 +405,7 @@ def _with_facts(
     now: datetime,
 ) -> list[PersonRow]:
     """Return rows with some facts; of workers who withdrew nothing is looked up."""
-    present = [row.person.id for row in rows if row.person.state != "withdrawn"]
+    present = [row.id for row in rows if row.state != "withdrawn"]
     everybody = select(Worker.id).where(Worker.study_id == study.id, Worker.withdrawn_at.is_(None))
     workers: Workers = present if len(present) <= MAX_NAMED else everybody
     found = {fact: FACTS[fact](session, study, workers, now) for fact in facts if fact is not None}
@@ -421,10 +413,8 @@ def _with_facts(
         return list(rows)
     named = set(present)
     return [
-        replace(
-            row, **{fact: values[row.person.id] for fact, values in found.items() if row.person.id in values}
-        )
-        if row.person.id in named
+        replace(row, **{fact: values[row.id] for fact, values in found.items() if row.id in values})
+        if row.id in named
         else row
         for row in rows
     ]

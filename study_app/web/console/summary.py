@@ -1,4 +1,4 @@
-"""Summary of a running study: workers over time, minutes, pay, and when it will be full.
+"""Summary of a running study in sentences: when it will be full, how long workers take, what they cost; and workers over time.
 
 A rate is that of the last hour, or of the last day where the hour had too few people; there is none before an hour is over.
 """
@@ -29,60 +29,6 @@ CURVE_STEPS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskCompletion:
-    """Workers of one task who have not withdrawn: how many have begun it, and how many have done all that it asks."""
-
-    begun: int
-    finished: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkingMinutes:
-    """Minutes from consent to the end of the workers who finished: quartiles.
-
-    Of fewer than `MIN_FOR_QUARTILES` workers ``low`` and ``high`` are the shortest and the longest time.
-    """
-
-    low: float
-    middle: float
-    high: float
-    workers: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pay:
-    """Cost so far of those who finished, the platform's fee included, and that of a full study (None without a limit)."""
-
-    currency: str
-    so_far: float
-    finished: int
-    total: float | None
-    workers: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompletionForecast:
-    """When the study will be full.
-
-    Attributes
-    ----------
-    left : int or None
-        How many more workers there is room for; None without a limit.
-    consented : int or None
-        How many consented within ``window``; None where too few came to tell.
-    window : timedelta
-        The last hour or day, or the time since the first one consented if that is shorter.
-    full_at : datetime or None
-        When the last of ``left`` comes at this rate; None also where ``window`` is shorter than `SHORTEST`.
-    """
-
-    left: int | None
-    consented: int | None
-    window: timedelta
-    full_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerCurve:
     """Workers who had arrived and who had finished at evenly spread moments up to the last one."""
 
@@ -93,12 +39,22 @@ class WorkerCurve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudySummary:
-    """Summary of a study; ``tasks`` has its tasks in their order."""
+    """Summary of a study.
 
-    tasks: tuple[TaskCompletion, ...]
-    minutes: WorkingMinutes | None
-    pay: Pay | None
-    forecast: CompletionForecast
+    Attributes
+    ----------
+    forecast, minutes, pay : str
+        Sentences; ``minutes`` is empty while nobody has finished, ``pay`` where the study file names no reward.
+    workers : tuple of (int, int)
+        Workers who have begun each task, and who have done all that it asks; without those who have withdrawn.
+    curve : WorkerCurve or None
+        None before anybody came.
+    """
+
+    forecast: str
+    minutes: str
+    pay: str
+    workers: tuple[tuple[int, int], ...]
     curve: WorkerCurve | None
 
 
@@ -125,30 +81,23 @@ def summarise(
         When the data of each worker (row) were complete, as `completion.complete_workers` returns them.
     """
     times = session.execute(
-        select(Worker.id, Worker.arrived_at, Worker.consented_at)
-        .where(Worker.study_id == study.id)
-        .order_by(Worker.number)
+        select(Worker.id, Worker.arrived_at, Worker.consented_at).where(Worker.study_id == study.id)
     ).all()
-    arrived = sorted(row.arrived_at for row in times)
-    consented = sorted(row.consented_at for row in times if row.consented_at is not None)
-    finished = sorted(complete.values())
+    consented = {row.id: row.consented_at for row in times if row.consented_at is not None}
+    minutes = [
+        (complete[worker] - at).total_seconds() / 60 for worker, at in consented.items() if worker in complete
+    ]
+    left = _workers_left(study, progress.tasks)
     return StudySummary(
-        tasks=task_completions(session, study, now=now),
-        minutes=_working_minutes(
-            [
-                (complete[row.id] - row.consented_at).total_seconds() / 60
-                for row in times
-                if row.id in complete and row.consented_at is not None
-            ]
-        ),
-        pay=_pay(study, len(finished)),
-        forecast=forecast(_workers_left(study, progress.tasks), consented, now=now),
-        curve=_curve(arrived, finished, now=now),
+        forecast=completion_forecast(left, sorted(consented.values()), now=now),
+        minutes=working_minutes(minutes),
+        pay=_pay(study, len(complete)),
+        workers=_task_workers(session, study, now=now),
+        curve=_curve(sorted(row.arrived_at for row in times), sorted(complete.values()), now=now),
     )
 
 
-def task_completions(session: Session, study: StudyPlan, *, now: datetime) -> tuple[TaskCompletion, ...]:
-    """Return how many workers have begun and done each task."""
+def _task_workers(session: Session, study: StudyPlan, *, now: datetime) -> tuple[tuple[int, int], ...]:
     each = (
         select(Assignment.task_id, func.count().filter(Slot.done_at <= now).label("done"))
         .select_from(Assignment)
@@ -158,40 +107,24 @@ def task_completions(session: Session, study: StudyPlan, *, now: datetime) -> tu
         .group_by(Assignment.id)
         .subquery()
     )
-    done_by: dict[int, list[tuple[int, int]]] = {task.id: [] for task in study.tasks}
-    for task, done, workers in session.execute(
-        select(each.c.task_id, each.c.done, func.count()).group_by(*each.c)
-    ):
-        done_by[task].append((done, workers))
+    counts = session.execute(select(each.c.task_id, each.c.done, func.count()).group_by(*each.c)).all()
     return tuple(
-        TaskCompletion(
-            begun=sum(workers for _, workers in done_by[task.id]),
-            finished=sum(workers for done, workers in done_by[task.id] if done >= task.wanted),
+        (
+            sum(workers for row, _, workers in counts if row == task.id),
+            sum(workers for row, done, workers in counts if row == task.id and done >= task.wanted),
         )
         for task in study.tasks
     )
 
 
-def _working_minutes(minutes: Sequence[float]) -> WorkingMinutes | None:
-    if not minutes:
-        return None
-    ends = (0.0, 1.0) if len(minutes) < MIN_FOR_QUARTILES else (0.25, 0.75)
-    low, middle, high = map(float, np.quantile(minutes, (ends[0], 0.5, ends[1])))
-    return WorkingMinutes(low=low, middle=middle, high=high, workers=len(minutes))
-
-
-def _pay(study: StudyPlan, finished: int) -> Pay | None:
-    """Return the cost, as `study_app.estimate` computes it; None where the study file names no reward."""
+def _pay(study: StudyPlan, finished: int) -> str:
+    """Say what those who finished cost so far, and what a full study costs, as `study_app.estimate` computes it."""
     if study.entry.reward is None:
-        return None
+        return ""
     each, workers = study.entry.reward * (1 + study.entry.platform_fee), planned_workers(study)
-    return Pay(
-        currency=study.entry.currency,
-        so_far=finished * each,
-        finished=finished,
-        total=None if workers is None else workers * each,
-        workers=workers,
-    )
+    so_far = f"Pay so far for the {finished} who finished, with the platform’s fee: {finished * each:.2f} {study.entry.currency}"
+    full = "" if workers is None else f" of {workers * each:.2f} for a full study of {workers} workers"
+    return f"{so_far}{full}. Pay for those who ended early is not included."
 
 
 def _workers_left(study: StudyPlan, tasks: Sequence[TaskProgress]) -> int | None:
@@ -206,16 +139,73 @@ def _workers_left(study: StudyPlan, tasks: Sequence[TaskProgress]) -> int | None
     return max(left, default=None)
 
 
-def forecast(left: int | None, consented: Sequence[datetime], *, now: datetime) -> CompletionForecast:
-    """Forecast when a study will be full, from the sorted times at which people consented."""
+def completion_forecast(left: int | None, consented: Sequence[datetime], *, now: datetime) -> str:
+    """Say when a study will be full.
+
+    Parameters
+    ----------
+    left : int or None
+        How many more workers there is room for; None without a limit.
+    consented : sequence of datetime
+        When people consented, sorted.
+    now : datetime
+    """
+    if left == 0:
+        return "The study is full."
+    room = (
+        "The number of workers has no limit."
+        if left is None
+        else f"There is room for {counted(left, 'more worker')}."
+    )
     for window in WINDOWS:
         recent = len(consented) - bisect_right(consented, now - window)
         if recent >= MIN_CONSENTED:
-            seen = min(window, now - consented[0])
-            is_rate = left is not None and seen >= SHORTEST
-            full_at = now + seen * ((left or 0) / recent) if is_rate else None
-            return CompletionForecast(left=left, consented=recent, window=seen, full_at=full_at)
-    return CompletionForecast(left=left, consented=None, window=WINDOWS[-1], full_at=None)
+            passed = min(window, now - consented[0])
+            hours = passed / timedelta(hours=1)
+            rate = f", which is {recent / hours:.2g} an hour" if hours > 1 else ""
+            if left is not None and passed >= SHORTEST:
+                full_at = now + passed * (left / recent)
+                rate += f"; if it goes on so, the study is full on {full_at:%Y-%m-%d %H:%M} UTC"
+            return f"{room} {recent} consented in the last {_time(passed)}{rate}."
+    return room if left is None else f"{room} Too few came within the last day to say when it will be full."
+
+
+def _time(passed: timedelta) -> str:
+    """Format a time that has passed: minutes below an hour, hours from then on."""
+    if passed < SHORTEST:
+        minutes = max(1, math.ceil(passed / timedelta(minutes=1)))
+        return "minute" if minutes == 1 else f"{minutes} minutes"
+    hours = f"{passed / timedelta(hours=1):.2g}"
+    return "hour" if hours == "1" else f"{hours} hours"
+
+
+UNITS = (("days", 1440, 2880), ("hours", 60, 120), ("minutes", 1, 2), ("seconds", 1 / 60, 0))
+"""Unit, its length in minutes, and the minutes from which on it is used."""
+
+
+def working_minutes(minutes: Sequence[float]) -> str:
+    """Say how many minutes workers took who finished, in the unit that suits half of them; empty without any.
+
+    Of few workers there are the shortest and the longest time, of `MIN_FOR_QUARTILES` and more the quartiles.
+    """
+    if not minutes:
+        return ""
+    are_few = len(minutes) < MIN_FOR_QUARTILES
+    times = np.quantile(minutes, (0, 0.5, 1) if are_few else (0.25, 0.5, 0.75))
+    unit, length, _ = next(unit for unit in UNITS if times[1] >= unit[2])
+    low, middle, high = (_number(time / length) for time in times)
+    if len(minutes) == 1:
+        return f"The one worker who finished took {middle} {unit} from consent to the end."
+    who = f"of the {len(minutes)} workers who finished"
+    if low == high:
+        return f"{'Each' if are_few else 'At least half'} {who} took about {middle} {unit} from consent to the end."
+    if are_few:
+        return f"Each {who} took {low} to {high} {unit} from consent to the end."
+    return f"Half {who} took less than {middle} {unit} from consent to the end; the middle half took {low} to {high}."
+
+
+def _number(number: float) -> str:
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
 def _curve(arrived: Sequence[datetime], finished: Sequence[datetime], *, now: datetime) -> WorkerCurve | None:
@@ -230,58 +220,3 @@ def _curve(arrived: Sequence[datetime], finished: Sequence[datetime], *, now: da
         arrived=tuple(bisect_right(arrived, time) for time in times),
         finished=tuple(bisect_right(finished, time) for time in times),
     )
-
-
-UNITS = (("days", 1440, 2880), ("hours", 60, 120), ("minutes", 1, 2), ("seconds", 1 / 60, 0))
-"""Unit, its length in minutes, and the minutes from which on it is used."""
-
-
-def format_minutes(minutes: WorkingMinutes) -> str:
-    """Format how long workers took who finished, in the unit that suits half of them."""
-    unit, length, _ = next(unit for unit in UNITS if minutes.middle >= unit[2])
-    low, middle, high = (_number(time / length) for time in (minutes.low, minutes.middle, minutes.high))
-    if minutes.workers == 1:
-        return f"The one worker who finished took {middle} {unit} from consent to the end."
-    who = f"of the {minutes.workers} workers who finished"
-    are_few = minutes.workers < MIN_FOR_QUARTILES
-    if low == high:
-        return f"{'Each' if are_few else 'At least half'} {who} took about {middle} {unit} from consent to the end."
-    if are_few:
-        return f"Each {who} took {low} to {high} {unit} from consent to the end."
-    return f"Half {who} took less than {middle} {unit} from consent to the end; the middle half took {low} to {high}."
-
-
-def _number(number: float) -> str:
-    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
-
-
-def format_forecast(ahead: CompletionForecast) -> str:
-    """Format for how many there is room, how many came, and when the study will be full."""
-    if ahead.left == 0:
-        return "The study is full."
-    sentences = ["The number of workers has no limit."]
-    if ahead.left is not None:
-        sentences = [f"There is room for {counted(ahead.left, 'more worker')}."]
-    if ahead.consented is not None:
-        sentences.append(f"{ahead.consented} consented in the last {_time(ahead.window)}{_rate(ahead)}.")
-    elif ahead.left is not None:
-        sentences.append("Too few came within the last day to say when it will be full.")
-    return " ".join(sentences)
-
-
-def _rate(ahead: CompletionForecast) -> str:
-    """Format how many came an hour where the window is longer, and when the study is full at this rate."""
-    hours = ahead.window / timedelta(hours=1)
-    rate = f", which is {(ahead.consented or 0) / hours:.2g} an hour" if hours > 1 else ""
-    if ahead.full_at is None:
-        return rate
-    return f"{rate}; if it goes on so, the study is full on {ahead.full_at:%Y-%m-%d %H:%M} UTC"
-
-
-def _time(window: timedelta) -> str:
-    """Format a time that has passed: minutes below an hour, hours from then on."""
-    if window < SHORTEST:
-        minutes = max(1, math.ceil(window / timedelta(minutes=1)))
-        return "minute" if minutes == 1 else f"{minutes} minutes"
-    hours = f"{window / timedelta(hours=1):.2g}"
-    return "hour" if hours == "1" else f"{hours} hours"

@@ -70,11 +70,11 @@ def rows(stored, plan, **asked):
 
 
 def names(stored, plan, **asked):
-    return [row.person.pseudonym for row in rows(stored, plan, **asked)]
+    return [row.pseudonym for row in rows(stored, plan, **asked)]
 
 
 def test_everybody_has_a_state_and_the_minutes_that_they_spent(stored, plan):
-    told = {row.person.pseudonym: (row.person.state, row.person.minutes) for row in rows(stored, plan)}
+    told = {row.pseudonym: (row.state, row.minutes) for row in rows(stored, plan)}
     assert told == {
         "ann": ("complete", 30),
         "bob": ("partial", 5),
@@ -83,7 +83,7 @@ def test_everybody_has_a_state_and_the_minutes_that_they_spent(stored, plan):
         "eve": ("door", None),
     }
     [late] = people_part(stored.session, Plans(), plan, PeopleQuery(part="CLEO"), now=LATER).rows
-    assert late.person.state == "away"
+    assert late.state == "away"
 
 
 def test_flags_consistency_and_exclusion_are_those_of_table_workers(stored, plan):
@@ -94,8 +94,8 @@ def test_flags_consistency_and_exclusion_are_those_of_table_workers(stored, plan
     )
     known = exported.set_index("worker")
     for row in rows(stored, plan):
-        if row.person.pseudonym in {"ann", "bob", "cleo"}:
-            expected, share = known.loc[row.person.pseudonym], row.consistency.share
+        if row.pseudonym in {"ann", "bob", "cleo"}:
+            expected, share = known.loc[row.pseudonym], row.consistency.share
             assert share == expected["consistency"] or (share is None and expected.isna()["consistency"])
             assert (", ".join(row.care.flags) or None) == expected["flags"]
             assert bool(row.care.excluded) == expected["excluded"]
@@ -106,7 +106,7 @@ def test_flags_consistency_and_exclusion_are_those_of_table_workers(stored, plan
 
 def test_log_gaps_are_pages_with_missing_events_and_answers_that_told_nothing(stored, plan):
     """Ann's first three answers came from pages without a log; of one page a number is missing. Dan's are nobody's business any more."""
-    gaps = {row.person.pseudonym: row.gaps for row in rows(stored, plan, show="gaps")}
+    gaps = {row.pseudonym: row.gaps for row in rows(stored, plan, show="gaps")}
     assert gaps == {"ann": WorkerLogGaps(pages=1, answers=3)}
 
 
@@ -135,7 +135,7 @@ def test_every_filter_shows_those_whom_it_names(stored, plan):
 
 def test_a_part_beyond_the_last_is_the_last(stored, plan):
     found = people_part(stored.session, Plans(), plan, PeopleQuery(page=9), now=NOON, size=2)
-    assert ([row.person.pseudonym for row in found.rows], found.page, found.pages) == (["eve"], 3, 3)
+    assert ([row.pseudonym for row in found.rows], found.page, found.pages) == (["eve"], 3, 3)
 
 
 def worker(stored, pseudonym):
