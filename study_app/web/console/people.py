@@ -26,6 +26,7 @@ from study_app.store.models import Worker
 from study_app.store.plan import Plans, StudyPlan
 from study_app.web.console.auth import ConsoleRequest, download, message_page, page, viewer_required
 from study_app.web.console.facts import FACTS, Consistency, LastTask, Window, WorkerLogGaps
+from study_app.web.console.summary import format_minutes
 from study_app.web.console.timeline import EVENT_GROUPS, SHOW_SYSTEMS, timeline_events
 from study_app.web.serving import server
 
@@ -105,7 +106,7 @@ COLUMNS: Mapping[str, PeopleColumn] = {
     "reached": PeopleColumn(
         "Where", "last_task", lambda row: row.last_task and (row.last_task.number, row.last_task.done)
     ),
-    "minutes": PeopleColumn("Minutes", None, lambda row: row.minutes),
+    "minutes": PeopleColumn("Time", None, lambda row: row.minutes),
     "state": PeopleColumn("State", None, lambda row: row.state),
     "consistency": PeopleColumn("Consistency", "consistency", lambda row: row.consistency.share),
     "flags": PeopleColumn("Flags", "care", lambda row: len(row.care.flags) + len(row.care.excluded)),
@@ -217,6 +218,7 @@ def people(console_request: ConsoleRequest) -> Response:
         columns=COLUMNS,
         filters=FILTERS,
         states=STATES,
+        format_minutes=format_minutes,
     )
 
 
@@ -290,6 +292,7 @@ def person(console_request: ConsoleRequest, pseudonym: str) -> Response:
         console_request,
         row=row,
         states=STATES,
+        format_minutes=format_minutes,
         events=events[(number - 1) * ROWS : number * ROWS],
         total=len(events),
         group=group,

@@ -129,7 +129,7 @@ def replay(console_request: ConsoleRequest, pseudonym: str, past: PastPage) -> R
     moments = story.moments()
     first = next((moment.at_ms for moment in moments if moment.changed), moments[0].at_ms if moments else 0)
     at = request.args.get("at", first, type=int)
-    screen, end = story.screen(at), max(1, story.end_ms)
+    size, end = _size(story.screen(at)), max(1, story.end_ms)
     permit(shows_frame=True)
     return page(
         "console/replay.html",
@@ -143,7 +143,8 @@ def replay(console_request: ConsoleRequest, pseudonym: str, past: PastPage) -> R
         at=min(max(0, at), end),
         state=story.state(at),
         states=STATES,
-        size=_size(screen),
+        size=size,
+        is_phone=Window(width=size[0], height=size[1]).device == "phone",
         moments=[(moment, moment_words(moment)) for moment in moments],
         current=max((number for number, moment in enumerate(moments) if moment.at_ms <= at), default=0),
         address=console_request.address(f"people/{pseudonym}/replay/{past.key}"),

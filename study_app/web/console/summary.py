@@ -208,6 +208,12 @@ def _number(number: float) -> str:
     return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
+def format_minutes(minutes: float) -> str:
+    """Format a time in the unit that suits it."""
+    unit, length, _ = next(unit for unit in UNITS if minutes >= unit[2])
+    return f"{_number(minutes / length)} {unit}"
+
+
 def _curve(arrived: Sequence[datetime], finished: Sequence[datetime], *, now: datetime) -> WorkerCurve | None:
     """Count from the first arrival to now, or to an hour after the last arrival or end if that is earlier."""
     if not arrived:

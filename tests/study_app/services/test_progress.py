@@ -92,7 +92,7 @@ def test_the_page_shows_it(study):
         "A small study",
         "5 came, 4 consented, 2 finished, 1 withdrew.",
         "minimum dwell",
-        "summary_pairs 3 1 1 1 4",
+        "summary_pairs 3 1 1 done, 1 live, 4 free",
         "median 0.5",
         "equally good 3",
         "repeats not counted",
