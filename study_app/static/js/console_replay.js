@@ -26,9 +26,13 @@ class Replay {
     this.frame = root.querySelector('iframe');
     root.querySelector('.time button')?.remove();
     slider.addEventListener('input', () => this.show());
-    this.frame?.addEventListener('load', () => this.show());
+    this.frame?.addEventListener('load', () => {
+      this.show();
+      root.scrollIntoView(); // the page in the frame scrolled this one, too, to what was on the screen
+    });
     addEventListener('resize', () => this.#fit());
     this.show();
+    root.scrollIntoView();
   }
 
   show() {
@@ -73,6 +77,7 @@ class Replay {
     this.frame.style.transform = `scale(${scale})`;
     holder.style.height = `${scale * (Number(this.frame.height) + 4)}px`;
     holder.style.overflow = 'hidden';
+    holder.scrollTo(0, 0);
   }
 
   /** @param {Document} page @param {Moment[]} past */
