@@ -8,7 +8,7 @@ which order, and which part of it stands in the address.
 import csv
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -62,9 +62,9 @@ PAGE_NAMES = {
 """Words for a kind of page, where they are not its name."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class PersonRow:
-    """A row of the table; `FACTS` are looked up apart, and of workers who withdrew none is.
+    """A row of the table; `FACTS` are looked up and set apart, and of workers who withdrew none is.
 
     Attributes
     ----------
@@ -286,11 +286,11 @@ def person(console_request: ConsoleRequest, pseudonym: str) -> Response:
     ]
     pages = max(1, -(-len(events) // ROWS))
     number = min(max(1, request.args.get("page", 1, type=int)), pages)
-    [row] = _with_facts(session, study, known, FACTS, now=now)
+    _add_facts(session, study, known, FACTS, now=now)
     return page(
         "console/person.html",
         console_request,
-        row=row,
+        row=known[0],
         states=STATES,
         format_minutes=format_minutes,
         events=events[(number - 1) * ROWS : number * ROWS],
@@ -384,8 +384,9 @@ def people_part(
     people = people_of(session, plans, study.id, now=now)
     rows = [row for row in people if query.part.strip().lower() in row.pseudonym]
     shown, column = FILTERS[query.show], COLUMNS[query.sort]
-    rows = [row for row in _with_facts(session, study, rows, {shown.fact}, now=now) if shown.is_met(row)]
-    rows = _with_facts(session, study, rows, {column.fact} - {shown.fact}, now=now)
+    _add_facts(session, study, rows, {shown.fact}, now=now)
+    rows = [row for row in rows if shown.is_met(row)]
+    _add_facts(session, study, rows, {column.fact} - {shown.fact}, now=now)
     known = [row for row in rows if column.value(row) is not None]
     rows = [
         *sorted(known, key=column.value, reverse=query.descending),
@@ -395,29 +396,23 @@ def people_part(
     pages = max(1, -(-total // size))
     number = min(max(1, query.page), pages)
     rows = rows[(number - 1) * size : number * size]
-    rows = _with_facts(session, study, rows, FACTS.keys() - {shown.fact, column.fact}, now=now)
+    _add_facts(session, study, rows, FACTS.keys() - {shown.fact, column.fact}, now=now)
     return PeoplePart(rows=rows, total=total, page=number, pages=pages)
 
 
-def _with_facts(
+def _add_facts(
     session: Session,
     study: StudyPlan,
     rows: Sequence[PersonRow],
     facts: Iterable[str | None],
     *,
     now: datetime,
-) -> list[PersonRow]:
-    """Return rows with some facts; of workers who withdrew nothing is looked up."""
-    present = [row.id for row in rows if row.state != "withdrawn"]
+) -> None:
+    """Look up some facts and set them in the rows; of workers who withdrew nothing is looked up."""
+    present = {row.id: row for row in rows if row.state != "withdrawn"}
     everybody = select(Worker.id).where(Worker.study_id == study.id, Worker.withdrawn_at.is_(None))
-    workers: Workers = present if len(present) <= MAX_NAMED else everybody
-    found = {fact: FACTS[fact](session, study, workers, now) for fact in facts if fact is not None}
-    if not found:
-        return list(rows)
-    named = set(present)
-    return [
-        replace(row, **{fact: values[row.id] for fact, values in found.items() if row.id in values})
-        if row.id in named
-        else row
-        for row in rows
-    ]
+    workers: Workers = present.keys() if len(present) <= MAX_NAMED else everybody
+    for fact in set(facts) - {None}:
+        for worker, value in FACTS[str(fact)](session, study, workers, now).items():
+            if worker in present:
+                setattr(present[worker], str(fact), value)
