@@ -30,7 +30,7 @@ from study_app.store.console_models import Job
 from study_app.store.database import migrate, open_database, transaction
 from study_app.store.models import LoadedStudy, Topic
 from study_app.store.tokens import PageToken, seeded_tokens, utc_now
-from study_app.web.console.frame import COOKIE
+from study_app.web.console.auth import COOKIE
 from study_app.web.console.job_folders import NewJobFolder
 from study_app.web.serving import NAME
 from tests.postgres_server import PostgresServer

@@ -223,7 +223,7 @@ def bonus(
         if each is not None:
             _note_nameless(len(whole), len(amounts))
             amounts = _without_unlisted(amounts, unlisted)
-        lines = _bonus_lines(ids, amounts)
+        lines = bonus_lines(ids, amounts)
         if output is None:
             click.echo(lines, nl=False)
         else:
@@ -237,7 +237,7 @@ def bonus(
     )
 
 
-def _bonus_lines(ids: "Mapping[str, str]", amounts: "Mapping[str, Decimal]") -> str:
+def bonus_lines(ids: "Mapping[str, str]", amounts: "Mapping[str, Decimal]") -> str:
     """Return a line ``participant_id,amount`` for each worker, of ids and amounts by pseudonym.
 
     Ids stand as the platform gave them, in quotes where they hold a comma: on the generic platform anybody can choose one.

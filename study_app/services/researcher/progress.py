@@ -108,7 +108,7 @@ def check_rates(workers: Collection[CareChecks], checks: Collection[str] = CHECK
 class QueryProgress:
     """Slots of one query, event or profile: answered, held by somebody now, and still to give (None without a limit).
 
-    Where pairs or intents are leased one by one, they are counted together. ``is_closed``: nobody takes it any more.
+    Where pairs or intents are leased one by one, they are counted together.
     """
 
     topic: str
@@ -116,7 +116,6 @@ class QueryProgress:
     done: int
     live: int
     room: int | None
-    is_closed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,12 +155,10 @@ class StreamProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskProgress:
-    """One task; two of the last three are None for a task without pairs, the last for one without streams.
+    """Progress of a task; two of the last three are None for a task without pairs, the last for one without streams.
 
     Attributes
     ----------
-    topic : str
-        What its topics are called.
     judgments_per_pair : CountRange or None
         Over all pairs, validation repeats not counted.
     side_difference : CountRange or None
@@ -170,8 +167,6 @@ class TaskProgress:
 
     name: str
     kind: str
-    topic: str
-    language: str
     queries: tuple[QueryProgress, ...]
     judgments_per_pair: CountRange | None
     side_difference: CountRange | None
@@ -180,12 +175,10 @@ class TaskProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyProgress:
-    """One study.
+    """Progress of a study.
 
     Attributes
     ----------
-    language : str
-        Of its title and its first task.
     arrived, consented, completed, withdrawn : int
         Workers; the first three include those who withdrew later. Completed: every required answer is stored, the last button
         pressed or not.
@@ -202,8 +195,6 @@ class StudyProgress:
     """
 
     study: str
-    title: str
-    language: str
     arrived: int
     consented: int
     completed: int
@@ -223,7 +214,7 @@ def study_progress(
     now: datetime,
     complete: Collection[int],
 ) -> StudyProgress:
-    """Count everything worth knowing while a study runs.
+    """Return the progress of a study.
 
     Parameters
     ----------
@@ -242,8 +233,6 @@ def study_progress(
     workers = care_checks(session, study, select(Worker.id).where(takes_part(study.id))).values()
     return StudyProgress(
         study=study.name,
-        title=study.entry.title,
-        language=study.language,
         arrived=arrived,
         consented=consented,
         completed=len(complete),
@@ -264,8 +253,6 @@ def _task_progress(session: Session, task: TaskPlan, *, now: datetime) -> TaskPr
     return TaskProgress(
         name=str(task.entry.name),
         kind=task.entry.kind,
-        topic=task.kind.topic,
-        language=task.entry.language,
         queries=query_progress(session, task, now=now),
         judgments_per_pair=_count_range(_judgments_per_pair(session, task)) if has_pairs else None,
         side_difference=_count_range(_side_differences(session, task, now=now)) if has_pairs else None,
@@ -274,7 +261,7 @@ def _task_progress(session: Session, task: TaskPlan, *, now: datetime) -> TaskPr
 
 
 def query_progress(session: Session, task: TaskPlan, *, now: datetime) -> tuple[QueryProgress, ...]:
-    """Return how far each topic of a task is, in their order."""
+    """Return the progress of each topic of a task, in their order."""
     is_done = and_(Slot.done_at.is_not(None), Slot.done_at <= now)
     counted = (
         select(Slot.topic_id, is_done, func.count())
@@ -292,16 +279,12 @@ def query_progress(session: Session, task: TaskPlan, *, now: datetime) -> tuple[
     for topic in task.topics:
         done, live = numbers.get((topic.id, True), 0), numbers.get((topic.id, False), 0)
         room = _room(topic, task, units, done + live)
-        queries.append(
-            QueryProgress(
-                topic=topic.name, text=topic.text, done=done, live=live, room=room, is_closed=topic.is_closed
-            )
-        )
+        queries.append(QueryProgress(topic=topic.name, text=topic.text, done=done, live=live, room=room))
     return tuple(queries)
 
 
 def _room(topic: TopicPlan, task: TaskPlan, units: Mapping[int, int], taken: int) -> int | None:
-    """Return how many slots a topic still has: those of its units where they are leased one by one; none when it is closed."""
+    """Return the free slots of a topic: those of its units where they are leased one by one; 0 when it is closed."""
     if topic.is_closed:
         return 0
     if task.limit is None:
@@ -312,26 +295,26 @@ def _room(topic: TopicPlan, task: TaskPlan, units: Mapping[int, int], taken: int
 
 
 def stream_progress(session: Session, task: TaskPlan, *, now: datetime) -> StreamProgress:
-    """Count how a task with streams goes."""
-    mine = (
+    """Return the progress of the streams of a task."""
+    follows = (
         select(Follow.id)
         .join(Follow.slot)
         .join(Slot.assignment)
         .join(Assignment.worker)
         .where(Assignment.task_id == task.id, Worker.withdrawn_at.is_(None))
     )
-    of_task = UsefulQuestion.follow_id.in_(mine)
+    of_task = UsefulQuestion.follow_id.in_(follows)
     came = exists().where(StreamView.follow_id == Follow.id, WAS_USED)
     answered = select(UsefulAnswer.question_id).join(UsefulAnswer.question).where(of_task).distinct()
     return StreamProgress(
-        following=_count(session, mine.where(Follow.ends_at > now, Worker.stopped_at.is_(None))),
-        never_came=_count(session, mine.where(~came)),
+        following=_count(session, follows.where(Follow.ends_at > now, Worker.stopped_at.is_(None))),
+        never_came=_count(session, follows.where(~came)),
         per_stream=_count_range(
             [n for tallies in follower_tallies(session, task).values() for n in tallies.values()]
         ),
         asked=_count(session, select(UsefulQuestion.id).where(of_task)),
         answered=_count(session, answered),
-        reminders=_count(session, select(Prompt.id).where(Prompt.follow_id.in_(mine))),
+        reminders=_count(session, select(Prompt.id).where(Prompt.follow_id.in_(follows))),
     )
 
 

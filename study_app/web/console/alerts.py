@@ -71,7 +71,7 @@ def _disk(free_bytes: int | None) -> Iterator[Alert]:
 
 def _logs(session: Session, study: StudyPlan, *, now: datetime) -> Iterator[Alert]:
     """Yield alerts about pages that send no log: of workers who are here now, and of those who have answered."""
-    here = select(Worker.id).where(
+    present = select(Worker.id).where(
         Worker.study_id == study.id,
         Worker.last_seen_at > now - RECENT,
         Worker.consented_at < now - RECENT / 3,
@@ -85,9 +85,9 @@ def _logs(session: Session, study: StudyPlan, *, now: datetime) -> Iterator[Aler
         .scalar_subquery()
     )
     heard = select(PageLoad.id).where(
-        PageLoad.worker_id.in_(here), PageLoad.served_at > now - 4 * RECENT, newest > now - RECENT
+        PageLoad.worker_id.in_(present), PageLoad.served_at > now - 4 * RECENT, newest > now - RECENT
     )
-    people = session.scalar(select(func.count()).select_from(here.subquery())) or 0
+    people = session.scalar(select(func.count()).select_from(present.subquery())) or 0
     if people >= MIN_CONCERNED and session.scalar(heard.limit(1)) is None:
         minutes = RECENT // timedelta(minutes=1)
         yield Alert(

@@ -8,10 +8,10 @@ from study_app.web.console.auth import (
     ConsoleRequest,
     RefusedAction,
     manager_required,
-    page,
     row_number,
     viewer_required,
 )
+from study_app.web.console.layout import page
 
 blueprint = Blueprint("audit", __name__)
 ENTRIES = 50

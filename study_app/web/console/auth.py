@@ -1,4 +1,4 @@
-"""Authorisation in the researcher's console: who may look, who may act, and what every page of it shows.
+"""Authorisation in the researcher's console: who may look, and who may act.
 
 A page is a view under `viewer_required`; what changes something is a view under `manager_required`::
 
@@ -49,16 +49,6 @@ COOKIE = "prefcal_console"
 MAX_REASON_CHARS = 200
 MAX_ROWS = 2**31 - 1
 ViewParams = ParamSpec("ViewParams")
-NAVIGATION = (
-    ("", "overview.overview", "Overview"),
-    ("people", "people.people", "People"),
-    ("material", "material.material", "Material"),
-    ("data", "data.data", "Data"),
-    ("payments", "payments.payments", "Payments"),
-    ("limits", "limits.limits", "Limits"),
-    ("audit", "audit.audit", "Audit"),
-)
-"""Path below /r/STUDY/, endpoint, and the words of the link."""
 
 
 class RefusedAction(Exception):  # noqa: N818 - it is an answer, not a fault of the program
@@ -288,25 +278,6 @@ def hide_options() -> None:
     """Answer OPTIONS on an address of the console as an unknown address: Flask would say which methods it has."""
     if request.method == "OPTIONS" and request.path.startswith("/r/"):
         raise NotFound
-
-
-def page(template: str, console_request: ConsoleRequest, *, status: int = 200, **values: object) -> Response:
-    """Render a page of the console; ``values`` are what its template names, besides ``console_request``, ``links`` and ``done``."""
-    links = [
-        (console_request.address(path), name, request.endpoint == view) for path, view, name in NAVIGATION
-    ]
-    html = render_template(
-        template, console_request=console_request, links=links, done=_done(console_request), **values
-    )
-    return make_response(html, status)
-
-
-def _done(console_request: ConsoleRequest) -> AuditEntry | None:
-    """Return the line of the audit that led to this page, if it is one of this key and study."""
-    number = row_number(request.args.get("done", ""))
-    entry = None if number is None else console_request.session.get(AuditEntry, number)
-    own = console_request.study.id, console_request.key.id
-    return entry if entry is not None and (entry.study_id, entry.key_id) == own else None
 
 
 def row_number(text: str) -> int | None:

@@ -13,7 +13,7 @@ from study_app.services.researcher import jobs
 from study_app.services.researcher.results_views import add_results_view, results_views
 from study_app.store.console_models import Job
 from study_app.store.database import transaction
-from study_app.web.console.auth import ConsoleRequest, RefusedAction, manager_required, page, viewer_required
+from study_app.web.console.auth import ConsoleRequest, RefusedAction, manager_required, viewer_required
 from study_app.web.console.job_folders import (
     NewJobFolder,
     is_at_work,
@@ -22,6 +22,7 @@ from study_app.web.console.job_folders import (
     remove_job_folders,
     results_folder,
 )
+from study_app.web.console.layout import page
 from study_app.web.serving import server
 
 blueprint = Blueprint("data", __name__)

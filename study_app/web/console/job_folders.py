@@ -1,4 +1,4 @@
-"""The folders of the console's jobs, each with a lock by which its process is known to be there.
+"""Folders of the console's jobs, each with a lock by which its process is known to be there.
 
 The database has the name of a folder only. Where it lies is the business of the server that asks: a copy of the database, such as a
 rehearsal of a restore beside the running study, has results of its own, and no row of it leads to any other folder.
@@ -43,7 +43,7 @@ def job_folder(database: URL, name: str | None) -> Path | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewJobFolder:
-    """The folder of a job that is about to begin, which only its owner may enter; ``lock`` is its open, locked descriptor."""
+    """Folder of a job that is about to begin, which only its owner may enter; ``lock`` is its open, locked descriptor."""
 
     path: Path
     lock: int
@@ -101,20 +101,20 @@ def new_job_folder(database: URL) -> NewJobFolder:
 
 
 def is_at_work(database: URL, name: str | None) -> bool:
-    """Return whether the process of a job is there."""
+    """Return True if the process of a job is there."""
     folder = job_folder(database, name)
     if folder is None:
         return False
     try:
-        held = os.open(folder, os.O_RDONLY)
+        lock = os.open(folder, os.O_RDONLY)
     except OSError:
         return False
     try:
-        fcntl.flock(held, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:
         return True
     finally:
-        os.close(held)
+        os.close(lock)
     return False
 
 

@@ -22,7 +22,8 @@ from study_app.store.models import Assignment, LoadedStudy, Slot, Task, Topic, W
 from study_app.store.plan import Plans, StudyPlan, TaskPlan, TopicPlan
 from study_app.store.task_models import Follow
 from study_app.tasks.workload import workers_to_fill
-from study_app.web.console.auth import ConsoleRequest, manager_required, page, row_number, viewer_required
+from study_app.web.console.auth import ConsoleRequest, manager_required, row_number, viewer_required
+from study_app.web.console.layout import page
 from study_app.web.serving import server
 
 MAX_LIMIT = 1_000_000

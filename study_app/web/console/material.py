@@ -17,7 +17,8 @@ from study_app.services.researcher.care import is_newest
 from study_app.services.researcher.results_views import add_results_view, results_views
 from study_app.store.models import Assignment, Judgment, Pair, Showing, Slot, Topic, Worker
 from study_app.store.plan import StudyPlan, TaskPlan, TopicPlan
-from study_app.web.console.auth import ConsoleRequest, manager_required, page, row_number, viewer_required
+from study_app.web.console.auth import ConsoleRequest, manager_required, row_number, viewer_required
+from study_app.web.console.layout import page
 
 blueprint = Blueprint("material", __name__)
 MAX_CELLS = 20_000

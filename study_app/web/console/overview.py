@@ -19,7 +19,8 @@ from study_app.store.database import room_left
 from study_app.store.models import LoadedStudy
 from study_app.store.plan import Plans, StudyPlan
 from study_app.web.console.alerts import Alert, find_alerts
-from study_app.web.console.auth import ConsoleRequest, RefusedAction, manager_required, page, viewer_required
+from study_app.web.console.auth import ConsoleRequest, RefusedAction, manager_required, viewer_required
+from study_app.web.console.layout import page
 from study_app.web.console.summary import StudySummary, summarise
 from study_app.web.serving import server
 

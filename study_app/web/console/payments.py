@@ -1,7 +1,5 @@
 """Payments: the platform's list, and lists of whom to approve, to pay and to ask. Platform ids leave by these lists alone."""
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +10,7 @@ from sqlalchemy import ColumnElement, Select, case, func, select, update
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import NotFound
 
-from metrics.errors import InputError, counted, listed, plain_cell, shown_faults
+from metrics.errors import InputError, counted, listed, shown_faults
 from study_app.services.researcher.reconcile import (
     SUBMISSION_STATES,
     SubmissionState,
@@ -24,7 +22,8 @@ from study_app.store.plan import Plans, StudyPlan
 from study_app.store.task_models import PlatformRecord
 from study_app.study.platform_list import PlatformList, parse_platform_list
 from study_app.study.platforms import platform_of
-from study_app.web.console.auth import ConsoleRequest, RefusedAction, manager_required, page, viewer_required
+from study_app.web.console.auth import ConsoleRequest, RefusedAction, manager_required, viewer_required
+from study_app.web.console.layout import csv_response, page
 from study_app.web.serving import server
 
 blueprint = Blueprint("payments", __name__)
@@ -142,13 +141,8 @@ def payments_csv(console_request: ConsoleRequest, name: str) -> Response:
         raise NotFound
     session, study, now = console_request.session, console_request.study, console_request.now
     rows = payment_rows(session, server().plans, study, name, now=now)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows([plain_cell(cell) for cell in row] for row in rows)
     console_request.note(f"{name}: {counted(len(rows), 'line')}")
-    headers = {"Content-Disposition": f'attachment; filename="{study.name}-{name}.csv"'}
-    return Response(text.getvalue(), mimetype="text/csv", headers=headers)
+    return csv_response(f"{study.name}-{name}", COLUMNS, rows)
 
 
 @blueprint.post("/r/<study>/payments/paid")

@@ -5,8 +5,6 @@ the rest of those who stand on the page. Nobody's id on the platform is in it, n
 which order, and which part of it stands in the address.
 """
 
-import csv
-import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -18,14 +16,15 @@ from flask import Blueprint, Response, request
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from metrics.errors import counted, plain_cell
+from metrics.errors import counted
 from study_app.protocol.steps import Step
 from study_app.services.researcher.care import CareChecks, Workers
 from study_app.services.researcher.completion import unpressed_workers
 from study_app.store.models import Worker
 from study_app.store.plan import Plans, StudyPlan
-from study_app.web.console.auth import ConsoleRequest, download, message_page, page, viewer_required
+from study_app.web.console.auth import ConsoleRequest, download, message_page, viewer_required
 from study_app.web.console.facts import FACTS, Consistency, LastTask, Window, WorkerLogGaps
+from study_app.web.console.layout import csv_response, page
 from study_app.web.console.summary import format_minutes
 from study_app.web.console.timeline import EVENT_GROUPS, SHOW_SYSTEMS, timeline_events
 from study_app.web.serving import server
@@ -227,14 +226,9 @@ def people(console_request: ConsoleRequest) -> Response:
 def people_csv(console_request: ConsoleRequest) -> Response:
     """Return the whole table, as it is filtered and sorted, as CSV."""
     session, study, now = console_request.session, console_request.study, console_request.now
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(CSV)
     rows = people_part(session, server().plans, study, _people_query(), now=now, size=None).rows
-    writer.writerows([plain_cell(str(cell(row))) for cell in CSV.values()] for row in rows)
     console_request.note(counted(len(rows), "line"))
-    headers = {"Content-Disposition": f'attachment; filename="{study.name}-people.csv"'}
-    return Response(text.getvalue(), mimetype="text/csv", headers=headers)
+    return csv_response(f"{study.name}-people", CSV, ([cell(row) for cell in CSV.values()] for row in rows))
 
 
 CSV: Mapping[str, Callable[[PersonRow], Any]] = {
@@ -322,10 +316,10 @@ def people_of(
     session: Session, plans: Plans, study_id: int, *, now: datetime, pseudonym: str | None = None
 ) -> list[PersonRow]:
     """Return everybody who ever came, in order of arrival; with ``pseudonym`` only the worker who has it."""
-    wanted = select(*_OWN).where(Worker.study_id == study_id).order_by(Worker.number)
+    workers = select(*_OWN).where(Worker.study_id == study_id).order_by(Worker.number)
     if pseudonym is not None:
-        wanted = wanted.where(Worker.pseudonym == pseudonym)
-    rows = session.execute(wanted).all()
+        workers = workers.where(Worker.pseudonym == pseudonym)
+    rows = session.execute(workers).all()
     undecided = [row for row in rows if row.consented_at is not None and row.withdrawn_at is None]
     unpressed = unpressed_workers(session, plans, undecided, now=now)
     return [_person(row, row.completed_at or unpressed.get(row.id), now) for row in rows]

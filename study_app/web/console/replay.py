@@ -34,8 +34,9 @@ from study_app.store.models import EPOCH, MILLISECOND, PageLoad, StoredEvent, Wo
 from study_app.store.plan import Plans, StreamViewRow, columns
 from study_app.store.submissions import takes_part
 from study_app.store.task_models import StreamView
-from study_app.web.console.auth import ConsoleRequest, message_page, page, viewer_required
+from study_app.web.console.auth import ConsoleRequest, message_page, viewer_required
 from study_app.web.console.facts import Window
+from study_app.web.console.layout import page
 from study_app.web.console.people import step_words
 from study_app.web.console.timeline import SHOW_SYSTEMS
 from study_app.web.pages.pages import StreamPage
