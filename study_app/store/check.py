@@ -1,4 +1,4 @@
-"""Is a database whole? Its file, its references, its schema, and the rules between rows. Changes nothing.
+"""Check of a database: its file, references, schema, and consistency rules.
 
 The rules are in `study_app.store.rules`.
 """
@@ -67,7 +67,7 @@ def check_database(database: Database) -> list[Fault]:
 
 
 def broken_audit(connection: Connection) -> list[Fault]:
-    """Return a fault for each place where the audit of a study is no unbroken chain of lines.
+    """Return a fault for each break in the chain of a study's audit.
 
     That its last lines were cut off cannot be seen: nothing follows that would hold their hash.
     """
@@ -98,7 +98,7 @@ def broken_audit(connection: Connection) -> list[Fault]:
 
 
 def _lost_references(connection: Connection) -> list[Fault]:
-    """Look for rows that refer to rows which are not there; constraints forbid them, switched-off ones do not."""
+    """Find references to missing rows, which only switched-off constraints allow."""
     faults = []
     for table in METADATA.sorted_tables:
         for constraint in table.foreign_key_constraints:

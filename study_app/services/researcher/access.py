@@ -1,4 +1,4 @@
-"""Keys to a study's console, each with a role, and the browsers that signed in with them.
+"""Keys to a study's console, and the browsers that signed in with them.
 
 A key is shown once, when it is made; stored is its SHA-256, which tells nothing of 26 random letters. The key that loading a study
 prints (`studies.RESEARCHER_KEY`) opens every study of the installation, with the role manage.
@@ -71,12 +71,12 @@ def make_key(
 
 
 def plain_name(name: str) -> str:
-    """Return a name as somebody reads it: in small letters of one form, and with single spaces."""
+    """Return a name in small letters of one form, with single spaces."""
     return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
 def study_keys(session: Session, study_id: int | None = None) -> Sequence[ResearcherKey]:
-    """Return the keys of a study or of all studies, also revoked ones, in the order in which they were made."""
+    """Return the keys of a study or of all studies, also revoked ones."""
     keys = select(ResearcherKey).order_by(ResearcherKey.id)
     return session.scalars(keys if study_id is None else keys.where(ResearcherKey.study_id == study_id)).all()
 
@@ -187,7 +187,7 @@ def sign_out(session: Session, study_id: int, token: str, holder: KeyHolder, *, 
 
 
 def find_sign_in(session: Session, study_id: int, token: str, *, now: datetime) -> SignIn | None:
-    """Return the sign-in of a token, None when there never was one, or to another study."""
+    """Return the sign-in of a token to a study, None when there never was one."""
     found = session.execute(
         _SIGN_INS.where(ConsoleSession.sha256 == sha256_of(token), ConsoleSession.study_id == study_id)
     ).one_or_none()
@@ -195,7 +195,7 @@ def find_sign_in(session: Session, study_id: int, token: str, *, now: datetime) 
 
 
 def watcher_sign_in(session: Session, study_id: int, watcher: ConsoleWatcher, *, now: datetime) -> SignIn:
-    """Return the sign-in of somebody who signed in while nothing could be written: it may look, and lasts an hour."""
+    """Return a sign-in that began while nothing could be written: it may look."""
     key = None if watcher.key is None else session.get(ResearcherKey, watcher.key)
     is_good = watcher.key is None or (key is not None and key.study_id == study_id and key.revoked_at is None)
     ends_at = watcher.began_at + WATCHING_TIME
@@ -218,7 +218,7 @@ def open_sign_ins(session: Session, study_id: int, *, now: datetime) -> list[Sig
 
 
 def end_sign_in(session: Session, study_id: int, number: int, *, now: datetime) -> SignIn | None:
-    """End one open sign-in to a study; return it, None where there is none of that number."""
+    """End one open sign-in to a study; return it, None if there is none."""
     ended = next((known for known in open_sign_ins(session, study_id, now=now) if known.id == number), None)
     if ended is not None:
         session.execute(update(ConsoleSession).where(ConsoleSession.id == number).values(ended_at=now))
@@ -226,5 +226,5 @@ def end_sign_in(session: Session, study_id: int, number: int, *, now: datetime) 
 
 
 def form_token(token: str) -> str:
-    """Return the CSRF token of a session's forms, which nobody can compute without the session's token."""
+    """Return the CSRF token of a session's forms."""
     return hmac.new(token.encode(), b"form", hashlib.sha256).hexdigest()

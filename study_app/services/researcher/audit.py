@@ -1,4 +1,4 @@
-"""The audit of a study: a chain of lines, each of which says when, whose key, and what was done."""
+"""Audit of a study: a chain of lines that say when, whose key, and what."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class KeyHolder:
 def add_audit_entry(
     session: Session, study_id: int, holder: KeyHolder | None, what: str, detail: str, *, now: datetime
 ) -> AuditEntry:
-    """Add the next line to a study's audit; without a holder it was done on the command line.
+    """Add the next line to a study's audit; no holder means the command line.
 
     The study's row is locked first, so that two who act at the same time write one line after the other.
     """
@@ -66,7 +66,7 @@ def describe(session: Session, entry: AuditEntry, detail: str) -> None:
 
 
 def add_wrong_key(session: Session, study_id: int, *, now: datetime) -> None:
-    """Add a wrong key to the audit; the last of `MAX_WRONG_KEYS` within an hour says that more may follow."""
+    """Add a wrong key to the audit, at most `MAX_WRONG_KEYS` within an hour."""
     recent = select(func.count()).where(
         AuditEntry.study_id == study_id,
         AuditEntry.what == WRONG_KEY,
@@ -83,7 +83,7 @@ def add_wrong_key(session: Session, study_id: int, *, now: datetime) -> None:
 def audit_entries(
     session: Session, study_id: int, *, limit: int, before: int | None = None
 ) -> Sequence[AuditEntry]:
-    """Return lines of the audit, the newest first; with ``before`` those older than that line."""
+    """Return lines of the audit, the newest first, or those before a line."""
     entries = select(AuditEntry).where(AuditEntry.study_id == study_id)
     if before is not None:
         entries = entries.where(AuditEntry.number < before)

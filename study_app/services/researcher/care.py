@@ -1,4 +1,4 @@
-"""Quality checks of workers, counted by the database and judged by the rules of the exported table workers."""
+"""Quality checks of workers, by the rules of the exported table workers."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
@@ -76,7 +76,7 @@ def care_checks(session: Session, study: StudyPlan, workers: Workers) -> dict[in
 
 
 def is_newest(judgment: type[Judgment]) -> Any:
-    """Return the condition that no later revision is stored; few are, so that databases look among these first."""
+    """Return the condition that no later revision of a judgment is stored."""
     later = aliased(Judgment)
     newer = (later.showing_id == judgment.showing_id) & (later.revision == judgment.revision + 1)
     return ~select(later.id).where(newer, later.revision > 1).exists()
@@ -120,7 +120,7 @@ def _answers(session: Session, workers: Workers) -> dict[int, _Answers]:
 def repeat_answers(
     session: Session, study: StudyPlan, workers: Workers
 ) -> dict[int, list[tuple[bool, float]]]:
-    """Return of each repeat of each worker whether it was consistent, and the share that its task wants."""
+    """Return (is consistent, share that its task wants) of each worker's repeats."""
     first, answer = aliased(Showing), aliased(Judgment)
     is_consistent = _preferred(Judgment, Showing) == _preferred(answer, first)
     compared = (
@@ -143,7 +143,7 @@ def repeat_answers(
 
 
 def _preferred(judgment: type[Judgment], showing: type[Showing]) -> Any:
-    """Return the preferred system, 0 for neither: `study_app.protocol.domain.preferred` in SQL."""
+    """Return the preferred system, 0 for neither: `domain.preferred` in SQL."""
     return case(
         (judgment.choice == "left", showing.left_system_id),
         (judgment.choice == "right", showing.right_system_id),
@@ -152,7 +152,7 @@ def _preferred(judgment: type[Judgment], showing: type[Showing]) -> Any:
 
 
 def _searches(session: Session, study: StudyPlan, workers: Workers) -> dict[int, list[tuple[float, float]]]:
-    """Return the seconds of each search that was left, and the least that its task wants, by worker."""
+    """Return (seconds, least that its task wants) of each worker's searches."""
     shown_ms, left_ms = (
         type_coerce(moment, BigInteger) for moment in (Slot.search_shown_at, Slot.search_left_at)
     )

@@ -1,4 +1,4 @@
-"""Jobs of the console in the database: long work on a study, its step, and how it ended."""
+"""Jobs of the console in the database, with their steps and ends."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -31,7 +31,7 @@ MAX_FOLDERS = 3
 
 
 def wait_for_turn(session: Session) -> None:
-    """Wait until nobody else begins a job: of two who begin at once, the second sees the first one's.
+    """Wait until nobody else begins a job.
 
     The rows of all studies are locked, always in the same order, and before anything else of the transaction: a row that refers to a
     study, as the audit's do, keeps that study from being locked by somebody else, so that two would wait for each other. Workers who
@@ -43,7 +43,7 @@ def wait_for_turn(session: Session) -> None:
 def begin(
     session: Session, study_id: int, kind: str, *, key: int | None, folder: str, now: datetime
 ) -> Job | None:
-    """Store a job that waits for its process; None while another one of any study is open, since each takes a whole core.
+    """Store a job that waits for its process; None while another one is open.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def step(session: Session, job: int, name: str) -> None:
 
 
 def end(session: Session, job: int, *, state: str, message: str | None, now: datetime) -> None:
-    """Store how a job ended: done, failed or interrupted; one that has ended already stays as it is."""
+    """Store how a job ended, unless it has ended already."""
     ending = update(Job).where(Job.id == job, Job.state.in_(OPEN))
     session.execute(ending.values(state=state, message=message, ended_at=now))
 
@@ -97,7 +97,7 @@ def newest_done(session: Session, study_id: int, kinds: Collection[str] = (TABLE
 
 
 def forget_old(session: Session, study_id: int) -> list[str]:
-    """Unset the folders of jobs that failed and of all but the newest `MAX_FOLDERS` that are done; return the folders."""
+    """Unset and return the folders of failed jobs and of old ones."""
     ended = select(Job).where(Job.study_id == study_id, Job.folder.is_not(None), Job.state.not_in(OPEN))
     jobs = session.scalars(ended.order_by(Job.id.desc())).all()
     newest = [job for job in jobs if job.state == "done"][:MAX_FOLDERS]

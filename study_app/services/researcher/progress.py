@@ -1,4 +1,4 @@
-"""Progress of a study for its researcher, with how many workers fail each quality check. Read only; nobody's id is in it.
+"""Progress of a study, and how many workers fail each quality check.
 
 Checks mark workers and delete nothing.
 """
@@ -86,7 +86,7 @@ class CheckRate:
 
 
 def possible_checks(study: StudyPlan) -> list[str]:
-    """Return the keys of `CHECKS` that a study can judge: search times and repeats only where it has any."""
+    """Return the keys of `CHECKS` that a study can judge."""
     has_repeats = any(
         isinstance(task.entry, JudgingTask) and task.entry.validation_pairs for task in study.tasks
     )
@@ -106,7 +106,7 @@ def check_rates(workers: Collection[CareChecks], checks: Collection[str] = CHECK
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryProgress:
-    """Slots of one query, event or profile: answered, held by somebody now, and still to give (None without a limit).
+    """Slots of a topic: done, held now (live), and free (None without a limit).
 
     Where pairs or intents are leased one by one, they are counted together.
     """
@@ -155,7 +155,7 @@ class StreamProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskProgress:
-    """Progress of a task; two of the last three are None for a task without pairs, the last for one without streams.
+    """Progress of a task; values of pairs or streams are None without these.
 
     Attributes
     ----------
@@ -284,7 +284,7 @@ def query_progress(session: Session, task: TaskPlan, *, now: datetime) -> tuple[
 
 
 def _room(topic: TopicPlan, task: TaskPlan, units: Mapping[int, int], taken: int) -> int | None:
-    """Return the free slots of a topic: those of its units where they are leased one by one; 0 when it is closed."""
+    """Return the free slots of a topic, over its units if it has any."""
     if topic.is_closed:
         return 0
     if task.limit is None:

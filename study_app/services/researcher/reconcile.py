@@ -1,4 +1,4 @@
-"""Reconciliation of a platform's list of submissions with the stored data: who is to be paid, and who handed in what.
+"""Reconciliation of a platform's list of submissions with the stored data.
 
 A missing code is never a ground for rejecting anybody: whoever has complete data is to be paid.
 """
@@ -137,7 +137,7 @@ def reconcile(
 def never_listed(
     session: Session, plans: Plans, study: StudyPlan, *, now: datetime
 ) -> list[ReconciledSubmission]:
-    """Return the workers with complete data who stand in no list of the platform, in order of arrival."""
+    """Return the workers with complete data who stand in no list, by arrival."""
     records = (
         select(PlatformRecord)
         .join(PlatformIdentity, PlatformIdentity.id == PlatformRecord.identity_id)
@@ -221,7 +221,7 @@ def _pay_once(
     everybody: Sequence[_KnownWorker],
     records: dict[tuple[int, str], PlatformRecord],
 ) -> None:
-    """Choose one of several submissions to pay for one piece of work, such as one that was returned and a later one.
+    """Choose one of several submissions to pay for one piece of work.
 
     Those of lists that were read before count too. In a diary each visit is a piece of work of its own. What was paid stays so.
     """
@@ -262,7 +262,7 @@ def _finding(
 
 
 def _unlisted(study: StudyPlan, worker: _KnownWorker, taken: Collection[str]) -> ReconciledSubmission:
-    """Return the state of a worker whom a platform's list does not have; ``taken`` are the submissions that it has."""
+    """Return a worker who is in no list; ``taken`` are the listed submissions."""
     name = platform_of(study.entry).submission_parameter
     came_under = {entry.parameters.get(name or "") for entry in worker.entries}
     return ReconciledSubmission(
@@ -275,7 +275,7 @@ def _unlisted(study: StudyPlan, worker: _KnownWorker, taken: Collection[str]) ->
 
 
 def _due(session: Session, study: StudyPlan, worker: _KnownWorker, submission: Submission) -> set[str]:
-    """Return the codes that stand for complete data of a submission: empty while the data are not complete.
+    """Return the codes that stand for complete data of a submission, if complete.
 
     Of a diary that is the code of the visit that was paid for, when there was one; and at its end the code of the whole.
     """
@@ -287,19 +287,19 @@ def _due(session: Session, study: StudyPlan, worker: _KnownWorker, submission: S
 
 
 def _is_of_visit(session: Session, study: StudyPlan, worker: _KnownWorker, submission: str) -> bool:
-    """Return True if a submission of a diary with codes for visits stands for a visit, which is paid by itself."""
+    """Return True if a submission stands for a visit that is paid by itself."""
     return study.entry.visit_code is not None and any(
         _was_visited(session, worker, entry) for entry in _entries(worker, submission)
     )
 
 
 def _entries(worker: _KnownWorker, submission: str) -> list[PlatformEntry]:
-    """Return the arrivals of a submission, by its id in what the platform said; all where the list has no ids."""
+    """Return the arrivals of a submission by its id, all if the list has no ids."""
     return [entry for entry in worker.entries if not submission or submission in entry.parameters.values()]
 
 
 def _was_visited(session: Session, worker: _KnownWorker, entry: PlatformEntry) -> bool:
-    """Return True if there was a visit between an arrival and the next one of another submission."""
+    """Return True if a visit came before the next arrival of another submission."""
     later = (
         other.arrived_at
         for other in worker.entries
@@ -317,7 +317,7 @@ def _ended(worker: _KnownWorker) -> str:
 
 
 def identities(session: Session, study: int) -> dict[str, str]:
-    """Return the id at the platform of each pseudonym, in order of arrival; without those whose id was deleted."""
+    """Return the platform id of each pseudonym that has one, by arrival."""
     query = (
         select(Worker.pseudonym, PlatformIdentity.platform_worker)
         .join(PlatformIdentity, PlatformIdentity.worker_id == Worker.id)
@@ -338,7 +338,7 @@ def without_identity(session: Session, study: int) -> set[str]:
 
 
 def in_a_list(session: Session, study: int) -> set[str]:
-    """Return the pseudonyms of the workers whose id some list of the platform had that was read."""
+    """Return the pseudonyms of the workers whose id was in some list."""
     query = (
         select(Worker.pseudonym)
         .join(PlatformIdentity, PlatformIdentity.worker_id == Worker.id)
@@ -349,7 +349,7 @@ def in_a_list(session: Session, study: int) -> set[str]:
 
 
 def completed(session: Session, plans: Plans, study: StudyPlan, *, now: datetime) -> list[str]:
-    """Return the pseudonyms of those with complete data who have not withdrawn, in order of arrival."""
+    """Return the pseudonyms of workers with complete data, by arrival."""
     complete = complete_workers(session, plans, study, now=now)
     query = select(Worker.id, Worker.pseudonym).where(
         Worker.study_id == study.id, Worker.withdrawn_at.is_(None)
@@ -363,7 +363,7 @@ ENDS = ("screened_out", "failed_checks", "partial")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaymentCounts:
-    """Numbers of workers with complete data, codes and payments; none of them follows from another.
+    """Numbers of workers with complete data, codes and payments.
 
     Attributes
     ----------
@@ -391,7 +391,7 @@ class PaymentCounts:
 
 
 def count_payments(session: Session, study: int, platform: Platform, *, complete: int) -> PaymentCounts:
-    """Count the workers of a study by codes and payments; ``complete`` of them have complete data."""
+    """Count the workers of a study by codes and payments."""
     ends = [func.count().filter(Worker.stopped_as == end) for end in ENDS]
     early = session.execute(select(*ends).where(Worker.study_id == study)).one()
     is_whole, is_visit = CodeShown.kind == "complete", CodeShown.kind == "visit"

@@ -1,4 +1,4 @@
-"""Alerts about a running study, each with a hint: disk, logs, quality checks, full tasks, backups."""
+"""Alerts about a running study, each with a hint to mend it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -70,7 +70,7 @@ def _disk(free_bytes: int | None) -> Iterator[Alert]:
 
 
 def _logs(session: Session, study: StudyPlan, *, now: datetime) -> Iterator[Alert]:
-    """Yield alerts about pages that send no log: of workers who are here now, and of those who have answered."""
+    """Yield alerts about workers, here now or before, whose pages send no log."""
     present = select(Worker.id).where(
         Worker.study_id == study.id,
         Worker.last_seen_at > now - RECENT,
@@ -135,7 +135,7 @@ def _checks(session: Session, study: StudyPlan, checks: Sequence[CheckRate]) -> 
 
 
 def _full(study: StudyPlan, tasks: Sequence[TaskProgress]) -> Iterator[Alert]:
-    """Yield an alert about full tasks while others still let people in, who do less for the same pay."""
+    """Yield an alert about full tasks while others still let people in."""
     names = [
         (f"task {task.number} ({task.entry.name})", all(query.room == 0 for query in progress.queries))
         for task, progress in zip(study.tasks, tasks, strict=True)

@@ -143,7 +143,7 @@ def viewer_required(view: ConsoleView[ViewParams]) -> View:
 def manager_required(
     action: str, *, first: Callable[[Session], None] | None = None
 ) -> Callable[[ConsoleView[ViewParams]], View]:
-    """Require a key to manage; ``action`` becomes a line of the audit in the same transaction.
+    """Require a key to manage, and add ``action`` to the audit.
 
     A POST has to carry the token of the session's forms. A view that raises `RefusedAction` or `InputError` has done nothing: the line
     says that it was refused, and a plain page says why. ``first`` takes the locks of a view that needs more than the rows it changes.
@@ -152,7 +152,7 @@ def manager_required(
 
 
 def download(action: str) -> Callable[[ConsoleView[ViewParams]], View]:
-    """Require a sign-in for a file to take away; ``action`` becomes a line of the audit, as under `manager_required`."""
+    """Require a sign-in for a file to take away, and add ``action`` to the audit."""
     return _audited(action, role=WATCH)
 
 
@@ -197,7 +197,7 @@ def _audited(
 
 
 def _refused(study: str, action: str, reason: str, status: int) -> Response:
-    """Add to the audit that an action was refused, and say why; nothing else of it stays."""
+    """Add to the audit that an action was refused, and render the reason."""
     with transaction(server().database, write=True) as session:
         known = authenticate(session, study)
         if isinstance(known, ConsoleRequest):
@@ -207,13 +207,13 @@ def _refused(study: str, action: str, reason: str, status: int) -> Response:
 
 
 def _refuse_huge(params: Mapping[str, object]) -> None:
-    """Answer a number that no row can have as an unknown address; databases fail when asked for it."""
+    """Refuse a number that no row can have: databases fail when asked for it."""
     if any(isinstance(param, int) and param > MAX_ROWS for param in params.values()):
         raise NotFound
 
 
 def _check_permission(console_request: ConsoleRequest, action: str, role: str) -> None:
-    """Refuse a key that may only look, and a form that this session was not given; raises `RefusedAction`."""
+    """Raise `RefusedAction` for a key that may only look, and for a strange form."""
     if console_request.sign_in.id is None:
         raise RefusedAction(
             "You signed in while nothing could be written, which lets you look only. Sign in again to do this.",
@@ -233,7 +233,7 @@ def _check_permission(console_request: ConsoleRequest, action: str, role: str) -
 
 
 def authenticate(session: Session, name: str) -> ConsoleRequest | Response:
-    """Return the request of a browser that has signed in, or the page for one whose session is over.
+    """Return the request of a signed-in browser, or a page if its session is over.
 
     Raises
     ------
@@ -257,7 +257,7 @@ def authenticate(session: Session, name: str) -> ConsoleRequest | Response:
 
 
 def _sign_in(session: Session, study_id: int, token: str, *, now: datetime) -> SignIn | None:
-    """Return the sign-in of a token, whether a table has it or the token is all there is of it."""
+    """Return the sign-in of a token, whether or not it is stored in a table."""
     watcher = server().signer.watcher(token)
     if watcher is None:
         return find_sign_in(session, study_id, token, now=now)
@@ -275,13 +275,13 @@ def cookie_name(name: str = COOKIE) -> str:
 
 
 def hide_options() -> None:
-    """Answer OPTIONS on an address of the console as an unknown address: Flask would say which methods it has."""
+    """Answer OPTIONS of the console as an unknown address, without its methods."""
     if request.method == "OPTIONS" and request.path.startswith("/r/"):
         raise NotFound
 
 
 def row_number(text: str) -> int | None:
-    """Return the number that a browser sent, None where it is none that a row can have."""
+    """Return the number of a row that a browser sent, None if it is none."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
 
 

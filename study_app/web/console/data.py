@@ -1,4 +1,4 @@
-"""Data to take away: tables, and a job in the background for fit, agreement and report; and the report, opened here."""
+"""Data to take away: tables and report, made by jobs in the background."""
 
 import sys
 from dataclasses import dataclass
@@ -117,7 +117,7 @@ def post_job(console_request: ConsoleRequest) -> Response:
 
 
 def _clear_up(console_request: ConsoleRequest) -> None:
-    """Store which jobs were interrupted, then remove the folders of failed and old jobs."""
+    """Store interrupted jobs, then remove the folders of failed and old ones."""
     for row in jobs.open_jobs(console_request.session):
         if not is_at_work(_database(), row.folder):
             jobs.end(
@@ -143,7 +143,7 @@ def _new_folder() -> NewJobFolder:
 
 
 def _start(job: int, folder: NewJobFolder) -> None:
-    """Start the process of a job that is stored by now, or store that it could not be started."""
+    """Start the process of a stored job, or store that it could not be started."""
     try:
         folder.start(job, _database())
     except OSError as error:
@@ -165,7 +165,7 @@ def job(console_request: ConsoleRequest, number: int) -> Response:
 @blueprint.get("/r/<study>/data/tables.zip")
 @manager_required("take the tables")
 def tables(console_request: ConsoleRequest) -> Response:
-    """Return the tables of the newest job as one archive; they have every vote, so this is stored as a view of results."""
+    """Return the tables of the newest job as one archive, a view of results."""
     format_ = request.args.get("format", "csv")
     row = jobs.newest_done(console_request.session, console_request.study.id)
     if format_ not in FORMATS:
@@ -183,7 +183,7 @@ def tables(console_request: ConsoleRequest) -> Response:
 @blueprint.get("/r/<study>/data/report/<int:number>")
 @manager_required("look at the report")
 def report(console_request: ConsoleRequest, number: int) -> Response:
-    """Show a job's report, under its own content security policy; it says who is preferred, so this is stored as a view of results."""
+    """Show a job's report under its own security policy, a view of results."""
     row = jobs.job_of(console_request.session, console_request.study.id, number)
     if row is None:
         raise NotFound
@@ -195,7 +195,7 @@ def report(console_request: ConsoleRequest, number: int) -> Response:
 
 
 def _file(row: Job | None, name: str) -> Path:
-    """Return a file of a job that is done; raises `RefusedAction` where it is not there, or not any more."""
+    """Return a file of a job that is done; raises `RefusedAction` if it is missing."""
     folder = job_folder(_database(), row.folder) if row is not None and row.state == "done" else None
     path = None if folder is None else folder / name
     if path is None or not path.is_file():

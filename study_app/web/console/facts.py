@@ -1,4 +1,4 @@
-"""Facts about workers: the last task, quality checks, the window, and gaps of the log.
+"""Facts about workers: last task, quality checks, window, and log gaps.
 
 Each is counted by the database for some workers at once. Which system anybody preferred is in none of them.
 """
@@ -21,7 +21,7 @@ MIN_COMPUTER_PIXELS = 600
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastTask:
-    """The last task of which a worker has slots: its number and name, how many slots are done, and of how many."""
+    """Last task of which a worker has slots, and how many of these are done."""
 
     number: int
     name: str
@@ -44,7 +44,7 @@ class Consistency:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerLogGaps:
-    """Gaps of a worker's log: pages with missing events, and answers to pairs whose page logged nothing."""
+    """Pages of a worker with missing events, and answers whose page logged nothing."""
 
     pages: int = 0
     answers: int = 0

@@ -1,4 +1,4 @@
-"""Layout of the console's pages, with the links between them; and tables as CSV files."""
+"""Layout of the console's pages, and tables as CSV files."""
 
 import csv
 import io
@@ -23,7 +23,7 @@ NAVIGATION = (
 
 
 def page(template: str, console_request: ConsoleRequest, *, status: int = 200, **values: object) -> Response:
-    """Render a page of the console; ``values`` are what its template names, besides ``console_request``, ``links`` and ``done``."""
+    """Render a page of the console; ``values`` are what its template needs."""
     links = [
         (console_request.address(path), name, request.endpoint == view) for path, view, name in NAVIGATION
     ]
@@ -34,7 +34,7 @@ def page(template: str, console_request: ConsoleRequest, *, status: int = 200, *
 
 
 def _done(console_request: ConsoleRequest) -> AuditEntry | None:
-    """Return the line of the audit that led to this page, if it is one of this key and study."""
+    """Return the audit entry of this key and study that led to this page, if any."""
     number = row_number(request.args.get("done", ""))
     entry = None if number is None else console_request.session.get(AuditEntry, number)
     own = console_request.study.id, console_request.key.id
@@ -42,7 +42,7 @@ def _done(console_request: ConsoleRequest) -> AuditEntry | None:
 
 
 def csv_response(name: str, header: Iterable[str], rows: Iterable[Iterable[object]]) -> Response:
-    """Return a table as a CSV file to take away; no cell is one that a spreadsheet would compute."""
+    """Return a table as a CSV file without cells that a spreadsheet would compute."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)

@@ -1,4 +1,4 @@
-"""Limits of a running study: raise a limit, close a query, extend the days; the page says what a change will do before it is done.
+"""Changes of a running study's limits, each previewed before it is made.
 
 Nothing here touches an answer: refused is whatever loading a changed study file refuses (`study_app.services.researcher.load`), and
 days once somebody's are over, since people would then have followed for different times.
@@ -32,7 +32,7 @@ blueprint = Blueprint("limits", __name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitChange:
-    """A change that can be made: a sentence for each thing that it will do, and what stores it.
+    """A change that can be made: its effects as sentences, and what stores it.
 
     ``action`` is the path of the form that makes it, ``fields`` are what that form sends.
     """
@@ -74,7 +74,10 @@ def limits(console_request: ConsoleRequest) -> Response:
 
 
 def _previewed_change(console_request: ConsoleRequest) -> LimitChange | None:
-    """Return the change that the address names: ``?task=1&limit=5``, ``?close=ROW`` or ``?task=2&days=4``."""
+    """Return the change that the address names, if any.
+
+    That is ``?task=1&limit=5``, ``?close=ROW`` or ``?task=2&days=4``.
+    """
     if "limit" in request.args:
         return _raise(console_request, request.args)
     if "close" in request.args:
@@ -155,7 +158,7 @@ def _number(text: str, name: str) -> int:
 
 
 def planned_workers(study: StudyPlan) -> int | None:
-    """Return how many workers fill the study as it is now, closed queries left out; None without a limit.
+    """Return how many workers fill the study as it is now; None without a limit.
 
     It counts workers who are let in for any task, as `study_app.estimate` does.
     """
@@ -165,14 +168,14 @@ def planned_workers(study: StudyPlan) -> int | None:
 
 
 def workers_for(task: TaskPlan, limit: int | None) -> int | None:
-    """Return how many workers fill a task with a limit, closed topics left out; None without a limit."""
+    """Return how many workers fill the open topics of a task with some limit."""
     topics = [topic for topic in task.topics if not topic.is_closed]
     places = sum(len(topic.units) for topic in topics) if task.kind.has_units else len(topics)
     return workers_to_fill(places, limit, task.wanted) if places else 0
 
 
 def file_limit(task: TaskPlan) -> int | None:
-    """Return the limit of answers to each query, pair or stream as the study file says it; None without one."""
+    """Return the limit of a task in the study file; None without one."""
     key = task.kind.limit_key
     limit: int | None = None if key is None else getattr(task.entry, key)
     return limit
@@ -232,7 +235,7 @@ def _set(session: Session, study: StudyPlan, task: TaskPlan, key: str, value: fl
 
 
 def _locked(session: Session, study: StudyPlan) -> LoadedStudy:
-    """Lock the study's row and return it; raises `InputError` when it was changed since the study was read."""
+    """Lock the study's row; raises `InputError` if it was changed meanwhile."""
     stored = session.scalars(
         select(LoadedStudy).where(LoadedStudy.id == study.id).with_for_update(key_share=True)
     ).one()
@@ -242,7 +245,7 @@ def _locked(session: Session, study: StudyPlan) -> LoadedStudy:
 
 
 def close_topic(session: Session, study: StudyPlan, row: int, *, now: datetime) -> LimitChange:
-    """Return the change that closes a query, an event or a profile; raises `InputError` when it is closed, or none."""
+    """Return the change that closes a topic; raises `InputError` if it is closed."""
     task, topic = _topic(study, row)
     name = f"{task.kind.topic.lower()} {topic.name}"
     if topic.is_closed:
@@ -302,7 +305,7 @@ def _nothing_left(study: StudyPlan, task: TaskPlan) -> str:
 
 
 def open_topic(session: Session, study: StudyPlan, row: int) -> str:
-    """Open a closed topic again, and return its name; raises `InputError` when it is not closed, or none."""
+    """Open a closed topic again, return its name; raises `InputError` if it is open."""
     _, topic = _topic(study, row)
     if not topic.is_closed:
         raise input_fault(f"{topic.name} is open", cure="nothing is to be done")

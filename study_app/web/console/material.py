@@ -1,4 +1,4 @@
-"""Material of a study: how often each pair was judged; and which system is preferred so far, which is hidden until somebody opens it.
+"""Judgments of each pair, and which system is preferred so far.
 
 All is counted by the database. The counts of pairs do not say which system stood on which side: together with the side that a worker
 picked that would be the worker's vote. Looking at results early is allowed, and every view of them is on record.
@@ -40,7 +40,7 @@ def material(console_request: ConsoleRequest) -> Response:
 
 
 def _task(console_request: ConsoleRequest) -> TaskPlan:
-    """Return the task that the address names, by its number; the first with pairs where it names none."""
+    """Return the task of the number in the address, else the first with pairs."""
     tasks = console_request.study.tasks
     if "task" not in request.args:
         return next((task for task in tasks if task.kind.page == "pair"), tasks[0])
@@ -131,7 +131,7 @@ def pair_matrix(session: Session, task: TaskPlan) -> PairMatrix:
 
 
 def _judgment_counts(task: TaskPlan) -> Select[int, bool, bool | None, int]:
-    """Select pair, whether it is a repeat, whether silent days were revealed, and the number of judgments."""
+    """Select pair, is repeat, reveals silent days, and number of judgments."""
     is_repeat = Showing.repeats_id.is_not(None)
     return (
         select(Showing.pair_id, is_repeat, Showing.reveals_silence, func.count())
@@ -146,7 +146,7 @@ def _judgment_counts(task: TaskPlan) -> Select[int, bool, bool | None, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemPairVotes:
-    """Votes of one pair of systems over all topics: for either, and for neither, which are half a vote for each."""
+    """Votes of one pair of systems over all topics; equal is half a vote for each."""
 
     first: str
     second: str
@@ -167,7 +167,7 @@ class SystemPairVotes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskVotes:
-    """Votes of one task: ``pairs`` that were judged, and ``systems`` with their share of all votes on them, best first."""
+    """Votes of one task: judged pairs, and each system's share, best first."""
 
     task: str
     kind: str
@@ -176,7 +176,10 @@ class TaskVotes:
 
 
 def votes_so_far(session: Session, study: StudyPlan) -> list[TaskVotes]:
-    """Count the votes of every task with pairs: newest revisions, repeats and workers who withdrew not counted."""
+    """Count the votes of every task with pairs.
+
+    Newest revisions count; repeats and workers who withdrew do not.
+    """
     return [_task_votes(session, task) for task in study.tasks if task.kind.page == "pair"]
 
 
@@ -217,7 +220,7 @@ def _choices(task: TaskPlan) -> Select[int, int, str, int]:
 
 
 def _shares(pairs: tuple[SystemPairVotes, ...]) -> tuple[tuple[str, float, int], ...]:
-    """Return each system with its share of the votes and its number of judgments, best first."""
+    """Return each system with its share of votes and judgments, best first."""
     votes: defaultdict[str, float] = defaultdict(float)
     judgments: Counter[str] = Counter()
     for pair in pairs:

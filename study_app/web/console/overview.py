@@ -1,4 +1,4 @@
-"""Overview of a study, the first page of its console: how it stands, what needs attention, then the rest; and the pause.
+"""Overview of a study, the first page of its console; and the pause.
 
 Its snapshot of the study is kept for some seconds, so that open consoles share it; each process keeps its own. On a busy server, where
 a snapshot takes long, it is kept longer: workers come first.
@@ -33,7 +33,7 @@ blueprint = Blueprint("overview", __name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverviewSnapshot:
-    """State of a study at a time, in one version of its file; ``lifetime`` is how long it is shown."""
+    """State of a study at a time; ``lifetime`` is how long it is shown."""
 
     at: datetime
     version: int

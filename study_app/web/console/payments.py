@@ -1,4 +1,4 @@
-"""Payments: the platform's list, and lists of whom to approve, to pay and to ask. Platform ids leave by these lists alone."""
+"""Payments: the platform's list, and lists to approve, to pay and to ask."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ blueprint = Blueprint("payments", __name__)
 
 @dataclass(frozen=True, slots=True)
 class PaymentList:
-    """A list of submissions with some states: its heading, what is to be done, and whether all can be marked as paid."""
+    """A list of submissions with some states, and what is to be done about them."""
 
     heading: str
     advice: str
@@ -64,7 +64,7 @@ COLUMNS = ("platform_id", "submission", "status", "finding")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaymentState:
-    """Number of submissions, or workers in no list, of each state, and when the last list was read."""
+    """Number of submissions of each state, and when the last list was read."""
 
     counts: Mapping[str, int]
     read_at: datetime | None
@@ -77,7 +77,7 @@ class PaymentState:
 @blueprint.get("/r/<study>/payments")
 @viewer_required
 def payments(console_request: ConsoleRequest) -> Response:
-    """Show how many submissions there are of each finding, and what to do with them; no id of anybody."""
+    """Show how many submissions have each state, without any id."""
     session, study, now = console_request.session, console_request.study, console_request.now
     state = payment_state(session, server().plans, study, now=now)
     return page(
@@ -136,7 +136,7 @@ def _read(study: StudyPlan, name: str, content: bytes) -> PlatformList:
 @blueprint.get("/r/<study>/payments/<name>.csv")
 @manager_required("take a list for payments")
 def payments_csv(console_request: ConsoleRequest, name: str) -> Response:
-    """Return a list of whom to approve, to pay or to ask, by their ids at the platform."""
+    """Return a list to approve, to pay or to ask, with ids at the platform."""
     if name not in LISTS:
         raise NotFound
     session, study, now = console_request.session, console_request.study, console_request.now
@@ -199,7 +199,7 @@ def payment_rows(
 
 
 def mark_paid(session: Session, study_id: int, name: str, *, now: datetime) -> int:
-    """Mark every submission on a list as paid, which a later list of the platform does not undo; return how many."""
+    """Mark every submission on a list as paid; return how many."""
     on_list = (
         select(PlatformRecord.id)
         .join(PlatformIdentity, PlatformIdentity.id == PlatformRecord.identity_id)

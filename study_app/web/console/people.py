@@ -1,4 +1,4 @@
-"""People of a study: a table by pseudonym, as a page and as CSV, and one person's timeline.
+"""People of a study: a table as page and CSV, and one person's timeline.
 
 A row of the table costs several questions to the database; so what the table is sorted and filtered by is looked up of everybody, and
 the rest of those who stand on the page. Nobody's id on the platform is in it, nor which system anybody preferred. What is shown, in
@@ -63,7 +63,7 @@ PAGE_NAMES = {
 
 @dataclass(slots=True, kw_only=True)
 class PersonRow:
-    """A row of the table; `FACTS` are looked up and set apart, and of workers who withdrew none is.
+    """A row of the table; `FACTS` are set apart, none of workers who withdrew.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class PersonRow:
 
 @dataclass(frozen=True, slots=True)
 class PeopleColumn:
-    """A column: its words, the fact that sorting by it needs, and the value to sort by; None comes last either way."""
+    """A column: words, fact that sorting needs, value to sort by (None is last)."""
 
     words: str
     fact: str | None
@@ -167,7 +167,7 @@ class PeopleQuery:
     page: int = 1
 
     def address(self, **changes: Any) -> str:
-        """Return the query of an address with some changes; by the same column again it is sorted the other way round."""
+        """Return the query of an address; the same column again turns the order."""
         is_turned = changes.get("sort") == self.sort and not self.descending
         params = {
             "show": self.show,
@@ -194,7 +194,7 @@ def _people_query() -> PeopleQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeoplePart:
-    """A part of the table: its rows, how many there are in all, and which part of how many it is (from 1)."""
+    """A part of the table: rows, number in all, and which part of how many."""
 
     rows: Sequence[PersonRow]
     total: int
@@ -205,7 +205,7 @@ class PeoplePart:
 @blueprint.get("/r/<study>/people")
 @viewer_required
 def people(console_request: ConsoleRequest) -> Response:
-    """Show who takes part: where each is, for how long, how it ended, and with what care."""
+    """Show everybody who came, with progress, time, state and quality checks."""
     query = _people_query()
     return page(
         "console/people.html",
@@ -255,14 +255,14 @@ CSV: Mapping[str, Callable[[PersonRow], Any]] = {
 
 
 def _hour(time: datetime) -> str:
-    """Format a time rounded down to the hour: to the second it would lead back to a platform's list."""
+    """Format a time rounded down to the hour, so that it identifies nobody."""
     return time.replace(minute=0, second=0, microsecond=0).isoformat(timespec="milliseconds")
 
 
 @blueprint.get("/r/<study>/people/<pseudonym>")
 @viewer_required
 def person(console_request: ConsoleRequest, pseudonym: str) -> Response:
-    """Show one person: the way through the study in time, pages and answers with their revisions."""
+    """Show one person's timeline: stages, pages, and answers with revisions."""
     session, study, now = console_request.session, console_request.study, console_request.now
     known = people_of(session, server().plans, study.id, now=now, pseudonym=pseudonym)
     if not known:
@@ -315,7 +315,7 @@ def step_words(study: StudyPlan, step: Step | None) -> str:
 def people_of(
     session: Session, plans: Plans, study_id: int, *, now: datetime, pseudonym: str | None = None
 ) -> list[PersonRow]:
-    """Return everybody who ever came, in order of arrival; with ``pseudonym`` only the worker who has it."""
+    """Return everybody who ever came, or the worker of a pseudonym, by arrival."""
     workers = select(*_OWN).where(Worker.study_id == study_id).order_by(Worker.number)
     if pseudonym is not None:
         workers = workers.where(Worker.pseudonym == pseudonym)
@@ -374,7 +374,7 @@ def people_part(
     now: datetime,
     size: int | None = ROWS,
 ) -> PeoplePart:
-    """Return a part of the table of people with at most ``size`` rows; None puts all into one part."""
+    """Return a part of the table with at most ``size`` rows; None for all."""
     people = people_of(session, plans, study.id, now=now)
     rows = [row for row in people if query.part.strip().lower() in row.pseudonym]
     shown, column = FILTERS[query.show], COLUMNS[query.sort]
@@ -402,7 +402,7 @@ def _add_facts(
     *,
     now: datetime,
 ) -> None:
-    """Look up some facts and set them in the rows; of workers who withdrew nothing is looked up."""
+    """Look up some facts and set them in the rows of those who did not withdraw."""
     present = {row.id: row for row in rows if row.state != "withdrawn"}
     everybody = select(Worker.id).where(Worker.study_id == study.id, Worker.withdrawn_at.is_(None))
     workers: Workers = present.keys() if len(present) <= MAX_NAMED else everybody

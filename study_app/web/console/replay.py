@@ -1,4 +1,4 @@
-"""Replay: a page of a worker as it stood, and what stood on its screen at any moment, from the stored events.
+"""Replay of a worker's page: what stood on its screen at any moment.
 
 The page is made by the same functions and templates as then, and stands in a frame as large as the worker's window was; what was on the
 screen is marked, open layers are open, and the option that was picked is picked. Nothing in it can be sent, and no script runs in it.
@@ -70,7 +70,7 @@ NEEDS_MANAGE = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PastPage:
-    """A page load that logged something; ``worker`` is the worker's row, ``before`` and ``after`` the keys of the loads beside it."""
+    """A logged page load of a worker (row), and the keys of the loads beside it."""
 
     id: int
     key: str
@@ -107,7 +107,7 @@ def replayed(
 
 
 def _record_view(console_request: ConsoleRequest, detail: str) -> None:
-    """Store that the holder of a key views a page, unless it is stored: its moments and its frame are requests of their own."""
+    """Store once for each key and page that it is viewed."""
     study_id, key, now = console_request.study.id, console_request.key, console_request.now
     known = select(AuditEntry.id).where(
         AuditEntry.study_id == study_id,
@@ -125,7 +125,7 @@ def _record_view(console_request: ConsoleRequest, detail: str) -> None:
 @viewer_required
 @replayed
 def replay(console_request: ConsoleRequest, pseudonym: str, past: PastPage) -> Response:
-    """Show a page of a worker at a moment, with a slider over its time and a list of its moments."""
+    """Show a worker's page at a moment, with a slider and a list of moments."""
     story = story_of(console_request.session, past)
     moments = story.moments()
     first = next((moment.at_ms for moment in moments if moment.changed), moments[0].at_ms if moments else 0)
@@ -165,7 +165,7 @@ def _no_page(console_request: ConsoleRequest) -> Response:
 @viewer_required
 @replayed
 def framed(console_request: ConsoleRequest, _pseudonym: str, past: PastPage) -> Response:
-    """Return the worker's page itself as it stood at a moment, for the frame of the replay."""
+    """Return the worker's page as it stood at a moment, for the frame."""
     session = console_request.session
     if past.step.kind not in REPLAYABLE:
         return _no_page(console_request)
@@ -186,7 +186,7 @@ def framed(console_request: ConsoleRequest, _pseudonym: str, past: PastPage) -> 
 @viewer_required
 @replayed
 def moments(console_request: ConsoleRequest, _pseudonym: str, past: PastPage) -> Response:
-    """Return the moments of a page as JSON: what changes on its screen with each, for the slider."""
+    """Return what changes on the screen at each moment, as JSON for the slider."""
     story = story_of(console_request.session, past)
     return jsonify(
         moments=[_change(moment) for moment in story.moments()],
@@ -196,7 +196,7 @@ def moments(console_request: ConsoleRequest, _pseudonym: str, past: PastPage) ->
 
 
 def past_page(session: Session, study_id: int, pseudonym: str, key: str) -> PastPage | None:
-    """Return a page load of a worker of a study; None where there is none, or the worker takes no part any more."""
+    """Return a page load of a worker; None if unknown, or the worker withdrew."""
     loads = (
         select(PageLoad.id, PageLoad.worker_id, PageLoad.step, PageLoad.served_at)
         .join(Worker, Worker.id == PageLoad.worker_id)
@@ -262,7 +262,7 @@ def page_then(
 
 
 def _served(session: Session, stream: Followed, past: PastPage) -> Served:
-    """Return a page of a stream as it was served, with the updates on it that had been read on the pages before."""
+    """Return a page of a stream as it was served, with the updates read before."""
     views = select(*columns(StreamView, StreamViewRow))
     view = StreamViewRow(*session.execute(views.where(StreamView.key == past.key)).one())
     earlier = views.where(
@@ -276,7 +276,7 @@ def _served(session: Session, stream: Followed, past: PastPage) -> Served:
 
 
 def _change(moment: ScreenMoment) -> Mapping[str, object]:
-    """Return what is different from a moment on; a choice and layers only where they change."""
+    """Return what changes at a moment."""
     change: dict[str, object] = {"at": moment.at_ms, "words": moment_words(moment)}
     if moment.changed:
         change["shown"] = {" ".join(item): share for item, share in moment.changed.items()}
@@ -324,7 +324,7 @@ def _words(event: LoggedEvent) -> str:
 
 
 def as_it_stood(html: str, screen: Screen) -> str:
-    """Return a worker's page with a moment's marks on it, and with nothing that leads or sends anywhere.
+    """Return a worker's page marked for a moment, without links and forms.
 
     An item on the screen has ``data-shown`` = its share; the first of them is ``#on-screen``.
     """

@@ -124,14 +124,14 @@ def post_sign_out(study: str) -> Response:
 
 
 def _entrance(template: str, study: str, *, status: int = 200, **values: object) -> Response:
-    """Render a form that signs in, and give its browser a token that only this browser will send with it."""
+    """Render a form that signs in, with a token for this browser alone."""
     token = request.cookies.get(cookie_name(ENTRANCE), "") or server().new_token(ENTRANCE_LETTERS)
     html = render_template(template, study=study, csrf=form_token(token), **values)
     return _with_cookie(make_response(html, status), study, cookie_name(ENTRANCE), token)
 
 
 def _is_own_form() -> bool:
-    """Return True if a form that signs in is one that this server gave to this browser."""
+    """Return True if this server gave the form that signs in to this browser."""
     if request.headers.get("Sec-Fetch-Site", "same-origin") not in {"same-origin", "none"}:
         return False
     token = request.cookies.get(cookie_name(ENTRANCE), "")
@@ -140,7 +140,7 @@ def _is_own_form() -> bool:
 
 
 def _opened_by(name: str, key: str) -> tuple[StudyPlan, KeyHolder] | None:
-    """Return the study that a key opens and whose key it is, None where it does not open that study."""
+    """Return the study that a key opens and its holder, None if it opens none."""
     app = server()
     with transaction(app.database, write=False) as session:
         study = find_study(session, app.plans, name)
@@ -167,7 +167,7 @@ def _new_session(name: str, key: str) -> str | None:
 
 
 def _is_too_often(name: str) -> bool:
-    """Count a wrong key; True if there were too many. Those before are lines of the audit."""
+    """Count a wrong key and add it to the audit; True if there were too many."""
     app = server()
     wrong_keys: WrongKeys = current_app.extensions[TRIES]
     if wrong_keys.is_over(request.remote_addr or "", app.now()):

@@ -1,4 +1,4 @@
-"""Summary of a running study in sentences: when it will be full, how long workers take, what they cost; and workers over time.
+"""Summary of a running study: forecast, times and pay, and workers over time.
 
 A rate is that of the last hour, or of the last day where the hour had too few people; there is none before an hour is over.
 """
@@ -30,7 +30,7 @@ CURVE_STEPS = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerCurve:
-    """Workers who had arrived and who had finished at evenly spread moments up to the last one."""
+    """Workers who had arrived and finished at evenly spread moments."""
 
     times: tuple[datetime, ...]
     arrived: tuple[int, ...]
@@ -118,7 +118,7 @@ def _task_workers(session: Session, study: StudyPlan, *, now: datetime) -> tuple
 
 
 def _pay(study: StudyPlan, finished: int) -> str:
-    """Say what those who finished cost so far, and what a full study costs, as `study_app.estimate` computes it."""
+    """Format the cost so far and of a full study, as `study_app.estimate` does."""
     if study.entry.reward is None:
         return ""
     each, workers = study.entry.reward * (1 + study.entry.platform_fee), planned_workers(study)
@@ -128,7 +128,7 @@ def _pay(study: StudyPlan, finished: int) -> str:
 
 
 def _workers_left(study: StudyPlan, tasks: Sequence[TaskProgress]) -> int | None:
-    """Return for how many more workers some task has room, when each does all that it asks; None without a limit."""
+    """Return for how many more workers some task has room; None without a limit."""
     left = []
     for task, progress in zip(study.tasks, tasks, strict=True):
         if task.opens_study:
@@ -140,7 +140,7 @@ def _workers_left(study: StudyPlan, tasks: Sequence[TaskProgress]) -> int | None
 
 
 def completion_forecast(left: int | None, consented: Sequence[datetime], *, now: datetime) -> str:
-    """Say when a study will be full.
+    """Format when a study will be full.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ UNITS = (("days", 1440, 2880), ("hours", 60, 120), ("minutes", 1, 2), ("seconds"
 
 
 def working_minutes(minutes: Sequence[float]) -> str:
-    """Say how many minutes workers took who finished, in the unit that suits half of them; empty without any.
+    """Format how long the workers took who finished; empty without any.
 
     Of few workers there are the shortest and the longest time, of `MIN_FOR_QUARTILES` and more the quartiles.
     """
@@ -215,7 +215,7 @@ def format_minutes(minutes: float) -> str:
 
 
 def _curve(arrived: Sequence[datetime], finished: Sequence[datetime], *, now: datetime) -> WorkerCurve | None:
-    """Count from the first arrival to now, or to an hour after the last arrival or end if that is earlier."""
+    """Count from the first arrival to now, or an hour after the last event."""
     if not arrived:
         return None
     last = max([*arrived[-1:], *finished[-1:]]) + timedelta(hours=1)

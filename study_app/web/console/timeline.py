@@ -150,7 +150,7 @@ def _streams(session: Session, study: StudyPlan, worker: int) -> Iterator[Timeli
 
 
 def _answers(session: Session, study: StudyPlan, worker: int, *, with_sides: bool) -> Iterator[TimelineEvent]:
-    """Yield every revision of every answer, with the page that it came from where that logged something."""
+    """Yield every revision of every answer, with its page if that logged."""
     logged = set(session.scalars(select(PageLoad.key).where(PageLoad.worker_id == worker)))
     slot = (Assignment.task_id, Slot.topic_id, Slot.position)
     whole = literal(0)
@@ -207,7 +207,7 @@ def _value(value: Any) -> str:
 
 
 def _pages(session: Session, study: StudyPlan, worker: int) -> Iterator[TimelineEvent]:
-    """Yield every page that logged something; its topic is that of the worker's slot there."""
+    """Yield every page that logged something, with the topic of its slot."""
     slots = select(Assignment.task_id, Slot.position, Slot.topic_id).join(Slot.assignment)
     topics = {
         (study.task(row).number, position): study.task(row).topic(topic).text
