@@ -141,7 +141,7 @@ def test_streams_are_counted(campaign):
     assert (task.streams.following, task.streams.never_came) == (0, 1)
     assert [(query.done, query.live) for query in task.queries] == [(2, 0)]
     page = overview(study)
-    assert "1 of 2 questions whether an update was still of use answered" in page
+    assert "answered: 1." in page
     assert "Exclusion rule" not in page
     assert "sysprompt" not in page
 
@@ -170,4 +170,4 @@ def test_every_kind_of_task_is_counted_by_what_it_leases(campaign, tmp_path):
     assert sorted(counted["iunit_importance"]) == [(0, 0, 4), (0, 1, 3)]
     assert all(room == 2 for _, _, room in counted["ranked_pairs"])
     page = overview(study, "every")
-    assert "judgments of each pair 0 to 1" in page
+    assert "Judgments of each pair: 0 to 1" in page

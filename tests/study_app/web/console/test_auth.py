@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from bs4 import BeautifulSoup
 from sqlalchemy import select
 
 from study_app.services.researcher.access import make_key, revoke_every_key, revoke_key, study_keys
@@ -12,7 +11,7 @@ from study_app.store.console_models import AuditEntry
 from study_app.store.database import transaction
 from study_app.store.models import LoadedStudy
 from study_app.store.tokens import secret_token
-from tests.study_app.web.console.console_client import sign_in
+from tests.study_app.web.console.console_client import sign_in, token
 
 PAGES = ("", "audit")
 
@@ -32,10 +31,6 @@ def signed_in(study, key):
     client = study.app.test_client()
     sign_in(client, "small", key)
     return client
-
-
-def token(client, path="/r/small/"):
-    return BeautifulSoup(client.get(path).text, "html.parser").find("input", {"name": "csrf"})["value"]
 
 
 def acts(study):
