@@ -5,6 +5,7 @@ prefcal simulate examples/two_layered/study.yaml --workers 60 --database URL && 
 
 import argparse
 import io
+import shutil
 from datetime import timedelta
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from study_app.store.models import LoadedStudy, PageLoad, StoredEvent, Worker
 from study_app.web.app import create_app
 
 DRAWN = Path(__file__).resolve().parent.parent / "docs" / "pages"
-CHROMIUM, FLAGS = "/usr/bin/chromium", ("--no-sandbox", "--disable-gpu")
+FLAGS = ("--no-sandbox", "--disable-gpu")
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 PAGES = ("", "people", "person", "replay", "material?task=2", "data", "payments", "limits", "audit")
 ON_A_PHONE = ("", "people", "material?task=2", "limits")
@@ -63,7 +64,7 @@ def main() -> None:
     places = {"person": f"people/{worker}", "replay": f"people/{worker}/replay/{load}?at=20000"}
     app = create_app(Config(database=url), now=lambda: now)
     with serving(app) as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         home = f"{address}/r/{study}"
         page = sign_in(browser, f"{home}?key={key}", viewport=DESKTOP)
         for name in PAGES:
