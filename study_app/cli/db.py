@@ -137,7 +137,8 @@ def rekey(database: str | None, *, keep_old: float | None) -> None:
 
     from sqlalchemy import select
 
-    from study_app.services.console.access import note_act, revoke_every_key
+    from study_app.services.researcher.access import revoke_every_key
+    from study_app.services.researcher.audit import add_audit_entry
     from study_app.services.researcher.studies import replace_keys
     from study_app.store.backups.postgres import refuse_when_used
     from study_app.store.database import shown_address, transaction
@@ -155,7 +156,7 @@ def rekey(database: str | None, *, keep_old: float | None) -> None:
             replace_keys(session, new_token=secret_token, keep_until=until)
             revoke_every_key(session, now=utc_now())
             for row in session.scalars(select(LoadedStudy.id).order_by(LoadedStudy.id)).all():
-                note_act(session, row, None, "make every key anew", "", now=utc_now())
+                add_audit_entry(session, row, None, "make every key anew", "", now=utc_now())
     finally:
         store.engine.dispose()
     click.echo(f"{address} has new keys; prefcal serve prints the addresses that are good now")

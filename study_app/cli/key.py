@@ -22,7 +22,7 @@ def new(study: str, role: str, name: str, database: str | None) -> None:
 
     It is printed once: the database keeps only what tells a right key from a wrong one.
     """
-    from study_app.services.console.access import make_key
+    from study_app.services.researcher.access import make_key
     from study_app.services.researcher.studies import chosen_study
     from study_app.store.database import transaction
     from study_app.store.tokens import secret_token, utc_now
@@ -49,7 +49,7 @@ def list_keys(study: str | None, database: str | None, *, output: Output) -> Non
     The key that prefcal study load printed stands in no list: it opens every study of this installation, and
     prefcal db rekey makes a new one.
     """
-    from study_app.services.console.access import study_keys
+    from study_app.services.researcher.access import study_keys
     from study_app.services.researcher.studies import chosen_study
     from study_app.services.worker.entry import loaded_studies
     from study_app.store.database import transaction
@@ -79,7 +79,7 @@ def list_keys(study: str | None, database: str | None, *, output: Output) -> Non
 @database_option
 def revoke(number: int, database: str | None) -> None:
     """Let the key of that NUMBER (prefcal key list) open nothing any more, and sign out who uses it now."""
-    from study_app.services.console.access import revoke_key
+    from study_app.services.researcher.access import revoke_key
     from study_app.store.database import transaction
     from study_app.store.tokens import utc_now
 

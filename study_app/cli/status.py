@@ -8,8 +8,8 @@ from metrics.errors import counted
 from study_app.cli.output import Output, database_option, opened, output_options
 
 if TYPE_CHECKING:
-    from study_app.services.researcher.progress import Spread, StudyProgress
-    from study_app.services.researcher.reconcile import Handover
+    from study_app.services.researcher.progress import CountRange, StudyProgress
+    from study_app.services.researcher.reconcile import PaymentCounts
 
 COLUMNS = ("study", "task", "topic", "done", "live", "room")
 
@@ -70,9 +70,9 @@ def _sentences(progress: "StudyProgress") -> list[str]:
     if progress.paused_at is not None:
         head += f"; paused since {progress.paused_at:%Y-%m-%d %H:%M} UTC"
     pairs = [
-        f"  {task.name}: {_between(spread, 'judgment')} a pair"
+        f"  {task.name}: {_between(judgments, 'judgment')} a pair"
         for task in progress.tasks
-        if (spread := task.judgments_per_pair) is not None
+        if (judgments := task.judgments_per_pair) is not None
     ]
     streams = [
         f"  {task.name}: {counted(follows.following, 'stream')} followed now, {follows.never_came} never read; "
@@ -82,14 +82,14 @@ def _sentences(progress: "StudyProgress") -> list[str]:
         if (follows := task.streams) is not None
     ]
     checks = _checks(progress) if pairs else []
-    return [head, *_handover(progress.handover), *pairs, *streams, *checks, ""]
+    return [head, *_payments(progress.payments), *pairs, *streams, *checks, ""]
 
 
-def _between(spread: "Spread", thing: str) -> str:
+def _between(counts: "CountRange", thing: str) -> str:
     """Say how many there are, from the smallest number to the largest where they differ."""
-    if spread.low == spread.high:
-        return counted(spread.low, thing)
-    return f"{spread.low} to {counted(spread.high, thing)}, median {spread.middle:g},"
+    if counts.low == counts.high:
+        return counted(counts.low, thing)
+    return f"{counts.low} to {counted(counts.high, thing)}, median {counts.middle:g},"
 
 
 def _checks(progress: "StudyProgress") -> list[str]:
@@ -106,7 +106,7 @@ def _checks(progress: "StudyProgress") -> list[str]:
     return [*rule, f"  flagged only: {flags}"]
 
 
-def _handover(states: "Handover") -> list[str]:
+def _payments(states: "PaymentCounts") -> list[str]:
     """Say who has complete data and who was told and paid, and how the others ended if any did."""
     paid = f"confirmed by the platform {states.confirmed}, paid {states.paid}"
     lines = [f"  data complete {states.complete}, code shown {states.shown}, {paid}"]

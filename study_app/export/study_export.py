@@ -63,7 +63,7 @@ from study_app.export.stream_tables import (
 )
 from study_app.logs.sign_loops import loops_for
 from study_app.protocol.domain import VISIT_GAP_SECONDS
-from study_app.store.console_models import ResultsLook
+from study_app.store.console_models import ResultsView
 from study_app.store.models import (
     Assignment,
     Ballot,
@@ -225,7 +225,7 @@ def study_record(
 def _results_opened(session: Session, study_id: int) -> tuple[ResultsOpened, ...]:
     """Return every look at results so far: in the researcher's console, and by exports."""
     looks = (
-        select(ResultsLook).where(ResultsLook.study_id == study_id).order_by(ResultsLook.at, ResultsLook.id)
+        select(ResultsView).where(ResultsView.study_id == study_id).order_by(ResultsView.at, ResultsView.id)
     )
     return tuple(ResultsOpened(at=look.at, judgments=look.judgments) for look in session.scalars(looks))
 

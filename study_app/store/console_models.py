@@ -39,7 +39,7 @@ class ConsoleSession(Base):
     ended_at: Mapped[datetime | None]
 
 
-class Act(Base):
+class AuditEntry(Base):
     """A line of the audit: who did what to a study, and when; ``who`` is the key's name as it was then.
 
     The lines of a study are a chain: ``number`` counts them from 1, ``previous`` is the ``sha256`` of the line before, empty for the
@@ -95,7 +95,7 @@ FORGET_RESULTS = "UPDATE job SET folder = NULL"
 """A backup is restored without its jobs' results: their folders are those of the server that the backup was made of."""
 
 
-class ResultsLook(Base):
+class ResultsView(Base):
     """Somebody saw who is preferred, or took tables with every vote, while there were so many judgments; every later export tells of it."""
 
     __tablename__ = "results_look"

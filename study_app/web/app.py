@@ -27,9 +27,10 @@ from study_app.store import tokens
 from study_app.store.tokens import BadTokenError, NewToken, Now
 from study_app.web import serving
 from study_app.web.blueprints import BLUEPRINTS
-from study_app.web.console import CONSOLE, figures, frame
-from study_app.web.console.figures import LatestFigures
-from study_app.web.console.frame import Tries
+from study_app.web.console import CONSOLE
+from study_app.web.console.auth import hide_options, message_page
+from study_app.web.console.overview import SNAPSHOTS, SnapshotCache
+from study_app.web.console.sign_in import TRIES, WrongKeys
 from study_app.web.serving import reference, said
 
 LOGGER = logging.getLogger("prefcal.errors")
@@ -81,7 +82,7 @@ def http_error(error: HTTPException) -> Response:
     if isinstance(error, MethodNotAllowed) and request.path.startswith("/r/"):
         error = NotFound()  # else it would tell that there is a console
     if error.code == 413 and request.endpoint in serving.LARGE_BODIES:
-        return frame.plain((request.view_args or {})["study"], "Not done", TOO_LARGE, 413)
+        return message_page((request.view_args or {})["study"], "Not done", TOO_LARGE, 413)
     known = {404: "not_found" if request.path != "/" else "bare_address", 413: "too_large"}
     response = _answer(known.get(error.code or 500, "bad_request"), error.code or 500)
     if isinstance(error, MethodNotAllowed):
@@ -188,13 +189,13 @@ def create_app(config: Config, *, now: Now | None = None, new_token: NewToken | 
     serving.install_log(app)
     install_errors(app)
     app.before_request(serving.find_nothing_with_nul)
-    app.before_request(frame.hide_options)
+    app.before_request(hide_options)
     app.before_request(serving.refuse_what_was_cut)
     app.before_request(serving.lead_to_new_address)
     serving.install_headers(app)
     install_compression(app)
-    app.extensions[frame.TRIES] = Tries()
-    app.extensions[figures.FIGURES] = LatestFigures(app.extensions[serving.NAME].plans)
+    app.extensions[TRIES] = WrongKeys()
+    app.extensions[SNAPSHOTS] = SnapshotCache(app.extensions[serving.NAME].plans)
     for blueprint in (*BLUEPRINTS, *CONSOLE):
         app.register_blueprint(blueprint)
     return app

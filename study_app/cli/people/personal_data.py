@@ -59,13 +59,13 @@ def retention(
     worker. So nothing is deleted of those who have complete data, or work handed in, that no list read with `prefcal reconcile`
     has as paid, without --even-unpaid. Backups made before still hold what is deleted here.
     """
-    from study_app.services.console.access import note_act
+    from study_app.services.researcher.audit import add_audit_entry
     from study_app.services.researcher.completion import complete_workers
     from study_app.services.researcher.retention import (
+        count_retained,
         count_rows,
         delete_rows,
         identity_parts,
-        kept,
         unpaid,
         worker_parts,
     )
@@ -98,10 +98,10 @@ def retention(
             rows = count_rows(session, parts)
             if is_real:
                 said = ", ".join(f"{number} of {table}" for table, number in rows.items()) or "no row"
-                note_act(session, chosen.id, None, "delete", said, now=utc_now())
+                add_audit_entry(session, chosen.id, None, "delete", said, now=utc_now())
                 _overwrite(session, store)
                 delete_rows(session, parts)
-            held, name = kept(session, chosen.id), chosen.name
+            retained, name = count_retained(session, chosen.id), chosen.name
         is_sqlite = store.is_sqlite
         if is_real:
             _empty_journal(store)
@@ -115,8 +115,8 @@ def retention(
         )
     )
     click.echo(
-        f"{name} {'keeps' if is_real else 'holds'} {held.workers} workers under pseudonyms, {held.identified} "
-        f"of them with a platform id, {held.withdrawn} withdrawn"
+        f"{name} {'keeps' if is_real else 'holds'} {retained.workers} workers under pseudonyms, {retained.identified} "
+        f"of them with a platform id, {retained.withdrawn} withdrawn"
     )
     if is_real:
         click.echo(f"note: {AFTER_SQLITE if is_sqlite else AFTER_POSTGRESQL}", err=True)
@@ -186,7 +186,7 @@ def _empty_journal(store: "Database") -> None:
 def withdraw(code: str, database: str | None) -> None:
     """Withdraw the worker who holds CODE: no export, fit or count includes their answers from now on."""
     from metrics.errors import input_fault
-    from study_app.services.console.access import note_act
+    from study_app.services.researcher.audit import add_audit_entry
     from study_app.services.researcher.studies import chosen_study
     from study_app.services.worker import ends
     from study_app.store.database import transaction
@@ -196,7 +196,7 @@ def withdraw(code: str, database: str | None) -> None:
         done = ends.withdraw(session, code, now=utc_now())
         if done is not None and not done.again:
             study = chosen_study(session, done.study).id
-            note_act(session, study, None, "withdraw", done.pseudonym, now=utc_now())
+            add_audit_entry(session, study, None, "withdraw", done.pseudonym, now=utc_now())
     if done is None:
         raise input_fault(f"nobody holds the code {code!r}", cure="ask the worker to check it")
     was = "had withdrawn already" if done.again else "has withdrawn"

@@ -1,5 +1,7 @@
 """Lists by platform id: `prefcal reconcile` reads the platform's, `bonus` writes the one that it takes."""
 
+import csv
+import io
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy.orm import Session
 
-    from study_app.services.researcher.reconcile import Reconciled
+    from study_app.services.researcher.reconcile import ReconciledSubmission
     from study_app.store.models import LoadedStudy
 
 
@@ -68,8 +70,8 @@ def reconcile(
     """
     from metrics.files import write_whole
     from study_app.cli.output import csv_text
-    from study_app.services.console.access import note_act
     from study_app.services.researcher import reconcile as platform
+    from study_app.services.researcher.audit import add_audit_entry
     from study_app.services.researcher.reconcile import without_identity
     from study_app.services.researcher.studies import chosen_study
     from study_app.store.database import transaction
@@ -90,7 +92,7 @@ def reconcile(
             reconciled = platform.reconcile(session, plans, chosen, listed.submissions, now=utc_now())
             nameless = len(without_identity(session, chosen.id))
             said = f"{len(listed.submissions)} lines"
-            note_act(session, chosen.id, None, "read the platform's list", said, now=utc_now())
+            add_audit_entry(session, chosen.id, None, "read the platform's list", said, now=utc_now())
             if output is not None:
                 write_whole(
                     output,
@@ -126,26 +128,27 @@ def _states(**given: tuple[str, ...]) -> dict[str, str]:
     return meanings
 
 
-def _in_words(reconciled: "list[Reconciled]") -> str:
+def _in_words(reconciled: "list[ReconciledSubmission]") -> str:
     """Say how many there are of each finding, then list those with which something is to be done."""
     from study_app.cli.output import table_text
-    from study_app.services.researcher.reconcile import FINDINGS
+    from study_app.services.researcher.reconcile import SUBMISSION_STATES
 
     if not reconciled:
         return "the list is empty, and nobody has complete data\n"
     counts = {
-        finding: sum(submission.finding == finding for submission in reconciled) for finding in FINDINGS
+        finding: sum(submission.finding == finding for submission in reconciled)
+        for finding in SUBMISSION_STATES
     }
     lines = [
         f"{counts[finding]:>6}  {finding}: {meaning}\n"
-        for finding, meaning in FINDINGS.items()
+        for finding, meaning in SUBMISSION_STATES.items()
         if counts[finding]
     ]
     rows = [_submission_cells(submission) for submission in reconciled if submission.finding not in QUIET]
     return "".join(lines) + (f"\n{table_text(SUBMISSION_COLUMNS, rows)}" if rows else "")
 
 
-def _submission_cells(submission: "Reconciled") -> tuple[str, ...]:
+def _submission_cells(submission: "ReconciledSubmission") -> tuple[str, ...]:
     from metrics.errors import plain_cell
 
     return (
@@ -194,7 +197,6 @@ def bonus(
     bulk. Amounts are in the study's currency, with two decimals.
     """
     from metrics.files import write_whole
-    from study_app.services.console.payments import bonus_lines
     from study_app.services.researcher.reconcile import completed, identities
     from study_app.services.researcher.studies import chosen_study
     from study_app.store.database import transaction
@@ -233,6 +235,17 @@ def bonus(
         f"{len(amounts)} {'bonus' if len(amounts) == 1 else 'bonuses'}, {sum(amounts.values(), Decimal(0)):.2f} in all",
         err=True,
     )
+
+
+def bonus_lines(ids: "Mapping[str, str]", amounts: "Mapping[str, Decimal]") -> str:
+    """Return a line ``participant_id,amount`` for each worker, of ids and amounts by pseudonym.
+
+    Ids stand as the platform gave them, in quotes where they hold a comma: on the generic platform anybody can choose one.
+    """
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerows((ids[worker], f"{amount:.2f}") for worker, amount in amounts.items())
+    return lines.getvalue()
 
 
 def _unlisted(session: "Session", study: "LoadedStudy", ids: "Mapping[str, str]") -> set[str]:

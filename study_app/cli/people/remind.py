@@ -50,7 +50,7 @@ def remind(study: str | None, file: str, base: str, quiet_hours: float | None, d
     from metrics.errors import input_fault
     from metrics.files import write_whole
     from study_app.cli.output import csv_text
-    from study_app.services.console.access import note_act
+    from study_app.services.researcher.audit import add_audit_entry
     from study_app.services.researcher.studies import chosen_study
     from study_app.store.database import transaction
     from study_app.store.tokens import utc_now
@@ -62,7 +62,9 @@ def remind(study: str | None, file: str, base: str, quiet_hours: float | None, d
         with transaction(store, write=True) as session:
             chosen = chosen_study(session, study)
             rows = _reminder_rows(session, chosen, base.rstrip("/"), quiet_hours, now=utc_now())
-            note_act(session, chosen.id, None, "list whom to remind", f"{len(rows)} lines", now=utc_now())
+            add_audit_entry(
+                session, chosen.id, None, "list whom to remind", f"{len(rows)} lines", now=utc_now()
+            )
             write_whole(file, csv_text(REMINDER_COLUMNS, rows), private=True)
     finally:
         store.engine.dispose()

@@ -59,7 +59,7 @@ def load(file: str, database: str | None) -> None:
     answers already given are refused.
     """
     from study_app.estimate.content import read_ready_study
-    from study_app.services.console.access import note_act
+    from study_app.services.researcher.audit import add_audit_entry
     from study_app.services.researcher.load import load_study
     from study_app.services.researcher.studies import chosen_study, create_keys
     from study_app.store.database import transaction
@@ -74,7 +74,7 @@ def load(file: str, database: str | None) -> None:
             said = "; ".join(
                 [f"{report.outcome}, version {content.file.sha256[:12]} of the file", *report.changes]
             )
-            note_act(session, study, None, "load", said, now=utc_now())
+            add_audit_entry(session, study, None, "load", said, now=utc_now())
     for change in report.changes:
         click.echo(f"  {change}")
     for line in left_out(content):
@@ -134,8 +134,8 @@ def pause(study: str, database: str | None) -> None:
 
     New visitors are told so before they are asked for anything. Loading the study file again does not end a pause.
     """
-    from study_app.services.console.access import note_act
     from study_app.services.researcher import studies
+    from study_app.services.researcher.audit import add_audit_entry
     from study_app.services.researcher.studies import chosen_study
     from study_app.store.database import transaction
     from study_app.store.tokens import utc_now
@@ -146,7 +146,7 @@ def pause(study: str, database: str | None) -> None:
             row = chosen_study(session, study)
             changed = studies.pause(session, row, now=utc_now())
             if changed:
-                note_act(session, row.id, None, "pause", "nobody new is let in", now=utc_now())
+                add_audit_entry(session, row.id, None, "pause", "nobody new is let in", now=utc_now())
     finally:
         store.engine.dispose()
     click.echo(
@@ -159,8 +159,8 @@ def pause(study: str, database: str | None) -> None:
 @database_option
 def resume(study: str, database: str | None) -> None:
     """Let new workers into STUDY again."""
-    from study_app.services.console.access import note_act
     from study_app.services.researcher import studies
+    from study_app.services.researcher.audit import add_audit_entry
     from study_app.services.researcher.studies import chosen_study
     from study_app.store.database import transaction
     from study_app.store.tokens import utc_now
@@ -171,7 +171,9 @@ def resume(study: str, database: str | None) -> None:
             row = chosen_study(session, study)
             changed = studies.resume(session, row)
             if changed:
-                note_act(session, row.id, None, "resume", "new workers are let in again", now=utc_now())
+                add_audit_entry(
+                    session, row.id, None, "resume", "new workers are let in again", now=utc_now()
+                )
     finally:
         store.engine.dispose()
     click.echo(f"{study} {'lets new workers in again' if changed else 'was not paused'}")

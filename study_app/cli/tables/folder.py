@@ -48,8 +48,8 @@ def export(
     """
     from metrics.errors import input_fault
     from study_app.export import export_study
-    from study_app.services.console.material import open_results
     from study_app.services.researcher.completion import complete_workers
+    from study_app.services.researcher.results_views import add_results_view
     from study_app.services.researcher.studies import chosen_study
     from study_app.store.database import transaction
     from study_app.store.plan import Plans
@@ -79,7 +79,7 @@ def export(
             )
             name = chosen.name
         with transaction(store, write=True) as session:
-            open_results(session, chosen_study(session, name).id, now=now)
+            add_results_view(session, chosen_study(session, name).id, now=now)
         times = "exact times" if exact_times else "moved times"
         note_command(store, name, "export", f"{times}, with raw" if raw else times)
     finally:

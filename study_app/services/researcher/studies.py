@@ -1,4 +1,4 @@
-"""Which of the loaded studies a command is about, pausing it, and the keys of the server."""
+"""The study that a command is about, its pause, and the server's keys."""
 
 from datetime import datetime
 
@@ -69,7 +69,7 @@ KEY_LETTERS = {SIGNING_KEY: 52, RESEARCHER_KEY: 26}
 
 
 def create_keys(session: Session, *, new_token: NewToken) -> None:
-    """Make the keys that are not there yet; existing ones stay, so that addresses given out stay valid."""
+    """Make the missing keys; existing ones stay, so that addresses stay valid."""
     for name, letters in KEY_LETTERS.items():
         if session.get(Setting, name) is None:
             session.add(Setting(name=name, value=new_token(letters)))
@@ -77,7 +77,7 @@ def create_keys(session: Session, *, new_token: NewToken) -> None:
 
 
 def replace_keys(session: Session, *, new_token: NewToken, keep_until: datetime | None = None) -> None:
-    """Make every key anew: whatever was signed with the old ones, or carries one, opens nothing any more.
+    """Make every key anew, which invalidates what was signed with the old ones.
 
     With ``keep_until`` what the key before has signed is good until then, and no longer; the researcher's key never.
     """
@@ -92,7 +92,7 @@ def replace_keys(session: Session, *, new_token: NewToken, keep_until: datetime 
 
 
 def key_before(session: Session) -> KeyBefore | None:
-    """Return the signing key before this one, and until when it is good; None where it is not."""
+    """Return the signing key before this one and its end, None if there is none."""
     value = setting(session, KEY_BEFORE)
     if value is None:
         return None

@@ -81,7 +81,7 @@ def written(study, text, header=PROLIFIC):
 
 
 def states(study):
-    return study.progress().handover
+    return study.progress().payments
 
 
 def test_everybody_is_found_by_id_and_told_what_to_do(study, run):
@@ -286,7 +286,7 @@ def test_complete_means_one_thing_everywhere_the_last_button_pressed_or_not(stud
     assert "6 of these workers" in run(study, "retention", "small", "--all-identities").err
     run(study, "reconcile", "small", written(study, LIST))
     assert "jo,1.00\n" in run(study, "bonus", "small", "--each", "1").out
-    assert study.progress().completed == study.progress().handover.complete == 6
+    assert study.progress().completed == study.progress().payments.complete == 6
     assert "6 completed, 0 withdrawn" in run(study, "status").out
     people = csv.DictReader(study.console().get("/r/small/people.csv").text.splitlines())
     assert [row["state"] for row in people].count("complete") == 6

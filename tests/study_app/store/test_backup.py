@@ -12,7 +12,7 @@ from sqlalchemy import delete, func, select, text
 from metrics.errors import InputError, PrefcalError
 from study_app.store.backups.backup import back_up, restore
 from study_app.store.check import check_database
-from study_app.store.console_models import Act
+from study_app.store.console_models import AuditEntry
 from study_app.store.database import (
     known_versions,
     migrate,
@@ -143,8 +143,8 @@ def test_a_campaign_moves_to_the_other_kind_of_database(
     assert moved.code == 0, moved.err
     judged.serve()
     with transaction(judged.database, write=True) as session:
-        assert [act.what for act in session.scalars(select(Act))] == ["restore a backup"]
-        session.execute(delete(Act))
+        assert [act.what for act in session.scalars(select(AuditEntry))] == ["restore a backup"]
+        session.execute(delete(AuditEntry))
     assert judged.everything() == everything
     assert worker.path == judged.visitor().open(worker.path).path
     assert judged.judge_all(judged.at_pairs("carla")).send().step == "done"
