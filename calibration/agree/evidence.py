@@ -4,10 +4,10 @@ Scores from any tool, to be compared with preferences: a long CSV with run, topi
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -339,22 +339,8 @@ class Measured:
     notes: tuple[str, ...] = ()
 
 
-class Scorer(Protocol):
-    """Files read and systems scored once, for whichever judgments count."""
-
-    def measured(self, task: JudgedTask) -> Measured:
-        """Return every measure; what was fitted to these preferences is cross-fitted to those that count."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class FixedScorer:
-    """Measures that no preference has a part in, perhaps none at all; see `Scorer`."""
-
-    found: Measured
-
-    def measured(self, task: JudgedTask) -> Measured:  # noqa: ARG002 - whichever judgments count
-        """Return the measures."""
-        return self.found
+Scorer: TypeAlias = Callable[[JudgedTask], Measured]
+"""Scores a task's systems, its files read once, for whichever judgments count: what was fitted to them is cross-fitted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

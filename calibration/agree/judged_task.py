@@ -121,20 +121,43 @@ class JudgedTask:
         """(n,) whether system_a stood on the right."""
         return np.asarray(self.judgments["is_swapped"], dtype=np.bool_)
 
+    def as_preferences(self) -> pd.DataFrame:
+        """Return the judgments as rows of table preferences, system_a on the left."""
+        names = ["worker", "task", "topic", "pair", "system_a", "system_b", "vote"]
+        judged = self.judgments.astype(dict.fromkeys(names, "str"))
+        return pd.DataFrame(
+            {
+                **{name: judged[name] for name in names[:4]},
+                "system_left": judged["system_a"],
+                "system_right": judged["system_b"],
+                "choice": judged["vote"].replace({"votes_a": "left", "votes_b": "right"}),
+                "decision_seconds": judged["decision_seconds"],
+                "language": self.language,
+                "validation_of": None,
+                "silent_days_revealed": None,
+            }
+        )
+
+    @cached_property
     def ceiling(self) -> Ceiling:
-        """Return how well these people agree with each other."""
+        """How well these people agree with each other."""
         votes = self.votes
         crossed = votes.crossing
         worker = crossed.worker if self.knows_workers else None
         return ceiling(votes.for_a, votes.pair, crossed.query, worker=worker)
 
-    @property
+    @cached_property
     def no_ceiling(self) -> str:
-        """Say why these votes tell no ceiling; nothing where they tell one."""
+        """Why these votes tell no ceiling; empty where they tell one."""
         twice = self.pairs[~np.isnan(self.panel_share)]
         return why_no_ceiling(
             decided=int((self.share != 0.5).sum()), voted_twice=len(twice), queries=twice["topic"].nunique()
         )
+
+    @cached_property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What people, queries and sides make of intervals and tests."""
+        return tuple(_diagnostics(self))
 
 
 def why_no_ceiling(*, decided: int, voted_twice: int, queries: int) -> str:
@@ -261,11 +284,6 @@ def testable(votes: VotesByPerson) -> bool:
 def _parts(cluster: Ints, votes: VotesByPerson) -> Floats:
     """Return the part of each cluster in a mean over pairs."""
     return np.asarray(np.bincount(cluster, votes.weight), dtype=np.float64)
-
-
-def diagnostics(task: JudgedTask) -> tuple[Diagnostic, ...]:
-    """Return what the people, queries and sides of a task make of its intervals and tests."""
-    return tuple(_diagnostics(task))
 
 
 def _diagnostics(task: JudgedTask) -> Iterator[Diagnostic]:
