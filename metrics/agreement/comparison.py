@@ -27,7 +27,7 @@ from scipy.optimize import brentq
 from scipy.special import hyp2f1, ndtri
 
 from metrics.agreement.agreement import QueryMean, standard_error
-from metrics.agreement.correlation import correlate
+from metrics.agreement.correlation import correlate, percentile_interval
 from metrics.agreement.people import Error
 from metrics.agreement.resampled import CELLS, RankedRows, draws, resampled_sums, row_coefficients
 from metrics.arrays import Floats
@@ -289,16 +289,7 @@ def _over_topics(
         for x, y in couples:
             for metric, values in row_coefficients(rows[x], rows[y]).items():
                 drawn.setdefault((x, y, metric), []).append(values)
-    return {place: _percentiles(np.concatenate(values), level) for place, values in drawn.items()}
-
-
-def _percentiles(values: Floats, level: float) -> tuple[float, float]:
-    """Return what a share of the values lies between; NaN is left out, and comes back where nothing else is there."""
-    values = values[~np.isnan(values)]
-    if not values.size:
-        return math.nan, math.nan
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
+    return {place: percentile_interval(np.concatenate(values), level) for place, values in drawn.items()}
 
 
 def _over_systems(metric: str, value: float, systems: int, level: float) -> tuple[float, float]:
