@@ -48,8 +48,8 @@ from calibration.agree.task_agreement import (
     sweep_rows,
     task_agreement,
 )
-from calibration.checks.adaptive_stopping import adaptive_stopping
-from calibration.checks.same_answers import SameAnswersOption, one_cluster, same_votes
+from calibration.checks.same_answers import SameAnswersOption, one_cluster
+from calibration.checks.votes import VoteChecks
 from calibration.raters.consistency import judge_kinds, note_on_camp, note_on_clickers
 from calibration.tables.study import STUDY_FILE
 from calibration.user_model.model import Diagnostic
@@ -157,6 +157,7 @@ def agree(
     measures: Sequence[str] = (),
     complete_only: bool = False,
     same_answers: SameAnswersOption = "apart",
+    checks: VoteChecks | None = None,
     seed: int = 1,
 ) -> AgreementTables:
     """Compare every measure that the evidence allows with the preferences.
@@ -176,6 +177,8 @@ def agree(
         Count only workers who completed the study.
     same_answers : {'apart', 'one-cluster'}
         Workers who give the same answers count apart, or each group of them as one person; they are named either way.
+    checks : VoteChecks, optional
+        Those of these tables, where a ranking shares them.
     seed : int
         Decides the sign flips and the draws of the band.
 
@@ -185,12 +188,16 @@ def agree(
         If there are no preferences, if nothing scores any task, if the systems judged and the systems scored are not the
         same, or a measure that is named is unknown.
     """
-    same = (
-        same_votes(evidence.tables, complete_only=complete_only) if "preferences" in evidence.tables else ()
-    )
+    if "preferences" not in evidence.tables:
+        raise input_fault(
+            f"there is no table preferences in {Path(evidence.place).parent}, so there is nothing to agree with"
+            f" (only {listed(evidence.tables) or 'nothing'})",
+            cure="only tasks of pairs have agreement; what visits and votes tell, prefcal fit takes",
+        )
+    checks = checks or VoteChecks(tables=evidence.tables, complete_only=complete_only)
     if same_answers == "one-cluster":
-        evidence = replace(evidence, tables=one_cluster(evidence.tables, same))
-    copies = tuple(each.finding(as_one=same_answers == "one-cluster").diagnostic for each in same)
+        evidence = replace(evidence, tables=one_cluster(evidence.tables, checks.same))
+    copies = tuple(each.finding(as_one=same_answers == "one-cluster").diagnostic for each in checks.same)
     tasks = _tasks(evidence, exclude=True, complete_only=complete_only)
     if not tasks and evidence.tables["preferences"].empty:
         raise input_fault("the table has no rows", path=evidence.place, cure="see whether anybody has judged")
@@ -198,7 +205,7 @@ def agree(
         raise input_fault(
             "no preference counts", path=evidence.place, cure="see which workers are excluded or incomplete"
         )
-    notes = names_in_two_cases(tasks)
+    notes, stopping = names_in_two_cases(tasks), checks.stopping
     if evidence.scores is not None:
         evidence = replace(evidence, scores=with_system_names(evidence.scores, tasks))
         notes += check_runs(evidence.scores, tasks, path=evidence.scores_place)
@@ -233,7 +240,6 @@ def agree(
         if task.task in variants
     }
     notes += [note for result in results.values() for note in result.notes]
-    stopping = adaptive_stopping(evidence.tables, complete_only=complete_only)
     rows = _rows(result.agreement for result in results.values())
     if with_excluded:
         rows += _with_everybody(everybody, scorers)
@@ -261,12 +267,6 @@ def _frame(of_tasks: Iterable[list[Row]], columns: Sequence[str]) -> pd.DataFram
 
 
 def _tasks(evidence: Evidence, *, exclude: bool, complete_only: bool) -> list[JudgedTask]:
-    if "preferences" not in evidence.tables:
-        raise input_fault(
-            f"there is no table preferences in {Path(evidence.place).parent}, so there is nothing to agree with"
-            f" (only {listed(evidence.tables) or 'nothing'})",
-            cure="only tasks of pairs have agreement; what visits and votes tell, prefcal fit takes",
-        )
     return judged_tasks(
         evidence.tables, exclude=exclude, complete_only=complete_only, drew_sides=evidence.drew_sides
     )

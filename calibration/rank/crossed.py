@@ -27,7 +27,7 @@ all, would be too short (measured, see docs/rank.md). Then every system's rank i
 behind it, and all ranks are right at once with the same level (Mogstad, Romano, Shaikh and Wilhelm 2024).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -316,7 +316,7 @@ class Influence:
         if self.model is not None:
             fit = self.model.adjustment
             scores = _table(clusters.code, fit.parameter, fit.score, (len(clusters.parent), fit.parameters))
-        both = self.error + 1j * self.weight
+        both = (error + 1j * weight for error, weight in zip(self.error, self.weight, strict=True))
         return _ClusterSums(
             sums=_table(clusters.code, self.estimate, both, (len(clusters.parent), self.estimates)),
             share=np.bincount(clusters.code) / len(clusters.code),
@@ -439,11 +439,12 @@ def _inverse(values: Floats) -> Floats:
     return np.asarray(np.divide(1, values, out=np.zeros_like(values), where=values > NO_SHARE))
 
 
-def _table(row: Ints, column: Ints, values: Any, shape: tuple[int, int]) -> csr_array:
-    """Return a table of the sums of (m, n) values at (n,) rows and (m, n) columns."""
-    rows = np.broadcast_to(row.astype(np.int32), column.shape)
-    places = rows.ravel(), column.ravel().astype(np.int32)
-    return csr_array(coo_array((values.ravel(), places), shape=shape))
+def _table(row: Ints, columns: Iterable[Ints], values: Iterable[Any], shape: tuple[int, int]) -> csr_array:
+    """Return a table of the sums of values at rows (n,) and columns, (n,) each: one set of n after the other, to save memory."""
+    table = csr_array(shape)
+    for column, part in zip(columns, values, strict=True):
+        table = table + csr_array(coo_array((part, (row, column)), shape=shape))
+    return table
 
 
 def _mapped(pattern: csr_array, values: Floats) -> csr_array:

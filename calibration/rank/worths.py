@@ -151,7 +151,7 @@ def _variances(judged: JudgedSystems, model: ChoiceModel, kind: Ints, point: Flo
     parameters = [judged.left, judged.right, *(number * everywhere for number in range(systems, len(point)))]
     errors = [by_worth, -by_worth]
     errors += [by_worth] * (model.design.shape[1] - systems) + [terms.by_t[kind]] * model.has_tie
-    estimate = np.array(parameters)
+    estimate = np.array(parameters, dtype=np.int32)
     influence = Influence(
         estimate=estimate,
         error=np.array(errors),
