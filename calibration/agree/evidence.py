@@ -3,7 +3,6 @@
 Scores from any tool, to be compared with preferences: a long CSV with run, topic, metric, value.
 """
 
-import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,11 +17,11 @@ from calibration.agree.result import OPTIONS, Arguments
 from calibration.tables.sources import TaskSources
 from calibration.user_model.model import UserModel
 from metrics.errors import FaultLog, counted, input_fault, listed
-from metrics.readers.lines import NUMBER, number, system_name
+from metrics.readers.lines import NUMBER, system_name
 from metrics.readers.score_lines import TOPIC, UNDEFINED
-from metrics.readers.score_rows import check_has_runs, read_score_table
+from metrics.readers.score_rows import check_has_runs, read_score_table, read_score_text
 from metrics.readers.score_table import NUMBER_CURE
-from metrics.results import ALL, is_mean
+from metrics.results import ALL
 from metrics.taking_part import STREAM_TOPICS, TopicNames
 
 COLUMNS = ("run", "topic", "metric", "value")
@@ -63,7 +62,7 @@ def read_scores(scores: str | Path | pd.DataFrame) -> pd.DataFrame:
     """
     path = SCORES if isinstance(scores, pd.DataFrame) else scores
     log = FaultLog(path)
-    frame = _of_frame(scores, log) if isinstance(scores, pd.DataFrame) else _of_file(scores, log)
+    frame = _score_rows(scores, log)
     lines = frame.pop("line")
     undefined = frame["value"].isna() & ~lines.isin([fault.line for fault in log.faults])
     single = frame["topic"] != ALL
@@ -81,9 +80,17 @@ def read_scores(scores: str | Path | pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def _of_file(path: str | Path, log: FaultLog) -> pd.DataFrame:
-    """Return the rows of a file with their lines; faults of cells go into the log."""
-    table = read_score_table(path, log=log)
+def _score_rows(scores: str | Path | pd.DataFrame, log: FaultLog) -> pd.DataFrame:
+    """Return the rows with their lines, a frame's as those of the CSV that it is; faults of cells go into the log."""
+    if isinstance(scores, pd.DataFrame):
+        missing = [name for name in COLUMNS if name not in scores.columns]
+        if missing:
+            log.add(f"there is no column {listed(missing)}", line=1, cure=f"scores need {listed(COLUMNS)}")
+        log.raise_if_any()
+        cells = scores[list(COLUMNS)].assign(value=scores["value"].map(str))
+        table = read_score_text(cells.to_csv(index=False, lineterminator="\n").encode(), log)
+    else:
+        table = read_score_table(scores, log=log)
     check_has_runs(table, log)
     if not table.has_topics:
         log.add(f"there is no column {TOPIC!r}", line=1, cure="write one row per run, topic and metric")
@@ -97,37 +104,6 @@ def _of_file(path: str | Path, log: FaultLog) -> pd.DataFrame:
             "line": table.line,
         }
     ).astype(dict.fromkeys(COLUMNS[:3], "str"))
-
-
-def _of_frame(scores: pd.DataFrame, log: FaultLog) -> pd.DataFrame:
-    """Return the rows of a frame as those of a file whose header stands on line 1; faults of cells go into the log."""
-    missing = [name for name in COLUMNS if name not in scores.columns]
-    if missing:
-        log.add(f"there is no column {listed(missing)}", line=1, cure=f"scores need {listed(COLUMNS)}")
-    log.raise_if_any()
-    keys = list(COLUMNS[:3])
-    frame = pd.DataFrame(
-        {
-            name: scores[name].astype(object).where(scores[name].notna(), "").map(str).to_numpy()
-            for name in keys
-        },
-        dtype="str",
-    )
-    frame["line"] = np.arange(2, len(frame) + 2)
-    frame["topic"] = frame["topic"].where(~frame["topic"].map(is_mean).astype(bool), ALL)
-    frame["value"] = [
-        math.nan if cell.lower() == UNDEFINED else number(cell, "value", line, log)
-        for cell, line in zip(map(str, scores["value"]), frame["line"].tolist(), strict=True)
-    ]
-    for name in keys:
-        for line in frame["line"][frame[name] == ""]:
-            log.add(f"{name} is empty", line=line, cure="fill it in, or remove the row")
-    first = frame.groupby(keys, sort=False)["line"].transform("first")
-    for line, other in zip(frame["line"], first, strict=True):
-        if line != other:
-            again = f"the same run, topic and metric as line {other}"
-            log.add(again, line=line, cure="keep one of the two rows")
-    return frame
 
 
 def scores_of_task(
