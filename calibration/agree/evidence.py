@@ -298,7 +298,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Measured:
-    """What scores the systems of one task.
+    """Measures of one task: their scores, curves and notes.
 
     Attributes
     ----------
@@ -335,9 +335,9 @@ class ShownTexts:
     sides: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def topic(self, name: str) -> str:
-        """Return what a topic is about, by its long or short name; empty where that is unknown."""
+        """Return the text of a topic, by its long or short name, or an empty string."""
         return self.topics.get(TopicNames(self.topics, STREAM_TOPICS).find(name) or "", "")
 
     def side(self, topic: str, system: str) -> str:
-        """Return what a system showed on a topic; empty where that is unknown, or nothing."""
+        """Return the text that a system showed on a topic, or an empty string."""
         return self.sides.get(TopicNames(self.sides, STREAM_TOPICS).find(topic) or "", {}).get(system, "")

@@ -42,7 +42,7 @@ WORTH = {"votes_a": 1.0, "votes_b": 0.0, "equally_good": 0.5, "equally_bad": 0.5
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class JudgedTask:
-    """What the people of one task preferred.
+    """Judgments and pairs of one task, with their ceiling and diagnostics.
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ class JudgedTask:
 
     @cached_property
     def ceiling(self) -> Ceiling:
-        """How well these people agree with each other."""
+        """Agreement of these people with each other."""
         votes = self.votes
         crossed = votes.crossing
         worker = crossed.worker if self.knows_workers else None
@@ -148,7 +148,7 @@ class JudgedTask:
 
     @cached_property
     def no_ceiling(self) -> str:
-        """Why these votes tell no ceiling; empty where they tell one."""
+        """Reason why these votes give no ceiling; empty where they give one."""
         twice = self.pairs[~np.isnan(self.panel_share)]
         return why_no_ceiling(
             decided=int((self.share != 0.5).sum()), voted_twice=len(twice), queries=twice["topic"].nunique()
@@ -156,12 +156,12 @@ class JudgedTask:
 
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What people, queries and sides make of intervals and tests."""
+        """Diagnostics of people, queries and sides for intervals and tests."""
         return tuple(_diagnostics(self))
 
 
 def why_no_ceiling(*, decided: int, voted_twice: int, queries: int) -> str:
-    """Say why votes tell no ceiling; nothing where they tell one.
+    """Return the reason why votes give no ceiling, or an empty string.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ def names_in_two_cases(tasks: Iterable[JudgedTask]) -> list[str]:
 
 
 def has_exclusions(tables: Mapping[str, pd.DataFrame]) -> bool:
-    """Say whether leaving out excluded workers changes anything."""
+    """Return whether leaving out excluded workers changes anything."""
     out = left_out(tables.get("workers"))
     return bool(tables["preferences"]["worker"].isin(out[out == "excluded"].index).any())
 
@@ -275,7 +275,7 @@ JUDGED, EVERYBODY = "preferences", "workers"
 
 
 def testable(votes: VotesByPerson) -> bool:
-    """Say whether there are people and queries enough for a p value that holds."""
+    """Return whether people and queries are enough for a p value."""
     crossed = votes.crossing
     few_people = crossed.is_crossed and is_few(_parts(crossed.worker, votes))
     return not few_people and crossed.queries >= FEWEST_TOPICS
@@ -320,7 +320,7 @@ def _diagnostics(task: JudgedTask) -> Iterator[Diagnostic]:
 
 
 def _few(what: str, share: Floats) -> str:
-    """Say that there are few clusters, or that few of them make up nearly all of an estimate."""
+    """Return a sentence on few, or effectively few, clusters."""
     number = counted(len(share), what, "queries" if what == "query" else None)
     verb = "judged" if what == "worker" else "was judged" if len(share) == 1 else "were judged"
     if len(share) < FEWEST_CLUSTERS:
@@ -332,7 +332,7 @@ def _few(what: str, share: Floats) -> str:
 
 
 def _on_sides(task: JudgedTask) -> Iterator[Diagnostic]:
-    """Say where sides may not have been drawn by lot, and what comparisons make of it: one sentence."""
+    """Yield a diagnostic of sides that may not have been drawn by lot."""
     side = task.side
     if side is None:
         return
@@ -386,7 +386,7 @@ def same_people(
     crossing: Crossing,
     tables: Mapping[str, pd.DataFrame],
 ) -> Iterator[Diagnostic]:
-    """Yield which measures were fitted to what the same people did elsewhere.
+    """Yield diagnostics of measures that were fitted to the same people.
 
     Parameters
     ----------

@@ -98,14 +98,14 @@ def task_scorer(task: JudgedTask, evidence: Evidence, names: Iterable[str] = ())
 
 
 def _unscored(kind: str, evidence: Evidence) -> str:
-    """Say why nothing scores a task of a kind."""
+    """Return the reason why nothing scores a task of a kind."""
     if kind in KINDS:
         return "nothing scores its systems"
     return f"prefcal has no measures for tasks of kind {kind}; yours can be given with {evidence.arguments.scores}"
 
 
 def task_kind(task: str, evidence: Evidence) -> str:
-    """Return what was judged: as study.json says, else as the tables do."""
+    """Return the kind of a task by study.json, else by its tables."""
     if task in evidence.sources:
         return evidence.sources[task].kind
     return "stream_pairs" if evidence.of_task("push_cells", task) is not None else "summary_pairs"
@@ -275,7 +275,7 @@ def _tasks(evidence: Evidence, *, exclude: bool, complete_only: bool) -> list[Ju
 def _known(
     task: JudgedTask, variants: Sequence[Variant], evidence: Evidence, differences: Mapping[str, Floats]
 ) -> tuple[Diagnostic, ...]:
-    """Return what to know of the judgments of a task, and of the people whom its measures were fitted to."""
+    """Return the diagnostics of the judgments and judges of a task."""
     judges = set(task.judgments["worker"].unique())
     fitted_to = evidence.tables if evidence.model is not None and evidence.same_tables else {}
     kinds = judge_kinds(task.judgments)
@@ -290,7 +290,7 @@ def _known(
 
 
 def _without_people(task: JudgedTask, variants: Sequence[Variant], people: Collection[str]) -> str:
-    """Say what the first measures agree without some people, the votes that most of a pair's other people have deciding."""
+    """Return a sentence with the agreement of three measures without some people."""
     rows = task.as_preferences()
     (others,) = judged_tasks({"preferences": rows[~rows["worker"].isin(people)]}) or (None,)
     if others is None:
@@ -308,7 +308,7 @@ def _without_people(task: JudgedTask, variants: Sequence[Variant], people: Colle
 
 
 def _asked(task: str, evidence: Evidence, wanted: Wanted | None) -> Wanted:
-    """Return what is named for a task: by the caller, else by the study."""
+    """Return the comparisons that the caller names, else those of the study."""
     if wanted is not None:
         return wanted
     sources = evidence.sources.get(task)
@@ -321,7 +321,7 @@ def _named_by_study(
     variants: Mapping[str, Sequence[Variant]],
     notes: list[str],
 ) -> dict[str, Wanted]:
-    """Return which comparisons the study names for each task, and note those that nothing here scores."""
+    """Return the comparisons of the study by task; note those that nothing scores."""
     named: dict[str, Wanted] = {}
     for task, of_task in variants.items():
         sources = evidence.sources.get(task)
@@ -366,7 +366,7 @@ def _highest(rows: Sequence[Row]) -> str:
 def _notes(
     task: JudgedTask, variants: Sequence[Variant], made: Sequence[Couple], differences: Mapping[str, Floats]
 ) -> Iterator[str]:
-    """Yield which measures tell nothing apart, which two cannot differ, and which lose their differences to rounding."""
+    """Yield notes on constant measures, pairs in one order, and lost digits."""
     things = judged_things(task.pairs)[1]
     for measure, difference in differences.items():
         if not difference.any():
@@ -397,5 +397,5 @@ def _with_everybody(everybody: Sequence[JudgedTask], scorers: Mapping[str, Score
 
 
 def _numeric(agreement: pd.DataFrame) -> pd.DataFrame:
-    """Make numbers of the columns that are empty for some measures or all."""
+    """Convert columns that may be empty to float."""
     return agreement.astype(dict.fromkeys(("patience_chars", "alpha", "lateness", *DRAW_COLUMNS), "float64"))

@@ -199,7 +199,7 @@ def _agreement_row(
 
 
 def _ceiling_columns(task: JudgedTask, ties: Ties) -> Row:
-    """Return what a second panel and a perfect measure reach, with intervals; empty where the votes do not tell."""
+    """Return the ceilings with intervals; NaN where votes give none."""
     if task.no_ceiling:
         return dict.fromkeys(CEILING_COLUMNS, np.nan)
     found = task.ceiling
@@ -222,7 +222,7 @@ def _there_columns(task: JudgedTask, difference: Floats, ties: Ties) -> Row:
 
 
 def _draw_columns(task: JudgedTask, variant: Variant, found: Agreement) -> Row:
-    """Return how far the agreement spreads when the fitted parameters are drawn anew, from itself on."""
+    """Return the spread of the agreement over draws of the fitted parameters."""
     if variant.drawn is None:
         return dict.fromkeys(DRAW_COLUMNS)
     credit = [
@@ -267,7 +267,7 @@ def shown_texts(task: JudgedTask, sources: TaskSources | None) -> ShownTexts:
 
 
 def disagreement(difference: Floats, share: Floats) -> Floats:
-    """Return how strongly score and votes disagree about each pair.
+    """Return the strength of disagreement of score and votes for each pair.
 
     |2 y - 1| |M(R) - M(R')| / max |M(R) - M(R')|,  0 where they agree or either is tied
 

@@ -110,7 +110,7 @@ class AgreementDesign(Design):
 
     @property
     def sizes(self) -> Sizes:
-        """How many judge what."""
+        """Sizes of the study."""
         return Sizes(
             queries=self.queries,
             pairs=self.pairs,
@@ -231,7 +231,7 @@ class DifferenceDesign(Design):
 
 
 def _outcome(estimate: float, error: Error, ends: tuple[float, float], tell_from: float | None) -> Outcome:
-    """Return what a study with an interval of Student's t prints; nothing where nothing varies."""
+    """Return the outcome with an interval of Student's t, or none without variation."""
     if not error.standard_error > 0:
         return replace(NOTHING, estimate=estimate)
     reach = error.reach(LEVEL)

@@ -40,7 +40,7 @@ Track: TypeAlias = Callable[[Iterable[int], str], Iterable[int]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What one study would print.
+    """Estimate and interval of one simulated study.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ NOTHING = Outcome(estimate=math.nan, low=-math.inf, high=math.inf)
 def positive_outcome(
     estimate: float, interval: tuple[float | None, float | None], tell_from: float | None
 ) -> Outcome:
-    """Return what a study prints of a positive parameter, from its interval, whose ends may be open."""
+    """Return the outcome for a positive parameter, from an interval with open ends."""
     low, high = 0.0 if interval[0] is None else interval[0], math.inf if interval[1] is None else interval[1]
     told = tell_from is not None and not low <= tell_from <= high
     return Outcome(estimate=estimate, low=low, high=high, told=told)
@@ -93,15 +93,15 @@ class Design(ABC):
     @property
     @abstractmethod
     def truth(self) -> float:
-        """What the study would find if it were endless."""
+        """Value that an endless study would find."""
 
     @abstractmethod
     def people(self) -> int:
-        """Return how many people take part."""
+        """Return the number of people."""
 
     @abstractmethod
     def judgments(self) -> int | None:
-        """Return how many judgments they give; None where nobody judges."""
+        """Return the number of judgments, or None if nobody judges."""
 
     @abstractmethod
     def bounds(self, vary: str) -> tuple[int, int]:
@@ -132,14 +132,14 @@ class Design(ABC):
         return int(value)
 
     def resized(self, vary: str, size: int) -> Self:
-        """Return the same study with another size; what was searched or made stays."""
+        """Return the design with another size; searched parameters stay."""
         changed: Self = replace(self, **{vary: size})  # type: ignore[type-var] # every design is a dataclass
         return changed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRow:
-    """What studies of one size give.
+    """Results of simulated studies of one size.
 
     Attributes
     ----------

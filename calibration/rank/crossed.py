@@ -51,7 +51,7 @@ TABLE_VALUES = 3_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Errors:
-    """How far estimates may be off, arrays of one shape; NaN where nothing is known.
+    """Standard errors and degrees of freedom, arrays of one shape; NaN if unknown.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Errors:
     scarcer_df: Floats
 
     def unknown(self) -> "Errors":
-        """Return the same with nothing known."""
+        """Return errors of the same shape, all NaN."""
         nothing = np.full_like(self.standard_error, np.nan)
         return Errors(standard_error=nothing, df=nothing, scarcer_df=nothing)
 
@@ -86,7 +86,7 @@ class Errors:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Variances:
-    """The parts of V, of estimates (k,) or of any two (k, k), with degrees of freedom of the same shape.
+    """Parts of V for estimates (k,) or pairs of estimates (k, k).
 
     Attributes
     ----------
@@ -129,12 +129,12 @@ class Variances:
         return self._changed(_of_difference, np.asarray)
 
     def through(self, bread: Floats) -> "Variances":
-        """Return those of bread x estimates, (r, r): from the scores of a likelihood to its first r parameters."""
+        """Return the variances of bread x estimates, (r, r)."""
         r = len(bread)
         return self._changed(lambda part: bread @ part @ bread.T, lambda table: table[:r, :r])
 
     def _changed(self, variance: Callable[[Floats], Floats], table: Callable[..., Any]) -> "Variances":
-        """Return the same with one function applied to every part of V, and another to degrees of freedom and `is_few`."""
+        """Apply a function to every part of V, and another to all other fields."""
         return Variances(
             by_topic=variance(self.by_topic),
             by_worker=variance(self.by_worker),
@@ -153,7 +153,7 @@ def _of_difference(covariance: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ModelPart:
-    """What estimates owe to a fitted model that votes were adjusted by.
+    """Dependence of estimates on a fitted model that adjusted the votes.
 
     Attributes
     ----------
@@ -168,7 +168,7 @@ class ModelPart:
 
 
 def model_part(adjustment: SideAdjustment, estimate: Ints, weight: Floats) -> ModelPart:
-    """Return what estimates owe to a model whose votes they are weighted means of.
+    """Return the dependence of weighted means of votes on the adjusting model.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ class CrossedClusters:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Influence:
-    """What n judgments add to the errors of k estimates, each of them to m.
+    """Influence of n judgments on k estimates; each judgment adds to m of them.
 
     Attributes
     ----------
@@ -249,7 +249,7 @@ class Influence:
 
     @cached_property
     def estimates(self) -> int:
-        """How many estimates there are, k."""
+        """Number of estimates, k."""
         return int(self.estimate.max()) + 1
 
     @cached_property
@@ -269,11 +269,11 @@ class Influence:
         return np.full(self.estimates, np.inf) if self._workers is None else self._workers.effective
 
     def variances(self) -> Variances:
-        """Return those of each estimate alone, (k,): in memory of the order of judgments."""
+        """Return the variances of single estimates, (k,)."""
         return self._parts(_ScaledSums.squares)
 
     def covariances(self) -> Variances:
-        """Return those of any two estimates, (k, k)."""
+        """Return the covariances of all pairs of estimates, (k, k)."""
         return self._parts(_ScaledSums.products)
 
     def _parts(self, of: "Callable[[_ScaledSums], tuple[Floats, Floats]]") -> Variances:
@@ -327,7 +327,7 @@ class Influence:
 
 
 class _Scale(NamedTuple):
-    """What U of each cluster and estimate, (c, k), and scores of each cluster, (c,), are multiplied by."""
+    """Factors of U for each cluster and estimate, (c, k), and of scores, (c,)."""
 
     own: csr_array
     overall: Floats
@@ -411,7 +411,7 @@ class _ScaledSums(NamedTuple):
         return errors, weights
 
     def squares(self) -> tuple[Floats, Floats]:
-        """Return the same of each estimate alone, (k,) each."""
+        """Return the sums over clusters of U^2 and of w^2, (k,) each."""
         errors, weights = (_column_sums(each.power(2)) for each in (self.error, self.weight))
         if self.scores is not None and self.model is not None:
             inverse, of_scores = self._inverse(), _dense(self.scores.T @ self.scores)

@@ -40,7 +40,7 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
     checks: VoteChecks | None = None,
     place: str = "preferences",
 ) -> Ranking:
-    """Say which systems of each task people prefer.
+    """Rank the systems of each task by the preferences of people.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def _connected(judged: list[JudgedSystems], place: str) -> tuple[list[JudgedSyst
 
 
 def _apart(judged: JudgedSystems, groups: str) -> tuple[str, str]:
-    """Return what is wrong with a task whose systems, or items of topics, no comparison connects, and its cure."""
+    """Return the problem of a task with unconnected systems or items, and its cure."""
     topics = int(judged.topic.max()) + 1
     places = np.concatenate([judged.left, judged.right]) * topics + np.tile(judged.topic, 2)
     items = len(judged.systems)
@@ -144,7 +144,7 @@ def _apart(judged: JudgedSystems, groups: str) -> tuple[str, str]:
 
 
 class _RankedTask(NamedTuple):
-    """What is known of one task: frames as in `Ranking`, its notes, and what too few people or topics forbid."""
+    """Ranking of one task: frames, notes, and a sentence on too few clusters."""
 
     ranking: pd.DataFrame
     duels: pd.DataFrame

@@ -42,7 +42,7 @@ class Worths:
 
 
 def no_worths(judged: JudgedSystems) -> str:
-    """Say why these judgments have no finite worths; nothing where they have."""
+    """Return why worths are not finite, or an empty string."""
     if judged.is_tie.all():
         return "nobody preferred any system"
     apart = judged.groups()
@@ -52,7 +52,7 @@ def no_worths(judged: JudgedSystems) -> str:
 
 
 def _one_sided(judged: JudgedSystems, *, ties: bool) -> str:
-    """Name a group of systems that never loses to all others, else one that never wins; nothing where there is none."""
+    """Return a sentence on systems that never lose or never win, or an empty string."""
     groups = judged.one_sided(ties=ties)
     if len(groups) == 1:
         return ""
@@ -65,7 +65,7 @@ def _one_sided(judged: JudgedSystems, *, ties: bool) -> str:
 
 
 def unconnected(judged: JudgedSystems) -> str:
-    """Name the groups of systems that no comparison connects; nothing where all are connected."""
+    """Return the names of unconnected groups of systems, or an empty string."""
     groups = judged.groups()
     return _in_groups(groups) if len(groups) > 1 else ""
 
@@ -75,7 +75,7 @@ def _in_groups(groups: list[list[str]]) -> str:
 
 
 def _against_others(judged: JudgedSystems, group: list[str]) -> Floats:
-    """Return what each judgment between a group and the others adds to the share of the group."""
+    """Return the votes for a group in its judgments with other systems."""
     inside = np.isin(np.array(judged.systems), group)
     between = inside[judged.left] != inside[judged.right]
     return np.asarray(np.where(inside[judged.left], judged.for_left, 1 - judged.for_left)[between])

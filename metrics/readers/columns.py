@@ -295,19 +295,6 @@ def read_csv_columns(
     )
 
 
-def csv_header(path: str | Path, log: FaultLog) -> list[str]:
-    """Return the names of the columns of a CSV file in UTF-8; none of an empty one.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be opened or is not UTF-8.
-    """
-    text = _text(path, log)
-    rows = _numbered_rows(text, excel_delimiter(text.partition("\n")[0]) or ",", log)
-    return [name.strip() for name in next(rows, (1, []))[1]]
-
-
 def check_any_row(found: CsvColumns, log: FaultLog) -> None:
     """Raise `InputError` where a file without any other fault has a header and no row."""
     if not found.lines and not log.faults:

@@ -84,7 +84,7 @@ def as_close(found: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def told_apart(found: "pd.DataFrame") -> str:
-    """Say how many points are as good an answer as the first one."""
+    """Return a sentence on the points that are as close as the first one."""
     points = len(found)
     if found["tau-b"].isna().all():
         return "At no point tau-b is defined: one of both measures has no two runs that differ."
@@ -102,7 +102,7 @@ def _points(sweep: MSUSweep) -> Iterator[tuple[SweepPoint, Floats, Floats]]:
 
 
 def _resamples(reference: ReferenceMeasure, resamples: int, seed: int) -> Floats | None:
-    """Return how often each topic is drawn, (resamples, topics); None where no interval is possible."""
+    """Return counts of topics, (resamples, topics), or None without intervals."""
     if reference.by_topic is None or reference.by_topic.shape[1] < FEWEST_TOPICS:
         return None
     return np.concatenate(list(draws(reference.by_topic.shape[1], resamples, np.random.default_rng(seed))))

@@ -270,7 +270,7 @@ def patience_without_each_topic(
 
 
 def _from_preferences(pairs: JudgedSummaries) -> dict[str, float]:
-    """Take the replicates of the jackknife; beyond 50 topics each is without a group of topics."""
+    """Return jackknife replicates; beyond 50 topics each lacks a group of topics."""
     if len(pairs.topics) < 2 or not pairs.summaries.longest_offset:
         raise NotIdentifiedError("there is a single topic: nothing is left to fit to without it")
     kappa = without_each_group(pairs, pairs.differences(kappa_grid(pairs)))

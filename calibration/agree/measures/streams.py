@@ -224,7 +224,7 @@ def _update_variants(
 
 
 def texts(task: JudgedTask, sources: TaskSources) -> ShownTexts:
-    """Return what each system pushed on the days that were judged, oldest first, with the UTC time.
+    """Return the pushes of each system on the judged days, oldest first, in UTC.
 
     A push without a text was not shown; where nothing has a text, ids stand for texts.
     """

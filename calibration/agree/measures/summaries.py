@@ -92,7 +92,7 @@ def _at_fitted_patience(
 def _taken(
     task: JudgedTask, met: pd.DataFrame, evidence: Evidence, fitted: FittedShares, given: Probabilities
 ) -> Iterator[str]:
-    """Yield what is taken for granted where the tables say nothing."""
+    """Yield notes on assumptions where the tables say nothing."""
     intents = evidence.tables.get("intents")
     told = set(fitted.estimate)
     if intents is not None:
