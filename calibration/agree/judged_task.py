@@ -1,6 +1,6 @@
 """The preferences of one task, ready to be compared with scores, and what to know of them before: who judged what, what is few."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -218,26 +218,6 @@ def judged_tasks(
         )
         for task, of_task in pairs.groupby("task")
     ]
-
-
-def names_in_two_cases(tasks: Iterable[JudgedTask]) -> list[str]:
-    """Return a note on names of topics, systems and workers that differ in case only: they count as different ones."""
-    notes = []
-    for task in tasks:
-        for what, names in (
-            ("topics", set(task.pairs["topic"])),
-            ("systems", set(task.systems)),
-            ("workers", set(task.judgments["worker"].dropna().unique())),
-        ):
-            by_fold: dict[str, list[str]] = {}
-            for name in sorted(names):
-                by_fold.setdefault(name.casefold(), []).append(name)
-            alike = [" and ".join(group) for group in by_fold.values() if len(group) > 1]
-            if alike:
-                notes.append(
-                    f"{task.task}: {what} {listed(alike)} differ in case only, and count as different ones"
-                )
-    return notes
 
 
 def has_exclusions(tables: Mapping[str, pd.DataFrame]) -> bool:

@@ -28,7 +28,6 @@ from calibration.agree.judged_task import (
     JudgedTask,
     has_exclusions,
     judged_tasks,
-    names_in_two_cases,
     same_people,
     wide_tastes,
 )
@@ -49,7 +48,7 @@ from calibration.agree.task_agreement import (
     task_agreement,
 )
 from calibration.checks.same_answers import SameAnswersOption, one_cluster
-from calibration.checks.votes import VoteChecks
+from calibration.checks.votes import VoteChecks, names_in_two_cases
 from calibration.raters.consistency import judge_kinds, note_on_camp, note_on_clickers
 from calibration.tables.study import STUDY_FILE
 from calibration.user_model.model import Diagnostic
@@ -205,7 +204,7 @@ def agree(
         raise input_fault(
             "no preference counts", path=evidence.place, cure="see which workers are excluded or incomplete"
         )
-    notes, stopping = names_in_two_cases(tasks), checks.stopping
+    notes, stopping = names_in_two_cases(evidence.tables["preferences"]), checks.stopping
     if evidence.scores is not None:
         evidence = replace(evidence, scores=with_system_names(evidence.scores, tasks))
         notes += check_runs(evidence.scores, tasks, path=evidence.scores_place)

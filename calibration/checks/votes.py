@@ -1,5 +1,6 @@
 """Checks of the votes of a study, made once for everything that is said of them."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +10,8 @@ import pandas as pd
 from calibration.checks.adaptive_stopping import adaptive_stopping
 from calibration.checks.finding import Finding
 from calibration.checks.same_answers import SameAnswers, same_votes
+from calibration.tables.preferences import systems_shown
+from metrics.errors import listed
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -36,3 +39,23 @@ class VoteChecks:
     def stopping(self) -> dict[str, Finding]:
         """Findings by task, where the number of judgments depends on the answers."""
         return adaptive_stopping(self.tables, exclude=self.exclude, complete_only=self.complete_only)
+
+
+def names_in_two_cases(preferences: pd.DataFrame) -> list[str]:
+    """Return a note for topics, workers and systems whose names differ in case, or blanks around them, only."""
+    notes = []
+    for what, column in (
+        ("topics", preferences["topic"]),
+        ("workers", preferences["worker"]),
+        ("systems", pd.concat(systems_shown(preferences))),
+    ):
+        same = defaultdict(list)
+        for name in sorted(map(str, column.dropna().unique())):
+            same[name.casefold().strip()].append(name)
+        groups = [group for group in same.values() if len(group) > 1]
+        if groups:
+            has_blanks = any(name != name.strip() for group in groups for name in group)
+            alike = listed(" and ".join(map(repr, group) if has_blanks else group) for group in groups)
+            differ = "case or in blanks" if has_blanks else "case"
+            notes.append(f"{what} {alike} differ in {differ} only, and count as different ones")
+    return notes

@@ -1,6 +1,5 @@
 """What to know of a ranking before using its numbers, one sentence each; the names in brackets are the same in every command."""
 
-from collections import defaultdict
 from collections.abc import Iterator
 
 import numpy as np
@@ -179,19 +178,3 @@ def notes_on_worths(worths: Worths | None, why_none: str, adjustment: SideAdjust
         yield "the side of a system cannot be told from its worth, so the worths have no side effect"
     elif adjustment is not None and not adjustment.is_separable:
         yield "the worths tell the side from the systems only if all systems lie on one scale"
-
-
-def notes_on_names(preferences: pd.DataFrame) -> Iterator[str]:
-    """Yield the names of topics, workers and systems that differ in case or in blanks around them only."""
-    systems = pd.concat([preferences["system_left"].astype("str"), preferences["system_right"].astype("str")])
-    for what, column in (
-        ("topic", preferences["topic"]),
-        ("worker", preferences["worker"]),
-        ("system", systems),
-    ):
-        same = defaultdict(list)
-        for name in column.dropna().unique():
-            same[str(name).casefold().strip()].append(str(name))
-        alike = [" and ".join(map(repr, sorted(group))) for group in same.values() if len(group) > 1]
-        if alike:
-            yield f"the {what}s {listed(sorted(alike), most=3)} differ in case only, and each counts as a {what} of its own"

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.checks.same_answers import SameAnswersOption, one_cluster
-from calibration.checks.votes import VoteChecks
+from calibration.checks.votes import VoteChecks, names_in_two_cases
 from calibration.rank.crossed import Errors, Variances, above_at_once, rank_ranges
 from calibration.rank.folder import Ranking
 from calibration.rank.judgments import (
@@ -18,7 +18,7 @@ from calibration.rank.judgments import (
     tasks_judged,
     win_rates,
 )
-from calibration.rank.notes import notes_on, notes_on_names, notes_on_worths, too_few
+from calibration.rank.notes import notes_on, notes_on_worths, too_few
 from calibration.rank.worths import Worths, fit_worths, no_worths, unconnected
 from calibration.tables.study import StudyRecord
 from metrics.agreement.comparison import holm
@@ -98,7 +98,7 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
         for each in connected
         if each.task in checks.stopping
     ]
-    notes += notes_on_names(tables["preferences"])
+    notes += names_in_two_cases(tables["preferences"])
     notes += [
         f"{each.said(as_one=same_answers == 'one-cluster').removesuffix('.')} (same_answers)" for each in same
     ]
