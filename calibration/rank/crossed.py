@@ -37,14 +37,11 @@ from scipy.sparse import coo_array, csr_array, diags_array
 from scipy.special import stdtr, stdtrit
 
 from calibration.inference.sides import SideAdjustment
+from metrics.agreement.people import FEWEST_CLUSTERS, FEWEST_EFFECTIVE, NOTHING
 from metrics.arrays import Bools, Floats, Ints
 
-NOTHING = 1e-24
-"""Variances below are rounding errors."""
 NO_SHARE = 1e-9
 """Weights below are rounding errors."""
-FEWEST, FEWEST_EFFECTIVE = 4, 3.0
-"""Topics or people from which an error is known: so many, and effectively so many."""
 TABLE_VALUES = 3_000_000
 """Values of a dense table, estimates by parameters of a model, that is made at once."""
 
@@ -371,7 +368,7 @@ class _ClusterSums:
     def is_few(self) -> Bools:
         """(k,) whether they are too few for an error."""
         counted = np.bincount(self.sums.indices[self.sums.data.imag > NO_SHARE], minlength=self.sums.shape[1])
-        return np.asarray((counted < FEWEST) | (self.effective < FEWEST_EFFECTIVE - NO_SHARE))
+        return np.asarray((counted < FEWEST_CLUSTERS) | (self.effective < FEWEST_EFFECTIVE - NO_SHARE))
 
     @property
     def exact(self) -> _Scale:
