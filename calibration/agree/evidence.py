@@ -1,6 +1,6 @@
-"""What the scores of a task can come from: tables, collections and runs, a user model, files of scores from any tool.
+"""Sources of the scores of a task: tables, collections and runs, a user model, scores of any tool.
 
-Scores from any tool, to be compared with preferences: a long CSV with run, topic, metric, value.
+Scores of any tool are a frame, or a file in any form of `metrics.readers.score_rows`.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence

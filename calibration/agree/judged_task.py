@@ -1,4 +1,4 @@
-"""The preferences of one task, ready to be compared with scores, and what to know of them before: who judged what, what is few."""
+"""Preferences of one task, ready to be compared with scores, and diagnostics of them."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
-"""The agreement of measures with the preferences of one task, and the pairs on which they disagree most.
+"""Agreement of measures with the preferences of one task, and the pairs with most disagreement.
 
-`calibration.agree.study` brings the tasks together; the columns are listed in docs/agreement.md.
-
-Every interval is over the queries and over the people who judged them (`metrics.agreement.people`).
+`calibration.agree.study` brings the tasks together; the columns are listed in docs/agreement.md. Every interval is over the queries and over the people who judged them (`metrics.agreement.people`).
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,13 +1,9 @@
-"""Planning a study by simulating it, and the votes of a planned study.
-
-Planning a study by simulating it: how wide the interval will be, how likely the answer, and how large it must be.
+"""Simulated studies of a plan: designs, outcomes, and the votes that people give.
 
 A design knows how large a study is and what is true of its people; `simulated` draws one such study from the
 package's own generators and gives the interval that the package would print for it. Here many are drawn;
 `calibration.plan.search` searches the size at which a wish is met. The designs are in `calibration.plan.agreement`, `calibration.plan.patience`
 and `calibration.plan.streams`.
-
-Votes of a planned study: what people like, who judges what, and what they say.
 
 In a query q every system s is liked by v_qs ~ N(0, 1). The log odds of a pair are strength (v_qs - v_qr) / sqrt(2), plus what a
 person likes more than others do, times a person's own factor; votes follow Davidson's model (`calibration.inference.choice`).

@@ -1,4 +1,4 @@
-"""Planned studies of streams: how many workers, days and pairs tell the time away, M_A or S_A, and what silence is worth, S_0.
+"""Planned studies of streams: of the time away, M_A or S_A, and of the worth of silence, S_0.
 
 Visits are drawn by the model that is fitted (`calibration.models.durations.simulate.simulate_totals`); the time that visits
 themselves take, minutes in hours, is left out. The interval is the profile likelihood's, which `prefcal fit` prints.

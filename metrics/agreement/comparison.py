@@ -1,11 +1,9 @@
-"""Two measures compared: is the agreement of one higher, and how alike do they rank the same systems.
+"""Comparison of two measures: difference of their agreements, and correlation of their rankings.
 
-Is one metric's agreement higher than another's? Paired tests over queries, Holm's correction, power.
+Agreements are compared by paired tests over queries, with Holm's correction and power. Never by McNemar's test over pairs: pairs of
+one query are not independent, and it rejects a true null hypothesis far too often.
 
-Never McNemar over pairs: pairs of one query are not independent, and it rejects a true null hypothesis far too
-often.
-
-How alike measures rank the same systems, with intervals: over topics where there are any, else over systems.
+Intervals of correlations are over topics where there are any, else over systems.
 
 With scores by topic, topics are what was sampled: percentiles over topics drawn anew (`metrics.agreement.resampled`). With one score
 a system, systems are: Fisher's transformation, whose variance is 1 / (n - 3) for Pearson's coefficient, and .437 / (n - 4) for tau-b (Fieller,
