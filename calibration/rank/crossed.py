@@ -179,7 +179,8 @@ def model_part(adjustment: SideAdjustment, estimate: Ints, weight: Floats) -> Mo
     shape = int(estimate.max()) + 1, adjustment.parameters
     gradient = csr_array(shape)
     for own, part in zip(estimate, weight, strict=True):
-        gradient = gradient + _table(own, adjustment.parameter, part * adjustment.slope, shape)
+        slopes = (part * slope for slope in adjustment.slope)
+        gradient = gradient + _table(own, adjustment.parameter, slopes, shape)
     return ModelPart(adjustment=adjustment, gradient=gradient)
 
 
