@@ -81,8 +81,8 @@ def lines(studies: int) -> Iterator[tuple[str, float, float]]:
             queries=queries, pairs=21, workers=workers, true=true, judges=People(query_spread=0)
         )
         what = f"agreement of {true:.2f}, {queries} queries x 21 pairs x {workers} workers"
-        yield what, real, planned(design.searched(), "queries")
-    base = PatienceDesign(queries=10, pairs=21, workers=6, true=PATIENCE, text_chars=TEXT_CHARS).stocked()
+        yield what, real, planned(design.ready(), "queries")
+    base = PatienceDesign(queries=10, pairs=21, workers=6, true=PATIENCE, text_chars=TEXT_CHARS).ready()
     for queries, workers in ((10, 6), (25, 14)):
         design = replace(base, queries=queries, workers=workers)
         real = float(np.median([patience_of_a_study(queries, workers, rng) for _ in range(studies)]))

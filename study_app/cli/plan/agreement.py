@@ -252,7 +252,7 @@ def agreement(
         ties=ties,
         judges=people,
         tell_from=tell_from,
-    ).searched()
+    ).ready()
     question = PlanQuestion(
         subject=f"an agreement of {true:g}",
         unit="",
@@ -330,7 +330,7 @@ def difference(
     design = DifferenceDesign(study=study, other=other, same_choice=same_choice)
     if wish.power is not None:
         design.check_tested()
-    design = design.searched()
+    design = design.ready()
     question = PlanQuestion(
         subject="the difference",
         unit="",

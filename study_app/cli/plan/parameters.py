@@ -112,7 +112,7 @@ def patience(
             "(prefcal plan patience --help says what each means)"
         ),
     )
-    answer(design.stocked(), question, wish, wanted)
+    answer(design.ready(), question, wish, wanted)
 
 
 """By default the interval shall be this share of the true value."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from calibration.agree.evidence import Evidence
     from calibration.agree.folder import StreamTables
     from calibration.agree.result import Wanted
+    from calibration.checks.votes import VoteChecks
     from calibration.user_model.model import UserModel
 
 
@@ -121,18 +122,21 @@ def agree(
     """  # noqa: D301 - click keeps lines as they are after a backspace
     from calibration.agree.folder import write_agreement
     from calibration.agree.study import agree
+    from calibration.checks.votes import VoteChecks
     from study_app.cli.results.agree_table import agreement_text
     from study_app.cli.score.options import check_draws
 
     check_draws(model, draws)
     check_folder(folder, tables)
     evidence, record = _evidence(tables, model, scores, collection, runs, folder, draws=draws, seed=seed)
+    checks = VoteChecks(tables=evidence.tables, complete_only=complete_only)
     results = agree(
         evidence,
         wanted=_wanted(primary, compare),
         measures=measures,
         complete_only=complete_only,
         same_answers=same_answers,  # type: ignore[arg-type]
+        checks=checks,
         seed=seed,
     )
     for note in (*results.notes, *results.warnings):
@@ -145,7 +149,7 @@ def agree(
         **_commands(folder),
     }
     write_agreement(results, Path(folder), record, _streams(tables, evidence.model, collection, runs))
-    _rank(evidence, tables, folder, record, complete_only=complete_only, same_answers=same_answers)
+    _rank(evidence.place, tables, folder, record, checks, same_answers=same_answers)
     if format_ == "table":
         click.echo(agreement_text(results), nl=False)
     else:
@@ -160,12 +164,12 @@ def check_folder(folder: str, tables: str) -> None:
 
 
 def _rank(
-    evidence: "Evidence",
+    place: str,
     tables: str,
     folder: str,
     record: dict[str, Any],
+    checks: "VoteChecks",
     *,
-    complete_only: bool,
     same_answers: str,
 ) -> None:
     """Write which systems people prefer; say why where that cannot be told, and delete what an earlier run wrote."""
@@ -176,11 +180,12 @@ def _rank(
 
     try:
         ranking = rank_systems(
-            evidence.tables,
-            complete_only=complete_only,
+            checks.tables,
+            complete_only=checks.complete_only,
             study=read_study(tables),
             same_answers=same_answers,  # type: ignore[arg-type]
-            place=evidence.place,
+            checks=checks,
+            place=place,
         )
     except InputError as error:
         click.echo(f"no ranking: {error}", err=True)
