@@ -6,7 +6,8 @@ from pathlib import Path
 import click
 
 from study_app.cli.audit import note_command
-from study_app.cli.output import Number, database_option, opened
+from study_app.cli.options import Number
+from study_app.cli.output import database_option, opened
 
 
 @click.command(name="upgrade")

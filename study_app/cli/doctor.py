@@ -23,7 +23,8 @@ from sqlalchemy import Connection, text
 
 from metrics.errors import InputError
 from study_app.cli.health_check import FAULT, NOTE, OK, WARNING, HealthCheck, State, link_of, standby_of
-from study_app.cli.output import Output, database_option, output_options, table_text
+from study_app.cli.options import with_options
+from study_app.cli.output import Output, database_option, table_text
 from study_app.services.researcher.studies import KEY_LETTERS, SIGNING_KEY
 from study_app.store.database import (
     FULL_BYTES,
@@ -53,7 +54,7 @@ OLDEST_SQLITE = (3, 35, 0)
     help="Also ask the served study by the workers' address, such as https://study.example.org: HTTPS, proxy headers.",
 )
 @database_option
-@output_options
+@with_options(output=Output)
 def doctor(database: str | None, address: str | None, *, output: Output) -> None:
     """Look at what a study needs: keys, clock, disk, durability, schema, rights, HTTPS; change nothing.
 

@@ -2,7 +2,8 @@
 
 import click
 
-from study_app.cli.output import Output, database_option, opened, output_options
+from study_app.cli.options import with_options
+from study_app.cli.output import Output, database_option, opened
 
 COLUMNS = ("number", "study", "role", "name", "made", "revoked")
 
@@ -42,7 +43,7 @@ def new(study: str, role: str, name: str, database: str | None) -> None:
 @click.command(name="list")
 @click.argument("study", metavar="[STUDY]", required=False)
 @database_option
-@output_options
+@with_options(output=Output)
 def list_keys(study: str | None, database: str | None, *, output: Output) -> None:
     """List the keys of STUDY's console, or of all studies; never the keys themselves.
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import MOST, Number, database_option
+from study_app.cli.options import MOST, Number
+from study_app.cli.output import database_option
 from study_app.cli.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -142,7 +143,11 @@ def _show_effects(url: str, report: "CrowdReport") -> None:
 
     database = open_database(url)
     with transaction(database, write=False) as session:
-        rows = [(one.habit, one.times, one.said) for one in effects(session, report)]
+        found = list(effects(session, report))
     database.engine.dispose()
-    if rows:
-        click.echo("\n" + table_text(("disturbance", "times", "in the data"), rows))
+    together: dict[str, list[str]] = {}
+    for effect in found:
+        together.setdefault(effect.said, []).append(f"{effect.habit} {effect.times}")
+    if found:
+        rows = [(", ".join(habits), said) for said, habits in together.items()]
+        click.echo("\n" + table_text(("disturbances", "in the data"), rows))

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import Number, database_option, opened
+from study_app.cli.options import Number
+from study_app.cli.output import database_option, opened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

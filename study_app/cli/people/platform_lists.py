@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 from study_app.cli.audit import note_command
-from study_app.cli.output import OutFile, database_option, opened
+from study_app.cli.options import OutFile
+from study_app.cli.output import database_option, opened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import Number, OutFile, database_option, opened
+from study_app.cli.options import Number, OutFile
+from study_app.cli.output import database_option, opened
 
 if TYPE_CHECKING:
     from datetime import datetime

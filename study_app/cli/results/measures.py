@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import Output, output_options
+from study_app.cli.options import with_options
+from study_app.cli.output import Output
 
 if TYPE_CHECKING:
     from metrics.registry import Measure
@@ -14,7 +15,7 @@ COLUMNS = ("measure", "family", "column", "parameters", "definition", "source")
 
 
 @click.command("measures")
-@output_options
+@with_options(output=Output)
 def measures(*, output: Output) -> None:
     """List every measure: how it is written, what it is printed as, what it computes, and where it comes from.
 
@@ -65,7 +66,7 @@ def _for_people(rows: list[tuple[str, ...]]) -> list[str]:
 @click.option(
     "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Decides the topics drawn anew."
 )
-@output_options
+@with_options(output=Output)
 def correlate(table: str, *, x: str | None, others: tuple[str, ...], seed: int, output: Output) -> None:
     """Correlate columns of scores in TABLE, a CSV with a header; larger scores are better.
 
