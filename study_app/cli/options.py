@@ -1,12 +1,7 @@
 """Options of commands as fields of dataclasses: each is written once, and a command gets one value for all of a kind.
 
-@dataclass(frozen=True, kw_only=True)
-class Sizes:
-queries: int = option(type=COUNT, default=25, help="How many queries.")
-
-@click.command()
-@with_options(sizes=Sizes)
-def command(sizes: Sizes) -> None: ...
+A field made by `option` is an option; `with_options(sizes=PairSizes)` adds those of a class to a command, which gets the
+instance as ``sizes``. `__post_init__` refuses options that contradict each other.
 """
 
 import functools
@@ -168,7 +163,7 @@ def cores() -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Engine:
+class ComputeOptions:
     """Where long work is done."""
 
     jobs: int = option(

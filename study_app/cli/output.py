@@ -34,6 +34,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 Cell: TypeAlias = str | float | int | None
 WIDTH = 100
 """Columns of prose, on a terminal at most its own."""
+HEADER_PADDING = 2
+"""Blanks that tabulate keeps beside a header."""
 SHORTEST = 16
 """Columns in which words of a table can still be read."""
 
@@ -137,31 +139,37 @@ def table_text(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
     shown = [[_shown(cell) for cell in row] for row in rows]
     numeric = [any(isinstance(row[place], float | int) for row in rows) for place in range(len(columns))]
     align = ["right" if is_number else "left" for is_number in numeric]
-    widths = [max(len(str(row[place])) for row in [columns, *shown]) for place in range(len(columns))]
-    room = text_width() - sum(width + 2 for width in widths[:-1])
-    wide = bool(rows) and align[-1] == "left" and SHORTEST <= room < widths[-1]
+    widths = [
+        max(len(columns[place]) + HEADER_PADDING, *(len(str(row[place])) for row in shown), 0)
+        for place in range(len(columns))
+    ]
+    room = (terminal_width() or sum(widths) + 2 * len(widths)) - sum(width + 2 for width in widths[:-1])
+    is_wide = bool(rows) and align[-1] == "left" and SHORTEST <= room < widths[-1]
     return (
         tabulate(
             shown,
             headers=list(columns),
             disable_numparse=True,
             colalign=align if rows else None,
-            maxcolwidths=[None] * (len(columns) - 1) + [room] if wide else None,
+            maxcolwidths=[None] * (len(columns) - 1) + [room] if is_wide else None,
         )
         + "\n"
     )
 
 
-def text_width() -> int:
-    """Return the columns of a terminal, at most `WIDTH`; elsewhere `WIDTH`."""
-    return min(WIDTH, shutil.get_terminal_size().columns) if sys.stdout.isatty() else WIDTH
+def terminal_width() -> int | None:
+    """Return the columns of the terminal, at most `WIDTH`; None where the output is a file or a pipe, whose lines stay whole."""
+    return min(WIDTH, shutil.get_terminal_size().columns) if sys.stdout.isatty() else None
 
 
-def wrapped(text: str, *, indent: str = "") -> str:
-    """Break a line of prose between words, later lines indented; a number keeps its `%`."""
+def wrapped(text: str, *, indent: str = "", width: int | None = None) -> str:
+    """Break a line of prose between words at a width, by default the terminal's; a number keeps its `%`."""
+    columns = width or terminal_width()
+    if columns is None:
+        return text
     kept = text.replace(" %", "\0%")
     lines = textwrap.fill(
-        kept, text_width(), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        kept, columns, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
     return lines.replace("\0", " ")
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from study_app.cli.options import Number
-from study_app.cli.output import database_option, opened
+from study_app.cli.output import database_option, database_session, opened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -190,10 +190,9 @@ def withdraw(code: str, database: str | None) -> None:
     from study_app.services.console.access import note_act
     from study_app.services.researcher.studies import chosen_study
     from study_app.services.worker import ends
-    from study_app.store.database import transaction
     from study_app.store.tokens import utc_now
 
-    with transaction(opened(database), write=True) as session:
+    with database_session(database, write=True) as session:
         done = ends.withdraw(session, code, now=utc_now())
         if done is not None and not done.again:
             study = chosen_study(session, done.study).id

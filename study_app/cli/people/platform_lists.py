@@ -7,7 +7,7 @@ import click
 
 from study_app.cli.audit import note_command
 from study_app.cli.options import OutFile
-from study_app.cli.output import database_option, opened
+from study_app.cli.output import csv_text, database_option, database_session, opened, table_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,12 +68,10 @@ def reconcile(
     whose data are complete. What the list says of each is stored, for `prefcal status`; read a newer one at any time.
     """
     from metrics.files import write_whole
-    from study_app.cli.output import csv_text
     from study_app.services.console.access import note_act
     from study_app.services.researcher import reconcile as platform
     from study_app.services.researcher.reconcile import without_identity
     from study_app.services.researcher.studies import chosen_study
-    from study_app.store.database import transaction
     from study_app.store.plan import Plans
     from study_app.store.tokens import utc_now
     from study_app.study.platform_list import read_platform_list
@@ -81,27 +79,21 @@ def reconcile(
 
     states = _states(paid=paid, confirmed=confirmed, open=open_)
     named = {key.removesuffix("_column"): name for key, name in columns.items() if name is not None}
-    store = opened(database)
-    try:
-        with transaction(store, write=True) as session:
-            chosen = chosen_study(session, study)
-            plans = Plans()
-            plan = plans.of(session, chosen.id, chosen.version)
-            listed = read_platform_list(file, platform_of(plan.entry), named=named, states=states)
-            reconciled = platform.reconcile(session, plans, chosen, listed.submissions, now=utc_now())
-            nameless = len(without_identity(session, chosen.id))
-            said = f"{len(listed.submissions)} lines"
-            note_act(session, chosen.id, None, "read the platform's list", said, now=utc_now())
-            if output is not None:
-                write_whole(
-                    output,
-                    csv_text(
-                        SUBMISSION_COLUMNS, [_submission_cells(submission) for submission in reconciled]
-                    ),
-                    private=True,
-                )
-    finally:
-        store.engine.dispose()
+    with database_session(database, write=True) as session:
+        chosen = chosen_study(session, study)
+        plans = Plans()
+        plan = plans.of(session, chosen.id, chosen.version)
+        listed = read_platform_list(file, platform_of(plan.entry), named=named, states=states)
+        reconciled = platform.reconcile(session, plans, chosen, listed.submissions, now=utc_now())
+        nameless = len(without_identity(session, chosen.id))
+        said = f"{len(listed.submissions)} lines"
+        note_act(session, chosen.id, None, "read the platform's list", said, now=utc_now())
+        if output is not None:
+            write_whole(
+                output,
+                csv_text(SUBMISSION_COLUMNS, [_submission_cells(submission) for submission in reconciled]),
+                private=True,
+            )
     for word in listed.unknown:
         click.echo(
             f"note: the state {word!r} is not known, so nothing is advised there; say what it means with --paid, "
@@ -129,7 +121,6 @@ def _states(**given: tuple[str, ...]) -> dict[str, str]:
 
 def _in_words(reconciled: "list[Reconciled]") -> str:
     """Say how many there are of each finding, then list those with which something is to be done."""
-    from study_app.cli.output import table_text
     from study_app.services.researcher.reconcile import FINDINGS
 
     if not reconciled:

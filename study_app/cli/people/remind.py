@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from study_app.cli.options import Number, OutFile
-from study_app.cli.output import database_option, opened
+from study_app.cli.output import csv_text, database_option, database_session
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -50,23 +50,17 @@ def remind(study: str | None, file: str, base: str, quiet_hours: float | None, d
     """
     from metrics.errors import input_fault
     from metrics.files import write_whole
-    from study_app.cli.output import csv_text
     from study_app.services.console.access import note_act
     from study_app.services.researcher.studies import chosen_study
-    from study_app.store.database import transaction
     from study_app.store.tokens import utc_now
 
     if not base.startswith(("http://", "https://")):
         raise input_fault(f"not an address: {base}", cure="write --base https://HOST")
-    store = opened(database)
-    try:
-        with transaction(store, write=True) as session:
-            chosen = chosen_study(session, study)
-            rows = _reminder_rows(session, chosen, base.rstrip("/"), quiet_hours, now=utc_now())
-            note_act(session, chosen.id, None, "list whom to remind", f"{len(rows)} lines", now=utc_now())
-            write_whole(file, csv_text(REMINDER_COLUMNS, rows), private=True)
-    finally:
-        store.engine.dispose()
+    with database_session(database, write=True) as session:
+        chosen = chosen_study(session, study)
+        rows = _reminder_rows(session, chosen, base.rstrip("/"), quiet_hours, now=utc_now())
+        note_act(session, chosen.id, None, "list whom to remind", f"{len(rows)} lines", now=utc_now())
+        write_whole(file, csv_text(REMINDER_COLUMNS, rows), private=True)
     click.echo(f"{chosen.name}: {len(rows)} to remind, in {file}")
 
 

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from study_app.cli.options import LEVEL, MOST, POSITIVE, Engine, Number, OutFile, one_of, option, seed_option
+from study_app.cli.options import (
+    LEVEL,
+    MOST,
+    POSITIVE,
+    ComputeOptions,
+    Number,
+    OutFile,
+    one_of,
+    option,
+    seed_option,
+)
 from study_app.cli.output import Printed
 from study_app.cli.progress import NowAndThen
 
@@ -35,7 +45,7 @@ def _a_figure(ctx: click.Context, param: click.Parameter, value: Path | None) ->
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanOptions(Engine, Printed):
+class PlanOptions(ComputeOptions, Printed):
     """Options of every plan, besides those of `plan_options`."""
 
     study: Path | None = None
@@ -151,7 +161,7 @@ def plan_options(*, sizes: Sequence[str], simulated: int, kinds: Sequence[str]) 
         return value
 
     @dataclass(frozen=True, kw_only=True)
-    class Wanted(PlanOptions):
+    class OptionsOfPlan(PlanOptions):
         study: Path | None = option(
             type=click.Path(path_type=Path),
             metavar="FILE",
@@ -172,7 +182,7 @@ def plan_options(*, sizes: Sequence[str], simulated: int, kinds: Sequence[str]) 
             help="Simulated studies of each size: more is slower and steadier.",
         )
 
-    return Wanted
+    return OptionsOfPlan
 
 
 def check_apart(name: str, value: float | None, true: float) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from study_app.cli.options import COUNT, MOST, POSITIVE, Number, one_of, option, with_options
-from study_app.cli.plan.agreement import HELPFUL, PAIR_SIZES, Sizes, rest_of
+from study_app.cli.plan.agreement import HELPFUL, PAIR_SIZES, PairSizes, rest_of
 from study_app.cli.plan.options import PlanOptions, answer, check_apart, plan_options
 
 if TYPE_CHECKING:
@@ -58,10 +58,10 @@ class PatienceGuess:
 @click.command("patience")
 @with_options(
     guess=PatienceGuess,
-    sizes=Sizes,
+    sizes=PairSizes,
     wanted=plan_options(sizes=tuple(PAIR_SIZES), simulated=100, kinds=("summary_pairs",)),
 )
-def patience(*, guess: PatienceGuess, sizes: Sizes, wanted: PlanOptions) -> None:
+def patience(*, guess: PatienceGuess, sizes: PairSizes, wanted: PlanOptions) -> None:
     """Say how many queries, pairs and workers tell the patience L from preferences.
 
     By default: at how many queries is the 95 % interval of L at most 0.4 L wide? There are at most 21 pairs a query.

@@ -37,7 +37,7 @@ def _named_paths(ctx: click.Context, param: click.Parameter, values: tuple[str, 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choices:
+class AgreeOptions:
     """Options of an agreement."""
 
     model: str | None = option(
@@ -87,16 +87,16 @@ class Choices:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Folder:
+class ResultsFolder:
     """Where the results go."""
 
-    folder: str = output_folder("Folder for the results.", path_type=str)
+    folder: str = output_folder("ResultsFolder for the results.", path_type=str)
 
 
 @click.command()
 @click.argument("tables", type=click.Path())
-@with_options(choices=Choices, printed=Printed, out=Folder)
-def agree(tables: str, *, choices: Choices, printed: Printed, out: Folder) -> None:
+@with_options(choices=AgreeOptions, printed=Printed, out=ResultsFolder)
+def agree(tables: str, *, choices: AgreeOptions, printed: Printed, out: ResultsFolder) -> None:
     """Say how well measures agree with the preferences in TABLES, a folder as prefcal export writes it.
 
     Writes agreement.csv, comparisons.csv, curve.csv, pairs.csv, disagreements.csv and agree.json into DIR, with
@@ -172,7 +172,7 @@ def _rank(
     write_ranking(ranking, folder, {key: record[key] for key in kept})
 
 
-def _wanted(choices: Choices) -> "Wanted | None":
+def _wanted(choices: AgreeOptions) -> "Wanted | None":
     """Return the comparisons that the command names, None where it names none."""
     from calibration.agree.result import Wanted
 
@@ -180,7 +180,7 @@ def _wanted(choices: Choices) -> "Wanted | None":
     return Wanted(primary=choices.primary, compare=choices.compare) if named else None
 
 
-def _evidence(tables: str, choices: Choices, folder: str) -> "tuple[Evidence, dict[str, Any]]":
+def _evidence(tables: str, choices: AgreeOptions, folder: str) -> "tuple[Evidence, dict[str, Any]]":
     """Read everything that is named; return it with what agree.json says of it."""
     from calibration.agree.evidence import Evidence, read_scores
     from calibration.agree.folder import file_record
@@ -230,7 +230,7 @@ def _draws(model: "UserModel | None", draws: int | None, seed: int) -> "list[Use
     return drawn.models(model)
 
 
-def _streams(tables: str, model: "UserModel | None", choices: Choices) -> "StreamTables":
+def _streams(tables: str, model: "UserModel | None", choices: AgreeOptions) -> "StreamTables":
     """Score the streams of the study, of tasks without pairs too."""
     from calibration.agree.stream_scores import score_streams
     from calibration.tables.sources import study_sources

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from study_app.cli.options import with_options
-from study_app.cli.output import Output
+from study_app.cli.output import Output, ScoreOutput
 
 if TYPE_CHECKING:
     from metrics.registry import Measure
@@ -111,7 +111,9 @@ def correlate(table: str, *, x: str | None, others: tuple[str, ...], seed: int, 
         raise input_fault("only one column of scores", path=table, cure="give two measures at least")
     rows = correlations(scores, couples, rng=np.random.default_rng(seed))
     if output.format != "table" and len(others) == 1:
-        output.scores([Score(run_name(table), ALL, row.metric, row.value) for row in rows])
+        ScoreOutput(format=output.format, file=output.file).scores(
+            [Score(run_name(table), ALL, row.metric, row.value) for row in rows]
+        )
     else:
         output.rows(Correlation._fields, rows)
         bare = dict.fromkeys(row.metric for row in rows if isnan(row.low) and not isnan(row.value))

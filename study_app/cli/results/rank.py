@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choices:
+class RankOptions:
     """Options of a ranking."""
 
     task: str | None = option(
@@ -46,18 +46,18 @@ class Choices:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Folder:
+class RankFolder:
     """Where the results go, if anywhere."""
 
     folder: str | None = output_folder(
-        "Folder for ranking.csv, duels.csv, the figure and LaTeX.", path_type=str, required=False
+        "RankFolder for ranking.csv, duels.csv, the figure and LaTeX.", path_type=str, required=False
     )
 
 
 @click.command()
 @click.argument("tables", type=click.Path())
-@with_options(choices=Choices, printed=Printed, out=Folder)
-def rank(tables: str, *, choices: Choices, printed: Printed, out: Folder) -> None:
+@with_options(choices=RankOptions, printed=Printed, out=RankFolder)
+def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder) -> None:
     """Say which system people prefer, from the judgments in TABLES, a folder as prefcal export writes it.
 
     For every system it prints the win rate (the share of its duels that it wins, a tie as half a win, every topic and every opponent weighing

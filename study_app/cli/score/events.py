@@ -25,7 +25,7 @@ DEFAULT_USERS = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
-class EventFiles:
+class EventOptions:
     """Judgments of updates about events."""
 
     topics_file: str = option(
@@ -92,7 +92,7 @@ def decay(text: str) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choices:
+class StreamUtilityOptions:
     """Options of Modeled Stream Utility."""
 
     lengths: str | None = lengths_option()
@@ -144,17 +144,17 @@ class Choices:
 
 @click.command("msu")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@with_options(files=EventFiles, choices=Choices, people=ModelChoice, output=ScoreOutput)
+@with_options(files=EventOptions, choices=StreamUtilityOptions, people=ModelChoice, output=ScoreOutput)
 def msu(
     runs: tuple[str, ...],
     *,
-    files: EventFiles,
-    choices: Choices,
+    files: EventOptions,
+    choices: StreamUtilityOptions,
     people: ModelChoice,
     output: ScoreOutput,
 ) -> None:
     """MSU, its standard error and MSU per second of streams of updates, per topic and over all topics."""
-    from metrics.msu.score import MSUStandardError, msu_scores, msu_user_scores
+    from metrics.msu.score import MSU, MSUPerSecond, msu_scores, msu_user_scores
     from metrics.readers.tempsum import read_lengths
 
     choices.check(people)
@@ -187,7 +187,7 @@ def msu(
         floor = 0.0 if user is None else user.floor
     measures = _measures(decays, floor)
     if choices.per_user:
-        of_users = [measure for measure in measures if not isinstance(measure, MSUStandardError)]
+        of_users = [measure for measure in measures if isinstance(measure, MSU | MSUPerSecond)]
         output.scores(msu_user_scores(judged, systems, of_users, users, lengths=words, topics=topics))
     elif user is None:
         output.scores(msu_scores(judged, systems, measures, users, lengths=words, topics=topics))
@@ -225,7 +225,7 @@ def _measures(decays: tuple[float, ...], floor: float) -> "list[StreamMeasure]":
 
 
 @dataclass(frozen=True, kw_only=True)
-class UpdateChoices:
+class UpdateOptions:
     """Options of the track's measures."""
 
     convention: "Convention" = one_of("2014", "2013", help="Count as the track's program of that year does.")
@@ -239,12 +239,12 @@ class UpdateChoices:
 
 @click.command("updates")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@with_options(files=EventFiles, choices=UpdateChoices, people=ModelChoice, output=ScoreOutput)
+@with_options(files=EventOptions, choices=UpdateOptions, people=ModelChoice, output=ScoreOutput)
 def updates(
     runs: tuple[str, ...],
     *,
-    files: EventFiles,
-    choices: UpdateChoices,
+    files: EventOptions,
+    choices: UpdateOptions,
     people: ModelChoice,
     output: ScoreOutput,
 ) -> None:

@@ -32,7 +32,7 @@ def days(text: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choices:
+class PushOptions:
     """Options of the measures of push notifications."""
 
     qrels: str = option(required=True, metavar="F", help="Judgments: topic Q0 tweet grade.")
@@ -60,8 +60,8 @@ class Choices:
 
 @click.command("push")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@with_options(choices=Choices, people=ModelChoice, output=ScoreOutput)
-def command(runs: tuple[str, ...], *, choices: Choices, people: ModelChoice, output: ScoreOutput) -> None:
+@with_options(choices=PushOptions, people=ModelChoice, output=ScoreOutput)
+def command(runs: tuple[str, ...], *, choices: PushOptions, people: ModelChoice, output: ScoreOutput) -> None:
     """ELG, nCG, T11U, silence precision and recall of push notifications, per topic and over all topics."""
     from metrics.push.score import push_scores
     from metrics.push.streams import push_judgments_left_out, push_left_out
@@ -92,7 +92,7 @@ def command(runs: tuple[str, ...], *, choices: Choices, people: ModelChoice, out
     output.scores(scores, intervals)
 
 
-def _measures(choices: Choices, user: "PushModel | None") -> "dict[str, PushMeasure]":
+def _measures(choices: PushOptions, user: "PushModel | None") -> "dict[str, PushMeasure]":
     """Return what is printed, in order, by its name; an alpha that was asked for stands in it where it is not the default."""
     from metrics.push.score import CELLS, ELG, NCG, T11U, PushCell, SilencePrecision, SilenceRecall
     from metrics.registry import short_number

@@ -30,7 +30,7 @@ OF_THE_OTHERS = ("depths", "reading", "err", "gains", "covered", "alpha")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choices:
+class RankedOptions:
     """Options of the measures of ranked lists."""
 
     qrels: str = option(required=True, metavar="F", help="Judgments: topic subtopic docid grade.")
@@ -79,8 +79,10 @@ class Choices:
 
 @click.command("ranked")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@with_options(choices=Choices, people=ModelChoice, output=ScoreOutput)
-def command(runs: tuple[str, ...], *, choices: Choices, people: ModelChoice, output: ScoreOutput) -> None:
+@with_options(choices=RankedOptions, people=ModelChoice, output=ScoreOutput)
+def command(
+    runs: tuple[str, ...], *, choices: RankedOptions, people: ModelChoice, output: ScoreOutput
+) -> None:
     """Time-aware and plain intent-aware measures of ranked lists, per topic and over all topics."""
     from metrics.ranked.lists import ranked_judgments_left_out, ranked_left_out, single_ties_note
     from metrics.ranked.score import largest_grade, ranked_scores
@@ -118,7 +120,7 @@ def command(runs: tuple[str, ...], *, choices: Choices, people: ModelChoice, out
     output.scores(scores, intervals)
 
 
-def _measures(choices: Choices) -> "list[RankedMeasure]":
+def _measures(choices: RankedOptions) -> "list[RankedMeasure]":
     """List what is printed, in order: each measure at every depth."""
     from metrics.ranked.score import IAERR, IANDCG, IAP, SBR, TIAAP, TIAERR, TIANDCG, TIAP, TIASBR, TSBR
 
@@ -138,7 +140,7 @@ def _measures(choices: Choices) -> "list[RankedMeasure]":
     ]
 
 
-def _defaults(choices: Choices) -> "dict[str, ListMeasure]":
+def _defaults(choices: RankedOptions) -> "dict[str, ListMeasure]":
     """Keep the measures that need no windows where there are none, and name the others in one line on stderr."""
     measures, is_timed = _measures(choices), choices.windows is not None
     if not is_timed:
@@ -181,7 +183,7 @@ def _read_model(path: str, judged: "RankedCollection", *, is_fitted: bool) -> "R
     return None
 
 
-def _say_what_was_decided(choices: Choices, judged: "RankedCollection", ties: str | None) -> None:
+def _say_what_was_decided(choices: RankedOptions, judged: "RankedCollection", ties: str | None) -> None:
     """Say on stderr what a user could take for something else."""
     if choices.window_unit is None and judged.calendar_unit is not None:
         sys.stderr.write(f"{choices.windows}: timestamps; windows are days, choose with --window-unit\n")

@@ -29,7 +29,7 @@ def characters(text: str) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choices:
+class SummaryOptions:
     """Options of the M-measure."""
 
     collection: str = option(
@@ -56,8 +56,10 @@ class Choices:
 
 @click.command("summaries")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN.xml...")
-@with_options(choices=Choices, people=ModelChoice, output=ScoreOutput)
-def command(runs: tuple[str, ...], *, choices: Choices, people: ModelChoice, output: ScoreOutput) -> None:
+@with_options(choices=SummaryOptions, people=ModelChoice, output=ScoreOutput)
+def command(
+    runs: tuple[str, ...], *, choices: SummaryOptions, people: ModelChoice, output: ScoreOutput
+) -> None:
     """M-measure (M@L) of two-layered summaries, per query and over all queries."""
     from metrics.readers.lines import read_runs
     from metrics.readers.mobileclick import read_summary_collection
@@ -101,7 +103,7 @@ def _check_given(collection: "Collection", model: str) -> None:
         raise input_fault("there are no intent probabilities", path=collection.name, cure=cure)
 
 
-def _check_usage(choices: Choices, people: ModelChoice) -> None:
+def _check_usage(choices: SummaryOptions, people: ModelChoice) -> None:
     """Refuse options that contradict each other."""
     is_fitted = choices.intents == "fitted"
     if is_fitted and people.model is None:

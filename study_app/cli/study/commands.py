@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from study_app.cli.output import database_option, opened
+from study_app.cli.output import database_option, database_session, opened
 
 if TYPE_CHECKING:
     from study_app.estimate.content import StudyContent
@@ -137,18 +137,13 @@ def pause(study: str, database: str | None) -> None:
     from study_app.services.console.access import note_act
     from study_app.services.researcher import studies
     from study_app.services.researcher.studies import chosen_study
-    from study_app.store.database import transaction
     from study_app.store.tokens import utc_now
 
-    store = opened(database)
-    try:
-        with transaction(store, write=True) as session:
-            row = chosen_study(session, study)
-            changed = studies.pause(session, row, now=utc_now())
-            if changed:
-                note_act(session, row.id, None, "pause", "nobody new is let in", now=utc_now())
-    finally:
-        store.engine.dispose()
+    with database_session(database, write=True) as session:
+        row = chosen_study(session, study)
+        changed = studies.pause(session, row, now=utc_now())
+        if changed:
+            note_act(session, row.id, None, "pause", "nobody new is let in", now=utc_now())
     click.echo(
         f"{study} {'is paused: nobody new is let in, whoever has begun goes on' if changed else 'was paused already'}"
     )
@@ -162,18 +157,13 @@ def resume(study: str, database: str | None) -> None:
     from study_app.services.console.access import note_act
     from study_app.services.researcher import studies
     from study_app.services.researcher.studies import chosen_study
-    from study_app.store.database import transaction
     from study_app.store.tokens import utc_now
 
-    store = opened(database)
-    try:
-        with transaction(store, write=True) as session:
-            row = chosen_study(session, study)
-            changed = studies.resume(session, row)
-            if changed:
-                note_act(session, row.id, None, "resume", "new workers are let in again", now=utc_now())
-    finally:
-        store.engine.dispose()
+    with database_session(database, write=True) as session:
+        row = chosen_study(session, study)
+        changed = studies.resume(session, row)
+        if changed:
+            note_act(session, row.id, None, "resume", "new workers are let in again", now=utc_now())
     click.echo(f"{study} {'lets new workers in again' if changed else 'was not paused'}")
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from metrics.errors import counted
-from study_app.cli.options import Engine, option, output_folder, seed_option, with_options
+from study_app.cli.options import ComputeOptions, option, output_folder, seed_option, with_options
 from study_app.cli.progress import shown_progress
 from study_app.cli.score.durations import duration
-from study_app.cli.score.events import DEFAULT_USERS, EventFiles, decay, lengths_option, read_update_runs
+from study_app.cli.score.events import DEFAULT_USERS, EventOptions, decay, lengths_option, read_update_runs
 
 if TYPE_CHECKING:
     from metrics.sweep.parts import SweepGrid
@@ -44,7 +44,7 @@ def _multiple(text: str) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choices:
+class SweepOptions:
     """Options of a sweep."""
 
     lengths: str | None = lengths_option()
@@ -88,16 +88,23 @@ class Choices:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Folder:
+class SweepOutput:
     """Where the results go."""
 
-    folder: Path = output_folder("Folder for the results; a sweep that was stopped goes on there.")
+    folder: Path = output_folder("SweepOutput for the results; a sweep that was stopped goes on there.")
 
 
 @click.command("msu")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@with_options(files=EventFiles, choices=Choices, engine=Engine, out=Folder)
-def msu(runs: tuple[str, ...], *, files: EventFiles, choices: Choices, engine: Engine, out: Folder) -> None:
+@with_options(files=EventOptions, choices=SweepOptions, engine=ComputeOptions, out=SweepOutput)
+def msu(
+    runs: tuple[str, ...],
+    *,
+    files: EventOptions,
+    choices: SweepOptions,
+    engine: ComputeOptions,
+    out: SweepOutput,
+) -> None:
     """Score runs by MSU for every population of a grid, and hold each ranking against ELG, LC and others.
 
     Writes into DIR: sweep.parquet, a row per point and run; best.csv, who is best for whom; correlation.csv, how alike MSU and other
@@ -168,7 +175,7 @@ def _check_owner(folder: Path) -> None:
         )
 
 
-def _grid(choices: Choices) -> "SweepGrid":
+def _grid(choices: SweepOptions) -> "SweepGrid":
     from metrics.sweep.parts import SweepGrid
 
     lists = {name: getattr(choices, name) for name in ("away", "session", "spread", "lateness")}

@@ -62,7 +62,7 @@ COMPACT = ("activity", "preferences", "reads")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choices:
+class FitCommandOptions:
     """Options of a fit."""
 
     model_file: Path = option(
@@ -138,9 +138,9 @@ class Choices:
 
 @click.command("fit")
 @click.argument("tables", type=click.Path(path_type=Path), metavar="TABLES")
-@with_options(choices=Choices, printed=Printed)
+@with_options(choices=FitCommandOptions, printed=Printed)
 @click.option("--debug", is_flag=True, help="Show on stderr where in the code an unexpected error came from.")
-def command(tables: Path, *, choices: Choices, printed: Printed, debug: bool) -> None:
+def command(tables: Path, *, choices: FitCommandOptions, printed: Printed, debug: bool) -> None:
     """Fit every user-model parameter that a folder of tables allows.
 
     What cannot be told is left out; a line on stderr says why. Beside the model are written: all warnings and notes, and agreement

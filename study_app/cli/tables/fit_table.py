@@ -11,7 +11,7 @@ from calibration.inference.wording import shown, shown_interval
 from calibration.user_model.model import PATIENCE, QUANTILES, plain_name
 from metrics.errors import counted
 from study_app.cli.output import Cell, table_text, wrapped
-from study_app.cli.tables.units import Scale, label, scales
+from study_app.cli.tables.units import DisplayScale, label, scales
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -218,16 +218,15 @@ def for_people(parameters: "Mapping[str, ParameterEntry]") -> "dict[str, Paramet
     return kept
 
 
-def other_laws(entry: "ParameterEntry", scale: Scale) -> str:
+def other_laws(entry: "ParameterEntry", scale: DisplayScale) -> str:
     """Return the range of a parameter under the laws that the data leave open: `8.1 (drop-outs) to 11.5 (tail)`.
 
     A law that prints the same number as the estimate is left out.
     """
-    own = scale.number(entry.estimate)
+    own, size = scale.number(entry.estimate), _size(entry.estimate)
     seen = [law for law in entry.sensitivity if scale.number(law.estimate) != own]
-    below, above = [], []
-    for law in seen:
-        (below if _size(law.estimate) < _size(entry.estimate) else above).append(law)
+    below = [law for law in seen if _size(law.estimate) < size]
+    above = [law for law in seen if _size(law.estimate) > size]
     lowest = min(below, key=lambda law: _size(law.estimate), default=None)
     highest = max(above, key=lambda law: _size(law.estimate), default=None)
     ends = [f"{scale.number(law.estimate)} ({law.law})" for law in (lowest, highest) if law]

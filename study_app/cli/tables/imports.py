@@ -68,7 +68,7 @@ def _time_zone(ctx: click.Context, param: click.Parameter, value: str | None) ->
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class CellOptions:
     """How the cells of another tool's CSV are read."""
 
     time_format: str | None = option(
@@ -153,8 +153,8 @@ class PreferenceFile:
 
 @click.command("import")
 @click.argument("file", type=click.Path(path_type=Path))
-@with_options(said=PreferenceFile, reading=Reading, out=TablesFolder)
-def import_preferences(file: Path, *, said: PreferenceFile, reading: Reading, out: TablesFolder) -> None:
+@with_options(said=PreferenceFile, reading=CellOptions, out=TablesFolder)
+def import_preferences(file: Path, *, said: PreferenceFile, reading: CellOptions, out: TablesFolder) -> None:
     """Turn FILE, a CSV of preferences from another tool, into tables in DIR.
 
     FILE has a header and one row per judgment; say which of its columns is what. Every row that cannot be read is named
@@ -278,8 +278,8 @@ class VisitFile:
 
 @click.command("import-visits")
 @click.argument("file", type=click.Path(path_type=Path))
-@with_options(said=VisitFile, reading=Reading, out=TablesFolder)
-def import_visits(file: Path, *, said: VisitFile, reading: Reading, out: TablesFolder) -> None:
+@with_options(said=VisitFile, reading=CellOptions, out=TablesFolder)
+def import_visits(file: Path, *, said: VisitFile, reading: CellOptions, out: TablesFolder) -> None:
     """Turn FILE, a CSV of visits from another tool, into tables visits and follows in DIR.
 
     FILE has a header and one row per visit; say which of its columns is what. Every row that cannot be read is named with

@@ -45,7 +45,7 @@ MOST_DECIMALS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class DisplayScale:
     """How the numbers of one parameter are printed.
 
     Attributes
@@ -91,9 +91,9 @@ class Scale:
         return math.exp(value) if self.is_log else value / self.divisor
 
 
-def scales(parameters: "Mapping[str, ParameterEntry]") -> dict[str, Scale]:
+def scales(parameters: "Mapping[str, ParameterEntry]") -> dict[str, DisplayScale]:
     """Return the scale of each parameter; times of one family share the unit of the first of them."""
-    found: dict[str, Scale] = {}
+    found: dict[str, DisplayScale] = {}
     units: dict[str, tuple[str, float]] = {}
     for name, entry in parameters.items():
         plain, typical = plain_name(name), _typical(entry)
@@ -102,7 +102,7 @@ def scales(parameters: "Mapping[str, ParameterEntry]") -> dict[str, Scale]:
             unit, divisor = units.setdefault(plain.partition("_")[0], _time_unit(typical))
         is_log = plain == LOGARITHM
         size = abs(math.exp(typical) if is_log else typical / divisor)
-        found[name] = Scale(unit, divisor, is_log, _decimals(size))
+        found[name] = DisplayScale(unit, divisor, is_log, _decimals(size))
     return found
 
 

@@ -57,12 +57,16 @@ def test_everything_is_written_and_a_table_is_printed(agree, tables, tmp_path):
         "Of 4 measures M@",
         "agrees with the majority most often",
         "M@preferences ",
-        "cross fitted",
+        "M@preferences: fitted to the other queries",
         "A second panel of as many people would in ",
-        "Holm's p is over 6 comparisons",
+        "6 comparisons of two measures in comparisons.csv",
         "pairs are tied in the votes",
+        "fits in sample: agreement.csv",
     ):
         assert text in ended.out
+    assert "in sample " not in ended.out
+    assert "against M@" not in ended.out
+    assert ended.out.splitlines()[-1] == f"Next: prefcal report {tmp_path / 'out'}"
     assert "no agreement of single layers" in ended.err
 
 
@@ -259,13 +263,14 @@ def test_a_primary_comparison_is_printed_first_with_the_place_where_it_was_named
     ended = agree(tables, "--model", model, *options, "-o", tmp_path)
 
     assert ended.code == 0
-    rows = [line.split() for line in ended.out.splitlines()]
-    named = [row[-3:] for row in rows if row[-2:] == ["at", "analysis"]]
-    assert [row[0] for row in named] == ["primary", "exploratory"]
-    assert ended.out.splitlines()[2].startswith("M@preferences agrees with the majority in ")
+    answer, panel = ended.out.splitlines()[:2]
+    assert answer.startswith("M@preferences agrees with the majority in ")
+    assert panel.startswith("A second panel of as many people would in ")
+    assert "; the difference, " in panel
     assert "M@preferences (primary)" in ended.out
     assert "against M@preferences" in ended.out
-    assert "named at analysis: with an option, when the answers were there" in ended.out
+    assert "Named at analysis, with an option when the answers were there" in ended.out
+    assert "M@preferences against M@1500. By shares of votes: " in ended.out
     comparisons = pd.read_csv(tmp_path / "comparisons.csv").query("by == 'majority'")
     assert comparisons["named"].tolist()[:2] == ["analysis", "analysis"]
     standing = comparisons["standing"]
