@@ -1,13 +1,37 @@
 """`prefcal db`: upgrade, back up, restore, check and rekey the database."""
 
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 
 import click
+from sqlalchemy import select
+from sqlalchemy.exc import DatabaseError
 
+from metrics.errors import InputError, input_fault
 from study_app.cli.audit import note_command
 from study_app.cli.options import Number
 from study_app.cli.output import database_option, opened
+from study_app.config import database_url
+from study_app.services.console.access import note_act, revoke_every_key
+from study_app.services.researcher.studies import note_backup, replace_keys
+from study_app.store import tokens
+from study_app.store.backups.backup import back_up
+from study_app.store.backups.backup import restore as restore_database
+from study_app.store.backups.postgres import refuse_when_used
+from study_app.store.check import check_database
+from study_app.store.database import (
+    is_empty,
+    known_versions,
+    migrate,
+    open_database,
+    shown_address,
+    stored_version,
+    transaction,
+)
+from study_app.store.file_turns import serving_lock
+from study_app.store.models import LoadedStudy
+from study_app.store.tokens import secret_token
 
 
 @click.command(name="upgrade")
@@ -17,10 +41,6 @@ def upgrade(database: str | None) -> None:
 
     Every command that opens a database does so too; this one does nothing else. Back up first.
     """
-    from metrics.errors import input_fault
-    from study_app.config import database_url
-    from study_app.store.database import is_empty, migrate, open_database, shown_address, stored_version
-
     opened = open_database(database_url(database))
     address = shown_address(opened.engine.url)
     if is_empty(opened):
@@ -48,24 +68,10 @@ def backup(file: Path, database: str | None, *, force: bool) -> None:
     workers' platform ids and the server's keys: keep it as you keep the database. PostgreSQL's databases are
     copied by its own program pg_dump.
     """
-    from sqlalchemy.exc import DatabaseError
-
-    from study_app.config import database_url
-    from study_app.services.researcher.studies import note_backup
-    from study_app.store.backups.backup import back_up
-    from study_app.store.database import (
-        known_versions,
-        open_database,
-        shown_address,
-        stored_version,
-        transaction,
-    )
-    from study_app.store.tokens import utc_now
-
     opened = open_database(database_url(database))
     back_up(opened, file, force=force)
     with suppress(DatabaseError), transaction(opened, write=True) as session:  # the copy is whole either way
-        note_backup(session, now=utc_now())
+        note_backup(session, now=tokens.utc_now())
     if stored_version(opened) == known_versions()[-1]:
         note_command(opened, None, "back up", f"{file.stat().st_size:,} bytes")
     opened.engine.dispose()
@@ -82,10 +88,6 @@ def restore(file: Path, database: str | None, *, force: bool) -> None:
 
     FILE is checked first. The database must be empty, or --force given, and nobody may be serving it.
     """
-    from study_app.config import database_url
-    from study_app.store.backups.backup import restore as restore_database
-    from study_app.store.database import known_versions, open_database, shown_address
-
     opened = open_database(database_url(database))
     version = restore_database(opened, file, force=force)
     click.echo(f"restored {file.absolute()} to {shown_address(opened.engine.url)} (version {version})")
@@ -105,11 +107,6 @@ def check(database: str | None) -> None:
     prefcal, and at rules that a schema cannot hold: a finished worker has a code, nobody answers after finishing.
     One line each on stderr and exit 1 when something is wrong.
     """
-    from metrics.errors import InputError
-    from study_app.config import database_url
-    from study_app.store.check import check_database
-    from study_app.store.database import open_database, shown_address
-
     opened = open_database(database_url(database))
     faults = check_database(opened)
     if faults:
@@ -134,29 +131,17 @@ def rekey(database: str | None, *, keep_old: float | None) -> None:
     To change keys without a leak, --keep-old lets people who come by an old address within that time go on, at a new one. Anybody who has the old key
     can still make addresses until then.
     """
-    from datetime import timedelta
-
-    from sqlalchemy import select
-
-    from study_app.services.console.access import note_act, revoke_every_key
-    from study_app.services.researcher.studies import replace_keys
-    from study_app.store.backups.postgres import refuse_when_used
-    from study_app.store.database import shown_address, transaction
-    from study_app.store.file_turns import serving_lock
-    from study_app.store.models import LoadedStudy
-    from study_app.store.tokens import secret_token, utc_now
-
     store = opened(database)
     address = shown_address(store.engine.url)
     try:
         if not store.is_sqlite:
             refuse_when_used(store)
         with serving_lock(str(store.engine.url)), transaction(store, write=True) as session:
-            until = None if keep_old is None else utc_now() + timedelta(hours=keep_old)
+            until = None if keep_old is None else tokens.utc_now() + timedelta(hours=keep_old)
             replace_keys(session, new_token=secret_token, keep_until=until)
-            revoke_every_key(session, now=utc_now())
+            revoke_every_key(session, now=tokens.utc_now())
             for row in session.scalars(select(LoadedStudy.id).order_by(LoadedStudy.id)).all():
-                note_act(session, row, None, "make every key anew", "", now=utc_now())
+                note_act(session, row, None, "make every key anew", "", now=tokens.utc_now())
     finally:
         store.engine.dispose()
     click.echo(f"{address} has new keys; prefcal serve prints the addresses that are good now")

@@ -4,6 +4,12 @@ import click
 
 from study_app.cli.options import with_options
 from study_app.cli.output import Output, database_option, database_session
+from study_app.services.console.access import make_key, revoke_key, study_keys
+from study_app.services.researcher.studies import chosen_study
+from study_app.services.worker.entry import loaded_studies
+from study_app.store import tokens
+from study_app.store.plan import Plans
+from study_app.store.tokens import secret_token
 
 COLUMNS = ("number", "study", "role", "name", "made", "revoked")
 
@@ -23,13 +29,9 @@ def new(study: str, role: str, name: str, database: str | None) -> None:
 
     It is printed once: the database keeps only what tells a right key from a wrong one.
     """
-    from study_app.services.console.access import make_key
-    from study_app.services.researcher.studies import chosen_study
-    from study_app.store.tokens import secret_token, utc_now
-
     with database_session(database, write=True) as session:
         row = chosen_study(session, study)
-        key = make_key(session, row, role=role, name=name, now=utc_now(), new_token=secret_token)
+        key = make_key(session, row, role=role, name=name, now=tokens.utc_now(), new_token=secret_token)
     click.echo(f"/r/{study}?key={key}")
     click.echo(
         "This is shown once. Keep it as you keep a password; prefcal key list shows the number to revoke it by.",
@@ -47,11 +49,6 @@ def list_keys(study: str | None, database: str | None, *, output: Output) -> Non
     The key that prefcal study load printed stands in no list: it opens every study of this installation, and
     prefcal db rekey makes a new one.
     """
-    from study_app.services.console.access import study_keys
-    from study_app.services.researcher.studies import chosen_study
-    from study_app.services.worker.entry import loaded_studies
-    from study_app.store.plan import Plans
-
     with database_session(database, write=False) as session:
         only = None if study is None else chosen_study(session, study).id
         names = {plan.id: plan.name for plan in loaded_studies(session, Plans())}
@@ -74,9 +71,6 @@ def list_keys(study: str | None, database: str | None, *, output: Output) -> Non
 @database_option
 def revoke(number: int, database: str | None) -> None:
     """Revoke the key of that NUMBER (prefcal key list), and sign out whoever uses it now."""
-    from study_app.services.console.access import revoke_key
-    from study_app.store.tokens import utc_now
-
     with database_session(database, write=True) as session:
-        name = revoke_key(session, number, now=utc_now()).name
+        name = revoke_key(session, number, now=tokens.utc_now()).name
     click.echo(f"key {number} ({name}) is revoked")

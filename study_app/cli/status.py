@@ -7,11 +7,16 @@ import click
 from metrics.errors import counted
 from study_app.cli.options import with_options
 from study_app.cli.output import Cell, Output, database_option, database_session, table_text, wrapped
+from study_app.services.researcher.completion import complete_workers
+from study_app.services.researcher.progress import Spread, StudyProgress, TaskProgress, study_progress
+from study_app.services.researcher.studies import chosen_study
+from study_app.services.worker.entry import loaded_studies
+from study_app.store import tokens
+from study_app.store.plan import Plans
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from study_app.services.researcher.progress import Spread, StudyProgress, TaskProgress
     from study_app.services.researcher.reconcile import Handover
 
 COLUMNS = ("study", "task", "topic", "done", "live", "room")
@@ -28,14 +33,7 @@ def status(study: str | None, database: str | None, *, output: Output) -> None:
     done are the places whose work is there, live those that somebody holds now, room those that are still to give. csv and json have
     the table only, with an empty room or null where there is no limit.
     """
-    from study_app.services.researcher.completion import complete_workers
-    from study_app.services.researcher.progress import study_progress
-    from study_app.services.researcher.studies import chosen_study
-    from study_app.services.worker.entry import loaded_studies
-    from study_app.store.plan import Plans
-    from study_app.store.tokens import utc_now
-
-    known_plans, now = Plans(), utc_now()
+    known_plans, now = Plans(), tokens.utc_now()
     with database_session(database, write=False) as session:
         only = None if study is None else chosen_study(session, study).id
         plans = [plan for plan in loaded_studies(session, known_plans) if only in {None, plan.id}]

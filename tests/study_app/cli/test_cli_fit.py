@@ -400,7 +400,7 @@ def test_a_law_that_there_is_not_is_wrong_usage(prefcal, stopped, tmp_path, law)
     ended = prefcal("fit", stopped, "-o", tmp_path / "m.json", "--law", law)
 
     assert ended.code == 2
-    assert "such as away=gamma" in ended.err
+    assert "'away=gamma'" in ended.err
     assert not (tmp_path / "m.json").exists()
 
 
@@ -408,8 +408,10 @@ def test_another_law_of_the_means_is_published_on_purpose(prefcal, whole, tmp_pa
     """The file says which and its numbers are those of it; sessions stay log-normal. Medians are in the file, not in the table."""
     plain, ended = model_of(prefcal, whole, tmp_path)
     gamma, _ = model_of(prefcal, whole, tmp_path, "--law", "away=gamma")
+    drawn = json.loads((tmp_path / "fit-plots.json").read_text())
 
     assert (plain.laws, gamma.laws) == ({}, {"away": "gamma"})
+    assert drawn["options"] == ["--law", "away=gamma"]
     assert gamma.parameters["away_mean_seconds"].method == "marginal likelihood, gamma rates"
     assert gamma.parameters["away_mean_seconds"] != plain.parameters["away_mean_seconds"]
     assert gamma.parameters["session_mean_seconds"] == plain.parameters["session_mean_seconds"]
