@@ -75,7 +75,7 @@ def _run(line: str) -> None:
     """Run one prefcal command as if it had been typed, and show it first."""
     click.secho(f"\n$ prefcal {line}", bold=True)
     sys.stdout.flush()
-    cli.main(line.split(" "), prog_name="prefcal", standalone_mode=False)
+    cli.main(line.split(" "), prog_name="prefcal", standalone_mode=False, obj="demo")
 
 
 def _prepare(out: Path) -> None:
@@ -113,12 +113,13 @@ def _show_recovery(model: Path, truth: Path) -> None:
             scale.number(row.truth),
             scale.amount(row.estimate),
             scale.interval((row.low, row.high)),
-            "" if row.holds else "<- misses",
+            *([] if all(each.holds for each in kept) else ["" if row.holds else "<- misses"]),
         )
         for row in kept
         for scale in [printed[row.name]]
     ]
-    click.echo(table_text(("parameter", "true", "fitted", "95 %", ""), cells).rstrip("\n"))
+    columns = ("parameter", "true", "fitted", "95 %", "")
+    click.echo(table_text(columns[: len(cells[0])], cells).rstrip("\n"))
     held = sum(row.holds for row in kept)
     click.echo(f"{held} of {len(kept)} intervals hold the truth; at 95 % one in twenty misses by chance.")
     click.echo(recovery_sentence(rows))

@@ -235,6 +235,12 @@ def _json_value(value: Cell) -> Cell:
     return value
 
 
+def next_step(command: str) -> None:
+    """Print the command that usually follows, unless this one is a step of another, which says what comes next."""
+    if click.get_current_context().find_root().obj is None:
+        click.echo(f"Next: prefcal {command}")
+
+
 def database_option(command: F) -> F:
     """Add ``--database`` to a command, as parameter ``database``."""
     return click.option(

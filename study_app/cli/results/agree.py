@@ -16,7 +16,7 @@ from study_app.cli.options import (
     typed_options,
     with_options,
 )
-from study_app.cli.output import Printed
+from study_app.cli.output import Printed, next_step
 
 if TYPE_CHECKING:
     from calibration.agree.evidence import Evidence
@@ -141,7 +141,7 @@ def agree(tables: str, *, choices: AgreeOptions, printed: Printed, out: ResultsF
     _rank(evidence, tables, folder, record, counted)
     if printed.is_for_people:
         click.echo(agreement_text(results), nl=False)
-        click.echo(f"Next: prefcal report {folder}")
+        next_step(f"report {folder}")
     else:
         frame = results.agreement.astype(object).where(results.agreement.notna(), None)
         printed.rows(list(frame.columns), frame.to_numpy().tolist())

@@ -226,9 +226,12 @@ class _TaskText:
                 for way, words in OTHER_WAYS.items()
                 for row in named[named["by"] == way].to_dict("records")
             ]
+            first = named.iloc[0]
             if said:
-                row = named.iloc[0]
-                yield f"{row['measure']} against {row['against']}. {'; '.join(said)}."
+                yield f"{first['measure']} against {first['against']}. {'; '.join(said)}."
+            found = first["minimum_detectable"]
+            if not math.isnan(found) and not nothing_detectable(found):
+                yield f"Four of five studies of this size would find a difference of {100 * found:.1f} points."
 
 
 def _in_way(row: Any) -> str:

@@ -3,7 +3,7 @@
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,7 +20,7 @@ from study_app.cli.options import (
     typed_options,
     with_options,
 )
-from study_app.cli.output import Printed
+from study_app.cli.output import Printed, next_step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -161,6 +161,8 @@ def command(tables: Path, *, choices: FitCommandOptions, printed: Printed, debug
         click.echo("\n".join(text.lines(notes=choices.notes)))
         if drawings.files:
             click.echo(f"{drawings} in {choices.plots}.")
+        if following := text.following():
+            next_step(following)
     else:
         printed.rows(COLUMNS, [machine_row(*item) for item in fit.model.parameters.items()])
 

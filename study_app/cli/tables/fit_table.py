@@ -112,8 +112,6 @@ class FitText:
         if notes and self.fit.quality.results:
             yield from self._raters()
         yield from self._rest(notes=notes)
-        if following := self._next():
-            yield f"Next: {following}"
 
     def _size(self) -> str:
         """Return how many workers, topics and days the tables have."""
@@ -173,12 +171,12 @@ class FitText:
         if said:
             yield f"\n{wrapped('  '.join(said))}"
 
-    def _next(self) -> str:
+    def following(self) -> str:
         """Return the command that usually follows; empty where none does."""
         if "preferences" in self.tables and len(self.tables["preferences"]):
-            return f"prefcal agree {self.folder} --model {self.model_file} -o results"
+            return f"agree {self.folder} --model {self.model_file} -o results"
         if "away_mean_seconds" in self.fit.model.parameters:
-            return f"prefcal score msu RUN... --model {self.model_file}"
+            return f"score msu RUN... --model {self.model_file}"
         return ""
 
 
