@@ -108,7 +108,7 @@ class _TaskText:
             yield f"How often people agree with each other cannot be told: {first['no_ceiling']}."
             return
         of = f"{first['pairs_there']:,} pairs, those with two votes or more" if self.on_fewer else ""
-        difference = "" if named is None else _difference(self.leading.loc[named])
+        difference = "" if named is None else _difference(self.leading.loc[named], on_fewer=self.on_fewer)
         yield f"A second panel of as many people would in {_share(first, 'ceiling', of=of)}{difference}."
         beyond = self.fair[self.fair["agreement_there"] > self.fair["perfect_high"]]
         if len(beyond):
@@ -144,10 +144,15 @@ class _TaskText:
                 *(self._against(name) if self.reference else []),
             ]
         if not self.first["no_ceiling"]:
-            rest = [""] * (len(self._columns()) - 3)
+            columns = self._columns()
             for words, name in (("a second panel", "ceiling"), ("a perfect measure", "perfect")):
-                low, high = self.first[f"{name}_low"], self.first[f"{name}_high"]
-                yield [words, percent(self.first[name]), percent_range(low, high), *rest]
+                row = dict.fromkeys(columns, "") | {"measure": words}
+                if self.on_fewer:
+                    row[columns[3]] = _share(self.first, name)
+                else:
+                    low, high = self.first[f"{name}_low"], self.first[f"{name}_high"]
+                    row |= {"agreement": percent(self.first[name]), "95 %": percent_range(low, high)}
+                yield list(row.values())
 
     def _against(self, measure: str) -> list[str]:
         """Return the difference of a measure from the reference, and its p; as seen from the measure."""
@@ -194,7 +199,7 @@ class _TaskText:
         votes = f"{self.first['vote_ties']:,} of {self.pairs} {'is' if self.first['vote_ties'] == 1 else 'are'} tied in the votes"
         how = "Ties count against a measure, as in the paper"
         if tied:
-            which = ", ".join(f"{name} {share:.0%}" for name, share in list(tied.items())[:3])
+            which = ", ".join(f"{name} {percent(share, 0)}" for name, share in list(tied.items())[:3])
             how = f"Ties count half, since scores tie on many pairs ({which})"
         yield f"{how}; {votes}.  {rest}{in_sample}: agreement.csv, comparisons.csv."
 
@@ -261,20 +266,20 @@ def _points(row: Any, sign: int = 1) -> str:
     return f"{100 * sign * row['difference']:+.1f}{interval}"
 
 
-def _difference(row: Any) -> str:
+def _difference(row: Any, *, on_fewer: bool) -> str:
     """Return the measure's difference from a second panel, and whether it can be told from none.
 
     Nobody knows how the errors of both correlate: only intervals that do not meet tell them apart, and the difference is called
-    none where one of them holds the other estimate.
+    none where one of them holds the other estimate. Of a measure on fewer pairs than all no interval is known.
     """
     measure, panel = row["agreement_there"], row["ceiling"]
-    ends = (row["low"], row["high"], row["ceiling_low"], row["ceiling_high"])
-    points = f"; the difference, {100 * (measure - panel):+.1f} points"
-    if any(map(math.isnan, (measure, panel, *ends))):
+    low, high = (math.nan, math.nan) if on_fewer else (row["low"], row["high"])
+    panel_low, panel_high = row["ceiling_low"], row["ceiling_high"]
+    if math.isnan(measure) or math.isnan(panel):
         return ""
-    low, high, panel_low, panel_high = ends
-    if panel_high < low or high < panel_low:
-        return f"{points}, is more than both intervals allow for"
+    points = f"; the difference{' there' if on_fewer else ''}, {100 * (measure - panel):+.1f} points"
     if panel_low <= measure <= panel_high or low <= panel <= high:
         return f"{points}, cannot be told from none"
-    return f"{points}, is unsure: the intervals overlap"
+    if panel_high < low or high < panel_low:
+        return f"{points}, is more than both intervals allow for"
+    return points if on_fewer or math.isnan(low) else f"{points}, is unsure: the intervals overlap"

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 import os
 import shutil
 from dataclasses import replace
@@ -14,7 +15,7 @@ import prefcal
 from calibration.agree.measures.names import is_name
 from calibration.tables.files import tables_sha256, write_tables
 from calibration.user_model.model import ParameterEntry, UserModel, write_user_model
-from study_app.cli.results.agree_table import agreement_text
+from study_app.cli.results.agree_table import _difference, agreement_text
 from tests.calibration.judged_summaries import SYSTEMS, study
 from tests.study_app.prefcal_command import run_here
 
@@ -123,6 +124,32 @@ def test_what_no_study_of_this_size_can_detect_is_no_number():
 
     assert "So small a study can tell no difference" in agreement_text(small)
     assert "So small a study can tell no difference" not in agreement_text(found)
+
+
+@pytest.mark.parametrize(
+    ("row", "fewer", "said"),
+    [
+        (
+            {"low": 0.85, "high": 0.95},
+            False,
+            "; the difference, +10.0 points, is more than both intervals allow for",
+        ),
+        ({"low": 0.79, "high": 0.95}, False, "; the difference, +10.0 points, cannot be told from none"),
+        (
+            {"low": 0.82, "high": 0.95},
+            False,
+            "; the difference, +10.0 points, is unsure: the intervals overlap",
+        ),
+        ({"low": 0.85, "high": 0.95}, True, "; the difference there, +10.0 points"),
+        ({"low": math.nan, "high": math.nan}, False, "; the difference, +10.0 points"),
+    ],
+)
+def test_a_difference_from_the_second_panel_is_told_only_where_intervals_do_not_meet(row, fewer, said):
+    """Nobody knows how the errors of both correlate, and on fewer pairs the measure has no interval."""
+    ceiling = 0.84 if "unsure" not in said else 0.86
+    panel = {"agreement_there": 0.9, "ceiling": 0.8, "ceiling_low": 0.75, "ceiling_high": ceiling}
+
+    assert _difference(row | panel, on_fewer=fewer) == said
 
 
 def test_one_of_a_kind_is_no_plural(agree, tmp_path):
