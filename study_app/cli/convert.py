@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @click.command("tables-to-lines")
 @click.argument("tables", type=click.Path(path_type=Path))
-@click.option("--task", metavar="NAME", help="Of this task; needed where the tables have several.")
+@click.option("--task", metavar="NAME", help="Task to write; needed where the tables have several.")
 @click.option(
     "--exclude",
     type=click.Choice(["rules", "none"]),
@@ -71,7 +71,7 @@ def _of_task(preferences: "pd.DataFrame | None", task: str | None, folder: Path)
 @click.option(
     "--columns",
     metavar="NAMES",
-    help="What the fields are, in the order of the file: topic,left,right and of worker, winner and choice what there is. Without it"
+    help="Names of the fields, in the order of the file: topic,left,right and any of worker, winner and choice. Without it"
     " header, number and values of the fields tell; where these cannot, you are asked.",
 )
 @with_options(out=TablesFolder)
@@ -134,7 +134,7 @@ def _column_names(
     "--columns",
     metavar="NAMES",
     callback=_column_names,
-    help="What the fields of a line are, where their values do not tell it: metric,topic,value or topic,metric,value or run,metric,topic,value.",
+    help="Names of the fields of a line, where their values do not tell them: metric,topic,value or topic,metric,value or run,metric,topic,value.",
 )
 @with_options(output=ToFile)
 def trec_to_scores(files: tuple[str, ...], *, columns: tuple[str, ...] | None, output: ToFile) -> None:

@@ -86,7 +86,7 @@ def backup(file: Path, database: str | None, *, force: bool) -> None:
 def restore(file: Path, database: str | None, *, force: bool) -> None:
     """Put the backup FILE into the database, all of it or nothing.
 
-    FILE is checked first. The database must be empty, or --force given, and nobody may be serving it.
+    FILE is checked first. The database must be empty, or --force given, and must not be served.
     """
     opened = open_database(database_url(database))
     version = restore_database(opened, file, force=force)
@@ -104,7 +104,7 @@ def check(database: str | None) -> None:
     """Check that the database is whole, and change nothing.
 
     Looks at the file (SQLite), at every reference from one row to another, at the tables and constraints of this
-    prefcal, and at rules that a schema cannot hold: a finished worker has a code, nobody answers after finishing.
+    prefcal, and at rules that a schema cannot hold: a finished worker has a code, and no answer comes after finishing.
     One line each on stderr and exit 1 when something is wrong.
     """
     opened = open_database(database_url(database))
@@ -119,7 +119,7 @@ def check(database: str | None) -> None:
     "--keep-old",
     type=Number(0, 24 * 366, min_open=True),
     metavar="HOURS",
-    help="Keep the workers' old addresses valid for so many hours. Not when a key leaked.",
+    help="Keep the workers' old addresses valid for HOURS hours. Not when a key leaked.",
 )
 @database_option
 def rekey(database: str | None, *, keep_old: float | None) -> None:

@@ -51,7 +51,7 @@ OLDEST_SQLITE = (3, 35, 0)
 @click.option(
     "--address",
     metavar="URL",
-    help="Also ask the served study by the workers' address, such as https://study.example.org: HTTPS, proxy headers.",
+    help="Check the served study at the workers' address too, such as https://study.example.org: HTTPS, proxy headers.",
 )
 @database_option
 @with_options(output=Output)

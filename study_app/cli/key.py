@@ -70,7 +70,7 @@ def list_keys(study: str | None, database: str | None, *, output: Output) -> Non
 @click.argument("number", metavar="NUMBER", type=click.IntRange(min=1))
 @database_option
 def revoke(number: int, database: str | None) -> None:
-    """Revoke the key of that NUMBER (prefcal key list), and sign out whoever uses it now."""
+    """Revoke the key of that NUMBER (prefcal key list), and sign out its present users."""
     with database_session(database, write=True) as session:
         name = revoke_key(session, number, now=tokens.utc_now()).name
     click.echo(f"key {number} ({name}) is revoked")

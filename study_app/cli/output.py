@@ -246,7 +246,7 @@ def database_option(command: F) -> F:
     return click.option(
         "--database",
         metavar="URL",
-        help="Where the studies are: a SQLite file, or a PostgreSQL server as postgresql://USER@HOST/NAME. "
+        help="Database of the studies: a SQLite file, or a PostgreSQL server as postgresql://USER@HOST/NAME. "
         f"Default: ${DATABASE_VARIABLE}, else {DEFAULT_FILE} in this folder.",
     )(command)
 

@@ -48,16 +48,16 @@ AFTER_POSTGRESQL = (
     "days",
     type=Number(min=0),
     metavar="DAYS",
-    help="The platform ids of workers without a sign of life for so many days.",
+    help="Delete the platform ids of workers without activity for DAYS days.",
 )
-@click.option("--all-identities", is_flag=True, help="All platform ids, also of workers who are at work.")
-@click.option("--withdrawn", is_flag=True, help="Every answer, event and id of workers who withdrew.")
+@click.option("--all-identities", is_flag=True, help="Delete all platform ids, of active workers too.")
+@click.option("--withdrawn", is_flag=True, help="Delete every answer, event and id of workers who withdrew.")
 @click.option(
     "--unconsented",
     is_flag=True,
-    help="Everything of people who came a day ago or earlier and never consented.",
+    help="Delete everything of people who came a day ago or earlier and never consented.",
 )
-@click.option("--even-unpaid", is_flag=True, help="Also of workers who are not known to be paid.")
+@click.option("--even-unpaid", is_flag=True, help="Include workers who are not known to be paid.")
 @click.option("--delete", "is_real", is_flag=True, help="Delete; without it only say what would be deleted.")
 @database_option
 def retention(
@@ -74,7 +74,7 @@ def retention(
     """Say what STUDY holds of people, and delete what need not be kept.
 
     Answers, events and pseudonyms stay, but for those of workers who withdrew. Pay workers, and make lists of bonuses, before
-    their platform ids are deleted: nobody can tell afterwards who they were, and somebody who comes again is then a new
+    their platform ids are deleted: afterwards their ids are unknown, and a worker who comes again is a new
     worker. So nothing is deleted of those who have complete data, or work handed in, that no list read with `prefcal reconcile`
     has as paid, without --even-unpaid. Backups made before still hold what is deleted here.
     """

@@ -83,7 +83,7 @@ def reconcile(
 ) -> None:
     """Read the platform's own list of submissions and say whom to pay and whom to ask.
 
-    Workers are found by their platform id, never by their code: a missing or wrong code is no reason to reject somebody
+    Workers are found by their platform id, never by their code: a missing or wrong code is no reason to reject a worker
     whose data are complete. What the list says of each is stored, for `prefcal status`; read a newer one at any time.
     """
     states = _states(paid=paid, confirmed=confirmed, open=open_)
@@ -161,7 +161,7 @@ CENT = Decimal("0.01")
 @click.command()
 @click.argument("study", metavar="STUDY")
 @click.argument("file", metavar="[FILE]", required=False)
-@click.option("--each", metavar="AMOUNT", help="The same for everybody with complete data.")
+@click.option("--each", metavar="AMOUNT", help="Same amount for every worker with complete data.")
 @click.option(
     "-o",
     "--output",
@@ -172,7 +172,7 @@ CENT = Decimal("0.01")
 @click.option(
     "--even-unlisted",
     is_flag=True,
-    help="Also for ids that are on no list from the platform; they may be made up.",
+    help="Include ids that are on no list from the platform; they may be made up.",
 )
 @database_option
 def bonus(

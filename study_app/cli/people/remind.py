@@ -46,7 +46,7 @@ REMINDER_COLUMNS = ("platform_id", "topic", "address")
     "--quiet-hours",
     type=Number(min=0),
     metavar="H",
-    help="Leave out who was there in the last H hours, by the stream's own clock.",
+    help="Leave out followers who came in the last H hours, by the stream's own clock.",
 )
 @database_option
 def remind(study: str | None, file: str, base: str, quiet_hours: float | None, database: str | None) -> None:

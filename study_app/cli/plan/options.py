@@ -53,7 +53,7 @@ class PlanOptions(ComputeOptions, Printed):
     vary: str = ""
     studies: int = 0
     width: float | None = option(
-        type=POSITIVE, help="Find the size at which the 95 % interval is at most so wide, from end to end."
+        type=POSITIVE, help="Find the size at which the 95 % interval is at most this wide, from end to end."
     )
     sure: float = option(
         type=Number(0, 1, min_open=True),

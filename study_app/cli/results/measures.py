@@ -64,7 +64,11 @@ def _for_people(rows: list[tuple[str, ...]]) -> list[str]:
     help="The ranking under test, for tau-AP; repeatable.",
 )
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Decides the topics drawn anew."
+    "--seed",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    help="Random seed of the bootstrap over topics.",
 )
 @with_options(output=Output)
 def correlate(table: str, *, x: str | None, others: tuple[str, ...], seed: int, output: Output) -> None:

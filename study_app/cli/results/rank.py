@@ -64,7 +64,7 @@ def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder
     the same) and the ranks that the judgments leave open; systems that cannot be told apart share a range. ranking.csv (-o DIR) has the
     worth too: log odds of Davidson's model, with ties and an effect of the side.
 
-    Intervals are over topics and people at once; over topics where nobody knows who judged. Where sides were not drawn by a study that
+    Intervals are over topics and people at once; over topics alone where who judged is not known. Where sides were not drawn by a study that
     prefcal served, the effect of the side is taken off (win_rate_raw is with it). docs/rank.md says what is assumed.
     """
     from calibration.rank.folder import write_ranking

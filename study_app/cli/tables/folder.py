@@ -27,7 +27,7 @@ MOST_DAMAGE = 5
 @click.command(name="export")
 @click.argument("folder", metavar="[DIR]", type=OutFolder(), required=False)
 @click.option("-o", "--output", type=OutFolder(), metavar="DIR", help="The folder to write, as DIR.")
-@click.option("--study", metavar="NAME", help="Which study; not needed when only one is loaded.")
+@click.option("--study", metavar="NAME", help="Study to export; not needed when only one is loaded.")
 @click.option("--raw", is_flag=True, help="Add DIR/raw: every event, every revision, what is missing.")
 @click.option(
     "--parquet", is_flag=True, help="Write every table as Parquet too, also those below 100,000 rows."
@@ -35,7 +35,7 @@ MOST_DAMAGE = 5
 @click.option(
     "--exact-times",
     is_flag=True,
-    help="Leave all times as they are: whoever has the platform's list can tell who is who by them.",
+    help="Leave all times as they are: with the platform's list they identify workers.",
 )
 @database_option
 def export(
