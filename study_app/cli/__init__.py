@@ -217,27 +217,27 @@ def main() -> None:
     gc.set_threshold(ROUND)
     try:
         cli(prog_name="prefcal")
-    except InputError as error:
-        sys.stderr.write("".join(f"{line}\n" for line in shown_faults(error.faults)))
-        sys.exit(1)
-    except PrefcalError as error:
-        sys.stderr.write(f"{error}\n")
-        sys.exit(1)
-    except MemoryError:
-        sys.stderr.write(f"{NO_MEMORY}\n")
-        sys.exit(1)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)
-    except OSError as error:
-        sys.stderr.write(f"{_system_fault(error)}\n")
-        sys.exit(1)
     except Exception as error:
-        fault = _database_fault(error)
-        if fault is None:
+        lines = _fault_lines(error)
+        if not lines:
             raise
-        sys.stderr.write(f"{fault}\n")
+        sys.stderr.write("".join(f"{line}\n" for line in lines))
         sys.exit(1)
+
+
+def _fault_lines(error: Exception) -> list[str]:
+    """Return the lines about an error that a user can mend; none for a fault of prefcal."""
+    if isinstance(error, InputError):
+        return shown_faults(error.faults)
+    if isinstance(error, PrefcalError):
+        return [str(error)]
+    if isinstance(error, MemoryError):
+        return [NO_MEMORY]
+    fault = _system_fault(error) if isinstance(error, OSError) else _database_fault(error)
+    return [] if fault is None else [str(fault)]
 
 
 DATABASE_FAULTS = ("DatabaseError", "OperationalError", "InternalError")
