@@ -4,6 +4,7 @@ Files and `--format csv|json` keep the names of `calibration.user_model.model.PA
 """
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -41,7 +42,9 @@ LABELS = {
 TIMES = (("days", 86_400.0, 3), ("h", 3_600.0, 2), ("min", 60.0, 2), ("s", 1.0, 0))
 """Units of time: name, seconds, and the fewest of it for which it is used."""
 DIGITS = 3
-MOST_DECIMALS = 4
+MOST_DECIMALS, MOST_LOG = 4, 700.0
+LARGEST = 1e9
+"""Larger numbers, in any unit, are bounds of what cannot be told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +69,16 @@ class DisplayScale:
     decimals: int
 
     def number(self, value: float | None) -> str:
-        """Format a value without its unit: `1,041`, `.617`; None is infinite."""
+        """Format a value without its unit: `1,041`, `.617`; None is infinite, and what rounds to nothing is below the last digit."""
         if value is None:
             return "no bound"
-        text = f"{self._read(value):,.{self.decimals}f}"
-        return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
+        number = self._read(value)
+        if abs(number) >= LARGEST:
+            return f"{'below -' if number < 0 else 'over '}{LARGEST:,.0f}"
+        text = f"{number:,.{self.decimals}f}"
+        if number and not text.strip("-0.,"):
+            text = f"{'above -' if number < 0 else 'below '}{10.0**-self.decimals:.{self.decimals}f}"
+        return re.sub(r"(?<![\d,])0\.", ".", text)
 
     def amount(self, value: float | None) -> str:
         """Format a value with its unit: `9.4 h`."""
@@ -88,7 +96,7 @@ class DisplayScale:
         return f"at least {self.number(low)}" if high is None else f"at most {self.number(high)}"
 
     def _read(self, value: float) -> float:
-        return math.exp(value) if self.is_log else value / self.divisor
+        return math.exp(min(value, MOST_LOG)) if self.is_log else value / self.divisor
 
 
 def scales(parameters: "Mapping[str, ParameterEntry]") -> dict[str, DisplayScale]:

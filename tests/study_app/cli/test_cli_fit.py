@@ -182,6 +182,26 @@ def test_an_open_end_is_said_in_words(interval, said):
     assert scales({"patience_chars": entry})["patience_chars"].interval(interval) == said
 
 
+@pytest.mark.parametrize(
+    ("estimate", "value", "said"),
+    [
+        (0.617, 0.6174, ".617"),
+        (-0.184, -0.1844, "-.184"),
+        (0.617, 1e-9, "below .001"),
+        (0.617, -1e-9, "above -.001"),
+        (0.617, 0.0, ".000"),
+        (9.4, 10.06, "10.06"),
+        (958.0, 1e300, "over 1,000,000,000"),
+        (958.0, None, "no bound"),
+    ],
+)
+def test_a_number_for_people_has_no_exponent_and_is_never_rounded_to_nothing(estimate, value, said):
+    """A row has as many decimals as make three digits of its estimate."""
+    scale = scales({"rbp_p": ParameterEntry(estimate=estimate)})["rbp_p"]
+
+    assert scale.number(value) == said
+
+
 def test_other_laws_are_the_range_that_differs_visibly():
     """Both ends with the law's name; one that prints the same number is none; an infinite one has no bound."""
 
