@@ -18,7 +18,7 @@ PAIR_SIZES = {
     "pairs": ("pair a query", "pairs a query"),
     "workers": ("worker a pair", "workers a pair"),
 }
-"""PairSizes that may vary: one of each in words, and several."""
+"""Sizes that may vary: one of each in words, and several."""
 TASTE = 0.6
 """Default taste of people who judge several queries."""
 HELPFUL = ("queries",)
@@ -34,7 +34,7 @@ def rest_of(words: dict[str, tuple[str, str]], vary: str, options: Any) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class PairSizes:
-    """PairSizes of a study of pairs."""
+    """Sizes of a study of pairs."""
 
     queries: int = option(type=click.IntRange(2, MOST), default=25, help="Number of queries.")
     pairs: int = option(
@@ -61,7 +61,7 @@ class PairSizes:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedSizes(PairSizes):
-    """PairSizes of a study of pairs, and the people who judge them."""
+    """Sizes of a study of pairs, and the people who judge them."""
 
     ties: "Ties" = one_of(
         "against",

@@ -90,7 +90,7 @@ class AgreeOptions:
 class ResultsFolder:
     """Where the results go."""
 
-    folder: str = output_folder("ResultsFolder for the results.", path_type=str)
+    folder: str = output_folder("Folder for the results.", path_type=str)
 
 
 @click.command()

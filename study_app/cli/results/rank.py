@@ -50,7 +50,7 @@ class RankFolder:
     """Where the results go, if anywhere."""
 
     folder: str | None = output_folder(
-        "RankFolder for ranking.csv, duels.csv, the figure and LaTeX.", path_type=str, required=False
+        "Folder for ranking.csv, duels.csv, the figure and LaTeX.", path_type=str, required=False
     )
 
 

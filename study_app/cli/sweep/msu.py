@@ -91,7 +91,7 @@ class SweepOptions:
 class SweepOutput:
     """Where the results go."""
 
-    folder: Path = output_folder("SweepOutput for the results; a sweep that was stopped goes on there.")
+    folder: Path = output_folder("Folder for the results; a sweep that was stopped goes on there.")
 
 
 @click.command("msu")
