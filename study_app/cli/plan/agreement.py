@@ -7,6 +7,7 @@ import click
 
 from study_app.cli.options import COUNT, LEVEL, MOST, POSITIVE, Number, one_of, option, with_options
 from study_app.cli.plan.options import PlanOptions, answer, check_apart, plan_options
+from study_app.cli.plan.question import PlanQuestion, percent
 
 if TYPE_CHECKING:
     from calibration.plan.agreement import AgreementDesign
@@ -184,8 +185,6 @@ def agreement(*, true: float, tell_from: float | None, sizes: JudgedSizes, wante
 
     By default: at how many queries is its 95 % interval at most 0.1 wide?
     """
-    from study_app.cli.plan.question import PlanQuestion
-
     check_apart("--tell-from", tell_from, true)
     wish = wanted.wish(default_width=DEFAULT_WIDTH, tells=tell_from is not None)
     question = PlanQuestion(
@@ -229,7 +228,6 @@ def difference(
     other (t test over queries and people at 5 %, two-sided)?
     """
     from calibration.plan.agreement import DifferenceDesign
-    from study_app.cli.plan.question import PlanQuestion, percent
 
     wish = wanted.wish()
     if other > true:

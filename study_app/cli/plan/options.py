@@ -20,12 +20,12 @@ from study_app.cli.options import (
     seed_option,
 )
 from study_app.cli.output import Printed
+from study_app.cli.plan.question import PersonCost, PlanQuestion
 from study_app.cli.progress import NowAndThen
 
 if TYPE_CHECKING:
     from calibration.plan.search import Wish
     from calibration.plan.simulation import Design, Track
-    from study_app.cli.plan.question import PlanQuestion
     from study_app.estimate.planned import PlannedStudy
 
 
@@ -96,13 +96,11 @@ class PlanOptions(ComputeOptions, Printed):
         """Pairs that the systems of the study make in a query."""
         return None if self.planned is None else self.planned.sizes.get("pairs")
 
-    def priced(self, question: "PlanQuestion") -> "PlanQuestion":
+    def priced(self, question: PlanQuestion) -> PlanQuestion:
         """Return a question that knows what a person of the study costs."""
         study = self.planned
         if study is None:
             return question
-        from study_app.cli.plan.question import PersonCost
-
         asked = click.get_current_context().params
         changed = {name for name, value in study.sizes.items() if asked.get(name) != value}
         seconds = None if changed & set(BUSY) else study.seconds
@@ -193,7 +191,7 @@ def check_apart(name: str, value: float | None, true: float) -> None:
         )
 
 
-def answer(design: "Design", question: "PlanQuestion", wish: "Wish", wanted: PlanOptions) -> None:
+def answer(design: "Design", question: PlanQuestion, wish: "Wish", wanted: PlanOptions) -> None:
     """Plan, print the answer and draw it."""
     from calibration.plan.search import plan
     from study_app.cli.plan.text import COLUMNS, machine_rows, plan_text

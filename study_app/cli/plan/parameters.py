@@ -13,6 +13,7 @@ import click
 from study_app.cli.options import COUNT, MOST, POSITIVE, Number, one_of, option, with_options
 from study_app.cli.plan.agreement import HELPFUL, PAIR_SIZES, PairSizes, rest_of
 from study_app.cli.plan.options import PlanOptions, answer, check_apart, plan_options
+from study_app.cli.plan.question import PlanQuestion, percent
 
 if TYPE_CHECKING:
     from calibration.plan.streams import What
@@ -68,7 +69,6 @@ def patience(*, guess: PatienceGuess, sizes: PairSizes, wanted: PlanOptions) -> 
     """
     from calibration.models.patience.simulate import Judges
     from calibration.plan.patience import MOST_PAIRS, PatienceDesign
-    from study_app.cli.plan.question import PlanQuestion
 
     true, text_chars, tell_from = guess.true, guess.text_chars, guess.tell_from
     if sizes.pairs > MOST_PAIRS:
@@ -148,7 +148,6 @@ def away(*, guess: AwayGuess, wanted: PlanOptions) -> None:
     By default: at how many workers is the 95 % interval of M_A at most 0.4 M_A wide?
     """
     from calibration.plan.streams import AwayDesign
-    from study_app.cli.plan.question import PlanQuestion
 
     true, sd, tell_from = guess.true, guess.sd, guess.tell_from
     design = AwayDesign(
@@ -229,7 +228,6 @@ def silence(*, guess: SilenceGuess, wanted: PlanOptions) -> None:
     from calibration.models.push.simulate import PushJudges
     from calibration.plan.streams import SilenceDesign
     from metrics.errors import counted
-    from study_app.cli.plan.question import PlanQuestion, percent
 
     wish, true, days = wanted.wish(), guess.true, guess.days
     if true <= 0 and wish.power is not None:

@@ -2,8 +2,10 @@
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from calibration.plan.simulation import PlanRow
+if TYPE_CHECKING:
+    from calibration.plan.simulation import PlanRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,11 +77,11 @@ class PlanQuestion:
     widest: float = math.inf
     person: PersonCost | None = None
 
-    def tells(self, row: PlanRow) -> bool:
+    def tells(self, row: "PlanRow") -> bool:
         """Say whether there is a distance that four of five studies of a size would detect."""
         return row.detectable <= min(self.farthest, self.widest) and math.isfinite(row.detectable)
 
-    def too_far(self, row: PlanRow) -> str:
+    def too_far(self, row: "PlanRow") -> str:
         """Return why there is none, as a clause."""
         if not self.is_bounded(row.detectable):
             return "the estimates of such studies have no bound"
