@@ -117,7 +117,7 @@ def _contact(context: click.Context, option: click.Parameter, given: str | None)
 @click.option(
     "--processes",
     type=click.IntRange(1, 256),
-    help="How many processes share the work; each can use a core. "
+    help="Number of processes that share the work; each can use a core. "
     f" [default: one a core on Linux, at most {MOST_BY_DEFAULT}; else 1]",
 )
 @click.option(
@@ -132,7 +132,7 @@ def _contact(context: click.Context, option: click.Parameter, given: str | None)
     "--contact",
     metavar="ADDRESS",
     callback=_contact,
-    help="Where to report a weakness, shown at /.well-known/security.txt: mail address, https:// or tel:.",
+    help="Address for reports of a weakness, shown at /.well-known/security.txt: mail address, https:// or tel:.",
 )
 @click.option(
     "--debug",

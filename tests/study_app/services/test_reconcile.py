@@ -136,7 +136,7 @@ def test_status_and_the_researchers_page_show_the_four_states(study, run):
     assert "ended early: screened out 0, failed checks 0, partial 1" in run(study, "status").out
     run(study, "study", "pause", "small")
     assert "; paused since 2026-03-01 12:00 UTC" in run(study, "status").out
-    assert run(study, "study", "resume", "small").out == "small lets new workers in again\n"
+    assert run(study, "study", "resume", "small").out == "small is open to new workers again\n"
 
 
 def test_one_submission_under_two_ids_is_flagged_and_paid_to_the_one_the_list_names(campaign, run, caplog):
