@@ -1,6 +1,7 @@
-"""The folders that an export writes, and the columns of the raw one.
+"""Folder of exported tables, and the columns of the raw tables.
 
-Folders appear complete or not at all; tables are written piece by piece. The tables that come from collections alone are here too.
+The folder appears complete or not at all; tables are written piece by piece. The tables that come from
+collections alone are here too.
 """
 
 import io
@@ -25,12 +26,17 @@ from study_app.export.moved_times import MovedTimes
 
 OLD = "old export"
 WRITTEN_AT_ONCE = 10_000
-"""Rows of a CSV that lie in memory as text."""
+"""Rows of a CSV formatted in memory at a time."""
 
 
 @contextmanager
 def fresh_folder(folder: Path, *, is_ours: Callable[[str], bool]) -> Iterator[Path]:
-    """Yield an empty folder that takes the place of ``folder`` when the block ends well, and vanishes when not.
+    """Yield an empty folder that replaces ``folder`` when the block succeeds.
+
+    When the block raises, the new folder is removed. It holds what people did, and only its owner may read
+    it.
+
+    When the block raises, the new folder vanishes. It holds what people did, and only its owner may read it.
 
     It holds what people did, and only its owner may read it.
 
@@ -67,7 +73,7 @@ def fresh_folder(folder: Path, *, is_ours: Callable[[str], bool]) -> Iterator[Pa
 
 
 def _exchange(folder: Path, new: Path) -> None:
-    """Put a folder into the place of another, which is put back where that fails."""
+    """Replace a folder by a new one; put the old one back if that fails."""
     old = new.with_name(OLD)
     if folder.exists():
         folder.rename(old)
@@ -81,7 +87,7 @@ def _exchange(folder: Path, new: Path) -> None:
 
 
 def _put_back(folder: Path) -> None:
-    """Give an earlier export its name again, which a command took away and was killed."""
+    """Restore the name of an earlier export that a killed command had moved away."""
     for room in left_behind(folder):
         if (room / OLD).is_dir() and not folder.exists():
             (room / OLD).rename(folder)
@@ -106,7 +112,7 @@ def _check_replaceable(folder: Path, is_ours: Callable[[str], bool]) -> None:
 
 
 class TableStream:
-    """One table written as CSV and Parquet while its rows are made, so that a large one never lies in memory whole.
+    """Table written as CSV and Parquet piece by piece, never whole in memory.
 
     Use as a context manager. ``moved`` moves the times of the rows; without it they stand as they are. Each piece is checked by itself, so a table with a key must have the worker in it, and
     each piece must hold all rows of its workers.
@@ -151,7 +157,10 @@ class TableStream:
 
 
 def feature_tables(content: StudyContent) -> dict[str, pd.DataFrame]:
-    """Return positions, push_cells and intents of everything a study file names, those that it has anything for."""
+    """Return tables positions, push_cells and intents of the files of a study.
+
+    Tables without rows are left out.
+    """
     derived = [
         (str(task.entry.name), table, rows) for task in content.tasks for table, rows in task.tables.items()
     ]
@@ -166,13 +175,16 @@ def feature_tables(content: StudyContent) -> dict[str, pd.DataFrame]:
 
 
 def intents_table(offered: Iterable[tuple[str, str, float | None]]) -> pd.DataFrame:
-    """Return table intents from topic, intent, probability: each once, with the first probability that is known."""
+    """Return table intents, each intent once, with its first known probability."""
     frame = pd.DataFrame(offered, columns=list(TABLES["intents"].column_names))
     return frame.groupby(["topic", "intent"], sort=False, as_index=False)["probability"].first()
 
 
 def derived_tables(derived: Iterable[tuple[str, str, bytes]]) -> dict[str, pd.DataFrame]:
-    """Return table -> its rows over all tasks, from (task, table, that task's part as Parquet)."""
+    """Return the derived tables by name, each over all tasks.
+
+    ``derived`` has (task, table, that task's part as Parquet).
+    """
     parts: defaultdict[str, list[pd.DataFrame]] = defaultdict(list)
     for task, table, content in derived:
         parts[table].append(pd.read_parquet(io.BytesIO(content)).assign(task=task))
@@ -372,4 +384,4 @@ _RAW = (
     ),
 )
 RAW_TABLES: MappingProxyType[str, Table] = MappingProxyType({table.name: table for table in _RAW})
-"""What `--raw` adds; no contract with other stages."""
+"""Raw tables by name, written with ``--raw``; no contract with other stages."""

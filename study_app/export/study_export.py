@@ -36,14 +36,11 @@ from study_app.export.answers import (
 )
 from study_app.export.event_log import EventLog
 from study_app.export.folder import RAW_TABLES, TableStream, fresh_folder
+from study_app.export.log_gaps import LogGaps, MissingLogs, missing_logs, page_gaps
 from study_app.export.moved_times import MovedTimes, hours_around, moved_times
 from study_app.export.people import (
-    NAME,
-    LogGaps,
-    MissingLogs,
+    CONSENT_FILE,
     logged_events,
-    missing_logs,
-    page_gaps,
     validations,
     worker_groups,
     workers_table,
@@ -255,7 +252,7 @@ class ExportSummary:
     Attributes
     ----------
     rows : dict of str to int
-        Table -> rows; tables of the folder raw as ``raw/NAME``.
+        Table -> rows; tables of the folder raw as ``raw/CONSENT_FILE``.
     workers, completed, withdrawn, excluded : int
         Who ever consented; who finished, who took the consent back, and whom rule `EXCLUSION_RULE` excludes. Who
         withdrew is in neither of the others.
@@ -335,7 +332,7 @@ def export_study(
 
 
 def _is_ours(name: str) -> bool:
-    return name in FILES or NAME.fullmatch(name) is not None
+    return name in FILES or CONSENT_FILE.fullmatch(name) is not None
 
 
 def _write(
