@@ -202,7 +202,10 @@ def importance_table(session: Session, study_id: int) -> pd.DataFrame:
 
 
 def answers_table(session: Session, study_id: int) -> pd.DataFrame:
-    """Return table answers: the newest answers, a row per question, and of several options a row each."""
+    """Return table answers: the newest answers, a row per question.
+
+    A question with several options has a row per option picked.
+    """
     newest = (
         select(Reply.slot_id, func.max(Reply.revision).label("revision")).group_by(Reply.slot_id).subquery()
     )

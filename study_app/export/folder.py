@@ -36,10 +36,6 @@ def fresh_folder(folder: Path, *, is_ours: Callable[[str], bool]) -> Iterator[Pa
     When the block raises, the new folder is removed. It holds what people did, and only its owner may read
     it.
 
-    When the block raises, the new folder vanishes. It holds what people did, and only its owner may read it.
-
-    It holds what people did, and only its owner may read it.
-
     Parameters
     ----------
     folder : Path

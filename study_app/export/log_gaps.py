@@ -113,10 +113,6 @@ def page_gaps(session: Session, workers: Sequence[int], log: EventLog) -> pd.Dat
     ``row``, that of the page load. Numbers begin at 1, so whatever is not stored below the highest is
     missing. ``has_end``: `close`, `submit` or `leave` is stored. Without it the last events may be lost, in
     an unknown number.
-
-    The columns are those of the raw table page_gaps, and ``row``, that of the page load. Numbers begin at 1, so whatever is not
-    stored below the highest is missing. ``has_end``: `close`, `submit` or `leave` is stored. Without it the last events may be
-    lost, and nobody knows how many.
     """
     loads = (
         select(
