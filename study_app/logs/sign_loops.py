@@ -164,13 +164,10 @@ def loops_for(events: int) -> Loops:
 
 @cache
 def _compiled() -> Loops:
-    """Return the compiled kernels; later processes read the machine code from a file.
+    """Return compiled kernels; later processes read their machine code from a file.
 
     That file is made anew when the module of a kernel changes, not when a constant does that it imports:
     after changing such a constant remove ``__pycache__``.
-
-    That file is made anew when the module of a loop changes, not when a constant does that it takes from another one: whoever
-    changes such a constant removes ``__pycache__``.
     """
     from numba.extending import register_jitable  # noqa: PLC0415 - slow to import
 
