@@ -13,7 +13,8 @@ from typing import Any
 from metrics.errors import Fault, FaultLog, InputError
 from study_app.study.faults import note_missing_files
 from study_app.study.file import StudyFile, read_study_file
-from study_app.study.signed_ids import with_ids, with_keys
+from study_app.study.id_list import with_ids
+from study_app.study.signed_ids import with_keys
 from study_app.study.words import UNWRITTEN
 from study_app.tasks.content import UNSHOWN, TaskContent
 from study_app.tasks.kinds import KINDS, kind_of

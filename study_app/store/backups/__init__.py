@@ -1,1 +1,1 @@
-"""Backups: a copy of the database in one file (`backup`), made for each kind of database in its own way, and back again."""
+"""Backups of the database in one file, made and restored by the kind of database."""

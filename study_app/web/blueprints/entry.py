@@ -12,6 +12,7 @@ from study_app.services.worker.entry import Visitor, arrive, find_study, is_full
 from study_app.store.database import is_nearly_full, transaction
 from study_app.store.plan import StudyPlan
 from study_app.store.submissions import other_of_submission
+from study_app.study.id_list import lets_in
 from study_app.study.platforms import (
     frame_hosts,
     is_phone,
@@ -21,7 +22,7 @@ from study_app.study.platforms import (
     visit_parameters,
     worker_id,
 )
-from study_app.study.signed_ids import UnsignedError, lets_in, signed_parameters
+from study_app.study.signed_ids import UnsignedError, signed_parameters
 from study_app.web.blueprints.walk import to_step
 from study_app.web.pages.pages import PreviewPage
 from study_app.web.serving import note_worker, permit, reference, rendered, said, server
