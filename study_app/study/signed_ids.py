@@ -115,9 +115,7 @@ def _claims(keys: str, token: str) -> Mapping[str, Any]:
         named = jwt.get_unverified_header(token).get("kid")
         candidates = [key for key in _key_set(keys).keys if key.key_id == named]
         if not candidates:
-            raise UnsignedError(
-                "signed with an unknown key: load the study with the platform's current keys"
-            )
+            raise UnsignedError("signed with an unknown key: load the study with the platform's current keys")
         options: Any = {"verify_exp": False, "verify_nbf": False, "verify_iat": False, "verify_aud": False}
         claims: Mapping[str, Any] = jwt.decode(token, candidates[0], algorithms=[ALGORITHM], options=options)
     except jwt.PyJWTError as error:

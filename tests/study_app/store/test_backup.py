@@ -157,9 +157,7 @@ def test_a_backup_is_never_overwritten_unasked_and_only_its_owner_reads_it(judge
     file = tmp_path / "b"
     back_up(judged.database, file)
     assert file.stat().st_mode & 0o777 == 0o600
-    with pytest.raises(
-        InputError, match=r"already exists; choose another name, or replace it with --force"
-    ):
+    with pytest.raises(InputError, match=r"already exists; choose another name, or replace it with --force"):
         back_up(judged.database, file)
     back_up(judged.database, file, force=True)
     assert [path.name for path in tmp_path.iterdir() if ".part" in path.name] == []
