@@ -1,7 +1,7 @@
 """Tables that `prefcal export` writes from the database.
 
 `people` and `answers` read what workers did, `event_log`, `readings` and `stream_logs` what their pages
-logged, `log_gaps` what is missing from these logs, `raw` everything as it was stored; `folder` writes;
+logged, `log_gaps` what is missing from these logs, `raw` everything as it was stored (columns in `raw_tables`); `folder` writes;
 `study_export` puts them together. Uses `store` and the pure rooms before it.
 """
 

@@ -34,7 +34,7 @@ class MovedTimes:
     Attributes
     ----------
     by : mapping of str to timedelta
-        Pseudonym of a worker -> the amount, from 0 to below an hour, by which the worker's times become later.
+        Time from 0 to below an hour that is added to a worker's times, by pseudonym.
     """
 
     by: Mapping[str, timedelta]

@@ -13,10 +13,11 @@ from sqlalchemy import Select, Text, cast, select
 from sqlalchemy.orm import Session
 
 from study_app.export.event_log import EventLog, taken, times
-from study_app.export.folder import RAW_TABLES, TableStream
+from study_app.export.folder import TableStream
 from study_app.export.log_gaps import MissingLogs
 from study_app.export.moved_times import MovedTimes
 from study_app.export.people import worker_groups
+from study_app.export.raw_tables import RAW_TABLES
 from study_app.logs.event_arrays import NUMBER, PAGE_MS, RECEIVED_MS, WALL_MS
 from study_app.logs.page_events import events_schema
 from study_app.store.models import (
@@ -243,4 +244,4 @@ _STORED: Mapping[str, Select[*tuple[Any, ...]]] = MappingProxyType(
         ).order_by(Worker.pseudonym, Follow.id, UsefulQuestion.id, UsefulAnswer.revision),
     }
 )
-"""What selects the rows of each raw table that comes from no log, as they were stored, in order of the pseudonyms."""
+"""Selects of the stored rows of each raw table without logs, in order of the pseudonyms."""

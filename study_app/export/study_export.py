@@ -35,7 +35,7 @@ from study_app.export.answers import (
     stored_intents,
 )
 from study_app.export.event_log import EventLog
-from study_app.export.folder import RAW_TABLES, TableStream, fresh_folder
+from study_app.export.folder import TableStream, fresh_folder
 from study_app.export.log_gaps import LogGaps, MissingLogs, missing_logs, page_gaps
 from study_app.export.moved_times import MovedTimes, hours_around, moved_times
 from study_app.export.people import (
@@ -47,6 +47,7 @@ from study_app.export.people import (
     write_consents,
 )
 from study_app.export.raw import EVENTS_SCHEMA, RawLogs, write_raw
+from study_app.export.raw_tables import RAW_TABLES
 from study_app.export.readings import pair_logs, reads_rows, stops_rows, summary_texts
 from study_app.export.stream_logs import StreamTexts, stream_logs, task_clocks
 from study_app.export.stream_tables import (
@@ -260,13 +261,13 @@ class ExportSummary:
     Attributes
     ----------
     rows : dict of str to int
-        Table -> rows; tables of the folder raw as ``raw/CONSENT_FILE``.
+        Number of rows by table; tables of the folder raw as ``raw/NAME``.
     workers, completed, withdrawn, excluded : int
         Workers who ever consented, who finished, who took the consent back, and whom rule `EXCLUSION_RULE` excludes.
         Workers who withdrew are not among those who finished or are excluded.
     validations, consistent, same_option : int
-        Validation pairs answered, and how many of them alike: the same system or an equal option both times, and
-        the same one of the four options.
+        Validation pairs answered, those with the same system or a tie both times, and those with the same one of the
+        four options both times.
     gaps : LogGaps
         Gaps of the logs.
     running : bool
@@ -309,7 +310,7 @@ def export_study(
     folder : str or Path
         Replaces an earlier export there.
     now : datetime
-        The end of the study as far as these tables know, while somebody is at work; see `study_time.ended_at`.
+        End of the study as far as these tables know it, while somebody is at work; see `ended_at`.
     raw : bool
         Write the folder ``raw`` too.
     parquet : bool
@@ -356,7 +357,7 @@ def _write(
     complete: Mapping[int, datetime] | None,
     exact_times: bool,
 ) -> ExportSummary:
-    """Write everything into ``folder``, which will stand at ``place``."""
+    """Write everything into ``folder``, which is renamed to ``place`` afterwards."""
     plan = read_plan(session, study.id)
     preferences, searches = preferences_table(session, study.id), searches_by_task(session, study.id)
     repeated = validations(preferences)

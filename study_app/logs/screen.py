@@ -4,8 +4,8 @@ The rules, where the log leaves a choice:
 
 - A moment is a time in milliseconds after the page was served, by the server's clock (`study_app.logs.dwell.server_times`).
 - An item is on the screen with the share that its last `see` said; one inside a second layer only while that is open.
-- What happens at nearly the same time is one moment, and more is taken together where a page tells of more than
-  `MAX_MOMENTS`: a moment shows how things stood at its end.
+- Events at nearly the same time are one moment, and moments become longer where a page has more than
+  `MAX_MOMENTS`: a moment shows the screen at its end.
 - Between two events with a missing number, or where a page in sight stops beating, the screen is unknown:
   these spells are `missing` and `silent`. The others are `looked` (in sight, with the focus), `unfocused`, `hidden` and `closed`.
 """

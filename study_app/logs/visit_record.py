@@ -14,7 +14,7 @@ The rules, where the log leaves a choice:
   may have been anything; a heartbeat after it counts as something done.
 - Between serving and form of a page without script nothing is known. Up to the idle time it was a stay.
 - Enrolling is a sign: the visit that begins within the gap after it begins with it.
-- What goes on after the follow's end is cut there.
+- A visit that goes on after the follow's end is cut there.
 
 All times are milliseconds since 1970.
 """
@@ -143,7 +143,7 @@ def visits_of(
     Parameters
     ----------
     events : Events
-        What the pages logged.
+        Logged events of the pages.
     at : array of int, shape (events,)
         When each happened: `study_app.logs.dwell.server_times`.
 

@@ -26,7 +26,7 @@ class Station:
     Attributes
     ----------
     at_door : bool
-        It is reached by the study's own address, before anybody has a worker's address.
+        It is reached by the study's own address, before there is a worker's address.
     other_device : bool
         It is viewed on the device that the study is not for.
     """

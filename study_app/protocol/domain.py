@@ -313,7 +313,7 @@ def visits_late(known: float, visits: Sequence[float]) -> int:
     Parameters
     ----------
     known : float
-        When the nugget became known.
+        Time at which the nugget became known.
     visits : (k + 1,) sequence of float
         s_0 ... s_k, ascending, on the same clock; 0 comes back for a nugget that became known after s_k.
     """
@@ -364,7 +364,7 @@ def drawn_questions(
     Parameters
     ----------
     candidates : collection of Asked
-        What could be asked.
+        Possible questions.
     asked : mapping of int to int
         Number of questions asked so far in the study, by visits late.
     count : int

@@ -101,13 +101,13 @@ class TaskState:
     wanted : int
         Number of queries, pairs or intents that a worker is asked to do.
     has_room : bool
-        Something that the worker does not hold can take one more; False, since nobody asks, while what is held needs something.
+        Something that the worker does not hold can take one more worker; False while the worker's own slots need something.
     slots : tuple of SlotState
-        What the worker holds, in order.
+        Slots of the worker, in order.
     introduction : bool or None
         Whether the page before the task was passed; None where there is none.
     opens_study : bool
-        Room in it is a reason to let somebody in: not in questions, which have no end of room.
+        Free slots of it are a reason to let a worker in: not in questions, which are never full.
     """
 
     page: str

@@ -291,7 +291,7 @@ def note_missing_files(
     plain : mapping
         A study file as YAML has it, whether it fits the schema or not.
     folder : Path
-        What the files' paths are relative to.
+        Folder that the files' paths are relative to.
     lines : mapping of place to int
         Line of each key.
     log : FaultLog

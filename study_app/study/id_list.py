@@ -1,6 +1,6 @@
 """List of the ids that a study lets in, stored as digests.
 
-A study file may name such a list; the database is no second store of ids. A rehearsal (simulate, preview) knows no such list: its workers are nobody.
+A study file may name such a list; the database is no second store of ids. A rehearsal (simulate, preview) ignores it.
 """
 
 import hashlib

@@ -87,7 +87,7 @@ class Platform:
     def full_text(self) -> str:
         """Catalogue key of the message of a full study.
 
-        On a platform where a worker holds a place, that is to be returned.
+        On a platform, a worker holds a place that is to be returned.
         """
         return "full.text" if self.name == "generic" else "full.return_place"
 

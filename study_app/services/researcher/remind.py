@@ -1,4 +1,7 @@
-"""Whom to remind of a stream they follow; sending is up to the platform's own means."""
+"""Reminders of the streams that workers follow.
+
+Sending is up to the platform's own means.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,7 +17,7 @@ from study_app.study.entries import FollowedTask
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reminder:
-    """One stream that somebody follows: who they are on the platform, the event's title, and the row of the worker."""
+    """Reminder of a stream: the follower's platform id and row, and the event's title."""
 
     platform_worker: str
     title: str
@@ -22,12 +25,12 @@ class Reminder:
 
 
 def remind(session: Session, plan: StudyPlan, *, quiet_hours: float | None, now: datetime) -> list[Reminder]:
-    """Return every stream whose days are not over, by worker, and note that its follower is reminded now.
+    """Return a reminder of every running stream, by worker, and store each reminder.
 
     Parameters
     ----------
     quiet_hours : float or None
-        Leave out who gave a sign of life in the stream's last so many hours, by its own clock; enrolling is one.
+        Leave out workers with activity in the stream's last hours, by its own clock; enrolling is activity.
     """
     follows = session.execute(
         select(Follow, Assignment.task_id, Worker.id, PlatformIdentity.platform_worker, Topic.text)
@@ -63,7 +66,10 @@ def _was_here(last_sign: datetime, hours: float, entry: FollowedTask, *, now: da
 
 
 def _last_signs(session: Session) -> dict[int, datetime]:
-    """Return follow -> its last sign of life: an event received or a form sent. Those without any are missing."""
+    """Return the last activity by follow: an event received or a form sent.
+
+    Follows without activity are missing.
+    """
     sent = select(StreamView.follow_id, func.max(StreamView.left_at)).group_by(StreamView.follow_id)
     received = (
         select(StreamView.follow_id, func.max(StoredEvent.received_at))

@@ -118,7 +118,7 @@ def is_full(session: Session, plan: StudyPlan, *, now: datetime) -> bool:
 def arrive(
     session: Session, plan: StudyPlan, visitor: Visitor, *, now: datetime, new_token: NewToken
 ) -> Arrival:
-    """Let a visitor in, as the same worker whenever they come back."""
+    """Admit a visitor, as the same worker whenever they come back."""
     session.connection().execute(_LOCKED_STUDY, {"study": plan.id})
     earlier = known_worker(session, plan, visitor)
     worker = earlier or _new_worker(session, plan, visitor, now=now, new_token=new_token)

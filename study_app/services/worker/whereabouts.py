@@ -143,7 +143,7 @@ def locate(
     Raises
     ------
     UnknownWorkerError
-        If there is no such worker.
+        If the worker is not in this database.
     """
     session.flush()
     connection = session.connection()

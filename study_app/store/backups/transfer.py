@@ -1,6 +1,6 @@
-"""Transfer of a backup into a database of the other kind, for a campaign that moves.
+"""Transfer of a backup into a database of the other kind.
 
-The tables are made as the backup's version had them, and every row is put into them with its number, so that
+A campaign may move from SQLite to PostgreSQL or back. The tables are made as the backup's version had them, and every row is put into them with its number, so that
 addresses and tokens that workers hold stay good. Both kinds store times as whole numbers and structures as JSON;
 truth and bytes they write differently.
 """

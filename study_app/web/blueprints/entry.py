@@ -34,7 +34,7 @@ blueprint = Blueprint("entry", __name__)
 
 @blueprint.get("/s/<study>")
 def enter(study: str) -> Response:
-    """Let a worker in, or show why not.
+    """Admit a worker, or show why not.
 
     A returning worker is led to the current step.
     """
@@ -106,9 +106,9 @@ def _other_id(session: Session, plan: StudyPlan, visitor: Visitor) -> str | None
 
 
 def _let_in(plan: StudyPlan, visitor: Visitor, other: str | None) -> Response:
-    """Let a visitor in, and log a shared submission with ``other``.
+    """Admit a visitor, and log a shared submission with ``other``.
 
-    They are let in all the same: the first arrival may be the one with the made-up id, and only the
+    They are admitted all the same: the first arrival may be the one with the made-up id, and only the
     platform's list shows whose submission it is. Payment goes by that list.
     """
     app = server()

@@ -115,7 +115,7 @@ class IntroPage:
     kind : str
         Kind of the task: words ``guide.KIND`` and, as its example, template ``examples/KIND.html``.
     shows : frozenset of str
-        What of `TaskKind.optional` the pages of the task have: words and example speak of nothing else.
+        Parts of `TaskKind.optional` on the pages of the task: words and example mention no others.
     paragraphs : tuple of str
         The researcher's own instructions; () for prefcal's.
     example : bool
