@@ -109,8 +109,8 @@ def _check_replaceable(folder: Path, is_ours: Callable[[str], bool]) -> None:
 class TableStream:
     """Table written as CSV and Parquet piece by piece, never whole in memory.
 
-    Use as a context manager. ``moved`` moves the times of the rows; without it they stand as they are. Each piece is checked by itself, so a table with a key must have the worker in it, and
-    each piece must hold all rows of its workers.
+    Use as a context manager. ``moved`` shifts the times of the rows. Each piece is checked by itself, so a table with a
+    key must have the worker in it, and each piece must hold all rows of its workers.
     """
 
     def __init__(self, folder: Path, table: Table, moved: MovedTimes | None = None) -> None:

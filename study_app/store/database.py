@@ -349,7 +349,7 @@ def stored_version(database: Database) -> str | None:
 
 
 def cure_of_unknown(version: str | None) -> tuple[str, str] | None:
-    """Return ("older" or "newer", hint) for a schema version that cannot be read.
+    """Return ("an older" or "a newer", hint) for an unreadable schema version.
 
     Returns None for a version that this prefcal can read or upgrade.
     """

@@ -79,9 +79,9 @@ class SearchedTask(TaskEntry):
 
     @property
     def whole_search_seconds(self) -> float:
-        """Seconds that the page asks for, above those below which a worker is excluded.
+        """Seconds of search that the page asks for.
 
-        Whoever leaves when the button lights is not excluded for it.
+        A worker who leaves when the button lights is never excluded for a short search.
         """
         return max(self.search_seconds, self.min_search_seconds)
 

@@ -36,7 +36,7 @@ THREADS = 32
 FEW_THREADS = 8
 """Threads of a process on a database server, whose connections all processes share."""
 CONNECTIONS, MIN_CONNECTIONS = 2_000, 20
-"""Most open connections of a process, and their number in any case."""
+"""Most open connections of a process, and the number allowed whatever its limit of files."""
 OTHER_FILES, FILES_EACH = 200, 2
 """Open files of a process besides connections, and of each connection.
 

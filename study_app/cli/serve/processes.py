@@ -162,7 +162,7 @@ class _Processes(BaseApplication):  # type: ignore[misc]  # gunicorn has no type
         return self._app
 
     def reload(self) -> None:
-        """End when the terminal is closed, as every server started in a terminal does."""
+        """End on SIGHUP, as when the terminal is closed."""
         if not self._stays:
             raise StopIteration
 

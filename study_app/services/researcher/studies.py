@@ -38,7 +38,7 @@ _PAUSED_AT = select(LoadedStudy.paused_at).where(LoadedStudy.id == bindparam("st
 
 
 def pause(session: Session, study: LoadedStudy, *, now: datetime) -> bool:
-    """Close a study to new workers; False when it was closed already."""
+    """Pause a study for new workers; False when it was paused already."""
     if study.paused_at is not None:
         return False
     study.paused_at = now
@@ -47,7 +47,7 @@ def pause(session: Session, study: LoadedStudy, *, now: datetime) -> bool:
 
 
 def resume(session: Session, study: LoadedStudy) -> bool:
-    """Open a study to new workers; False when it was open already."""
+    """Resume a paused study; False when it was not paused."""
     if study.paused_at is None:
         return False
     study.paused_at = None
@@ -56,7 +56,7 @@ def resume(session: Session, study: LoadedStudy) -> bool:
 
 
 def is_paused(session: Session, study: int) -> bool:
-    """Return whether a study is closed to new workers."""
+    """Return whether a study is paused for new workers."""
     return session.connection().scalar(_PAUSED_AT, {"study": study}) is not None
 
 

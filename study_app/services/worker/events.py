@@ -120,7 +120,7 @@ A database server spends more on a statement than on a row.
 
 @cache
 def _new_page_load(dialect: str) -> Executable:
-    """Return the statement that inserts a new page load and returns its row."""
+    """Return the statement that inserts a new page load and returns its row's id."""
     insert = postgresql.insert(PageLoad) if dialect == "postgresql" else sqlite.insert(PageLoad)
     return insert.on_conflict_do_nothing().returning(PageLoad.id)
 
@@ -187,9 +187,9 @@ class _Load:
 def _page_load(
     connection: Connection, page: PageToken, reached: int, *, is_known: bool, now: datetime
 ) -> _Load:
-    """Return the row of a page load, inserted where it is unknown.
+    """Return the row of a page load, inserted by its first batch.
 
-    The first batch, without a gap up to number ``reached``, makes it.
+    A first batch has no gap up to number ``reached``.
     """
     known = connection.execute(_PAGE_LOAD, {"key": page.key}).one_or_none() if is_known else None
     if known is None:

@@ -1,1 +1,1 @@
-"""Backups of the database in one file, made and restored by the kind of database."""
+"""Backups of a database in one file, for each kind of database."""
