@@ -263,7 +263,7 @@ def _repeats(content: TaskContent) -> int:
 
 
 def _language(content: TaskContent) -> Iterator[str]:
-    """Yield a warning if texts and pages are in different languages."""
+    """Say when the texts that are shown are in another language than the pages around them."""
     texts = [text for shown in content.shown.values() for text in texts_in(shown)]
     language = content.entry.language
     if texts and looks_japanese(texts) != (language == "ja"):

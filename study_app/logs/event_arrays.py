@@ -119,7 +119,7 @@ class ItemReadings(NamedTuple):
 
     @classmethod
     def unread(cls, events: Events, shown: Shown, layouts: int) -> "ItemReadings":
-        """Return the state before the first event."""
+        """Return what is known before the first event."""
         items, pages = shown.length.size, len(shown.pages)
         notes = np.zeros((items, 6), np.int64)
         notes[:, : WHOLLY_SEEN + 1] = -1

@@ -44,11 +44,11 @@ class ConsoleSession(Base):
 
 
 class Act(Base):
-    """Line of the audit: an action on a study, its time, and the key's name then.
+    """A line of the audit: who did what to a study, and when; ``who`` is the key's name as it was then.
 
-    The lines of a study are a chain: ``number`` counts them from 1, ``previous`` is the ``sha256`` of the
-    line before, empty for the first, and ``sha256`` is over both and all that the line says. So no line can
-    be changed or taken out without a trace, but the last ones can be cut off.
+    The lines of a study are a chain: ``number`` counts them from 1, ``previous`` is the ``sha256`` of the line before, empty for the
+    first, and ``sha256`` is over both and all that the line says. So no line can be changed or taken out without a trace, but the
+    last ones can be cut off.
     """
 
     __tablename__ = "audit"
@@ -104,10 +104,7 @@ Their folders are those of the server that the backup was made of.
 
 
 class ResultsLook(Base):
-    """View of results: preferences or votes seen after a number of judgments.
-
-    Every later export reports it.
-    """
+    """Somebody saw who is preferred, or took tables with every vote, while there were so many judgments; every later export tells of it."""
 
     __tablename__ = "results_look"
     id: Mapped[int] = mapped_column(primary_key=True)

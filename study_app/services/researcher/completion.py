@@ -1,7 +1,4 @@
-"""Workers with complete data: every required answer is stored.
-
-The last button need not have been pressed.
-"""
+"""Workers with complete data: every required answer is stored."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -25,10 +22,9 @@ _UNFINISHED = select(Assignment.worker_id, Slot.id).join(Slot.assignment)
 def complete_workers(
     session: Session, plans: Plans, plan: StudyPlan, *, now: datetime
 ) -> dict[int, datetime]:
-    """Return the time of complete data by worker (row).
+    """Return when the data of each worker (row) of a study were complete.
 
-    Workers who withdrew later are included. It is the time of the last button; without that, of the last
-    required answer or the end of the last stream.
+    That is when the last button was pressed; without that, when the last required answer was stored or the last stream ended.
     """
     workers = session.scalars(
         select(Worker)
@@ -46,10 +42,9 @@ def complete_workers(
 def unpressed_workers(
     session: Session, plans: Plans, workers: Sequence[Any], *, now: datetime
 ) -> dict[int, datetime]:
-    """Return the time of the last required answer by worker (row).
+    """Return the time of the last required answer of those who pressed no button.
 
-    Only workers who answered everything and did not press the last button are in it. ``workers`` are rows
-    with id, completed_at and stopped_at.
+    ``workers`` are rows with id, completed_at and stopped_at.
     """
     undecided = [worker.id for worker in workers if worker.completed_at is None and worker.stopped_at is None]
     is_open = or_(Slot.done_at.is_(None), Slot.done_at > now)
@@ -68,10 +63,7 @@ def unpressed_workers(
 def rows_by_owner(
     session: Session, query: Select[int, Any], owner: Any, owners: Sequence[int]
 ) -> defaultdict[int, list[Any]]:
-    """Return the rows of a select of (owner, row) by owner.
-
-    `AT_A_TIME` owners are asked for at a time.
-    """
+    """Return the rows of each owner, asked for `AT_A_TIME` owners at a time."""
     rows: defaultdict[int, list[Any]] = defaultdict(list)
     for start in range(0, len(owners), AT_A_TIME):
         for owned_by, row in session.execute(query.where(owner.in_(owners[start : start + AT_A_TIME]))):

@@ -1,7 +1,4 @@
-"""Reminders of the streams that workers follow.
-
-Sending is up to the platform's own means.
-"""
+"""Reminders of followed streams; the platform sends them."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -17,7 +14,7 @@ from study_app.study.entries import FollowedTask
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reminder:
-    """Reminder of a stream: the follower's platform id and row, and the event's title."""
+    """A followed stream: its follower's platform id and row, and its title."""
 
     platform_worker: str
     title: str
@@ -25,7 +22,7 @@ class Reminder:
 
 
 def remind(session: Session, plan: StudyPlan, *, quiet_hours: float | None, now: datetime) -> list[Reminder]:
-    """Return a reminder of every running stream, by worker, and store each reminder.
+    """Return every stream whose days are not over, and store its reminder.
 
     Parameters
     ----------
@@ -66,10 +63,7 @@ def _was_here(last_sign: datetime, hours: float, entry: FollowedTask, *, now: da
 
 
 def _last_signs(session: Session) -> dict[int, datetime]:
-    """Return the last activity by follow: an event received or a form sent.
-
-    Follows without activity are missing.
-    """
+    """Return the last event or form of each follow that has any."""
     sent = select(StreamView.follow_id, func.max(StreamView.left_at)).group_by(StreamView.follow_id)
     received = (
         select(StreamView.follow_id, func.max(StoredEvent.received_at))

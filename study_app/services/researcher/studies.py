@@ -1,4 +1,4 @@
-"""Choice of a loaded study, pausing, keys and settings of the installation."""
+"""The study that a command is about, its pause, and the server's keys."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from study_app.store.tokens import KeyBefore, NewToken
 
 
 def chosen_study(session: Session, name: str | None) -> LoadedStudy:
-    """Return the study of a name, or the only one when no name is given.
+    """Return the study of that name, or the only one when no name is given.
 
     Raises
     ------
@@ -69,10 +69,7 @@ KEY_LETTERS = {SIGNING_KEY: 52, RESEARCHER_KEY: 26}
 
 
 def create_keys(session: Session, *, new_token: NewToken) -> None:
-    """Create the missing keys.
-
-    Existing ones stay, so that addresses given out stay valid.
-    """
+    """Make the missing keys; existing ones stay, so that addresses stay valid."""
     for name, letters in KEY_LETTERS.items():
         if session.get(Setting, name) is None:
             session.add(Setting(name=name, value=new_token(letters)))
@@ -80,10 +77,9 @@ def create_keys(session: Session, *, new_token: NewToken) -> None:
 
 
 def replace_keys(session: Session, *, new_token: NewToken, keep_until: datetime | None = None) -> None:
-    """Replace every key, which invalidates everything signed with the old ones.
+    """Make every key anew, which invalidates what was signed with the old ones.
 
-    With ``keep_until`` the signatures of the former signing key are valid until then; the researcher's key is
-    invalid at once.
+    With ``keep_until`` what the key before has signed is good until then, and no longer; the researcher's key never.
     """
     before = setting(session, SIGNING_KEY)
     if keep_until is None or before is None:
@@ -96,7 +92,7 @@ def replace_keys(session: Session, *, new_token: NewToken, keep_until: datetime 
 
 
 def key_before(session: Session) -> KeyBefore | None:
-    """Return the former signing key and the end of its validity, None after that."""
+    """Return the signing key before this one and its end, None if there is none."""
     value = setting(session, KEY_BEFORE)
     if value is None:
         return None
