@@ -14,7 +14,7 @@ from study_app.store.models import Assignment, Slot, Worker
 from study_app.store.plan import Plans, StudyPlan
 
 AT_A_TIME = 1000
-"""Workers named in one statement, since databases limit how many."""
+"""Most workers named in one statement, since databases limit how many."""
 
 _UNFINISHED = select(Assignment.worker_id, Slot.id).join(Slot.assignment)
 

@@ -27,7 +27,7 @@ def remind(session: Session, plan: StudyPlan, *, quiet_hours: float | None, now:
     Parameters
     ----------
     quiet_hours : float or None
-        Leave out who gave a sign of life in the stream's last so many hours, by its own clock; enrolling is one.
+        Leave out workers with activity in the stream's last hours, by its own clock; enrolling is activity.
     """
     follows = session.execute(
         select(Follow, Assignment.task_id, Worker.id, PlatformIdentity.platform_worker, Topic.text)

@@ -106,7 +106,7 @@ def test_of_several_studies_one_must_be_named(prefcal, database, tmp_path):
         "2 studies are loaded; name one with --study: fuji, tea"
     )
     code, out, err = prefcal("export", "a", "--database", database, "--study", "fuij")
-    assert (code, out, err.splitlines()[-1]) == (1, "", "no study is called 'fuij'; did you mean 'fuji'")
+    assert (code, out, err.splitlines()[-1]) == (1, "", "unknown study 'fuij'; did you mean 'fuji'")
     assert prefcal("export", "a", "--database", database, "--study", "tea")[0] == 0
 
 
@@ -130,7 +130,7 @@ def test_the_state_of_one_study_can_be_asked_for(prefcal, database, tmp_path):
     assert "tea:" in both
     assert "fuji:" not in one
     assert "tea:" in one
-    assert "no study is called 'coffee'" in prefcal("status", "coffee", "--database", database)[2]
+    assert "unknown study 'coffee'" in prefcal("status", "coffee", "--database", database)[2]
 
 
 def test_a_folder_with_other_things_is_refused_in_one_line(prefcal, database, tmp_path):
@@ -142,7 +142,7 @@ def test_a_folder_with_other_things_is_refused_in_one_line(prefcal, database, tm
 
     assert (code, out) == (1, "")
     assert err.splitlines()[-1].endswith(
-        "the folder holds what no export wrote: notes.txt; name another folder, or move these away"
+        "the folder holds files that no export wrote: notes.txt; name another folder, or move these away"
     )
     assert [path.name for path in (tmp_path / "here" / "tables").iterdir()] == ["notes.txt"]
 

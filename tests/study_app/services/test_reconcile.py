@@ -256,10 +256,10 @@ def test_a_list_that_cannot_be_read_stores_nothing(study, run):
     """Faults with their lines and cures."""
     ended = run(study, "reconcile", "small", written(study, "1,2\n", header="a,b"))
     assert ended.code == 1
-    assert "no column with the ids of the workers; name it with --id-column; there are a, b" in ended.err
-    assert "no column with the states of the submissions; name it with --status-column" in ended.err
+    assert "missing column with the ids of the workers; name it with --id-column; there are a, b" in ended.err
+    assert "missing column with the states of the submissions; name it with --status-column" in ended.err
     ended = run(study, "reconcile", "small", written(study, LIST + "s1,,ACTIVE,2026,\n"))
-    assert f"{study.folder / 'platform.csv'}:12: no id of a worker" in ended.err
+    assert f"{study.folder / 'platform.csv'}:12: missing id of the worker" in ended.err
     assert study.rows(select(PlatformRecord)) == []
     assert "cannot be read" in run(study, "reconcile", "small", study.folder / "nothing.csv").err
 
