@@ -32,7 +32,7 @@ from calibration.fit.people import counted_people, said_of_same_answers
 from calibration.fit.visits import noted_on_visits, with_visits
 from calibration.inference.attempts import Fitted, Unmade, guarded
 from calibration.inference.goodness import notes_on_few
-from calibration.inference.results import CalibrationResult, GoodnessOfFit, Skipped, info, warning
+from calibration.inference.results import CalibrationResult, Skipped, info
 from calibration.inference.wording import short
 from calibration.models.durations.fit import AWAY, DurationFit
 from calibration.models.intents import IntentBallots, IntentFit, fit_intents_to
@@ -91,27 +91,6 @@ CLEAR_OF_ZERO = 2.0
 """Standard errors between 0 and an estimate whose sign is taken as known."""
 Track: TypeAlias = Callable[[Sequence[str]], Iterable[str]]
 """Goes through the names of steps, showing how far it has come."""
-
-
-def tested(fit: CalibrationResult, material: FitMaterial) -> CalibrationResult:
-    """Return a fit with what its goodness of fit says; a warning where its model is rejected."""
-    said = {note.sentence for note in fit.diagnostics}
-    return fit.noted(*(note for note in _notes(fit, material) if note.sentence not in said))
-
-
-def _notes(fit: CalibrationResult, material: FitMaterial) -> Iterator[Diagnostic]:
-    simulations = material.options.simulations
-    tests = guarded(lambda: fit.goodness_of_fit(simulations, material.seed) if simulations else ())
-    if isinstance(tests, Unmade):
-        yield warning("goodness_of_fit", f"The model could not be tested: {tests.reason}.")
-    else:
-        yield from map(_note, tests)
-
-
-def _note(test: GoodnessOfFit) -> Diagnostic:
-    if test.p_value < test.level:
-        return warning("goodness_of_fit", test.sentence)
-    return info("goodness_of_fit", test.sentence)
 
 
 def joint_entry(fit: CalibrationResult) -> JointEntry | None:
@@ -211,12 +190,9 @@ class UserModelFit(Summarised):
     @property
     def careless(self) -> pd.DataFrame:
         """Who may be careless, by what they answered: one row each with worker, answers and probability."""
-        families = [(_stem(fit.parameters), fit.careless) for fit in self.results.values()]
-        families += [("preferences", self.quality.careless)]
         rows = [
-            (worker, family, short(probability))
-            for family, people in families
-            for worker, probability in sorted(people.items())
+            (worker, "preferences", short(probability))
+            for worker, probability in sorted(self.quality.careless.items())
         ]
         return pd.DataFrame(rows, columns=["worker", "answers", "probability"])
 
@@ -302,7 +278,7 @@ def fit_user_model(
             is_one=is_one,
         )
         findings += of_people
-        results.append(warned(tested(fit_checked, material), quality.of_judges).noted(*notes))
+        results.append(warned(fit_checked, quality.of_judges).noted(*notes))
     quality, of_quality = _quality_of_people(quality, same, as_one, is_one=is_one)
     findings += of_quality
     if intents is not None:

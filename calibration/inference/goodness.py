@@ -8,12 +8,12 @@ statsmodels' `normal_ad` and `scipy.stats.anderson`, are for plain samples with 
 law of its own (its exposure, its voters, its error), so p is by simulation with the law fitted anew each time.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibration.inference.results import GoodnessOfFit, warning
+from calibration.inference.results import warning
 from calibration.user_model.model import Diagnostic
 from metrics.arrays import Floats
 from metrics.errors import counted
@@ -34,37 +34,7 @@ def _sentence(number: int, what: str) -> str:
     return f"{counted(number, what)} {are} few: how much {what}s differ is hardly known, and intervals may be too short."
 
 
-REJECTED = 0.05
-"""A p-value below it rejects the law."""
 _EDGE = 1e-12
-
-
-def tested_by_simulation(
-    test: str, observed: float, simulated: Sequence[float], sentence: Callable[[float], str]
-) -> GoodnessOfFit:
-    """Return a test whose large values speak against the law.
-
-    p = (1 + number of simulated values that are at least the observed one) / (1 + their number)
-
-    Parameters
-    ----------
-    test : str
-        Its name.
-    observed : float
-        The statistic of the data.
-    simulated : sequence of float
-        The same of data drawn from the fitted law.
-    sentence : callable
-        p -> the outcome, for people.
-    """
-    p_value = (1 + sum(value >= observed for value in simulated)) / (1 + len(simulated))
-    return GoodnessOfFit(
-        test=test,
-        statistic=observed,
-        p_value=p_value,
-        n_boot=len(simulated),
-        sentence=sentence(p_value),
-    )
 
 
 def anderson_darling(values: ArrayLike) -> float:

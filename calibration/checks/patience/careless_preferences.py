@@ -70,7 +70,7 @@ def check_answers_by_chance(fit: PreferencesFit, pairs: JudgedSummaries) -> Find
     others = int((~chance.people).sum())
     law = law_without(
         f"without {chance.people.sum()} of {len(chance.people)} people",
-        lambda: fit_patience_from_preferences(rest, n_workers=others, with_jackknife=False),
+        lambda: fit_patience_from_preferences(rest, n_workers=others),
     )
     (name, estimate), *_ = fit.parameters.items()
     return Finding(

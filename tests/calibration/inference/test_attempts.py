@@ -134,14 +134,14 @@ def test_an_interval_that_cannot_be_computed_costs_its_own_fit_only(monkeypatch)
     assert "patience_chars_preferences" not in fit.model.parameters
 
 
-def test_a_test_of_the_model_that_fails_is_a_warning_beside_the_estimate(monkeypatch):
+def test_a_check_that_fails_is_a_warning_beside_the_estimate(monkeypatch):
     """The number was found all the same."""
-    monkeypatch.setattr("calibration.models.patience.preferences.PreferencesFit.goodness_of_fit", broken)
+    monkeypatch.setattr("calibration.fit.findings.run_checks", broken)
     entry = fitted(study()).model.parameters["patience_chars_preferences"]
 
-    (note,) = [note for note in entry.diagnostics if note.name == "goodness_of_fit"]
+    (note,) = [note for note in entry.diagnostics if note.name == "not_checked"]
     assert note.severity == "warning"
-    assert note.sentence.startswith(f"The model could not be tested: {EXPLAINED}")
+    assert note.sentence.startswith(f"The model could not be checked: {EXPLAINED}")
 
 
 def test_quality_is_measured_one_thing_by_one(monkeypatch):
