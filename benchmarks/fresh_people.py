@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.replications import engine_arguments, replicated
+from calibration.checks.judges import judge_kinds
 from calibration.checks.registry import run_checks
 from calibration.checks.same_answers import find_same_answers
 from calibration.inference.results import NotIdentifiedError
@@ -27,7 +28,6 @@ from calibration.models.push.judgments import push_judgments
 from calibration.models.push.weights import fit_weights_to
 from calibration.models.reading.fit import MU, fit_timed_reads
 from calibration.models.reading.rows import readings
-from calibration.raters.consistency import judge_kinds
 from calibration.tables.files import checked
 from calibration.tables.preferences import judged_pairs
 from calibration.tables.tables import TABLES
@@ -103,7 +103,7 @@ def votes(
             rows.append((f"w{person:02}", "t", f"q{topic}", f"{place}", f"s{i}", f"s{j}", choice))
     table = preferences(rows)
     kinds = judge_kinds(judged_pairs(table))
-    names = {note.name for note in kinds.notes} if kinds else set()
+    names = {each.name for each in kinds.findings()} if kinds else set()
     return Said(frozenset(names | {"same_answers" for _ in find_same_answers({"preferences": table})}))
 
 

@@ -52,8 +52,8 @@ from calibration.agree.task_agreement import (
     task_agreement,
 )
 from calibration.checks.adaptive_stopping import adaptive_stopping
+from calibration.checks.judges import judge_kinds
 from calibration.checks.same_answers import SameAnswersOption, one_cluster, same_votes
-from calibration.raters.consistency import judge_kinds, note_on_camp, note_on_clickers
 from calibration.tables.study import STUDY_FILE
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.agreement import agreement, precision
@@ -300,8 +300,7 @@ def _known(scored: _Scored, evidence: Evidence, differences: Mapping[str, Floats
     camp = [] if kinds is None or kinds.camp is None else list(kinds.judges[kinds.camp.is_one])
     return (
         *diagnostics(scored.task),
-        *([note_on_clickers(kinds.careless)] if kinds and kinds.careless else []),
-        *([note_on_camp(kinds.camp, _without_people(scored, camp))] if kinds and kinds.camp else []),
+        *(each.diagnostic for each in (kinds.findings(_without_people(scored, camp)) if kinds else ())),
         *wide_tastes(votes, differences),
         *same_people(scored.measured.variants, judges, crossing, fitted_to),
     )

@@ -31,6 +31,8 @@ class Finding:
         thing, only that with the largest ``gain`` warns. Empty where it has no rival.
     gain : float
         How much better than the model the cause explains the data: a difference of log-likelihoods.
+    people : mapping of str to float
+        Worker -> how likely of the class that it found; empty where it found none.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Finding:
     sensitivity: Mapping[str, tuple[OtherLaw, ...]] = field(default_factory=dict)
     explains: str = ""
     gain: float = 0.0
+    people: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def diagnostic(self) -> Diagnostic:

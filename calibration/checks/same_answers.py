@@ -129,7 +129,10 @@ class SameAnswers:
         """Return the same, as what a check says: a warning, or a note where each group counts as one person."""
         severity: Literal["warning", "info"] = "info" if as_one else "warning"
         return Finding(
-            name="same_answers", severity=severity, sentence=self.said(as_one=as_one), p_value=self.p_value
+            name="same_answers",
+            severity=severity,
+            sentence=self.said(as_one=as_one),
+            p_value=None if as_one else self.p_value,
         )
 
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from calibration.checks.adaptive_stopping import adaptive_stopping
 from calibration.checks.same_answers import SameAnswersOption, one_cluster, same_votes
+from calibration.checks.tables import check_tables
 from calibration.rank.crossed import Errors, Variances, above_at_once, rank_ranges
 from calibration.rank.folder import Ranking
 from calibration.rank.judgments import (
@@ -20,6 +20,7 @@ from calibration.rank.judgments import (
 )
 from calibration.rank.notes import notes_on, notes_on_names, notes_on_worths, too_few
 from calibration.rank.worths import Worths, fit_worths, no_worths, unconnected
+from calibration.tables.preferences import counted_tables
 from calibration.tables.study import StudyRecord
 from metrics.agreement.comparison import holm
 from metrics.arrays import Floats, Ints
@@ -88,11 +89,11 @@ def rank_systems(
             )
         judged = named
     connected, notes = _connected(judged, place)
-    stopping = adaptive_stopping(votes, exclude=exclude, complete_only=complete_only)
+    counted = counted_tables(votes, exclude=exclude, complete_only=complete_only)["preferences"]
     notes += [
-        f"{each.task}: {stopping[each.task].sentence.removesuffix('.')} (adaptive_stopping)"
+        f"{each.task}: {finding.sentence.removesuffix('.')} ({finding.name})"
         for each in connected
-        if each.task in stopping
+        for finding in check_tables({"preferences": counted[counted["task"] == each.task]})["preferences"]
     ]
     notes += notes_on_names(tables["preferences"])
     notes += [

@@ -136,12 +136,13 @@ def test_an_interval_that_cannot_be_computed_costs_its_own_fit_only(monkeypatch)
 
 def test_a_check_that_fails_is_a_warning_beside_the_estimate(monkeypatch):
     """The number was found all the same."""
-    monkeypatch.setattr("calibration.fit.findings.run_checks", broken)
+    monkeypatch.setattr("calibration.checks.patience.decay_form.decay_forms", broken)
     entry = fitted(study()).model.parameters["patience_chars_preferences"]
 
     (note,) = [note for note in entry.diagnostics if note.name == "not_checked"]
     assert note.severity == "warning"
-    assert note.sentence.startswith(f"The model could not be checked: {EXPLAINED}")
+    assert note.sentence.startswith(f"The check of decay form failed: {EXPLAINED}")
+    assert "few_topics" in {note.name for note in entry.diagnostics}
 
 
 def test_quality_is_measured_one_thing_by_one(monkeypatch):
