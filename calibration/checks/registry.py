@@ -14,12 +14,14 @@ from calibration.checks.durations import (
     heavy_tails,
     hours_differ,
     interest_fades,
+    interrupted_follows,
     regular_visits,
     session_trend,
     short_tails,
     split_sessions,
     topics_differ,
     two_kinds_of_people,
+    visits_cut,
     visits_per_worker,
     watched_too_short,
 )
@@ -123,6 +125,18 @@ CHECKS: Mapping[type, ModelChecks] = MappingProxyType(
                 session_trend.check_session_trend,
             ),
             facts=(
+                interrupted_follows.check_without_follow,
+                interrupted_follows.check_outside_follow,
+                interrupted_follows.check_before_follow,
+                interrupted_follows.check_ends,
+                interrupted_follows.check_only_who_came,
+                interrupted_follows.check_topics_never_opened,
+                visits_cut.check_prompted,
+                visits_cut.check_prompts,
+                visits_cut.check_gap,
+                visits_cut.check_closer_than_gap,
+                visits_cut.check_without_length,
+                visits_cut.check_exhausted,
                 visits_per_worker.check_visits_per_worker,
                 durations_people.check_few_workers,
                 days_differ.check_few_days,
@@ -322,7 +336,9 @@ def _said(check: Check, fit: object, data: object) -> Finding | None:
     if not isinstance(finding, Unmade):
         return finding
     what = check.__name__.removeprefix("check_").replace("_", " ")
-    return Finding(name="not_checked", severity="warning", sentence=f"The check of {what} failed: {finding.reason}.")
+    return Finding(
+        name="not_checked", severity="warning", sentence=f"The check of {what} failed: {finding.reason}."
+    )
 
 
 def decide(findings: Sequence[Finding], *, tests: int) -> list[Finding]:

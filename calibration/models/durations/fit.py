@@ -204,7 +204,7 @@ def fit_exposure(
         loglik=gamma.loglik if gamma else top.top.loglik,
         n_free=2,
         details=MappingProxyType({} if gamma else {"mu": top.mu, "sigma": top.sigma}),
-        diagnostics=(*exposure.notes, *(() if top.sigma or gamma else (no_spread,))),
+        diagnostics=() if top.sigma or gamma else (no_spread,),
         totals=totals,
         top=top,
         design=exposure.design,

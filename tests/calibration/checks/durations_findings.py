@@ -6,7 +6,7 @@ import numpy as np
 
 from calibration.checks.finding import Finding
 from calibration.checks.registry import run_checks
-from calibration.models.durations.exposure import Exposure
+from calibration.models.durations.exposure import Exposure, VisitsRead
 from calibration.models.durations.fit import (
     AWAY,
     DurationFit,
@@ -41,7 +41,7 @@ def watched(moments: list[np.ndarray], days: float = 7.0) -> Exposure:
         follow_seconds=np.full(len(moments), days * DAY),
         seen_by_seconds=None,
         design="window",
-        notes=(),
+        read=VisitsRead(),
         follow_begun=np.zeros(len(moments)),
     )
 
