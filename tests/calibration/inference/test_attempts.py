@@ -83,7 +83,7 @@ def test_ctrl_c_is_no_error_of_a_fit():
     "places",
     [
         {"fit_timed_reads": ["reading_speed_mu", "reading_speed_sigma"], "fit_alpha_to": ["push_alpha"]},
-        {"fit_times_away": list(AWAY), "fit_patience": ["patience_chars"]},
+        {"fit_exposure": [*AWAY, *SESSION], "fit_patience": ["patience_chars"]},
     ],
 )
 def test_no_family_takes_another_with_it(places, whole_study, monkeypatch):
