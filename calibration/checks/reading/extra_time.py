@@ -42,6 +42,8 @@ _HOPELESS = 3.0
 """Where twice the gain with the readers' law as it is is less, which is no news, another law of readers is not looked for."""
 _STARTS = ((0.2, 0.4, 10.0), (0.9, 0.05, 20.0))
 """Of pi, q, and T in median times."""
+_ANYWHERE = (-20.0, 20.0)
+"""Bounds of a logarithm, far beyond what people do: steps of the search stay finite."""
 _STEP = 1e-4
 _REACH = 5.0
 _ROOT_2_PI = math.sqrt(2 * math.pi)
@@ -124,7 +126,7 @@ def extra_time(data: TimedReads) -> ExtraTime | None:
     best = max((crowd.climbed(start, held) for start in starts), key=lambda at: at[1])
     if 2 * (best[1] - alone) <= _HOPELESS:
         return None
-    point, height = crowd.climbed(best[0], [(None, None)] * N_FREE)
+    point, height = crowd.climbed(best[0], [_ANYWHERE] * N_FREE)
     if expit(point[5]) * expit(point[6]) * len(data.worker) < FEWEST:
         return None
     return ExtraTime(point, 2 * (height - alone), crowd.error(point))
