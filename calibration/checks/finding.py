@@ -1,10 +1,14 @@
 """What a check says about a fit."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeAlias
 
+from calibration.inference.uncertainty import Interval, closed
 from calibration.user_model.model import Diagnostic, OtherLaw
+
+Explains: TypeAlias = Literal["better", "as well"]
+"""How a law explains the data, beside the model of a fit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,3 +53,13 @@ class Finding:
     def diagnostic(self) -> Diagnostic:
         """The finding as it stands beside a parameter."""
         return Diagnostic(name=self.name, severity=self.severity, sentence=self.sentence)
+
+
+def other_laws(
+    law: str, explains: Explains, estimates: Mapping[str, float], intervals: Iterable[Interval]
+) -> dict[str, tuple[OtherLaw, ...]]:
+    """Return estimates under a law, with an interval each, as the sensitivity of a finding."""
+    return {
+        name: (OtherLaw(law=law, estimate=closed(value), low=low, high=high, explains=explains),)
+        for (name, value), (low, high) in zip(estimates.items(), intervals, strict=True)
+    }

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import Finding, other_laws
 from calibration.checks.same_answers import SameAnswers, find_same_answers, one_cluster
 from calibration.fit.families import FitOptions
 from calibration.inference.attempts import Unmade, guarded
@@ -76,13 +76,10 @@ class PeopleFindings:
 
 def _laws(as_one: CalibrationResult) -> dict[str, tuple[OtherLaw, ...]]:
     """Return the parameters of a user model with each group as one person."""
-    return {
-        plain_name(name): (
-            OtherLaw(law=AS_ONE, estimate=as_one.parameters[name], low=low, high=high, explains="as well"),
-        )
-        for name, (low, high) in as_one.conf_int(LEVEL).items()
-        if plain_name(name) in PARAMETERS
+    known = {
+        plain_name(name): value for name, value in as_one.parameters.items() if plain_name(name) in PARAMETERS
     }
+    return other_laws(AS_ONE, "as well", known, as_one.conf_int(LEVEL).values()) if known else {}
 
 
 def _numbers(fit: CalibrationResult, as_one: CalibrationResult) -> str:

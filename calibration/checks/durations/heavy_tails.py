@@ -6,8 +6,6 @@ a tail that they have: a t with 3 degrees of freedom stands beside M and S as lo
 it does not explain clearly worse.
 """
 
-from typing import Literal
-
 from scipy.special import chdtrc
 
 from calibration.checks.durations.beside import (
@@ -22,7 +20,7 @@ from calibration.checks.durations.beside import (
     numbers_under,
     tail_of_three,
 )
-from calibration.checks.finding import Finding
+from calibration.checks.finding import Explains, Finding
 from calibration.inference.wording import shown_p
 from calibration.models.durations.exposure import Exposure
 from calibration.models.durations.fit import DurationFit
@@ -46,7 +44,7 @@ def check_heavy_tails(fit: DurationFit, exposure: Exposure) -> Finding | None:
     is_open = is_few or 2 * (laws.best - tail.loglik) <= REJECTS
     if not is_open and p_value >= 0.05:
         return None
-    explains: Literal["better", "as well"] = "better" if p_value < 0.05 else "as well"
+    explains: Explains = "better" if p_value < 0.05 else "as well"
     sentence = (
         f"Some workers' times are far longer than those of the others ({shown_p(p_value)}): the mean and the standard deviation rest on a tail that "
         f"nobody saw ({numbers_of(fit)}). Report the median and the quartiles."

@@ -7,18 +7,17 @@ broad one. On an edge the likelihood ratio has half a chi-squared with one degre
 """
 
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import chdtrc, expit, logit, logsumexp, roots_hermitenorm
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import Explains, Finding, other_laws
 from calibration.checks.intents.ballots import ballots_of, largest_change, typical_prior
 from calibration.inference.people import CarelessClass, careless_class
 from calibration.inference.results import NotIdentifiedError
 from calibration.inference.wording import shown_p
 from calibration.models.intents import IntentBallots, IntentFit, fit_intents_to
-from calibration.user_model.model import OtherLaw
 from metrics.arrays import Floats
 
 NUMBERS = "numbers of ticks"
@@ -70,8 +69,7 @@ def check_everything(fit: IntentFit, data: IntentBallots) -> Finding | None:
         without = fit_intents_to(others, rng=np.random.default_rng(1))
     except NotIdentifiedError:
         return None
-    explains: Literal["better", "as well"] = "better" if p_value < LEAST_P else "as well"
-    entries = zip(without.result.parameters.items(), without.result.conf_int().values(), strict=True)
+    explains: Explains = "better" if p_value < LEAST_P else "as well"
     return Finding(
         name="ticks_everything",
         p_value=p_value,
@@ -79,10 +77,9 @@ def check_everything(fit: IntentFit, data: IntentBallots) -> Finding | None:
         gain=(found.ratio + found.ratio_of_everything) / 2,
         sentence=f"{kind.count} of {len(data.voters)} voters tick nearly every intent (more than breadth explains: {shown_p(p_value)}). Such a "
         f"ballot does not say which intents are meant. Without them {largest_change(others.counts, data.counts)} with all voters, which changes most.",
-        sensitivity={
-            name: (OtherLaw(law="without who ticks all", estimate=p, low=low, high=high, explains=explains),)
-            for (name, p), (low, high) in entries
-        },
+        sensitivity=other_laws(
+            "without who ticks all", explains, without.result.parameters, without.result.conf_int().values()
+        ),
     )
 
 

@@ -19,14 +19,13 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtrc
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import Finding, other_laws
 from calibration.checks.intents.ballots import Ballots, ballots_of, largest_change, typical_prior
 from calibration.inference.people import FEWEST, MOST, POWERS, CarelessClass, careless_class, share_left_open
 from calibration.inference.results import LEVEL, NotIdentifiedError
 from calibration.inference.uncertainty import Replicates
 from calibration.inference.wording import shown_p
 from calibration.models.intents import DRAWS, IntentBallots, IntentFit, fit_intents_to, normalised
-from calibration.user_model.model import OtherLaw
 from metrics.arrays import Bools, Floats
 
 LEFT_OPEN = 1.92
@@ -47,16 +46,14 @@ def check_random_ticks(fit: IntentFit, data: IntentBallots) -> Finding | None:
         without = fit_intents_to(others, rng=np.random.default_rng(1))
     except NotIdentifiedError:
         return None
-    entries = zip(without.result.parameters.items(), without.result.conf_int().values(), strict=True)
     return Finding(
         name="random_ticks",
         p_value=p_value,
         sentence=f"{kind.count} of {len(data.voters)} voters tick other intents than the rest, as if by lot ({shown_p(p_value)}). Without them "
         f"{largest_change(others.counts, data.counts)} with all voters, which changes most.",
-        sensitivity={
-            name: (OtherLaw(law="without ticks by lot", estimate=p, low=low, high=high, explains="better"),)
-            for (name, p), (low, high) in entries
-        },
+        sensitivity=other_laws(
+            "without ticks by lot", "better", without.result.parameters, without.result.conf_int().values()
+        ),
     )
 
 
@@ -82,16 +79,12 @@ def _left_open(fit: IntentFit, data: IntentBallots, p_value: float) -> Finding |
         name="random_ticks",
         p_value=p_value,
         sentence=f"Nothing shows that anybody ticks by lot ({shown_p(p_value)}); the votes leave open that {share:.0%} of the ticks are such.",
-        sensitivity={
-            name: (
-                OtherLaw(
-                    law="as many ticks by lot as may be", estimate=p, low=low, high=high, explains="as well"
-                ),
-            )
-            for name, p, (low, high) in zip(
-                fit.result.parameters, middle.tolist(), earnest.intervals(LEVEL), strict=True
-            )
-        },
+        sensitivity=other_laws(
+            "as many ticks by lot as may be",
+            "as well",
+            dict(zip(fit.result.parameters, middle.tolist(), strict=True)),
+            earnest.intervals(LEVEL),
+        ),
     )
 
 

@@ -19,15 +19,14 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import chdtrc, log_ndtr
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import Finding, other_laws
 from calibration.inference.people import CarelessClass, careless_class
 from calibration.inference.results import NotIdentifiedError
 from calibration.inference.wording import shown_p
-from calibration.models.reading.fit import NAMES, ReadingSpeedFit, fit_timed_reads
+from calibration.models.reading.fit import ReadingSpeedFit, fit_timed_reads
 from calibration.models.reading.medians import MedianFit
 from calibration.models.reading.mixture import mixture_top, reading_sample
 from calibration.models.reading.rows import TimedReads
-from calibration.user_model.model import OtherLaw
 from metrics.arrays import Floats
 
 NOT_READING = "times unlike reading"
@@ -82,7 +81,6 @@ def check_alike_times(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
         else f"without them mu is {others.estimates[0]:.3g} and sigma {others.estimates[1]:.3g}, with all "
         f"{fit.estimates[0]:.3g} and {fit.estimates[1]:.3g}"
     )
-    laws = {} if others is None else dict(zip(NAMES, others.conf_int().values(), strict=True))
     return Finding(
         name="alike_times",
         p_value=p_value,
@@ -90,19 +88,9 @@ def check_alike_times(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
         gain=found.ratio / 2,
         sentence=f"{found.kind.count} of {data.n_workers} workers take about {found.seconds:.2g} s for every item, whatever its length "
         f"({shown_p(p_value)}); {numbers}.",
-        sensitivity={
-            name: (
-                OtherLaw(
-                    law="without alike times",
-                    estimate=others.parameters[name],
-                    low=low,
-                    high=high,
-                    explains="better",
-                ),
-            )
-            for name, (low, high) in laws.items()
-            if others is not None
-        },
+        sensitivity={}
+        if others is None
+        else other_laws("without alike times", "better", others.parameters, others.conf_int().values()),
     )
 
 

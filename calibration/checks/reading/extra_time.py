@@ -12,16 +12,16 @@ in .03 or less).
 """
 
 import math
-from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import chdtrc, expit, log_expit, logit, ndtr, stdtrit
+from scipy.special import chdtrc, expit, log_expit, logit, ndtr
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import Explains, Finding, other_laws
 from calibration.checks.reading.alike_times import NOT_READING
 from calibration.inference.results import LEVEL
+from calibration.inference.uncertainty import Scale, StudentT
 from calibration.inference.wording import shown_p
 from calibration.models.reading.fit import MU, SIGMA, ReadingSpeedFit
 from calibration.models.reading.law import ReadLaw
@@ -85,29 +85,16 @@ def check_extra_time(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
         sentence=f"About {share:.0%} of the reads of about {number:.0f} of {data.n_workers} workers took some {seconds:.0f} s, whatever their length "
         f"({shown_p(p_value)}): time away, or with the page in the background. With such reads in the law mu is {mu:.3g} and sigma {sigma:.3g}, "
         f"without {fit.estimates[0]:.3g} and {fit.estimates[1]:.3g}.",
-        sensitivity=dict(_laws(found, data.n_workers, "better" if p_value < LEAST_P else "as well")),
+        sensitivity=_laws(found, data.n_workers, "better" if p_value < LEAST_P else "as well"),
     )
 
 
-def _laws(
-    found: ExtraTime, workers: int, explains: Literal["better", "as well"]
-) -> Iterator[tuple[str, tuple[OtherLaw, ...]]]:
-    reach = float(stdtrit(workers - 1, (1 + LEVEL) / 2)) * found.error
-    for place, (name, back) in enumerate(((MU, float), (SIGMA, math.exp))):
-        middle = float(found.point[place])
-        ends = [None if math.isnan(reach[place]) else back(middle + sign * reach[place]) for sign in (-1, 1)]
-        yield (
-            name,
-            (
-                OtherLaw(
-                    law="reads with extra time",
-                    estimate=back(middle),
-                    low=ends[0],
-                    high=ends[1],
-                    explains=explains,
-                ),
-            ),
-        )
+def _laws(found: ExtraTime, workers: int, explains: Explains) -> dict[str, tuple[OtherLaw, ...]]:
+    error = StudentT(
+        centre=found.point[:2], cov=np.diag(found.error**2), df=workers - 1, scale=(Scale.IDENTITY, Scale.LOG)
+    )
+    estimates = {MU: float(found.point[0]), SIGMA: math.exp(found.point[1])}
+    return other_laws("reads with extra time", explains, estimates, error.intervals(LEVEL))
 
 
 def extra_time(data: TimedReads) -> ExtraTime | None:
