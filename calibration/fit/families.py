@@ -64,8 +64,8 @@ class FitOptions:
     resamples : int or None
         Samples of every bootstrap; None for each family's own number. Given, away times and sessions get
         intervals from a bootstrap over workers.
-    simulations : int
-        Simulated data sets behind each test of a model; 0: no checks.
+    checks : bool
+        Hold each model against its checks, most of the time that a fit takes.
     laws : mapping of {'away', 'session'} to {'lognormal', 'gamma'}
         The law of people's means that is published, where it is not the paper's log-normal.
     same_answers : {'apart', 'one-cluster'}
@@ -73,9 +73,9 @@ class FitOptions:
 
     Examples
     --------
-    Fast, without tests of the models:
+    Fast, without checks of the models:
 
-    >>> FitOptions(simulations=0).level
+    >>> FitOptions(checks=False).level
     0.95
     """
 
@@ -87,7 +87,7 @@ class FitOptions:
     unit: Literal["worker", "follow"] = "worker"
     idle_threshold_seconds: float | None = None
     resamples: int | None = None
-    simulations: int = 99
+    checks: bool = True
     laws: Mapping[str, Literal["lognormal", "gamma"]] = field(default_factory=dict)
     same_answers: SameAnswersOption = "apart"
 

@@ -25,7 +25,7 @@ def counted_people(
 ) -> tuple[Mapping[str, pd.DataFrame], tuple[SameAnswers, ...]]:
     """Return the tables whose rows count, and the workers of them who give the same answers; these are one each if that is asked for."""
     counted = counted_tables(tables, exclude=options.exclude, complete_only=options.complete_only)
-    if options.same_answers == "apart" and not options.simulations:
+    if options.same_answers == "apart" and not options.checks:
         return counted, ()
     made = guarded(lambda: find_same_answers(counted))
     found = () if isinstance(made, Unmade) else made

@@ -222,7 +222,7 @@ def fit_user_model(
         level=options.level,
         exclude=options.exclude,
     )
-    of_tables = guarded(lambda: check_tables(counted)) if options.simulations else {}
+    of_tables = guarded(lambda: check_tables(counted)) if options.checks else {}
     people = PeopleFindings(
         of_tables={} if isinstance(of_tables, Unmade) else of_tables,
         same=same,
@@ -232,7 +232,7 @@ def fit_user_model(
     findings = []
 
     def said_of(fit: CalibrationResult, data: object, table: str | None = None) -> CalibrationResult:
-        if not options.simulations:
+        if not options.checks:
             return fit
         names = (table,) if table else CHECKS.get(type(fit), ModelChecks()).tables
         fit, of_fit = checked(fit, data, *people.of(fit, names))
@@ -246,7 +246,7 @@ def fit_user_model(
         for fit, data in zip(quality.results, quality.data, strict=True)
     )
     quality = replace(quality, results=measures)
-    if intents is not None and options.simulations:
+    if intents is not None and options.checks:
         of_people = people.of(intents.result, CHECKS[IntentFit].tables)
         intents, of_intents = checked(intents, ballots, *of_people)
         findings += of_intents
@@ -269,7 +269,7 @@ def _as_one(
     tables: Mapping[str, pd.DataFrame], seed: int, options: FitOptions, record: StudyRecord | None
 ) -> dict[str, CalibrationResult]:
     """Return first parameter -> fit with each group of workers who give the same answers as one person."""
-    again = replace(options, same_answers="one-cluster", simulations=0)
+    again = replace(options, same_answers="one-cluster", checks=False)
     made = guarded(lambda: fit_user_model(tables, seed=seed, options=again, record=record))
     if isinstance(made, Unmade):
         return {}

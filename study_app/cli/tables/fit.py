@@ -280,7 +280,7 @@ def _write_beside(
     from calibration.user_model.json_files import write_json
     from metrics.files import write_whole
 
-    counted, _ = counted_people(read, replace(options, simulations=0))
+    counted, _ = counted_people(read, replace(options, checks=False))
     files = collection_files(counted, fit.intents)
     folder = model_file.parent / COLLECTION
     for name, text in files.items():

@@ -90,7 +90,7 @@ def test_no_family_takes_another_with_it(places, whole_study, monkeypatch):
     """All that the tables tell otherwise stays in the model."""
     for place in places:
         monkeypatch.setattr(fit_families, place, broken)
-    fit = fitted(whole_study, simulations=0, resamples=20)
+    fit = fitted(whole_study, checks=False, resamples=20)
 
     names = {name for those in places.values() for name in those}
     lost = names | {name for name in PARAMETERS if name.startswith("patience") and "patience_chars" in names}
@@ -104,7 +104,7 @@ def test_no_family_takes_another_with_it(places, whole_study, monkeypatch):
 def test_one_source_of_patience_leaves_the_others(monkeypatch):
     """And the default is taken from what is left."""
     monkeypatch.setattr("calibration.models.patience.preferences.fit_patience_from_preferences", broken)
-    fit = fitted(study(), simulations=0)
+    fit = fitted(study(), checks=False)
 
     assert list(fit.model.parameters) == [
         "patience_chars",
@@ -118,7 +118,7 @@ def test_one_source_of_patience_leaves_the_others(monkeypatch):
 def test_intents_that_cannot_be_fitted_leave_the_parameters(monkeypatch):
     """P(i|q) is then the collection's, or equal."""
     monkeypatch.setattr(fit_module, "fit_intents_to", broken)
-    fit = fitted(study(), simulations=0)
+    fit = fitted(study(), checks=False)
 
     assert fit.model.intents == {}
     assert "patience_chars" in fit.model.parameters
@@ -128,7 +128,7 @@ def test_intents_that_cannot_be_fitted_leave_the_parameters(monkeypatch):
 def test_an_interval_that_cannot_be_computed_costs_its_own_fit_only(monkeypatch):
     """The model is put together from the others."""
     monkeypatch.setattr("calibration.inference.uncertainty.LikelihoodCurve.intervals", broken)
-    fit = fitted(study(), simulations=0)
+    fit = fitted(study(), checks=False)
 
     assert "patience_chars_stops" in fit.model.parameters
     assert "patience_chars_preferences" not in fit.model.parameters
@@ -148,7 +148,7 @@ def test_a_check_that_fails_is_a_warning_beside_the_estimate(monkeypatch):
 def test_quality_is_measured_one_thing_by_one(monkeypatch):
     """Position bias has nothing to do with consistency."""
     monkeypatch.setattr("calibration.raters.quality.fit_rater_agreement", broken)
-    quality = fitted(study(), simulations=0).quality
+    quality = fitted(study(), checks=False).quality
 
     assert {name for one in quality.skipped if one.unexpected for name in one.names} == {
         "preference_fleiss_kappa", "preference_krippendorff_alpha",
@@ -160,7 +160,7 @@ def test_quality_is_measured_one_thing_by_one(monkeypatch):
 def test_visits_that_cannot_be_cut_cost_what_rests_on_them(whole_study, monkeypatch):
     """Reading speed and patience do not."""
     monkeypatch.setattr("calibration.fit.study.with_visits", broken)
-    fit = fitted(whole_study, simulations=0, resamples=20)
+    fit = fitted(whole_study, checks=False, resamples=20)
 
     assert "reading_speed_mu" in fit.model.parameters
     assert [name for name in skipped(fit) if name.startswith(("away", "session"))] == [

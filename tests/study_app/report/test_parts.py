@@ -35,7 +35,7 @@ def material(made):
 @pytest.fixture(scope="module")
 def fit(material):
     """A fit of the tables of the folder."""
-    return fit_user_model(material.tables, seed=3, options=FitOptions(simulations=0), record=material.study)
+    return fit_user_model(material.tables, seed=3, options=FitOptions(checks=False), record=material.study)
 
 
 @pytest.fixture(scope="module")
