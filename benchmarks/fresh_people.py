@@ -243,7 +243,11 @@ FAMILIES = {
     ),
     "reading": (
         Regime("right, 60 x 15", reading),
-        Regime("right, 40 x 20, 10 % pause", partial(reading, people=40, items=20, pauses=0.1)),
+        Regime(
+            "40 x 20, a tenth of the reads with 5 s or more beside",
+            partial(reading, people=40, items=20, pauses=0.1),
+            EXTRA,
+        ),
         Regime("right, 60 x 15, nearly normal errors", partial(reading, df=30.0)),
         Regime("15 % take the same time", partial(reading, alike=0.15), ALIKE),
         Regime("10 % of 40 do", partial(reading, people=40, alike=0.1), ALIKE),
