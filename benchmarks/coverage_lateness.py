@@ -14,7 +14,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import expit, logit, roots_hermitenorm, stdtrit
 
 from benchmarks.naive.lateness import unclustered_error
 from benchmarks.replications import engine_arguments, replicated
@@ -129,6 +129,13 @@ PEOPLE = {
 CAUSES = frozenset({"lateness_floor", "not_geometric", "alike_answers", "workers_decay_differently"})
 
 
+def mean_p0(raters: LatenessRaters) -> float:
+    """Return the mean over workers, nuggets and topics of the chance in time, which is what p0 is of them all."""
+    sd = np.sqrt(raters.worker_sd**2 + raters.nugget_sd**2 + raters.topic_sd**2)
+    nodes, weights = roots_hermitenorm(31)
+    return float(expit(logit(raters.p0) + sd * nodes) @ weights / weights.sum())
+
+
 def person_study(raters: LatenessRaters, seed: int) -> tuple[float, ...] | None:
     """Return L, log width of its interval, and whether it holds L, p0 is held, a check warns, and anything holds L."""
     counts = simulate_lateness_counts(raters, np.random.default_rng([seed, 77]))
@@ -147,7 +154,14 @@ def person_study(raters: LatenessRaters, seed: int) -> tuple[float, ...] | None:
     held = holds((low, high), raters.decay)
     somehow = held or bool(warned & CAUSES) or whole[0] <= raters.decay <= whole[1]
     width = np.log(high / low) if low and high else np.nan
-    return fit.parameters[DECAY], width, held, holds(fit.conf_int()[P0], raters.p0), bool(warned), somehow
+    return (
+        fit.parameters[DECAY],
+        width,
+        held,
+        holds(fit.conf_int()[P0], mean_p0(raters)),
+        bool(warned),
+        somehow,
+    )
 
 
 def people(replications: int, engine: Engine) -> None:
