@@ -4,9 +4,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from scipy.special import chdtrc
+
 from calibration.inference.uncertainty import Interval, closed
 from calibration.user_model.model import Diagnostic, OtherLaw
 
+REJECTED = 0.05
+"""A p-value below it rejects. Which findings warn is decided with all tests of a model (`calibration.checks.registry`)."""
+NEARLY = 1.92
+"""Log-likelihood by which a law may explain less than the best and is not rejected: half the chi-squared with one degree of freedom that chance exceeds in
+one of twenty."""
 Explains: TypeAlias = Literal["better", "as well"]
 """How a law explains the data, beside the model of a fit."""
 
@@ -53,6 +60,11 @@ class Finding:
     def diagnostic(self) -> Diagnostic:
         """The finding as it stands beside a parameter."""
         return Diagnostic(name=self.name, severity=self.severity, sentence=self.sentence)
+
+
+def edge_p(ratio: float) -> float:
+    """Return p of a likelihood ratio at the edge of a range: half of it is 0 and half chi-squared with one degree of freedom (Self and Liang 1987)."""
+    return float(chdtrc(1, max(ratio, 0.0))) / 2
 
 
 def other_laws(

@@ -26,7 +26,7 @@ from calibration.checks.durations import (
     watched_too_short,
 )
 from calibration.checks.durations import few_people as durations_people
-from calibration.checks.finding import Finding
+from calibration.checks.finding import REJECTED, Finding
 from calibration.checks.intents import breadth, few_voters, random_ticks
 from calibration.checks.intents import one_beta as intent_beta
 from calibration.checks.lateness import careless_answers as lateness_careless
@@ -301,9 +301,6 @@ CHECKS: Mapping[type, ModelChecks] = MappingProxyType(
 )
 """Result -> its checks; those of `CalibrationResult` are for a result of no class of its own."""
 
-LEVEL = 0.05
-"""Of a right model at most this share of studies is warned of, however many tests it has (Holm 1979)."""
-
 
 def run_checks(fit: object, data: object, *of_tables: Finding) -> list[Finding]:
     """Run the checks of a fit on the data that it was fitted to, and say which findings warn.
@@ -321,7 +318,7 @@ def run_checks(fit: object, data: object, *of_tables: Finding) -> list[Finding]:
     -------
     list of Finding
         Warnings first. A finding with a p-value is a warning if Holm's step-down correction over all tests of this model
-        and of its tables rejects at `LEVEL`, and no finding that would explain the same thing explains more.
+        and of its tables rejects at `REJECTED`, and no finding that would explain the same thing explains more.
     """
     row = CHECKS.get(type(fit), ModelChecks())
     findings = [said for check in (*row.tests, *row.facts) if (said := _said(check, fit, data)) is not None]
@@ -346,7 +343,7 @@ def decide(findings: Sequence[Finding], *, tests: int) -> list[Finding]:
     tested = [finding for finding in findings if finding.p_value is not None]
     silent = max(tests - len(tested), 0)  # checks that saw nothing count as tests that do not reject
     adjusted = holm([float(finding.p_value or 0) for finding in tested] + [1.0] * silent)
-    rejected = {id(finding) for finding, p in zip(tested, adjusted, strict=False) if p < LEVEL}
+    rejected = {id(finding) for finding, p in zip(tested, adjusted, strict=False) if p < REJECTED}
     best: dict[str, float] = {}
     for finding in tested:
         if id(finding) in rejected and finding.explains:

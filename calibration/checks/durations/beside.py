@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import expit
 
-from calibration.checks.finding import Explains, other_laws
+from calibration.checks.finding import NEARLY, Explains, other_laws
 from calibration.inference.wording import shown_time
 from calibration.models.durations.exposure import Exposure, Totals
 from calibration.models.durations.fit import DurationFit, fit_durations
@@ -31,7 +31,7 @@ from metrics.arrays import Floats
 
 UNEVEN = "times away vary otherwise than the model says"
 """What rhythms, days, hours, fading interest, drop-outs and another law of the means would all explain."""
-REJECTS = 3.84
+REJECTS = 2 * NEARLY
 SHORT_TAIL, TWO_KINDS, HEAVY_TAIL = "short tail", "two kinds", "heavy tail"
 MOST_PIECES, MOST_WORKERS = 200_000, 5000
 """Above either, laws that need a matrix of people and means are not fitted."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import stdtr
 
-from calibration.checks.finding import Finding, other_laws
+from calibration.checks.finding import REJECTED, Finding, other_laws
 from calibration.inference.results import NotIdentifiedError
 from calibration.inference.wording import shown_p, shown_time
 from calibration.models.durations.exposure import Exposure, total
@@ -33,7 +33,7 @@ def check_split_sessions(fit: DurationFit, exposure: Exposure) -> Finding | None
     gap, follows_on = _gaps(exposure)
     is_break = follows_on & (gap <= LONGEST)
     excess, p_value = _excess(exposure, gap, follows_on)
-    if not is_break.any() or p_value >= 0.05 or excess < LEAST_SHARE * len(gap):
+    if not is_break.any() or p_value >= REJECTED or excess < LEAST_SHARE * len(gap):
         return None
     joined = join(exposure, is_break)
     try:

@@ -1,6 +1,6 @@
 """Do some people answer alike, however late the update is, as if they did not look?"""
 
-from calibration.checks.finding import Finding, other_laws
+from calibration.checks.finding import REJECTED, Finding, other_laws
 from calibration.checks.lateness.crowd import NOT_GEOMETRIC, crowd_with_careless, edge_ratio, is_inside
 from calibration.inference.wording import shown_p
 from calibration.models.lateness.answers import LatenessCounts
@@ -26,7 +26,7 @@ def check_careless_answers(fit: LatenessFit, counts: LatenessCounts) -> Finding 
     decay, p0 = maximum(others.level, others.total_asked, others.total_useful)
     laws = other_laws(
         "without alike answers",
-        "better" if p_value < 0.05 else "as well",
+        "better" if p_value < REJECTED else "as well",
         {LATENESS: decay, USE_IN_TIME: p0},
         decay_uncertainty(decay, p0, others).intervals(0.95),
     )

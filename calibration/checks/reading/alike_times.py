@@ -19,7 +19,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import chdtrc, log_ndtr
 
-from calibration.checks.finding import Finding, other_laws
+from calibration.checks.finding import REJECTED, Finding, other_laws
 from calibration.inference.people import CarelessClass, careless_class
 from calibration.inference.results import NotIdentifiedError
 from calibration.inference.wording import shown_p
@@ -32,7 +32,6 @@ from metrics.arrays import Floats
 NOT_READING = "times unlike reading"
 """What people whose times do not follow length, and reads with extra time, would both explain."""
 DF = 6
-LEAST_P = 0.05
 FEWEST, FEWEST_READERS = 8, 2
 """Workers below whom no class is looked for, and readers to whom a law can be fitted: where the class is everybody there is none."""
 _LEAST_SPREAD = 0.1
@@ -74,7 +73,7 @@ def check_alike_times(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
     if found is None:
         return None
     p_value = found.p_value
-    others = _without(data, found) if p_value < LEAST_P else None
+    others = _without(data, found) if p_value < REJECTED else None
     numbers = (
         "without them there is no fit"
         if others is None
@@ -147,7 +146,7 @@ class _OwnTimes:
 def clear_class(data: TimedReads) -> AlikeTimes | None:
     """Return the class where it explains more than chance would; else None."""
     found = alike_times(data)
-    return found if found is not None and found.p_value < LEAST_P else None
+    return found if found is not None and found.p_value < REJECTED else None
 
 
 @lru_cache(maxsize=4)

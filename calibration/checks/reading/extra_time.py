@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import chdtrc, expit, log_expit, logit, ndtr
 
-from calibration.checks.finding import Explains, Finding, other_laws
+from calibration.checks.finding import REJECTED, Explains, Finding, other_laws
 from calibration.checks.reading.alike_times import NOT_READING
 from calibration.inference.results import LEVEL
 from calibration.inference.uncertainty import Scale, StudentT
@@ -31,7 +31,6 @@ from calibration.user_model.model import OtherLaw
 from metrics.arrays import Floats
 
 DF = 5
-LEAST_P = 0.05
 MOST_WORKERS, MOST_READS = 300, 60
 """Above so many, only so many workers, and reads of each, evenly chosen, enter: they are plenty."""
 LEAST_TIMES = 3.0
@@ -85,7 +84,7 @@ def check_extra_time(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
         sentence=f"About {share:.0%} of the reads of about {number:.0f} of {data.n_workers} workers took some {seconds:.0f} s, whatever their length "
         f"({shown_p(p_value)}): time away, or with the page in the background. With such reads in the law mu is {mu:.3g} and sigma {sigma:.3g}, "
         f"without {fit.estimates[0]:.3g} and {fit.estimates[1]:.3g}.",
-        sensitivity=_laws(found, data.n_workers, "better" if p_value < LEAST_P else "as well"),
+        sensitivity=_laws(found, data.n_workers, "better" if p_value < REJECTED else "as well"),
     )
 
 
