@@ -65,15 +65,6 @@ class Pieces(NamedTuple):
         return Pieces(self.follow[which], self.start[which], self.stop[which], self.event[which])
 
 
-class Split(NamedTuple):
-    """n and T of every follow before a moment and after it, (f,) each."""
-
-    events_before: Floats
-    seconds_before: Floats
-    events_after: Floats
-    seconds_after: Floats
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VisitsRead:
     """What was counted while tables were read; 0 where it does not concern what is fitted.
@@ -230,19 +221,6 @@ class Exposure:
         """Return n and T of every follow, (f,) each."""
         size = len(self.follow_unit)
         return total(self.follow, self.event, size), total(self.follow, self.seconds, size)
-
-    def split(self, share: float) -> Split:
-        """Return n and T of every follow up to a share of its time, and after it."""
-        cut = share * self.follow_seconds[self.follow]
-        before = np.clip(np.minimum(self.stop, cut) - self.start, 0, None)
-        early = self.event & (self.stop <= cut)
-        size = len(self.follow_unit)
-        return Split(
-            total(self.follow, early, size),
-            total(self.follow, before, size),
-            total(self.follow, self.event & ~early, size),
-            total(self.follow, self.seconds - before, size),
-        )
 
     def _sum(self, values: Floats | Bools) -> Floats:
         return total(self.unit, values, self.units)
