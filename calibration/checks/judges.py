@@ -19,7 +19,7 @@ import pandas as pd
 
 from calibration.checks.finding import Finding
 from calibration.inference.people import FEWEST, MOST, POWERS, CarelessClass, careless_class
-from calibration.tables.preferences import judged_pairs, knows_workers
+from calibration.tables.preferences import knows_workers, resolved_sides
 from metrics.arrays import Floats, Places
 
 CLEAR_GAIN = 4.0
@@ -82,7 +82,8 @@ def judge_kinds(judged: pd.DataFrame) -> JudgeKinds | None:
 
 def check_judges(preferences: pd.DataFrame) -> tuple[Finding, ...]:
     """Say how many click at random, and how many prefer the opposite."""
-    kinds = judge_kinds(judged_pairs(preferences))
+    rows = preferences[preferences["validation_of"].isna()]
+    kinds = judge_kinds(rows[["worker", "task", "topic"]].assign(**dict(resolved_sides(rows).items())))
     return kinds.findings() if kinds else ()
 
 
