@@ -51,7 +51,7 @@ def patience_of_a_study(queries: int, workers: int, rng: np.random.Generator) ->
     people = Judges(patience_chars=PATIENCE, per_topic=workers, unexplained_sd=0.4)
     votes = pair_votes(simulate_preferences(positions, probabilities, people, rng))
     fit = fit_patience_from_preferences(
-        summary_pairs(votes, positions, probabilities), n_workers=queries * workers, with_jackknife=False
+        summary_pairs(votes, positions, probabilities), n_workers=queries * workers
     )
     low, high = fit.conf_int()[NAME]
     return (np.inf if high is None else high) - (low or 0)

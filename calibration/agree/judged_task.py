@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from calibration.agree.measures.variants import Fit, Variant
 from calibration.agree.result import FEWEST_PAIRS, FEWEST_QUERIES
+from calibration.checks.uneven_sides import check_sides
 from calibration.inference.results import info, warning
 from calibration.inference.sides import SideAdjustment, without_side
-from calibration.raters.preferences import notes_on_sides
 from calibration.tables.preferences import (
     VOTES,
     completed,
@@ -316,7 +316,7 @@ def _on_sides(task: JudgedTask) -> Iterator[Diagnostic]:
     side = task.side
     if side is None:
         return
-    uneven = next(notes_on_sides(task.judgments), None)
+    uneven = check_sides(task.judgments)
     if not side.is_separable:
         if uneven is None:
             return

@@ -47,9 +47,9 @@ from calibration.agree.task_agreement import (
     sweep_rows,
     task_agreement,
 )
+from calibration.checks.judges import judge_kinds
 from calibration.checks.same_answers import SameAnswersOption, one_cluster
 from calibration.checks.votes import VoteChecks, names_in_two_cases
-from calibration.raters.consistency import judge_kinds, note_on_camp, note_on_clickers
 from calibration.tables.study import STUDY_FILE
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.agreement import agreement, precision
@@ -281,8 +281,10 @@ def _known(
     camp = [] if kinds is None or kinds.camp is None else list(kinds.judges[kinds.camp.is_one])
     return (
         *task.diagnostics,
-        *([note_on_clickers(kinds.careless)] if kinds and kinds.careless else []),
-        *([note_on_camp(kinds.camp, _without_people(task, variants, camp))] if kinds and kinds.camp else []),
+        *(
+            each.diagnostic
+            for each in (kinds.findings(_without_people(task, variants, camp)) if kinds else ())
+        ),
         *wide_tastes(task.votes, differences),
         *same_people(variants, judges, task.votes.crossing, fitted_to),
     )

@@ -126,7 +126,7 @@ class PatienceDesign(Design):
         pairs = _some_queries(self.stock, self.queries, self.pairs, rng)
         judged = replace(pairs, votes=_drawn(pairs, self, rng))
         try:
-            fit = fit_patience_from_preferences(judged, n_workers=self.people(), with_jackknife=False)
+            fit = fit_patience_from_preferences(judged, n_workers=self.people())
         except NotIdentifiedError:
             return NOTHING
         return positive_outcome(fit.parameters[NAME], fit.conf_int()[NAME], self.tell_from)

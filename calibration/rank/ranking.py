@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from calibration.checks.judges import check_judges
 from calibration.checks.same_answers import SameAnswersOption, one_cluster
 from calibration.checks.votes import VoteChecks, names_in_two_cases
 from calibration.rank.crossed import Errors, Variances, above_at_once, rank_ranges
@@ -20,6 +21,7 @@ from calibration.rank.judgments import (
 )
 from calibration.rank.notes import notes_on, notes_on_worths, too_few
 from calibration.rank.worths import Worths, fit_worths, no_worths, unconnected
+from calibration.tables.preferences import counted_tables
 from calibration.tables.study import StudyRecord
 from metrics.agreement.comparison import holm
 from metrics.arrays import Floats, Ints
@@ -77,10 +79,9 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
         )
     checks = checks or VoteChecks(tables=tables, exclude=exclude, complete_only=complete_only)
     same = checks.same
+    votes = {name: tables[name] for name in ("preferences", "workers") if name in tables}
     if same_answers == "one-cluster":
-        tables = one_cluster(
-            {name: tables[name] for name in ("preferences", "workers") if name in tables}, same
-        )
+        tables = one_cluster(votes, same)
     judged = list(tasks_judged(tables, exclude=exclude, complete_only=complete_only, study=study))
     if not judged:
         raise input_fault("no preference counts", path=place, cure="see who has judged, and who is excluded")
@@ -93,10 +94,14 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
             )
         judged = named
     connected, notes = _connected(judged, place)
+    counted = counted_tables(votes, exclude=exclude, complete_only=complete_only)["preferences"]
     notes += [
-        f"{each.task}: {checks.stopping[each.task].sentence.removesuffix('.')} (adaptive_stopping)"
+        f"{each.task}: {finding.sentence.removesuffix('.')} ({finding.name})"
         for each in connected
-        if each.task in checks.stopping
+        for finding in (
+            *([checks.stopping[each.task]] if each.task in checks.stopping else ()),
+            *check_judges(counted[counted["task"] == each.task]),
+        )
     ]
     notes += names_in_two_cases(tables["preferences"])
     notes += [

@@ -12,7 +12,7 @@ import pytest
 import prefcal
 
 ROOT = Path(__file__).resolve().parents[2]
-NO_TESTS = prefcal.FitOptions(simulations=0)
+NO_TESTS = prefcal.FitOptions(checks=False)
 MOST_LINES = 10
 
 

@@ -246,7 +246,7 @@ def _write_beside(
     from metrics.files import write_whole
 
     folder = model_file.parent
-    counted, _ = counted_people(read, replace(options, simulations=0))
+    counted, _ = counted_people(read, replace(options, checks=False))
     for name, text in collection_files(counted, fit.intents).items():
         write_whole(folder / COLLECTION / name, text)
     if fit.drawable:

@@ -25,7 +25,7 @@ from calibration.user_model.model import (
 from study_app.cli.tables.fit_table import by_importance, other_laws
 from study_app.cli.tables.units import scales
 from tests.calibration.fit.test_fit import study
-from tests.study_app.prefcal_command import few_simulations, run_apart, run_here, run_once
+from tests.study_app.prefcal_command import run_apart, run_here, run_once
 
 COLUMNS = ["name", "estimate", "low", "high", "level", "unit", "method", "workers", "rows"]
 PATIENCES = [
@@ -88,14 +88,13 @@ def stopped(drawn, tmp_path_factory):
 def usual(visited, tmp_path_factory):
     """The model of what tells times away and sessions, as it is written without any option."""
     file = tmp_path_factory.mktemp("usual") / "user-model.json"
-    fit = fit_user_model(read_tables(visited), seed=1, options=FitOptions(simulations=0))
+    fit = fit_user_model(read_tables(visited), seed=1, options=FitOptions(checks=False))
     write_user_model(fit.model, file)
     return read_user_model(file)
 
 
 @pytest.fixture
 def prefcal(monkeypatch, capsys):
-    few_simulations(monkeypatch)
     return lambda *arguments: run_here(monkeypatch, capsys, *arguments)
 
 
