@@ -9,8 +9,7 @@ import math
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import bdtrc, log_ndtr
-from scipy.stats import norm
+from scipy.special import bdtrc, log_ndtr, ndtri
 
 from calibration.checks.finding import Finding
 from calibration.checks.reading.alike_times import clear_class
@@ -41,7 +40,7 @@ def check_fast_readers(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None
     if data.unit != "words" or not are_many(speeds) or (~fast).sum() < FEWEST_OTHERS:
         return None
     mu, sigma, error = normal_below(speeds[~fast], variances[~fast], cut)
-    reach = float(norm.ppf((1 + LEVEL) / 2)) * error
+    reach = float(ndtri((1 + LEVEL) / 2)) * error
     law = f"{60 * FASTEST:.0f} words a minute at most"
     return Finding(
         name="fast_workers",

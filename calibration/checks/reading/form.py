@@ -5,8 +5,7 @@ p is by `STUDIES` that are drawn from the fit with as many reads of each worker.
 """
 
 import numpy as np
-from scipy.special import log_ndtr
-from scipy.stats import binom
+from scipy.special import bdtr, log_ndtr
 
 from calibration.checks.finding import REJECTED, Finding
 from calibration.checks.reading.alike_times import NOT_READING
@@ -53,7 +52,8 @@ def _distances(medians: Floats, spread: Floats) -> Floats:
 def _median_worker(medians: Floats) -> OtherLaw:
     """Return the median of the workers' medians, with the interval that the order of a sample gives."""
     ordered = np.sort(medians)
-    rank = int(binom.ppf((1 - LEVEL) / 2, len(ordered), 0.5))
+    at_most = bdtr(np.arange(len(ordered)), len(ordered), 0.5)
+    rank = int(np.searchsorted(at_most, (1 - LEVEL) / 2))
     low, high = (float(ordered[rank - 1]), float(ordered[-rank])) if rank else (None, None)
     return OtherLaw(
         law="no law, median worker", estimate=float(np.median(ordered)), low=low, high=high, explains="better"

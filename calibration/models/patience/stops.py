@@ -470,21 +470,20 @@ def line_fits(curves: Floats, positions: Floats) -> Floats:
 def _uncertainty(
     stops: Stops, curve: ReadingCurve, kappa: float, resamples: int, rng: np.random.Generator
 ) -> MappingProxyType[str, Uncertainty]:
-    """Return the error by workers and texts, if texts are shared, and the bootstrap over workers."""
+    """Return the error by workers and texts if texts are shared, else the bootstrap over workers."""
     workers, texts = len(stops.people), int(stops.text.max()) + 1
     if workers < 2:
         return MappingProxyType({})
-    counts = cluster_counts(workers, resamples, rng)
-    values = curve.kappas(counts[:, stops.worker])
-    boot = Replicates(values=values[:, None], scale=Scale.INVERSE, clusters=workers)
     if not 2 <= texts < len(stops.text):
+        values = curve.kappas(cluster_counts(workers, resamples, rng)[:, stops.worker])
+        boot = Replicates(values=values[:, None], scale=Scale.INVERSE, clusters=workers)
         return MappingProxyType({"worker_bootstrap": boot})
     by_worker, by_text, by_both = (
         float(jackknife_covariance(curve.kappas(_without_groups(clusters))[:, None])[0, 0])
         for clusters in (stops.worker, stops.text, _cells(stops))
     )
     error = crossed_error(kappa, by_worker, max(by_text - by_both, 0.0), workers, texts, Scale.INVERSE)
-    return MappingProxyType({"worker_and_text": error, "worker_bootstrap": boot})
+    return MappingProxyType({"worker_and_text": error})
 
 
 def crossed_error(

@@ -369,7 +369,7 @@ def test_the_command_says_of_how_many_pages_nothing_is_known(exported, tmp_path)
     done = CliRunner().invoke(export, [str(tmp_path / "tables"), "--database", exported.url])
 
     assert done.stdout.splitlines()[-1] == (
-        "pages of streams served: 9; told of by their form only: 1; silent (unseen, or all lost): 2"
+        "pages of streams served: 9; known by their form only: 1; silent (unseen, or all lost): 2"
     )
 
 
