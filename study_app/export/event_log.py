@@ -52,7 +52,7 @@ class ShownText:
     def __init__(self, items: Sequence[Item]) -> None:
         self.items = items
         self.place = {item.key: place for place, item in enumerate(items)}
-        self.length = np.array([item.length for item in items], float)
+        self.length = np.array([item.weight for item in items], float)
         self.chars = np.array([item.chars for item in items], np.int64)
         layers = [-1 if item.layer is None else self.place[item.layer] for item in items]
         self.layer = np.array(layers, np.int64)

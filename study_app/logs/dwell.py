@@ -155,7 +155,7 @@ class _Screen:
 
     Dividing every moment among many items would cost time for each; instead `_per_word_ms` grows by a moment
     over the visible words, and an item takes its visible words x growth when they change. (Words stand for
-    `Item.length`.)
+    `Item.weight`.)
     """
 
     def __init__(self, texts: Texts) -> None:
@@ -206,7 +206,7 @@ class _Screen:
         item, share = self.items[place], self._shares.get(place, 0.0)
         if share > 0 and (item.layer is None or (place[0], item.layer) in self._open):
             self.shown[place] = share
-            self._words[place] = item.length * share
+            self._words[place] = item.weight * share
             self._since[place] = self._per_word_ms
 
     def _take_off(self, place: Place) -> None:

@@ -32,13 +32,14 @@ class Item:
     id : str
         Its name in the tables: the id of the iUnit, of the intent or document that a link leads to, of the update.
     kind : str
-        iunit, link or update.
+        iunit, link, update or media.
     words, chars : int
         Whitespace tokens and counted characters.
     layer : str or None
         Key of the link whose second layer it stands in; None in the first layer.
-    by_chars : bool
-        Its language has no spaces between words, so its length is counted in characters.
+    weight : float
+        What it counts for when the time of a page is shared: its words, where no space parts words its characters; of a picture a
+        fixed number.
     """
 
     key: str
@@ -46,13 +47,8 @@ class Item:
     kind: str
     words: int
     chars: int
+    weight: float
     layer: str | None = None
-    by_chars: bool = False
-
-    @property
-    def length(self) -> int:
-        """How much there is to read, for dividing time among items."""
-        return self.chars if self.by_chars else self.words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +115,7 @@ def _item(element: Mapping[str, Any], key: str, layer: str | None, *, by_chars: 
         words=element["words"],
         chars=element["chars"],
         layer=layer,
-        by_chars=by_chars,
+        weight=element["chars"] if by_chars else element["words"],
     )
 
 
@@ -258,7 +254,7 @@ class UpdateStream:
                 kind="update",
                 words=self.update(place).words,
                 chars=self.update(place).chars,
-                by_chars=language in WITHOUT_SPACES,
+                weight=self.update(place).chars if language in WITHOUT_SPACES else self.update(place).words,
             )
             for place in range(last, first - 1, -1)
         )

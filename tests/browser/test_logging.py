@@ -65,7 +65,7 @@ def reading_of(log: Iterable[dict[str, Any]]) -> PageReading:
     """Return what the server makes of the log; every item has the same number of words."""
     known = {(event["side"], event["item"]): event["item"] for event in kind(log, "see")}
     items = [
-        (side, Item(key=key, id=key, kind="iunit", words=10, chars=50, layer=_layer(key)))
+        (side, Item(key=key, id=key, kind="iunit", words=10, chars=50, weight=10, layer=_layer(key)))
         for side, key in known
     ]
     texts = {side: [item for on, item in items if on == side] for side in ("left", "right")}

@@ -3,10 +3,10 @@
 from study_app.logs.dwell import LoggedEvent, read_page
 from study_app.protocol.items import Item
 
-SHORT = Item(key="f0", id="u0", kind="iunit", words=10, chars=40)
-LONG = Item(key="f1", id="u1", kind="iunit", words=30, chars=120)
-LINK = Item(key="f2", id="i1", kind="link", words=2, chars=8)
-INNER = Item(key="s2.0", id="u2", kind="iunit", words=20, chars=80, layer="f2")
+SHORT = Item(key="f0", id="u0", kind="iunit", words=10, chars=40, weight=10)
+LONG = Item(key="f1", id="u1", kind="iunit", words=30, chars=120, weight=30)
+LINK = Item(key="f2", id="i1", kind="link", words=2, chars=8, weight=2)
+INNER = Item(key="s2.0", id="u2", kind="iunit", words=20, chars=80, weight=20, layer="f2")
 TEXTS = {"left": (SHORT, LONG, LINK, INNER), "right": (SHORT,)}
 WALL = 1_767_225_600_000
 

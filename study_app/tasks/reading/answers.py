@@ -12,7 +12,7 @@ A source stands right after each block that cites it, once a block; sources that
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from metrics.readers.answers import Citation, GivenAnswer, read_answers
 from metrics.readers.texts import read_ranked_topics
 from metrics.summaries.trailtext import counted_chars
 from metrics.taking_part import TopicNames
+from study_app.protocol.sides import ListPlace
 from study_app.study.entries import collection_paths
 from study_app.tasks.answer_pairs import UNCITED, AnswerPairs
 from study_app.tasks.content import UNSHOWN, Shown, TaskContent, TopicContent, source_files, tried
@@ -51,16 +52,7 @@ HEADINGS = ("h3", "h4", "h5", "h6")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListPlace:
-    """The list in which a block is an item: its number in the text, its tag, and the number that its first item has."""
-
-    number: int
-    tag: str
-    start: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class MarkedBlock:
     """A paragraph, heading, table, quotation, piece of code, or item of a list; ``cited`` are labels, each once, in order."""
 
     tokens: Sequence[Token]
@@ -72,12 +64,12 @@ class Block:
         return str(_MARKDOWN.renderer.render(self.tokens, _MARKDOWN.options, {"keys": keys})).strip()
 
 
-def marked_blocks(text: str, labels: Collection[str]) -> list[Block]:
+def marked_blocks(text: str, labels: Collection[str]) -> list[MarkedBlock]:
     """Return the blocks of a text in order; ``labels`` are those of the sources that it may cite."""
     tokens = _MARKDOWN.parse(text)
     _plain(tokens)
     return [
-        Block(tokens=of_block, cited=_mark(of_block, labels), place=place)
+        MarkedBlock(tokens=of_block, cited=_mark(of_block, labels), place=place)
         for of_block, place in _blocks(tokens)
     ]
 
@@ -128,7 +120,7 @@ def _blocks(tokens: Sequence[Token]) -> Iterator[tuple[list[Token], ListPlace | 
     for token in tokens:
         if token.level == 0 and token.type in LISTS:
             lists += 1
-            place = ListPlace(number=lists, tag=LISTS[token.type], start=int(token.attrGet("start") or 1))
+            place = ListPlace(lists, LISTS[token.type], int(token.attrGet("start") or 1))
         elif token.level == 0 and token.type in {"bullet_list_close", "ordered_list_close", "hr"}:
             place = None
         elif place is None or token.level > 1 or not token.type.startswith("list_item"):
@@ -320,7 +312,7 @@ def shown_answer_of(answer: GivenAnswer) -> Shown:
     for number, block in enumerate(marked_blocks(answer.text, sources), start=1):
         keys = {label: f"f{place}" for place, label in enumerate(block.cited, start=len(first) + 1)}
         html, name = block.html(keys), f"b{number}"
-        place = None if block.place is None else list(astuple(block.place))
+        place = None if block.place is None else list(block.place)
         first.append(
             {"kind": "iunit", "id": name, **_shown_text(words_of(html)), "html": html, "list": place}
         )

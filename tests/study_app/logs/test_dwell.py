@@ -19,7 +19,7 @@ def test_time_is_divided_by_visible_words():
 
 def test_time_is_divided_by_visible_characters_where_no_space_parts_words():
     """40 and 120 characters, one word each by white space: a quarter and three quarters."""
-    items = [replace(item, words=1, by_chars=True) for item in (SHORT, LONG)]
+    items = [replace(item, words=1, weight=item.chars) for item in (SHORT, LONG)]
     both = log((0, "open", opened()), (0, "see", sees("f0", 1)), (0, "see", sees("f1", 1)), (4000, "close"))
 
     reading = read_page(both, {"left": items})

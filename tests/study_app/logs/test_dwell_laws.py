@@ -99,7 +99,7 @@ def visible_words(past):
         for item in items:
             is_open = item.layer is None or last(past, {"layer"}, "", (side, item.layer)).detail["open"]
             words[side, item.key] = (
-                item.length * last(past, {"see"}, "", (side, item.key)).detail["share"] * is_open
+                item.weight * last(past, {"see"}, "", (side, item.key)).detail["share"] * is_open
             )
     return words
 
@@ -156,7 +156,7 @@ def in_arrays(some):
     begins = len(SLOTS) * np.arange(len(some))
     shown = Shown(
         pages=begins[:, None] + np.array([0, len(TEXTS["left"]), len(SLOTS)]),
-        length=np.tile([float(item.length) for _, item in SLOTS], len(some)),
+        length=np.tile([float(item.weight) for _, item in SLOTS], len(some)),
         layer=np.concatenate(
             [[layer if layer < 0 else layer + begin for layer in layers] for begin in begins]
         ),

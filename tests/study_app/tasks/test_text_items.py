@@ -40,8 +40,8 @@ def test_a_summary_becomes_items_with_each_second_layer_after_its_link():
 
 def test_what_there_is_to_read_is_words_or_characters_where_no_space_parts_words():
     """By white space a Japanese sentence is one word, however long it is."""
-    assert [item.length for item in ITEMS] == [5, 2, 10, 5, 8]
-    assert [item.length for item in summary_items(CONTENT, "ja")] == [20, 10, 40, 20, 30]
+    assert [item.weight for item in ITEMS] == [5, 2, 10, 5, 8]
+    assert [item.weight for item in summary_items(CONTENT, "ja")] == [20, 10, 40, 20, 30]
 
 
 def test_a_layer_that_was_never_opened_is_no_part_of_the_text_read():
@@ -136,7 +136,7 @@ def test_pushes_and_entries_are_items_under_their_place_in_the_page():
         ("p1", "tweet", "update", None),
         ("p2", "other", "update", None),
     ]
-    assert [(item.key, item.kind, item.length) for item in entries] == [
+    assert [(item.key, item.kind, item.weight) for item in entries] == [
         ("r1", "link", 11),
         ("r2", "link", 11),
     ]
