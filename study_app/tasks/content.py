@@ -69,6 +69,12 @@ class AnswerFiles(Entry):
     topics: Text
 
 
+class ImageFiles(Entry):
+    """The topics, relative to the study file; what shows them are the systems."""
+
+    topics: Text
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFile:
     """A file that a study was made of: its path as the study file writes it, and the hash of its bytes."""

@@ -57,6 +57,17 @@ def is_picture(head: bytes) -> bool:
     return _form_of(head) is not None
 
 
+def check_bytes(number: int) -> None:
+    """Raise `PictureError` for a file of so many bytes if it is empty or too large."""
+    if not number:
+        raise PictureError("the file is empty", "export the picture again")
+    if number > MOST_BYTES:
+        raise PictureError(
+            f"the file has {number / 1e6:.1f} MB, and {MOST_BYTES / 1e6:g} MB are the most",
+            "save it smaller, or as JPEG or WebP",
+        )
+
+
 def stripped(data: bytes) -> tuple[bytes, str, int]:
     """Return a file's bytes without what its maker wrote into them, its form as Pillow names it, and its EXIF orientation.
 
@@ -66,13 +77,7 @@ def stripped(data: bytes) -> tuple[bytes, str, int]:
         Where the file is empty, too large, of another form, or cut off, has too many pixels, moves, or is turned by its metadata
         where browsers do not agree on that.
     """
-    if not data:
-        raise PictureError("the file is empty", "export the picture again")
-    if len(data) > MOST_BYTES:
-        raise PictureError(
-            f"the file has {len(data) / 1e6:.1f} MB, and {MOST_BYTES / 1e6:g} MB are the most",
-            "save it smaller, or as JPEG or WebP",
-        )
+    check_bytes(len(data))
     form = _form_of(data)
     if form is None:
         raise PictureError(f"the file is {_called(data)}, not {FORMS}", SAVE)
