@@ -24,7 +24,8 @@ from tabulate import tabulate
 
 from study_app.estimate.content import read_whole_study
 from study_app.export import export_study
-from study_app.protocol.items import Item, reading_order, summary_items
+from study_app.protocol.items import Item, reading_order
+from study_app.protocol.sides import Side
 from study_app.services.researcher.load import load_study
 from study_app.store.database import migrate, open_database, transaction
 from study_app.store.models import (
@@ -96,7 +97,7 @@ def fill(session: Session, workers: int) -> None:
         select(System.id).where(System.task_id == task.id).order_by(System.position)
     ).all()
     texts = {
-        (topic, system): summary_items(content, "en")
+        (topic, system): Side.of(content).items("en")
         for topic, system, content in session.execute(
             select(StoredSummary.topic_id, StoredSummary.system_id, StoredSummary.content)
         )

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from metrics.errors import Fault, FaultLog, InputError
+from study_app.protocol.sides import Side
 from study_app.study.faults import note_missing_files
 from study_app.study.file import StudyFile, read_study_file
 from study_app.study.signed_ids import with_ids, with_keys
@@ -144,12 +145,14 @@ def _check_contents(file: StudyFile, tasks: tuple[TaskContent, ...]) -> None:
 
 
 def _unshown_contents(task: TaskContent) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with the texts of topics and systems, and its cure: once a topic, once a topic and system."""
+    """Yield what of topics and systems cannot be shown, and its cure: once a topic, once a topic and system."""
     for topic in task.topics:
         texts = [topic.id, topic.text, topic.detail, topic.intents, topic.iunits]
         for _, character in islice(_unshown(texts), 1):
             yield _cannot_show(f"topic {topic.id}", character), "take it out of the collection's files"
     for (name, system), shown in task.shown.items():
-        for _, character in islice(_unshown(shown), 1):
-            cure = f"take it out of {task.systems[system].path}, or of the texts that it names"
-            yield _cannot_show(f"what {system} shows of topic {name}", character), cure
+        what, path = f"what {system} shows of topic {name}", task.systems[system].path
+        for _, character in islice(_unshown(shown.json()), 1):
+            yield _cannot_show(what, character), f"take it out of {path}, or of the texts that it names"
+        if isinstance(shown, Side) and shown.blocks and not shown.is_visible:
+            yield f"there is nothing to see in {what}", f"give its lines in {path} words or a picture"

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from calibration.agree.measures.names import is_name, nearest_name, what_is_missing
-from metrics.errors import counted
+from metrics.errors import counted, listed
 from study_app.estimate.content import StudyContent
 from study_app.protocol.domain import MIN_VALIDATIONS
 from study_app.study.entries import AskingTask, ChosenPairs, JudgingTask, StudyEntry, TaskEntry
 from study_app.study.platforms import PLATFORMS
-from study_app.study.words import looks_japanese, texts_in
+from study_app.study.words import looks_japanese
 from study_app.tasks.content import TaskContent
 from study_app.tasks.kinds import KINDS, STANDARD, check_of, kind_of
 from study_app.tasks.workload import (
@@ -255,25 +255,25 @@ def _repeats(content: TaskContent) -> int:
 
 def _language(content: TaskContent) -> Iterator[str]:
     """Say when the texts that are shown are in another language than the pages around them."""
-    texts = [text for shown in content.shown.values() for text in texts_in(shown)]
+    texts = [text for shown in content.shown.values() for text in shown.texts()]
     language = content.entry.language
     if texts and looks_japanese(texts) != (language == "ja"):
         yield f"language is {language}, but the texts do not look like that; it decides pages, reading time and criteria"
 
 
 def _same(content: TaskContent) -> Iterator[str]:
-    """Say which systems show the same, so that there is nothing to choose."""
+    """Say which systems show the same, so that there is nothing to choose, and of which topics."""
     if not isinstance(content.entry, JudgingTask):
         return
     judged = [(topic, couple) for topic, couples in content.couples.items() for couple in couples]
-    alike = Counter(
-        (one, other)
-        for topic, (one, other) in judged
-        if content.shown[topic, one] == content.shown[topic, other]
-    )
+    digests = content.digests
+    alike: dict[tuple[str, str], list[str]] = {}
+    for topic, (one, other) in judged:
+        if digests[topic, one] == digests[topic, other]:
+            alike.setdefault((one, other), []).append(topic)
     of = Counter(couple for _, couple in judged)
-    for (one, other), number in alike.items():
-        yield f"{one} and {other} show the same of {number} of {of[one, other]} topics"
+    for (one, other), topics in alike.items():
+        yield f"{one} and {other} show the same of {len(topics)} of {of[one, other]} topics ({listed(topics)})"
 
 
 def _measures(content: TaskContent) -> Iterator[str]:

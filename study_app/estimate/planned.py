@@ -100,7 +100,7 @@ def _sizes(task: TaskContent, held: Capacity | None) -> dict[str, int | None]:
                 "days": _shown_days(task),
             }
         case FollowedTask() as entry:
-            return {"workers": people, "days": max(1, round(followed_days(entry, task.shown.values())))}
+            return {"workers": people, "days": max(1, round(followed_days(entry, task.streams.values())))}
     raise TypeError(f"no plan is about tasks of kind {task.entry.kind}")
 
 

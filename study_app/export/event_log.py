@@ -35,7 +35,8 @@ from study_app.logs.event_arrays import (
 )
 from study_app.logs.page_events import MAX_NUMBER
 from study_app.logs.sign_loops import PLAIN, Loops
-from study_app.protocol.items import SIDE, Item
+from study_app.protocol.items import Item
+from study_app.protocol.streams import SIDE
 from study_app.store.models import EPOCH, MILLISECOND, PageLoad, StoredEvent
 
 ROWS_AT_ONCE = 500
@@ -52,7 +53,7 @@ class ShownText:
     def __init__(self, items: Sequence[Item]) -> None:
         self.items = items
         self.place = {item.key: place for place, item in enumerate(items)}
-        self.length = np.array([item.weight for item in items], float)
+        self.weight = np.array([item.weight for item in items], float)
         self.chars = np.array([item.chars for item in items], np.int64)
         layers = [-1 if item.layer is None else self.place[item.layer] for item in items]
         self.layer = np.array(layers, np.int64)
@@ -204,7 +205,7 @@ class EventLog:
         layer = _joined([one.layer for one in texts])[item]
         shown = Shown(
             pages=np.column_stack([base[:, 0], base[:, 1], first[len(SIDES) :: len(SIDES)]]),
-            length=_joined([one.length for one in texts])[item].astype(float),
+            weight=_joined([one.weight for one in texts])[item].astype(float),
             layer=np.where(layer < 0, -1, layer - shift),
         )
         order, first_event = self.order(pages)

@@ -27,6 +27,7 @@ from study_app.logs.event_arrays import (
     ItemReadings,
 )
 from study_app.protocol.items import text_stop
+from study_app.protocol.sides import Side
 from study_app.store.models import PageLoad, Pair, Showing, Slot, StoredSummary, System, Task, Topic, Worker
 from study_app.tasks.kinds import KINDS
 
@@ -226,17 +227,14 @@ def whole_milliseconds(seconds: Floats) -> Floats:
 def summary_texts(session: Session, study_id: int) -> Summaries:
     """Return what is shown of every topic that somebody took."""
     shown = (
-        select(
-            StoredSummary.topic_id, StoredSummary.system_id, StoredSummary.content, Task.kind, Task.language
-        )
+        select(StoredSummary.topic_id, StoredSummary.system_id, StoredSummary.content, Task.language)
         .join(Topic, Topic.id == StoredSummary.topic_id)
         .join(Topic.task)
         .where(Task.study_id == study_id, Topic.id.in_(select(Slot.topic_id)))
     )
     return {
-        (topic, system): ShownText(form.items(content, language))
-        for topic, system, content, kind, language in session.execute(shown)
-        if (form := KINDS[kind].side) is not None
+        (topic, system): ShownText(Side.of(content).items(language))
+        for topic, system, content, language in session.execute(shown)
     }
 
 

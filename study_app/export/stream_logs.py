@@ -14,7 +14,7 @@ from study_app.export.event_log import EventLog, Screens, Showed, ShownText, mil
 from study_app.logs.event_arrays import BEAT, KIND, WHOLLY_SEEN, Int64s, ItemReadings
 from study_app.logs.sign_loops import EVENT
 from study_app.logs.visit_record import FollowTimes, StreamPages, Visit, activity_rows, visits_of
-from study_app.protocol.items import SIDE, UpdateStream
+from study_app.protocol.streams import SIDE, UpdateStream
 from study_app.store.models import Assignment, PageLoad, Slot, System, Task, Topic, Worker
 from study_app.store.task_models import Follow, StoredStream, StreamView
 from study_app.tasks.kinds import kinds_with

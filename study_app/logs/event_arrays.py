@@ -65,14 +65,14 @@ class Shown(NamedTuple):
     ----------
     pages : array of int, shape (pages, 3)
         Columns `BEGIN`, `SECOND` and `END`.
-    length : array of float, shape (items,)
-        How much there is to read of each.
+    weight : array of float, shape (items,)
+        What each counts for when time is shared, see `study_app.protocol.items.Item`.
     layer : array of int, shape (items,)
         The link in whose second layer it stands, -1 in the first layer.
     """
 
     pages: Int64s
-    length: Floats
+    weight: Floats
     layer: Int64s
 
 
@@ -111,7 +111,7 @@ class ItemReadings(NamedTuple):
     @classmethod
     def unread(cls, events: Events, shown: Shown, layouts: int) -> "ItemReadings":
         """Return what is known before the first event."""
-        items, pages = shown.length.size, len(shown.pages)
+        items, pages = shown.weight.size, len(shown.pages)
         notes = np.zeros((items, 6), np.int64)
         notes[:, : WHOLLY_SEEN + 1] = -1
         return cls(

@@ -238,7 +238,7 @@ def put(item: int, shown: Shown, notes: Int64s, parts: Floats, page: PageState) 
     share, layer = parts[item, SHARE_NOW], shown.layer[item]
     if share > 0 and (layer < 0 or notes[layer, IS_OPENED]):
         notes[item, IS_SHOWN] = 1
-        parts[item, LENGTH_NOW] = shown.length[item] * share
+        parts[item, LENGTH_NOW] = shown.weight[item] * share
         parts[item, SINCE] = page.per_word_ms[0]
         page.on_screen[page.state[ON_SCREEN]] = item
         page.state[ON_SCREEN] += 1

@@ -1,24 +1,15 @@
-"""Pure: what is shown as a run of items: a text, the order in which it is read, how far that went; and a stored stream of updates.
+"""Pure: what is shown as a run of items: the order in which it is read, and how far that went.
 
 Every length is in counted characters, as the metric counts them. The order is that of the trailtext: the first
 layer, with the second layer of every link that was opened right after its link.
-
-A stream is a value that can be asked quickly, however long it is.
 """
 
-import re
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 WITHOUT_SPACES = frozenset({"ja"})
 """Languages in which white space does not part words."""
-
-KEY = re.compile(r"u[1-9][0-9]{0,6}")
-SIDE = "stream"
-"""The side that events of a stream page name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,61 +53,6 @@ class TextStop:
     opened: int
     place_read: int
     places: int
-
-
-def list_items(
-    texts: Iterable[Mapping[str, Any]], language: str, *, letter: str, kind: str
-) -> tuple[Item, ...]:
-    """Return the items of a side that is one list of texts.
-
-    Parameters
-    ----------
-    texts : iterable of mapping
-        ``id``, ``words`` and ``chars`` of each, in reading order.
-    language : str
-        Of the texts, see `summary_items`.
-    letter : str
-        What begins their keys in the page, before their place from 1.
-    kind : str
-        What they are in the tables: iunit, link or update.
-    """
-    return tuple(
-        _item({**text, "kind": kind}, f"{letter}{place}", None, by_chars=language in WITHOUT_SPACES)
-        for place, text in enumerate(texts, start=1)
-    )
-
-
-def summary_items(content: Mapping[str, Any], language: str) -> tuple[Item, ...]:
-    """Return the items of a stored two-layered summary, each second layer right after its link.
-
-    Parameters
-    ----------
-    content : mapping
-        As `study_app.store.models.StoredSummary.content` holds it.
-    language : str
-        Of its texts: in those of `WITHOUT_SPACES` an item's length is its characters.
-    """
-    return tuple(_summary_items(content["first"], by_chars=language in WITHOUT_SPACES))
-
-
-def _summary_items(first: Iterable[Mapping[str, Any]], *, by_chars: bool) -> Iterator[Item]:
-    for number, element in enumerate(first):
-        key = f"f{number}"
-        yield _item(element, key, None, by_chars=by_chars)
-        for place, inner in enumerate(element.get("second", ())):
-            yield _item(inner, f"s{number}.{place}", key, by_chars=by_chars)
-
-
-def _item(element: Mapping[str, Any], key: str, layer: str | None, *, by_chars: bool) -> Item:
-    return Item(
-        key=key,
-        id=element["id"],
-        kind=element["kind"],
-        words=element["words"],
-        chars=element["chars"],
-        layer=layer,
-        weight=element["chars"] if by_chars else element["words"],
-    )
 
 
 def reading_order(items: Iterable[Item], opened: AbstractSet[str]) -> Iterator[Item]:
@@ -179,92 +115,3 @@ def text_stop(
         place_read=place_read,
         places=place,
     )
-
-
-class StoredUpdate(NamedTuple):
-    """An update: its id in the run, what is shown, when it came (seconds since 1970), and what it brings.
-
-    ``nuggets`` are (nugget, seconds since 1970 at which it became known).
-    """
-
-    id: str
-    text: str
-    words: int
-    chars: int
-    at: float
-    nuggets: tuple[tuple[str, float], ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UpdateStream:
-    """A system's updates about one event.
-
-    Attributes
-    ----------
-    start, end : float
-        Of the event, in seconds since 1970.
-    updates : tuple of StoredUpdate
-        Oldest first; an update's place is its number here, from 1.
-    times : tuple of float
-        When each came.
-    """
-
-    start: float
-    end: float
-    updates: tuple[StoredUpdate, ...]
-    times: tuple[float, ...]
-
-    @classmethod
-    def of(cls, content: Mapping[str, Any]) -> "UpdateStream":
-        """Return a stream from what `stream_models.Stream` stores."""
-        updates = tuple(
-            StoredUpdate(
-                id=one["id"],
-                text=one["text"],
-                words=one["words"],
-                chars=one["chars"],
-                at=one["at"],
-                nuggets=tuple((name, known) for name, known in one["nuggets"]),
-            )
-            for one in content["updates"]
-        )
-        return cls(
-            start=content["start"],
-            end=content["end"],
-            updates=updates,
-            times=tuple(update.at for update in updates),
-        )
-
-    def upto(self, at: float) -> int:
-        """Return the place of the newest update there is at ``at`` seconds since 1970; 0 for none."""
-        return bisect_right(self.times, at)
-
-    def update(self, place: int) -> StoredUpdate:
-        """Return the update in a place."""
-        return self.updates[place - 1]
-
-    def items(self, first: int, last: int, language: str) -> tuple[Item, ...]:
-        """Return the items of a page that shows the places from ``first`` to ``last``, in the order it shows them."""
-        if not first:
-            return ()
-        return tuple(
-            Item(
-                key=key_of(place),
-                id=self.update(place).id,
-                kind="update",
-                words=self.update(place).words,
-                chars=self.update(place).chars,
-                weight=self.update(place).chars if language in WITHOUT_SPACES else self.update(place).words,
-            )
-            for place in range(last, first - 1, -1)
-        )
-
-
-def key_of(place: int) -> str:
-    """Return the key of the update in a place, as pages, forms and events name it."""
-    return f"u{place}"
-
-
-def places_of(keys: Iterable[str]) -> set[int]:
-    """Return the places that keys name; what is no key of an update is left out."""
-    return {int(key[1:]) for key in keys if KEY.fullmatch(key)}

@@ -8,14 +8,14 @@ depth drawn evenly from 0 to that patience, so that the share of people still re
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from metrics.summaries.trailtext import counted_chars
+from study_app.protocol.sides import LOOK_SECONDS
 from study_app.services.worker.answers import HIGHEST
 from study_app.simulate.connection import Fields
-from study_app.simulate.site import Element, Page, PageError, PageLog, text_of
+from study_app.simulate.site import Element, Page, PageError, PageLog, SideOnPage, text_of
 from study_app.simulate.truth import Truth
 from study_app.simulate.world import World
 from study_app.study.entries import AskingTask, Question, TaskEntry
@@ -104,6 +104,8 @@ def looks(
         left -= chars
         screen.append((element.key, round(share, 4)))
         own = share * max(1, len(element.text.split()))
+        if element.media is not None:
+            own = LOOK_SECONDS * words_per_second
         words += own
         if words >= WORDS_ON_SCREEN or (opens and share == 1) or share < 1:
             look = _look(screen, words, words_per_second, rng, element.key if opens and share == 1 else None)
@@ -169,7 +171,7 @@ class Judge:
         self._world, self._truth, self._rng = world, truth, rng
         self._speed, self._careless = words_per_second, careless
         self._wanted: dict[str, str] = {}
-        self._remembered: dict[frozenset[Any], Any] = {}
+        self._remembered: dict[frozenset[str], str] = {}
 
     def judge(self, page: Page, log: PageLog) -> str:
         """Look at a pair, noting in ``log`` what a browser would, and return the option that is picked."""
@@ -177,8 +179,8 @@ class Judge:
         if self._careless:
             log.wait(float(self._rng.uniform(1, 4)))
             return str(self._rng.choice(CHOICES))
-        for side, elements in sides.items():
-            self._read(log, page, side, elements)
+        for side, shown in sides.items():
+            self._read(log, page, side, shown.elements)
         log.wait(float(self._rng.uniform(1.5, 6)))
         return self._preferred(page, sides)
 
@@ -215,21 +217,20 @@ class Judge:
             self._wanted[query] = list(chances)[self._rng.choice(len(chances), p=weights / weights.sum())]
         return self._wanted[query]
 
-    def _preferred(self, page: Page, sides: Mapping[str, tuple[Element, ...]]) -> str:
+    def _preferred(self, page: Page, sides: Mapping[str, SideOnPage]) -> str:
         """Weigh the two sides, or remember how they were weighed before."""
         if self._rng.random() < self._truth.behaviour.left_bias:
             return "left"
-        texts = {side: tuple(element.texts for element in elements) for side, elements in sides.items()}
-        both = frozenset(texts.values())
+        both = frozenset(shown.content for shown in sides.values())
         if both in self._remembered and self._rng.random() < MEMORY:
             before = self._remembered[both]
-            return next((side for side, text in texts.items() if text == before), str(before))
-        world, topic = self._world(page), text_of(page.marked("data-query"))
-        left, right = (world.score(topic, sides[side]) for side in ("left", "right"))
+            return next((side for side, shown in sides.items() if shown.content == before), before)
+        world = self._world(page)
+        left, right = (world.worth(sides[side]) for side in ("left", "right"))
         chosen = choice(
             self._rng, difference=left - right, total=left + right, slope=world.slope, middle=world.middle
         )
-        self._remembered[both] = texts.get(chosen, chosen)
+        self._remembered[both] = sides[chosen].content if chosen in sides else chosen
         return chosen
 
 

@@ -7,7 +7,7 @@ The study as a browser meets it: pages and forms over HTTP, and what the browser
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from http import HTTPStatus
@@ -101,6 +101,7 @@ _FORMS, _BOXES = _finder("descendant-or-self::form"), _finder(".//input[@name]")
 _LABEL_OF = _finder("//label[@for=$id]")
 _SIDES, _UPDATES = _finder("//section[@data-side]"), _finder("//section[@data-side='stream']//li[@data-item]")
 _OLDER = _finder("//a[@rel='next']/@href")
+_MEDIA = _finder("descendant-or-self::*/@src")
 _ITEMS = _finder(".//*[@data-item]")
 _FIRST_ITEMS = _finder(".//*[@data-item][not(ancestor::*[@data-item])]")
 _PARAGRAPHS = _finder("./p[not(contains(concat(' ', @class, ' '), ' window '))]")
@@ -118,21 +119,30 @@ class PageError(RuntimeError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Element:
-    """An iUnit, a link, a push or a ranked entry as it stands on a pair page.
+    """An iUnit, a link, a push, a ranked entry or a picture as it stands on a pair page.
 
-    ``second`` is the layer below a link, ``at`` the time of a push.
+    ``second`` is the layer below a link, ``at`` the time of a push, ``media`` the hash of a picture or sound.
     """
 
     key: str
     text: str
     second: "tuple[Element, ...] | None" = None
     at: datetime | None = None
+    media: str | None = None
 
     @property
-    def texts(self) -> tuple[Any, ...]:
-        """What can be read, for comparison with what a system wrote."""
-        below = None if self.second is None else tuple(item.text for item in self.second)
-        return (self.text, below) if self.at is None else (self.text, self.at)
+    def shown(self) -> tuple[Any, ...]:
+        """What can be seen, for comparison with what a system made: of a picture itself, not the words around it."""
+        below = tuple(item.shown for item in self.second or ())
+        return (self.key, self.text if self.media is None else self.media, self.at, below)
+
+
+@dataclass(frozen=True, slots=True)
+class SideOnPage:
+    """A side of a pair page: the digest by which it is known, and what stands there."""
+
+    content: str
+    elements: tuple[Element, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,9 +218,12 @@ class Page:
                 hidden[box.get("name")] = box.get("value", "")
         return Form(action=urljoin(self.url, form.get("action", "")), hidden=hidden, options=options)
 
-    def sides(self) -> dict[str, tuple[Element, ...]]:
-        """Return side -> elements of a pair page."""
-        return {section.get("data-side"): tuple(_elements(section)) for section in _SIDES(self.html)}
+    def sides(self) -> dict[str, SideOnPage]:
+        """Return the sides of a pair page by name."""
+        return {
+            section.get("data-side"): SideOnPage(section.get("data-content", ""), tuple(_elements(section)))
+            for section in _SIDES(self.html)
+        }
 
     def updates(self) -> tuple[UpdateOnPage, ...]:
         """Return the updates of a stream's page, as they stand."""
@@ -267,16 +280,22 @@ def _label(box: HtmlElement) -> str:
 def _elements(section: HtmlElement) -> Iterator[Element]:
     """Elements of a side in order: of its first layer, each link with its second; of its days; of its list."""
     for node in _FIRST_ITEMS(section):
-        key = node.get("data-item")
+        element = _element(node)
         if node.tag == "details":
-            second = tuple(Element(key=item.get("data-item"), text=text_of(item)) for item in _ITEMS(node))
-            yield Element(key=key, text=text_of(node.find("summary")), second=second)
+            second = tuple(map(_element, _ITEMS(node)))
+            yield replace(element, text=text_of(node.find("summary")), second=second)
         elif node.tag == "li":
             paragraphs, times = _PARAGRAPHS(node), _TIMES(node)
             at = datetime.fromisoformat(times[0]) if times else None
-            yield Element(key=key, text=as_read(" ".join(map(text_of, paragraphs))), at=at)
+            yield replace(element, text=as_read(" ".join(map(text_of, paragraphs))), at=at)
         else:
-            yield Element(key=key, text=text_of(node))
+            yield element
+
+
+def _element(node: HtmlElement) -> Element:
+    address = next(iter(_MEDIA(node)), None)
+    media = None if address is None else urlsplit(address).path.rpartition("/")[2]
+    return Element(key=node.get("data-item"), text=text_of(node), media=media)
 
 
 class Site:

@@ -1,10 +1,11 @@
 """What a simulated person can know of a task: the texts, and what they are truly worth to them.
 
-A person sees what a system shows as text only. `World.score` finds the text among what the systems wrote, so a page that shows
-anything else is noticed at once.
+A person knows a side by the digest that its page names. `World.worth` holds what stands there against what the system made, so a page
+that shows anything else is noticed at once.
 """
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,25 +13,24 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from metrics.errors import input_fault
 from study_app.estimate.content import StudyContent
-from study_app.protocol.items import key_of
-from study_app.simulate.site import Element, PageError, as_read
+from study_app.protocol.sides import Block
+from study_app.protocol.streams import Nuggets, UpdateStream
+from study_app.simulate.site import Element, PageError, SideOnPage, as_read
 from study_app.simulate.truth import Truth
 from study_app.study.entries import FollowedTask, TaskEntry
-from study_app.tasks.content import Shown, TaskContent
+from study_app.tasks.content import TaskContent
 from study_app.tasks.kinds import kind_of
-
-Nuggets: TypeAlias = tuple[tuple[str, float], ...]
-"""Nuggets of an update, each with the time at which it became known, in seconds since 1970."""
 
 PREFERENCE_SLOPE = 3.0
 """Log odds for a pair whose M differs by one standard deviation over all pairs of the study."""
 
+SAME_WORTH = 1e-9
+"""Worths that lie so close are one, computed in another order."""
+
 MOST_SHOWN = 300
 """Characters of a page that an error tells."""
-
-Texts: TypeAlias = tuple[Any, ...]
-"""What can be read of a side, in order: `Element.texts` of each of its elements."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,29 +67,27 @@ class StreamWorld:
     events: Mapping[str, KnownEvent]
 
 
-def known_event(streams: Mapping[str, Mapping[str, Any]], *, days: float, factor: float) -> KnownEvent:
+def known_event(streams: Mapping[str, UpdateStream], *, days: float, factor: float) -> KnownEvent:
     """Return what can be known of one event.
 
     Parameters
     ----------
-    streams : mapping of str to mapping
-        System -> content, as `study_app.store.task_models.StoredStream` describes it.
+    streams : mapping of str to UpdateStream
+        System -> its stream.
     days : float
         Stream days of a follow.
     factor : float
         Stream seconds in a wall second.
     """
     one = next(iter(streams.values()))
-    span = min(days * 86_400, one["end"] - one["start"])
+    span = min(days * 86_400, one.end - one.start)
     return KnownEvent(
-        start=one["start"],
+        start=one.start,
         follow_seconds=span / factor,
         nuggets={
-            (key_of(place), as_read(update["text"])): tuple(
-                (nugget, seconds) for nugget, seconds in update["nuggets"]
-            )
-            for content in streams.values()
-            for place, update in enumerate(content["updates"], start=1)
+            (update.key, as_read(update.text)): brought
+            for stream in streams.values()
+            for update, brought in zip(stream.updates, stream.nuggets, strict=True)
         },
     )
 
@@ -124,13 +122,22 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KnownSide:
+    """What a system shows of a topic: who shows it, `Element.shown` of each of its elements, and what it is truly worth."""
+
+    system: str
+    shown: tuple[tuple[Any, ...], ...]
+    worth: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """Texts and true worth of one task; topics, intents and iUnits are known by their texts.
+    """What one task shows, and what that is truly worth; topics, intents and iUnits are known by their texts.
 
     Attributes
     ----------
-    scores : mapping
-        (topic, texts of a side) -> what it is worth; empty for a task without pairs.
+    sides : mapping of str to KnownSide
+        Digest of a side -> what is known of it; empty for a task without pairs.
     slope : float
         Of Davidson's model, per unit of worth.
     middle : float
@@ -146,7 +153,7 @@ class World:
         their end.
     """
 
-    scores: Mapping[tuple[str, Texts], float]
+    sides: Mapping[str, KnownSide]
     slope: float
     middle: float
     chances: Mapping[str, Mapping[str, float]]
@@ -154,12 +161,13 @@ class World:
     importance: Mapping[tuple[str, str, str], float]
     rbp_p: float | None = None
 
-    def score(self, topic: str, elements: Sequence[Element]) -> float:
-        """Return what a side as it stands on a page is worth; `PageError` when no system wrote it."""
-        texts = tuple(element.texts for element in elements)
-        if (topic, texts) not in self.scores:
-            raise PageError(f"{topic!r}: the page shows what no system wrote: {str(texts)[:MOST_SHOWN]}")
-        return self.scores[topic, texts]
+    def worth(self, side: SideOnPage) -> float:
+        """Return what a side as it stands on a page is worth; `PageError` when no system made it."""
+        shown = tuple(element.shown for element in side.elements)
+        known = self.sides.get(side.content)
+        if known is None or known.shown != shown:
+            raise PageError(f"the page shows what no system made: {str(shown)[:MOST_SHOWN]}")
+        return known.worth
 
 
 AnyWorld: TypeAlias = World | StreamWorld
@@ -202,10 +210,7 @@ def _world(task: TaskContent, truth: Truth, path: Path) -> AnyWorld:
     text = {topic.id: as_read(topic.text) for topic in task.topics}
     queries = [(text[topic.id], topic.query) for topic in task.topics if topic.query is not None]
     return World(
-        scores={
-            (text[topic], _texts(shown)): worth[topic, system]
-            for (topic, system), shown in task.shown.items()
-        },
+        sides=_known_sides(task, worth, path) if worth else {},
         slope=PREFERENCE_SLOPE / (spread or 1.0),
         middle=float(np.median([a + b for a, b in pairs])) if pairs else 0.0,
         chances={
@@ -225,17 +230,46 @@ def _world(task: TaskContent, truth: Truth, path: Path) -> AnyWorld:
     )
 
 
-def _texts(shown: Shown) -> Texts:
-    """Return what can be read of a side, in the form of `Element.texts`."""
-    [items] = shown.values()
-    return tuple(_element(item).texts for item in items)
+def _known_sides(
+    task: TaskContent, worth: Mapping[tuple[str, str], float], path: Path
+) -> Mapping[str, KnownSide]:
+    """Return digest -> side, of all that are judged.
+
+    Raises
+    ------
+    InputError
+        If two systems show the same and are not worth the same: nobody could prefer the better one.
+    """
+    known: dict[str, KnownSide] = {}
+    for topic, couples in task.couples.items():
+        for system in dict.fromkeys(name for couple in couples for name in couple):
+            side = task.sides[topic, system]
+            new = KnownSide(
+                system=system,
+                shown=tuple(_element(block).shown for block in side.blocks),
+                worth=worth[topic, system],
+            )
+            old = known.setdefault(side.digest(topic), new)
+            if not math.isclose(old.worth, new.worth, abs_tol=SAME_WORTH):
+                raise input_fault(
+                    f"task {task.entry.name}: {old.system} and {system} show the same of topic {topic} but are not worth the same "
+                    f"({old.worth:.3g} and {new.worth:.3g}), so a simulated crowd cannot tell them apart",
+                    path=path,
+                    cure="leave one of the two out, or name other pairs as pairs: FILE",
+                )
+    return known
 
 
-def _element(item: Mapping[str, Any]) -> Element:
-    """Return an item as it stands on a page, which tells the minute at which a push came, not the second."""
-    below = tuple(map(_element, item["second"])) if "second" in item else None
-    at = datetime.fromtimestamp(item["at"], UTC).replace(second=0) if "at" in item else None
-    return Element(key="", text=as_read(f"{item.get('title', '')} {item['text']}"), second=below, at=at)
+def _element(block: Block) -> Element:
+    """Return a block as it stands on a page, which tells the minute at which a push came, not the second."""
+    at = None if block.at is None else datetime.fromtimestamp(block.at, UTC).replace(second=0, microsecond=0)
+    return Element(
+        key=block.key,
+        text=as_read(f"{block.title} {block.text}"),
+        second=tuple(map(_element, block.inside)),
+        at=at,
+        media=None if block.media is None else block.media.sha256,
+    )
 
 
 def _stream_world(task: TaskContent, entry: FollowedTask) -> StreamWorld:
@@ -243,7 +277,7 @@ def _stream_world(task: TaskContent, entry: FollowedTask) -> StreamWorld:
         factor=entry.clock_factor,
         events={
             as_read(topic.text): known_event(
-                {name: shown for (event, name), shown in task.shown.items() if event == topic.id},
+                {name: stream for (event, name), stream in task.streams.items() if event == topic.id},
                 days=entry.days,
                 factor=entry.clock_factor,
             )

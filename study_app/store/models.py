@@ -168,11 +168,7 @@ class System(Base):
 class StoredSummary(Base):
     """What a system shows of a topic where pairs are judged, ready to show.
 
-    ``content`` of a two-layered summary is {"first": [ELEMENT, ...]} where ELEMENT is {"kind": "iunit", "id", "text", "words",
-    "chars"} or {"kind": "link", "id", "text", "words", "chars", "second": [iunit ELEMENT, ...]}; of a push stream {"pushes": [{"id",
-    "text", "words", "chars", "at": seconds since 1970}, ...]}, oldest first; of a ranked list {"list": [{"id", "title", "text", "words",
-    "chars", "window"}, ...]}; of an answer as of a summary, where an iunit ELEMENT of the first layer is a block and has "html" and
-    "list": [number, tag, start] or null besides, and a link ELEMENT leads to the one source below it, which has "url" or null.
+    ``content`` is the JSON of a `study_app.protocol.sides.Side`.
     """
 
     __tablename__ = "summary"
@@ -181,6 +177,17 @@ class StoredSummary(Base):
     topic_id: Mapped[int] = mapped_column(ForeignKey("topic.id"))
     system_id: Mapped[int] = mapped_column(ForeignKey("system.id"))
     content: Mapped[dict[str, Any]]
+
+
+class StoredMedia(Base):
+    """A picture that sides show, without anything that tells who made it; ``sha256`` is that of ``bytes``."""
+
+    __tablename__ = "media"
+    sha256: Mapped[str] = mapped_column(primary_key=True)
+    mime: Mapped[str]
+    width: Mapped[int | None]
+    height: Mapped[int | None]
+    bytes: Mapped[bytes]
 
 
 class Pair(Base):

@@ -15,7 +15,8 @@ from sqlalchemy import Insert, Update, bindparam, select, update
 from sqlalchemy.orm import Session, selectinload
 from sqlalchemy.orm.attributes import InstrumentedAttribute
 
-from study_app.protocol.items import UpdateStream
+from study_app.protocol.sides import Side
+from study_app.protocol.streams import UpdateStream
 from study_app.store.models import LoadedStudy, Pair, Slot, StoredSummary, Task, Topic, Worker
 from study_app.store.task_models import StoredStream
 from study_app.study.entries import (
@@ -26,11 +27,10 @@ from study_app.study.entries import (
     of_form,
     read_study_entry,
 )
-from study_app.tasks.content import Shown
 from study_app.tasks.kinds import KINDS, CheckItem, check_of, kind_of
 from study_app.tasks.task_kind import TaskKind
 
-Side = TypeVar("Side")
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,18 +162,18 @@ class Plans:
         plan: StudyPlan,
         topic: TopicPlan,
         system: int,
-        make: Callable[[Shown, Mapping[str, Any], bool], Side],
+        make: Callable[[Side, TopicPlan, bool], Made],
         *,
         reveals_silence: bool,
-    ) -> Side:
-        """Return what ``make`` makes of a system's content, its query's detail, and whether silent days are said; made once."""
+    ) -> Made:
+        """Return what ``make`` makes of a system's side, its query, and whether silent days are said; made once."""
         sides, key = self._sides[plan.id], (plan.version, topic.id, system, reveals_silence)
         if key not in sides:
             wanted = select(StoredSummary.content).where(
                 StoredSummary.topic_id == topic.id, StoredSummary.system_id == system
             )
-            sides[key] = make(session.scalars(wanted).one(), topic.detail, reveals_silence)
-        return cast("Side", sides[key])
+            sides[key] = make(Side.of(session.scalars(wanted).one()), topic, reveals_silence)
+        return cast("Made", sides[key])
 
     def stream(self, session: Session, plan: StudyPlan, topic: int, system: int) -> UpdateStream:
         """Return a system's updates about an event."""

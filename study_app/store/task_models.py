@@ -128,9 +128,7 @@ class PlatformRecord(Base):
 class StoredStream(Base):
     """A system's stream of one event, ready to show.
 
-    ``content`` is {"start", "end": seconds since 1970 of the event, "updates": [UPDATE, ...]}, oldest first (equal times
-    by confidence, then by line in the run), where UPDATE is {"id", "text", "words", "chars", "at": seconds since 1970,
-    "nuggets": [[nugget, seconds since 1970], ...]}. An update's *place* is its number in that list, from 1.
+    ``content`` is the JSON of a `study_app.protocol.streams.UpdateStream`. An update's *place* is its number there, from 1.
     """
 
     __tablename__ = "stream"

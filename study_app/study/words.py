@@ -1,8 +1,7 @@
 """The standard words of studies: consent; and which language texts are in, as far as their letters tell. Pure."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 UNWRITTEN = ("WRITE HERE", "【ここに記入】")
 """Where only the researcher knows what to say; no study goes live with these words in its consent."""
@@ -119,16 +118,3 @@ def looks_japanese(texts: Iterable[str]) -> bool:
     """Say whether a fifth of the characters are Japanese; not so of no text at all."""
     joined = "".join(texts)
     return bool(joined) and len(JAPANESE.findall(joined)) > SHARE_JAPANESE * len(joined)
-
-
-def texts_in(shown: Any) -> Iterator[str]:
-    """Yield every text of what a page shows: of each mapping what stands under ``text``, however deep it lies."""
-    if isinstance(shown, dict):
-        for key, value in shown.items():
-            if key == "text" and isinstance(value, str):
-                yield value
-            else:
-                yield from texts_in(value)
-    elif isinstance(shown, list | tuple):
-        for one in shown:
-            yield from texts_in(one)

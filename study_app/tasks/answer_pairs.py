@@ -3,18 +3,18 @@
 A system that answers only some questions is in the pairs of those.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from markupsafe import Markup
 
 from metrics.errors import Fault
-from study_app.protocol.items import summary_items
+from study_app.protocol.sides import Block, ListPlace, Side
 from study_app.study.entries import TakenPairs, of_form
-from study_app.tasks.content import AnswerFiles, Shown, TaskContent, drawn_worth
+from study_app.tasks.content import AnswerFiles, TaskContent, drawn_worth
 from study_app.tasks.task_kind import FinishedTask, NewTask, SideForm, TaskKind
 from study_app.tasks.workload import (
     JUDGED_COMMENTS,
@@ -46,79 +46,52 @@ def _read(folder: Path, task: AnswerPairs, faults: list[Fault]) -> TaskContent |
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShownSource:
-    """A source: its line ``[1] Title`` and what opens below it, each under its key, and its address, which is text."""
+class AnswerPart:
+    """A block of an answer with the sources that it cites; at the end a part without a text has those that none cites."""
 
-    key: str
-    title: str
-    text_key: str
-    text: str
-    url: str | None
+    text: Block | None
+    sources: tuple[Block, ...]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownBlock:
-    """A block of an answer with the sources that it cites; at the end a block without a text has those that none cites.
-
-    ``place`` are number, tag and start of the list that it is an item of, None outside of lists.
-    """
-
-    key: str
-    safe_html: str
-    place: tuple[int, str, int] | None
-    sources: tuple[ShownSource, ...]
+    @property
+    def place(self) -> ListPlace | None:
+        """The list that it is an item of, None outside of lists."""
+        return None if self.text is None else self.text.list_place
 
     def html(self, side: str) -> Markup:
         """Return its HTML on a side of a page, on which each mark leads to its own source."""
-        return Markup(self.safe_html.replace('href="#side:', f'href="#{side}-'))  # noqa: S704 - see `reading.marked_text`
+        safe_html = "" if self.text is None else self.text.html
+        return Markup(safe_html.replace('href="#side:', f'href="#{side}-'))  # noqa: S704 - see `reading.answers`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BlockRun:
-    """Blocks that stand in one list, or in none; ``tag`` is ul, ol or empty."""
+class PartRun:
+    """Parts of an answer that stand in one list, or in none; ``tag`` is ul, ol or empty."""
 
     tag: str
     start: int
-    blocks: tuple[ShownBlock, ...]
+    parts: tuple[AnswerPart, ...]
 
 
-def shown_answer(content: Shown) -> tuple[BlockRun, ...]:
-    """Return an answer's blocks: ``f3`` is element 3, a block or the line of a source; ``s3.0`` the text of source ``f3``."""
+def shown_answer(answer: Side) -> tuple[PartRun, ...]:
+    """Return an answer's parts, those of one list together."""
     return tuple(
-        BlockRun(tag=place[1] if place else "", start=place[2] if place else 1, blocks=tuple(of_list))
-        for place, of_list in groupby(_blocks(content["first"]), key=lambda block: block.place)
+        PartRun(tag=place.tag if place else "", start=place.start if place else 1, parts=tuple(of_list))
+        for place, of_list in groupby(_parts(answer.blocks), key=lambda part: part.place)
     )
 
 
-def _blocks(first: list[dict[str, Any]]) -> Iterator[ShownBlock]:
-    blocks = [number for number, element in enumerate(first) if element["kind"] == "iunit"]
-    if first and blocks[:1] != [0]:
-        blocks.insert(0, 0)
-    for begin, end in zip(blocks, [*blocks[1:], len(first)], strict=True):
-        block = first[begin]
-        is_text = block["kind"] == "iunit"
-        yield ShownBlock(
-            key=f"f{begin}",
-            safe_html=block["html"] if is_text else "",
-            place=tuple(block["list"]) if is_text and block["list"] else None,
-            sources=tuple(_source(number, first[number]) for number in range(begin + is_text, end)),
-        )
+def _parts(blocks: Sequence[Block]) -> Iterator[AnswerPart]:
+    texts = [number for number, block in enumerate(blocks) if block.kind == "iunit"]
+    if blocks and texts[:1] != [0]:
+        texts.insert(0, 0)
+    for begin, end in zip(texts, [*texts[1:], len(blocks)], strict=True):
+        text = blocks[begin] if blocks[begin].kind == "iunit" else None
+        yield AnswerPart(text=text, sources=tuple(blocks[begin + (text is not None) : end]))
 
 
-def _source(number: int, element: Mapping[str, Any]) -> ShownSource:
-    [below] = element["second"]
-    return ShownSource(
-        key=f"f{number}",
-        title=element["text"],
-        text_key=f"s{number}.0",
-        text=below["text"],
-        url=below["url"],
-    )
-
-
-def _sources_and_marks(shown: Shown) -> Iterator[str]:
+def _sources_and_marks(answer: Side) -> Iterator[str]:
     """Say whether an answer has lines of sources, and whether any stands below a block that cites it."""
-    sources = [element["id"] for element in shown["first"] if element["kind"] == "link"]
+    sources = [block.id for block in answer.blocks if block.kind == "link"]
     if sources:
         yield "sources"
     if any(not name.startswith(f"{UNCITED}:") for name in sources):
@@ -155,9 +128,8 @@ KIND = TaskKind(
     read=_read,
     side=SideForm(
         name="answer",
-        value=lambda shown, _detail, _reveals: shown_answer(shown),
-        items=summary_items,
-        shows=lambda shown, _detail: tuple(_sources_and_marks(shown)),
+        value=lambda side, _detail, _reveals: shown_answer(side),
+        shows=lambda side, _detail: tuple(_sources_and_marks(side)),
     ),
     optional=("sources", "marks"),
     asks=lambda shows: ("first", "second" if "sources" in shows else "other"),

@@ -4,12 +4,14 @@ import hashlib
 import re
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from metrics.errors import Fault, InputError
+from study_app.protocol.sides import Side
+from study_app.protocol.streams import UpdateStream
 from study_app.study.entries import Entry, TaskEntry, Text
 
 if TYPE_CHECKING:
@@ -20,8 +22,6 @@ UNSHOWN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """What no page can show and a database may refuse: control characters but tab and line ends, and halves of characters."""
 Couple: TypeAlias = tuple[str, str]
 """Two systems, in the order of the study file."""
-Shown: TypeAlias = dict[str, Any]
-"""What a system shows of a topic, as `study_app.store.models.StoredSummary` or `study_app.store.task_models.StoredStream` describes it."""
 
 
 class SummaryFiles(Entry):
@@ -147,8 +147,10 @@ class TaskContent:
         Name -> run, in the order of the study file; empty for a task without runs.
     topics : tuple of TopicContent
         In the order of the collection.
-    shown : mapping of (str, str) to dict
-        (topic, system) -> what is shown.
+    sides : mapping of (str, str) to Side
+        (topic, system) -> what is shown where pairs are judged.
+    streams : mapping of (str, str) to UpdateStream
+        (event, system) -> what is shown where streams are followed.
     tables : mapping of str to bytes
         Name -> table derived from collection and runs, as Parquet, without the column ``task``.
     notes : tuple of str
@@ -161,8 +163,9 @@ class TaskContent:
     files: Mapping[str, SourceFile]
     systems: Mapping[str, SourceFile]
     topics: tuple[TopicContent, ...]
-    shown: Mapping[tuple[str, str], Shown]
-    tables: Mapping[str, bytes]
+    sides: Mapping[tuple[str, str], Side] = field(default_factory=dict)
+    streams: Mapping[tuple[str, str], UpdateStream] = field(default_factory=dict)
+    tables: Mapping[str, bytes] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     chosen: Mapping[str, tuple[Couple, ...]] | None = None
 
@@ -172,9 +175,19 @@ class TaskContent:
         if self.chosen is not None:
             return self.chosen
         return {
-            topic.id: tuple(combinations((one for one in self.systems if (topic.id, one) in self.shown), 2))
+            topic.id: tuple(combinations((one for one in self.systems if (topic.id, one) in self.sides), 2))
             for topic in self.topics
         }
+
+    @property
+    def shown(self) -> Mapping[tuple[str, str], Side | UpdateStream]:
+        """(topic, system) -> what is shown, sides and streams."""
+        return {**self.sides, **self.streams}
+
+    @property
+    def digests(self) -> Mapping[tuple[str, str], str]:
+        """(topic, system) -> the digest of its side."""
+        return {(topic, system): side.digest(topic) for (topic, system), side in self.sides.items()}
 
     @property
     def pairs_of_topics(self) -> tuple[int, ...]:
@@ -191,13 +204,15 @@ def drawn_worth(content: TaskContent) -> dict[tuple[str, str], float]:
     """Return (topic, system) -> what its text is worth to a simulated crowd, where nothing says it.
 
     The strength of the system + its luck with the topic, both normal and drawn by lot; names alone decide the lot, so that it is the
-    same in every simulation of a study.
+    same in every simulation of a study. What looks the same is worth the same: as the last of the systems that show it.
     """
     strength = {system: OF_SYSTEM_SD * _normal(system) for system in content.systems}
-    return {
-        (topic, system): strength[system] + OF_TOPIC_SD * _normal(f"{system} {topic}")
-        for topic, system in content.shown
+    digests = content.digests
+    worth = {
+        digests[topic, system]: strength[system] + OF_TOPIC_SD * _normal(f"{system} {topic}")
+        for topic, system in content.sides
     }
+    return {side: worth[digest] for side, digest in digests.items()}
 
 
 def _normal(name: str) -> float:

@@ -52,7 +52,7 @@ def _question_rules(question: Question) -> Iterator[Contradiction]:
 
 def _read(folder: Path, task: Questions, faults: list[Fault]) -> TaskContent:  # noqa: ARG001 - no files
     topic = TopicContent(id=TOPIC, text=task.title or "")
-    return TaskContent(entry=task, files={}, systems={}, topics=(topic,), shown={}, tables={})
+    return TaskContent(entry=task, files={}, systems={}, topics=(topic,))
 
 
 def _says(entry: Questions) -> set[str]:

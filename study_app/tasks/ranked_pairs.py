@@ -4,16 +4,14 @@ Without windows nothing about time is shown. Without judgments the study runs, a
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from metrics.errors import Fault
-from study_app.protocol.items import Item, list_items
 from study_app.study.entries import ChosenPairs, Contradiction, Count, collection_paths, of_form
-from study_app.tasks.content import RankedFiles, Shown, TaskContent, drawn_worth
+from study_app.tasks.content import RankedFiles, TaskContent, drawn_worth
 from study_app.tasks.task_kind import FinishedTask, NewTask, SideForm, TaskKind, Tastes
 from study_app.tasks.workload import (
     JUDGED_COMMENTS,
@@ -49,28 +47,6 @@ def _read(folder: Path, task: RankedPairs, faults: list[Fault]) -> TaskContent |
     from study_app.tasks.reading.ranked_lists import read_ranked_content  # noqa: PLC0415 - see the room `reading`
 
     return read_ranked_content(folder, task, faults)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownEntry:
-    """A result: its title and text, either of which may be empty, and the time that it is about, None where nothing says it."""
-
-    key: str
-    title: str
-    text: str
-    window: str | None
-
-
-def shown_ranking(content: Shown) -> tuple[ShownEntry, ...]:
-    """Return a list's entries, the best first: ``r1`` is the one at the top."""
-    return tuple(
-        ShownEntry(key=f"r{place}", title=entry["title"], text=entry["text"], window=entry["window"])
-        for place, entry in enumerate(content["list"], start=1)
-    )
-
-
-def _items(content: Shown, language: str) -> tuple[Item, ...]:
-    return list_items(content["list"], language, letter="r", kind="link")
 
 
 def _seconds(content: TaskContent) -> Span:
@@ -141,9 +117,7 @@ KIND = TaskKind(
     read=_read,
     side=SideForm(
         name="ranking",
-        value=lambda shown, _detail, _reveals: shown_ranking(shown),
-        items=_items,
-        shows=lambda shown, _detail: {"windows" for entry in shown["list"] if entry["window"] is not None},
+        shows=lambda side, _detail: {"windows" for entry in side.blocks if entry.window is not None},
         ranked=True,
     ),
     optional=("windows",),

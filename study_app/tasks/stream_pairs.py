@@ -16,9 +16,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Discriminator, Field, StringConstraints, Tag
 
 from metrics.errors import Fault, input_fault
-from study_app.protocol.items import Item, list_items
+from study_app.protocol.sides import Block, Side
 from study_app.study.entries import Contradiction, Entry, TakenPairs, of_form
-from study_app.tasks.content import EventFiles, PushFiles, Shown, TaskContent
+from study_app.tasks.content import EventFiles, PushFiles, TaskContent
 from study_app.tasks.task_kind import Collected, FinishedTask, NewTask, SideForm, TaskKind, Tastes
 from study_app.tasks.workload import (
     JUDGED_COMMENTS,
@@ -107,30 +107,21 @@ def _read(folder: Path, task: StreamPairs, faults: list[Fault]) -> TaskContent |
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShownPush:
-    """A notification: ``p12`` is the 12th of the stream, with its text and when it came."""
-
-    key: str
-    text: str
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PushDay:
-    """A day: its name ``YYYYMMDD``, its date, what was pushed, and whether to say that it was silent."""
+    """A day: its name ``YYYYMMDD``, its date, each push with the time at which it came, and whether to say that it was silent."""
 
     name: str
     date: date
-    pushes: tuple[ShownPush, ...]
+    pushes: tuple[tuple[Block, datetime], ...]
     silent: bool
 
 
-def shown_pushes(content: Shown, detail: Mapping[str, Any], *, reveals_silence: bool) -> tuple[PushDay, ...]:
-    """Return every day of the profile with a system's pushes; see `models.Summary` and `models.Topic` for the forms."""
-    pushes: dict[str, list[ShownPush]] = {day: [] for day in detail["days"]}
-    for place, push in enumerate(content["pushes"], start=1):
-        at = datetime.fromtimestamp(push["at"], UTC)
-        pushes[f"{at:%Y%m%d}"].append(ShownPush(key=f"p{place}", text=push["text"], at=at))
+def shown_pushes(side: Side, detail: Mapping[str, Any], *, reveals_silence: bool) -> tuple[PushDay, ...]:
+    """Return every day of the profile with a system's pushes; `models.Topic` describes the profile."""
+    pushes: dict[str, list[tuple[Block, datetime]]] = {day: [] for day in detail["days"]}
+    for push in side.blocks:
+        at = datetime.fromtimestamp(push.at or 0, UTC)
+        pushes[f"{at:%Y%m%d}"].append((push, at))
     silent = frozenset(detail["silent"]) if reveals_silence else frozenset()
     return tuple(
         PushDay(name=day, date=date.fromisoformat(day), pushes=tuple(of_day), silent=day in silent)
@@ -138,16 +129,12 @@ def shown_pushes(content: Shown, detail: Mapping[str, Any], *, reveals_silence: 
     )
 
 
-def _quiet_and_described(shown: Shown, detail: Mapping[str, Any]) -> Iterator[str]:
+def _quiet_and_described(side: Side, detail: Mapping[str, Any]) -> Iterator[str]:
     """Say whether a stream has a day without pushes, and whether its profile has more than a title."""
-    if any(not day.pushes for day in shown_pushes(shown, detail, reveals_silence=False)):
+    if any(not day.pushes for day in shown_pushes(side, detail, reveals_silence=False)):
         yield "quiet"
     if detail["description"]:
         yield "description"
-
-
-def _items(content: Shown, language: str) -> tuple[Item, ...]:
-    return list_items(content["pushes"], language, letter="p", kind="update")
 
 
 def _work(content: TaskContent) -> str:
@@ -232,9 +219,8 @@ KIND = TaskKind(
     read=_read,
     side=SideForm(
         name="pushes",
-        value=lambda shown, detail, reveals: shown_pushes(shown, detail, reveals_silence=reveals),
-        items=_items,
-        shows=lambda shown, detail: tuple(_quiet_and_described(shown, detail)),
+        value=lambda side, detail, reveals: shown_pushes(side, detail, reveals_silence=reveals),
+        shows=lambda side, detail: tuple(_quiet_and_described(side, detail)),
     ),
     optional=("quiet", "description"),
     check=(2, 3),

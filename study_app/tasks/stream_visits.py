@@ -1,10 +1,10 @@
 """`stream_visits`: workers follow one system's stream of an event for days (modeled-stream-utility §3)."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from metrics.errors import Fault
+from study_app.protocol.streams import UpdateStream
 from study_app.study.entries import FollowedTask, of_form
 from study_app.tasks.content import EventFiles, TaskContent
 from study_app.tasks.task_kind import Collected, FinishedTask, NewTask, TaskKind
@@ -20,7 +20,6 @@ from study_app.tasks.workload import (
     counted,
     exactly,
     followed_days,
-    item_seconds,
     workers_to_fill,
 )
 
@@ -44,19 +43,19 @@ def _read(folder: Path, task: StreamVisits, faults: list[Fault]) -> TaskContent 
 
 def _seconds(content: TaskContent) -> Span:
     entry = of_form(content.entry, StreamVisits)
-    days = followed_days(entry, content.shown.values())
+    days = followed_days(entry, content.streams.values())
     wanted = min(entry.topics_per_worker, len(content.topics))
-    each = [_stream_seconds(stream, entry) for stream in content.shown.values()]
+    each = [_stream_seconds(stream, entry) for stream in content.streams.values()]
     reading = Span(READ_ONCE.low * min(each), READ_ONCE.high * max(each))
     a_visit = OPENING + STILL_OF_USE.times(0, entry.ask_per_visit)
     visits = Span(max(1.0, VISITS_A_DAY.low * days), max(1.0, VISITS_A_DAY.high * days))
     return (ENROLLING + reading + a_visit.times(visits.low, visits.high)).times(wanted)
 
 
-def _stream_seconds(stream: Mapping[str, Any], entry: StreamVisits) -> float:
+def _stream_seconds(stream: UpdateStream, entry: StreamVisits) -> float:
     """Return how long all updates take to read that come while the stream is followed."""
-    until = stream["start"] + entry.days * DAY_SECONDS
-    return sum(item_seconds(update, entry.language) for update in stream["updates"] if update["at"] <= until)
+    until = stream.start + entry.days * DAY_SECONDS
+    return sum(update.seconds(entry.language) for update in stream.updates[: stream.upto(until)])
 
 
 def _followers(entry: StreamVisits, answers: int) -> int:
@@ -81,7 +80,7 @@ def _capacity(content: TaskContent) -> Capacity:
 
 def _work(content: TaskContent) -> str:
     entry, events = of_form(content.entry, StreamVisits), len(content.topics)
-    days = followed_days(entry, content.shown.values())
+    days = followed_days(entry, content.streams.values())
     return (
         f"follows {min(entry.topics_per_worker, events)} of {events} events "
         f"for {days:g} days of the event, which take {_duration(days * DAY_SECONDS / entry.clock_factor)}; "

@@ -2,14 +2,12 @@
 
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from metrics.errors import Fault, input_fault
-from study_app.protocol.items import summary_items
 from study_app.study.entries import ChosenPairs, Count, SearchedTask, of_form
-from study_app.tasks.content import Shown, SummaryFiles, TaskContent
+from study_app.tasks.content import SummaryFiles, TaskContent
 from study_app.tasks.task_kind import FinishedTask, NewTask, SideForm, TaskKind, Tastes
 from study_app.tasks.workload import (
     AFTER_SEARCH,
@@ -40,32 +38,6 @@ def _read(folder: Path, task: SummaryPairs, faults: list[Fault]) -> TaskContent 
     from study_app.tasks.reading.queries import read_summary_content  # noqa: PLC0415 - see the room `reading`
 
     return read_summary_content(folder, task, faults)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownItem:
-    """An iUnit, or a link with what is below it, under the key by which the page and its events name it."""
-
-    key: str
-    text: str
-    below: "tuple[ShownItem, ...] | None" = None
-
-
-def shown_summary(content: Shown) -> tuple[ShownItem, ...]:
-    """Return a summary's items: ``f3`` is element 3 of the first layer, ``s3.1`` item 1 below it. Ids of iUnits are not in them."""
-    return tuple(
-        ShownItem(
-            key=f"f{place}",
-            text=element["text"],
-            below=None
-            if element["kind"] == "iunit"
-            else tuple(
-                ShownItem(key=f"s{place}.{number}", text=item["text"])
-                for number, item in enumerate(element["second"])
-            ),
-        )
-        for place, element in enumerate(content["first"])
-    )
 
 
 def _seconds(content: TaskContent) -> Span:
@@ -102,7 +74,7 @@ def _worth(content: TaskContent, people: Tastes, path: Path) -> Mapping[tuple[st
     probability = {topic.id: topic.chances(people.intents) for topic in content.topics}
     patience = people.patience_preferences
     table = m_from_positions(positions, probability, [patience])[patience]
-    return {key: float(table.get(key, 0.0)) for key in content.shown}
+    return {key: float(table.get(key, 0.0)) for key in content.sides}
 
 
 def _methods(task: FinishedTask) -> str:
@@ -142,9 +114,7 @@ KIND = TaskKind(
     read=_read,
     side=SideForm(
         name="summary",
-        value=lambda shown, _detail, _reveals: shown_summary(shown),
-        items=summary_items,
-        shows=lambda shown, _detail: {"layers" for element in shown["first"] if element["kind"] == "link"},
+        shows=lambda side, _detail: {"layers" for block in side.blocks if block.kind == "link"},
     ),
     optional=("layers",),
     asks=lambda shows: ("first", "second" if "layers" in shows else "other"),

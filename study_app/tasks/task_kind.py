@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
 from metrics.errors import Fault
-from study_app.protocol.items import Item
+from study_app.protocol.sides import Side
 from study_app.study.entries import EntryKind
-from study_app.tasks.content import Shown, TaskContent
+from study_app.tasks.content import TaskContent
 from study_app.tasks.workload import Capacity, Span
 
 Page: TypeAlias = Literal["pair", "vote", "rate", "stream", "questions"]
@@ -43,20 +43,17 @@ class SideForm:
     name : str
         Template ``sides/NAME.html`` shows it, and ``NAME.`` begins the keys of its words in the catalogue.
     value : callable
-        From what is shown, the topic's `models.Topic.detail`, and whether it is said which days were silent, to the value that the
-        template's macro takes.
-    items : callable
-        From what is shown and its language to what can be read of it, in reading order, by the keys that the template gives it.
+        From a side, the topic's `models.Topic.detail`, and whether it is said which days were silent, to the value that the
+        template's macro takes; its blocks where nothing is said.
     shows : callable
-        From what is shown and the topic's detail to what of `TaskKind.optional` there is in it.
+        From a side and the topic's detail to what of `TaskKind.optional` there is in it.
     ranked : bool
         Its items are the entries of a ranked list, so that table stops has their ranks.
     """
 
     name: str
-    value: Callable[[Shown, Mapping[str, Any], bool], object]
-    items: Callable[[Shown, str], tuple[Item, ...]]
-    shows: Callable[[Shown, Mapping[str, Any]], Collection[str]] = lambda _shown, _detail: ()
+    value: Callable[[Side, Mapping[str, Any], bool], object] = lambda side, _detail, _reveals: side.blocks
+    shows: Callable[[Side, Mapping[str, Any]], Collection[str]] = lambda _side, _detail: ()
     ranked: bool = False
 
 

@@ -12,14 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from metrics.summaries.trailtext import counted_chars
+from study_app.protocol.sides import CHARS_PER_SECOND, WORDS_PER_SECOND
+from study_app.protocol.streams import UpdateStream
 from study_app.study.entries import ALL, ChosenPairs, FollowedTask, JudgingTask, TakenPairs
 from study_app.tasks.content import TaskContent
-
-WORDS_PER_SECOND = 4.0
-"""Silent reading of English: near the 238 words a minute of Brysbaert's meta-analysis (Journal of Memory and Language, 2019)."""
-
-CHARS_PER_SECOND = 6.0
-"""Silent reading of Japanese; assumed."""
 
 DAY_SECONDS = 86_400
 OPTIONS = "left better, right better, equally good, equally bad"
@@ -139,21 +135,9 @@ def of_chosen_topics(each: Sequence[Span], wanted: int) -> Span:
     return choosing + Span(low, high)
 
 
-def shown_seconds(shown: Mapping[str, Any], language: str) -> float:
-    """Return how long one side of a pair takes to read, all its layers; `models.Summary` describes the forms."""
-    [items] = shown.values()
-    return sum(item_seconds(item, language) for item in items)
-
-
-def item_seconds(item: Mapping[str, Any], language: str) -> float:
-    """Return how long an item takes to read, and all that is below it."""
-    own = item["chars"] / CHARS_PER_SECOND if language == "ja" else item["words"] / WORDS_PER_SECOND
-    return float(own + sum(item_seconds(below, language) for below in item.get("second", ())))
-
-
-def followed_days(entry: FollowedTask, streams: Iterable[Mapping[str, Any]]) -> float:
+def followed_days(entry: FollowedTask, streams: Iterable[UpdateStream]) -> float:
     """Return for how many days of its event a stream is followed, at most."""
-    longest: float = max(stream["end"] - stream["start"] for stream in streams)
+    longest: float = max(stream.end - stream.start for stream in streams)
     return min(entry.days, longest / DAY_SECONDS)
 
 
@@ -241,7 +225,7 @@ def taken_seconds(content: TaskContent, entry: TakenPairs) -> Span:
         )
         each.append(Span(whole.low / size, whole.high / size))
     low, high = min(one.low for one in each), max(one.high for one in each)
-    longest = max(shown_seconds(side, entry.language) for side in content.shown.values())
+    longest = max(side.seconds(entry.language) for side in content.sides.values())
     repeat = READ_AGAIN.times(0, 2 * longest) + DECIDING
     return Span(low * wanted, high * wanted) + repeat.times(repeats)
 
@@ -249,7 +233,7 @@ def taken_seconds(content: TaskContent, entry: TakenPairs) -> Span:
 def _sides(content: TaskContent, entry: JudgingTask, topic: str) -> list[float]:
     """Return the seconds that each system's side of a topic takes to read, of those in some pair of it."""
     systems = dict.fromkeys(system for couple in content.couples[topic] for system in couple)
-    return [shown_seconds(content.shown[topic, system], entry.language) for system in systems]
+    return [content.sides[topic, system].seconds(entry.language) for system in systems]
 
 
 def _pair_pages(texts: Sequence[float], *, pairs: int, pages: int) -> Span:

@@ -141,7 +141,7 @@ def side_html(language: str, side: str, shown: ShownSide) -> Markup:
     if (language, side) not in shown.html:
         template = current_app.jinja_env.get_template(f"sides/{shown.form}.html")
         macros: Any = template.make_module({"t": partial(server().messages.text, language)})
-        shown.html[language, side] = Markup(macros.side(side, shown.value))  # noqa: S704 - the macro has escaped it
+        shown.html[language, side] = Markup(macros.side(side, shown.value, shown.content))  # noqa: S704 - the macro has escaped it
     return shown.html[language, side]
 
 

@@ -13,6 +13,7 @@ from sqlalchemy import select
 
 from calibration.tables.files import read_tables
 from study_app.export import export_study
+from study_app.protocol.sides import Side
 from study_app.store.models import StoredSummary, System, Task, Topic
 from tests.browser.conftest import SCREENS
 from tests.browser.every_walk import SEARCH_SECONDS, Judged, Notes, Walk
@@ -163,8 +164,7 @@ def shown_as_stored(
 
 def words(content: Mapping[str, Any]) -> list[list[str]]:
     """Return the words of each item of what a system shows (`study_app.store.models.StoredSummary`), in order."""
-    (items,) = content.values()
     return [
-        [item.get("title", ""), item["text"], *(one["text"] for one in item.get("second", []))]
-        for item in items
+        [block.title, block.text, *(below.text for below in block.inside)]
+        for block in Side.of(content).blocks
     ]

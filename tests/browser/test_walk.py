@@ -147,7 +147,7 @@ def stored_texts(study: StudyServer, showing: Showing, system: int) -> list[str]
         wanted = select(StoredSummary).where(
             StoredSummary.topic_id == showing.pair.topic_id, StoredSummary.system_id == system
         )
-        return [" ".join(item["text"].split()) for item in session.scalars(wanted).one().content["first"]]
+        return [" ".join(item["text"].split()) for item in session.scalars(wanted).one().content["blocks"]]
 
 
 @pytest.mark.parametrize("screen", ON_SCREENS[:2])

@@ -25,7 +25,7 @@ def content():
 
 def days_of(content, topic, system):
     """Return the days of the month on which a system pushed something."""
-    return {push["at"] // 86_400 - 15_613 for push in content.shown[topic.id, system]["pushes"]}
+    return {push.at // 86_400 - 15_613 for push in content.sides[topic.id, system].blocks}
 
 
 def test_the_files_are_what_the_script_derives():
@@ -43,7 +43,7 @@ def test_everything_can_be_shown(content):
     assert [len(topic.detail["silent"]) for topic in content.topics] == [3, 4, 2]
     for topic in content.topics:
         assert len(topic.detail["description"].split("\n")) == 2
-        texts = [push["text"] for push in content.shown[topic.id, "eager"]["pushes"]]
+        texts = [push.text for push in content.sides[topic.id, "eager"].blocks]
         assert len(set(texts)) == len(texts) >= 23
 
 
@@ -56,9 +56,9 @@ def test_the_systems_differ_in_kind(content):
         assert quiet["eager"] == quiet["daily"] == set()
         assert silent == quiet["late"]
         assert silent <= quiet["careful"]
-        pushes = {system: content.shown[topic.id, system]["pushes"] for system in SYSTEMS}
+        pushes = {system: content.sides[topic.id, system].blocks for system in SYSTEMS}
         assert len(pushes["careful"]) < len(pushes["late"]) < len(pushes["eager"])
-        assert {push["at"] % 86_400 for push in pushes["daily"]} == {20 * 3_600}
+        assert {push.at % 86_400 for push in pushes["daily"]} == {20 * 3_600}
 
 
 def test_the_measures_disagree_as_the_readme_says(monkeypatch, capsys):

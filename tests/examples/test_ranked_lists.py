@@ -36,22 +36,22 @@ def test_everything_can_be_shown(content):
     """Nothing is left out, and every list is as long as the study shows it."""
     assert content.notes == ()
     assert tuple(content.systems) == SYSTEMS
-    assert {len(shown["list"]) for shown in content.shown.values()} == {6}
-    assert all(entry["window"] for shown in content.shown.values() for entry in shown["list"])
+    assert {len(side.blocks) for side in content.sides.values()} == {6}
+    assert all(entry.window for side in content.sides.values() for entry in side.blocks)
 
 
 def test_the_systems_differ_in_kind(content):
     """Newest first; the richest years first; something about something else."""
     judged = read_ranked_collection(**FILES)
     for topic in content.topics:
-        shown = {name: content.shown[topic.id, name]["list"] for name in SYSTEMS}
-        years = [entry["window"] for entry in shown["newest"]]
+        shown = {name: content.sides[topic.id, name].blocks for name in SYSTEMS}
+        years = [entry.window for entry in shown["newest"]]
         assert years == sorted(years, reverse=True)
-        first, second = (entry["window"] for entry in shown["heyday"][:2])
+        first, second = (entry.window for entry in shown["heyday"][:2])
         assert first == second
-        strangers = [entry["id"] not in judged.relevant(topic.id) for entry in shown["noisy"]]
+        strangers = [entry.id not in judged.relevant(topic.id) for entry in shown["noisy"]]
         assert strangers == [False, True] * 3
-        assert len({entry["window"] for entry in shown["spread"]}) >= 5
+        assert len({entry.window for entry in shown["spread"]}) >= 5
     runs = [read_ranked_run(STUDY / "runs" / f"{name}.txt", judged.grades) for name in SYSTEMS]
     for topic in judged.grades:
         assert len({run.rankings[topic] for run in runs}) == len(runs)

@@ -352,7 +352,7 @@ def _detail(content: TopicContent, given: TaskContent) -> dict[str, Any] | None:
         return content.detail
     detail = content.detail or {}
     judged = {system for couple in given.couples[content.id] for system in couple}
-    shows = {name for system in judged for name in side.shows(given.shown[content.id, system], detail)}
+    shows = {name for system in judged for name in side.shows(given.sides[content.id, system], detail)}
     return {**detail, "shows": sorted(shows)}
 
 
@@ -364,11 +364,10 @@ def _parts_of(content: TopicContent, topic: int, given: TaskContent, systems: di
         for position, (name, text) in enumerate(content.intents.items(), start=1)
     ]
     shown = [
-        (StoredStream if page == "stream" else StoredSummary)(
-            topic_id=topic, system_id=row, content=given.shown[content.id, name]
-        )
+        model(topic_id=topic, system_id=row, content=of_kind[content.id, name].json())
+        for model, of_kind in ((StoredSummary, given.sides), (StoredStream, given.streams))
         for name, row in systems.items()
-        if (content.id, name) in given.shown
+        if (content.id, name) in of_kind
     ]
     pairs = [
         Pair(topic_id=topic, system_a_id=systems[a], system_b_id=systems[b], name=f"{content.id}:{a}~{b}")

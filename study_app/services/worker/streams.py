@@ -29,8 +29,8 @@ from study_app.protocol.domain import (
     is_same_visit,
     stream_time,
 )
-from study_app.protocol.items import SIDE, UpdateStream, places_of
 from study_app.protocol.steps import Step
+from study_app.protocol.streams import SIDE, UpdateStream, places_of
 from study_app.services.worker.slots import queue_for
 from study_app.services.worker.whereabouts import Whereabouts
 from study_app.store.models import EPOCH, MILLISECOND, Assignment, PageLoad, Slot, StoredEvent, Worker

@@ -137,11 +137,11 @@ def _candidates(session: Session, one: Followed, view: StreamViewRow) -> list[As
     rows = session.connection().execute(_VIEWS_SO_FAR, so_far).all()
     views = [StreamViewRow(*row[1:]) for row in rows]
     now = places_read(session, one, [earlier for earlier in views if earlier.visit == view.visit])
-    nuggets_now = {name for place in now for name, _ in one.stream.update(place).nuggets}
+    nuggets_now = {name for place in now for name, _ in one.stream.brought(place)}
     rivals = [
         place
-        for place, update in enumerate(one.stream.updates[: view.upto], start=1)
-        if any(name in nuggets_now for name, _ in update.nuggets)
+        for place in range(1, view.upto + 1)
+        if any(name in nuggets_now for name, _ in one.stream.brought(place))
     ]
     before = places_read(
         session,
@@ -152,11 +152,11 @@ def _candidates(session: Session, one: Followed, view: StreamViewRow) -> list[As
             if earlier.visit < view.visit and any(earlier.first <= place <= earlier.last for place in rivals)
         ],
     )
-    nuggets = {place: [name for name, _ in one.stream.update(place).nuggets] for place in (*rivals, *now)}
+    nuggets = {place: [name for name, _ in one.stream.brought(place)] for place in (*rivals, *now)}
     times = _visit_times(one, [view for view, row in zip(views, rows, strict=True) if row[0]], views)
     candidates = []
     for place, nugget in single_new_nuggets(now, before, nuggets):
-        known = dict(one.stream.update(place).nuggets)[nugget]
+        known = dict(one.stream.brought(place))[nugget]
         candidates.append(Asked(place=place, nugget=nugget, visits_late=visits_late(known, times)))
     return candidates
 

@@ -27,12 +27,11 @@ from markdown_it.utils import OptionsDict
 from metrics.errors import Fault, FaultLog, counted, listed
 from metrics.readers.answers import Citation, GivenAnswer, read_answers
 from metrics.readers.texts import read_ranked_topics
-from metrics.summaries.trailtext import counted_chars
 from metrics.taking_part import TopicNames
-from study_app.protocol.sides import ListPlace
+from study_app.protocol.sides import Block, ListPlace, Side, text_block
 from study_app.study.entries import collection_paths
 from study_app.tasks.answer_pairs import UNCITED, AnswerPairs
-from study_app.tasks.content import UNSHOWN, Shown, TaskContent, TopicContent, source_files, tried
+from study_app.tasks.content import UNSHOWN, TaskContent, TopicContent, source_files, tried
 
 BRACKETS = re.compile(r"\[([^\[\]\n]{1,64})\]")
 LIKE_A_MARK = re.compile(
@@ -227,12 +226,11 @@ def read_answer_content(folder: Path, task: AnswerPairs, faults: list[Fault]) ->
         files=source_files(folder, paths),
         systems=source_files(folder, task.systems),
         topics=tuple(TopicContent(id=name, text=topic.text) for name, topic in asked.items()),
-        shown={
+        sides={
             (topic, name): shown_answer_of(answer)
             for name, answers in whole.items()
             for topic, answer in answers.items()
         },
-        tables={},
         notes=tuple(_notes(asked, whole)),
     )
 
@@ -304,38 +302,34 @@ def _is_numbers(inside: str) -> bool:
     return all(part.isdecimal() or RANGE.fullmatch(part) for part in SEPARATORS[-1].split(inside.strip()))
 
 
-def shown_answer_of(answer: GivenAnswer) -> Shown:
-    """Return an answer ready to show; `models.StoredSummary` describes the form."""
+def shown_answer_of(answer: GivenAnswer) -> Side:
+    """Return an answer: ``f3`` is its element 3, a block or the line of a source; ``s3.0`` the text of source ``f3``."""
     sources = {one.label: one for one in answer.citations or ()}
-    first: list[dict[str, Any]] = []
+    shown: list[Block] = []
     cited: set[str] = set()
     for number, block in enumerate(marked_blocks(answer.text, sources), start=1):
-        keys = {label: f"f{place}" for place, label in enumerate(block.cited, start=len(first) + 1)}
-        html, name = block.html(keys), f"b{number}"
-        place = None if block.place is None else list(block.place)
-        first.append(
-            {"kind": "iunit", "id": name, **_shown_text(words_of(html)), "html": html, "list": place}
+        keys = {label: f"f{place}" for place, label in enumerate(block.cited, start=len(shown) + 1)}
+        html, key, name = block.html(keys), f"f{len(shown)}", f"b{number}"
+        shown.append(
+            text_block(words_of(html), key=key, id=name, kind="iunit", html=html, list_place=block.place)
         )
-        first += [_source(sources[label], name) for label in block.cited]
+        for label in block.cited:
+            shown.append(_source(sources[label], name, len(shown)))
         cited |= set(block.cited)
-    first += [_source(one, UNCITED) for one in sources.values() if one.label not in cited]
-    return {"first": first}
+    for source in sources.values():
+        if source.label not in cited:
+            shown.append(_source(source, UNCITED, len(shown)))
+    return Side(tuple(shown))
 
 
-def _source(source: Citation, block: str) -> dict[str, Any]:
+def _source(source: Citation, block: str, place: int) -> Block:
     """Return the line of a source below a block, with its text below it."""
     name = f"{block}:{source.label}"
-    below = {"kind": "iunit", "id": f"{name}:text", **_shown_text(source.text.strip()), "url": source.url}
-    return {
-        "kind": "link",
-        "id": name,
-        **_shown_text(f"[{source.label}] {source.title}".strip()),
-        "second": [below],
-    }
-
-
-def _shown_text(text: str) -> dict[str, Any]:
-    return {"text": text, "words": len(text.split()), "chars": counted_chars(text)}
+    below = text_block(
+        source.text.strip(), key=f"s{place}.0", id=f"{name}:text", kind="iunit", url=source.url
+    )
+    line = f"[{source.label}] {source.title}".strip()
+    return text_block(line, key=f"f{place}", id=name, kind="link", inside=(below,))
 
 
 def _notes(asked: Iterable[str], systems: Mapping[str, Mapping[str, GivenAnswer]]) -> Iterator[str]:

@@ -51,7 +51,7 @@ def _judged_only(content: TaskContent, couples: Mapping[str, Sequence[Couple]]) 
     return replace(
         content,
         topics=tuple(topic for topic in content.topics if topic.id in kept),
-        shown={key: shown for key, shown in content.shown.items() if key[0] in kept},
+        sides={key: side for key, side in content.sides.items() if key[0] in kept},
         chosen=kept,
         notes=(*content.notes, note),
     )
@@ -107,7 +107,7 @@ def _problem(
     for system in couple:
         if system not in order:
             return f"there is no system {system}", _cure(system, order)
-        if (topic, system) not in content.shown:
+        if (topic, system) not in content.sides:
             return f"{system} shows nothing of topic {topic}", "delete the line, or add to the system's file"
     if couple[0] == couple[1]:
         return f"{couple[0]} stands beside itself", "name two systems"

@@ -7,7 +7,6 @@ event's end, when nobody reads any more. An update from before its event's start
 """
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -18,10 +17,11 @@ from metrics.msu.trails import IntArray
 from metrics.readers.columns import line_of_row
 from metrics.readers.tempsum import read_events, read_update_run
 from metrics.readers.trees import read_xml
-from metrics.summaries.trailtext import counted_chars
 from metrics.taking_part import STREAM_TOPICS, TopicNames, unjudged_entries
+from study_app.protocol.sides import Block, text_block
+from study_app.protocol.streams import UpdateStream, key_of
 from study_app.study.entries import collection_paths
-from study_app.tasks.content import Shown, TaskContent, TopicContent, source_files
+from study_app.tasks.content import TaskContent, TopicContent, source_files
 from study_app.tasks.stream_visits import StreamVisits
 
 
@@ -37,7 +37,7 @@ def read_stream_content(folder: Path, task: StreamVisits, faults: list[Fault]) -
     runs = [_run(folder / path, collection, name, faults) for name, path in task.systems.items()]
     if None in runs:
         return None
-    streams: dict[tuple[str, str], Shown] = {}
+    streams: dict[tuple[str, str], UpdateStream] = {}
     skipped = collection.skipped.sentence(nuggets=paths["nuggets"], updates=paths["updates"])
     notes = [f"{paths['matches']}: {skipped}"] if skipped else []
     for run in runs:
@@ -49,8 +49,7 @@ def read_stream_content(folder: Path, task: StreamVisits, faults: list[Fault]) -
         files=source_files(folder, paths),
         systems=source_files(folder, task.systems),
         topics=tuple(TopicContent(id=name, text=titles[name]) for name in collection.topics),
-        shown=streams,
-        tables={},
+        streams=streams,
         notes=tuple(notes),
     )
 
@@ -106,7 +105,7 @@ def _is_shown(collection: EventCollection, topic: str, update: str) -> bool:
 def _add_streams(
     run: UpdateRun,
     collection: EventCollection,
-    streams: dict[tuple[str, str], Shown],
+    streams: dict[tuple[str, str], UpdateStream],
     notes: list[str],
 ) -> None:
     """Make a run's streams of all events, and note what of each cannot be shown."""
@@ -134,32 +133,36 @@ def _notes(stream: str, updates: int, late: int, without_text: int) -> list[str]
     return notes
 
 
-def shown_stream(event: Event, run: UpdateRun, entries: IntArray) -> Shown:
-    """Return a run's entries for an event as a stream, ready to show; `stream_models.Stream` describes the form.
+def shown_stream(event: Event, run: UpdateRun, entries: IntArray) -> UpdateStream:
+    """Return a run's entries for an event as a stream.
 
     Oldest first; of equal times the lower confidence, then the entry that stands earlier in the run, so that newest
     first is the order in which `metrics.msu.score` lets users read.
     """
-    order = entries[np.lexsort((entries, run.confidence[entries], run.seconds[entries]))]
-    return {
-        "start": event.start,
-        "end": event.end,
-        "updates": [
-            _shown_update(event, run.updates[entry], float(run.seconds[entry])) for entry in order.tolist()
-        ],
-    }
+    order = entries[np.lexsort((entries, run.confidence[entries], run.seconds[entries]))].tolist()
+    return UpdateStream(
+        start=event.start,
+        end=event.end,
+        updates=tuple(
+            update_block(
+                key_of(place),
+                run.updates[entry],
+                event.updates[run.updates[entry]].text,
+                float(run.seconds[entry]),
+            )
+            for place, entry in enumerate(order, start=1)
+        ),
+        nuggets=tuple(
+            tuple((name, event.nuggets[name].seconds) for name in event.nuggets_of(run.updates[entry]))
+            for entry in order
+        ),
+    )
 
 
-def _shown_update(event: Event, update: str, at: float) -> dict[str, Any]:
-    text = event.updates[update].text.strip()
-    return {
-        "id": update,
-        "text": text,
-        "words": text_words(text),
-        "chars": counted_chars(text),
-        "at": at,
-        "nuggets": [[name, event.nuggets[name].seconds] for name in event.nuggets_of(update)],
-    }
+def update_block(key: str, update: str, text: str, at: float) -> Block:
+    """Return an update or push that came ``at`` so many seconds since 1970; its words are those that MSU counts."""
+    text = text.strip()
+    return text_block(text, key=key, id=update, kind="update", words=text_words(text), at=at)
 
 
 def event_words(path: Path, collection: EventCollection) -> dict[str, dict[str, str]]:

@@ -20,7 +20,6 @@ import numpy as np
 
 from metrics.errors import Fault, FaultLog, input_fault
 from metrics.events import EventCollection
-from metrics.msu.measures import text_words
 from metrics.push.contingency import cell_totals
 from metrics.push.days import account
 from metrics.push.measures import CONVENTIONS
@@ -29,11 +28,11 @@ from metrics.push.streams import PushCollection, PushRun, days_between
 from metrics.readers.push import push_from_events, push_run_from_updates, read_push_collection, read_push_run
 from metrics.readers.tempsum import read_events, read_update_run
 from metrics.readers.texts import InterestProfile, read_profiles, read_texts
-from metrics.summaries.trailtext import counted_chars
 from metrics.taking_part import STREAM_TOPICS, TopicNames
+from study_app.protocol.sides import Block, Side
 from study_app.study.entries import collection_paths
 from study_app.tasks.content import EventFiles, TaskContent, TopicContent, source_files, tried
-from study_app.tasks.reading.event_streams import event_words
+from study_app.tasks.reading.event_streams import event_words, update_block
 from study_app.tasks.stream_pairs import StreamPairs
 
 LONG_STREAM = 200
@@ -165,7 +164,7 @@ class _Streams:
     """One run's streams: topic -> pushes ready to show, and one line for each kind of push that is not shown."""
 
     run: PushRun
-    pushes: Mapping[str, list[dict[str, Any]]]
+    pushes: Mapping[str, list[Block]]
     notes: tuple[str, ...]
 
 
@@ -186,8 +185,8 @@ def read_push_content(folder: Path, task: StreamPairs, faults: list[Fault]) -> T
         files=source_files(folder, collection_paths(task)),
         systems=source_files(folder, task.systems),
         topics=_topics(source, pool),
-        shown={
-            (topic, one.run.name): {"pushes": one.pushes[topic]}
+        sides={
+            (topic, one.run.name): Side(tuple(one.pushes[topic]))
             for topic in source.profiles
             for one in streams
         },
@@ -236,14 +235,12 @@ def _streams(path: Path, name: str, source: PushSource) -> _Streams:
     return _Streams(run=run, pushes=pushes, notes=(*notes, *_note_of_long_streams(name, pushes)))
 
 
-def _sorted_out(
-    run: PushRun, source: PushSource
-) -> tuple[dict[str, list[dict[str, Any]]], dict[str, list[str]]]:
+def _sorted_out(run: PushRun, source: PushSource) -> tuple[dict[str, list[Block]], dict[str, list[str]]]:
     """Return what is shown of each topic, and for each reason what is not, both in the order of time."""
     names = TopicNames(source.judged.days, STREAM_TOPICS, where=run.name)
     topic_of = {written: names.find(written) for written in set(run.topics)}
     days = {topic: frozenset(of_topic) for topic, of_topic in source.judged.days.items()}
-    pushes: dict[str, list[dict[str, Any]]] = {topic: [] for topic in source.profiles}
+    pushes: dict[str, list[Block]] = {topic: [] for topic in source.profiles}
     left_out: dict[str, list[str]] = {reason: [] for reason in (STRANGE, NO_PROFILE, OTHER_DAY, NO_TEXT)}
     for push in np.argsort(run.epochs, kind="stable").tolist():
         written, tweet, at = run.topics[push], run.tweets[push], int(run.epochs[push])
@@ -255,7 +252,7 @@ def _sorted_out(
         elif _day(at) not in days[topic]:
             left_out[OTHER_DAY].append(_day(at))
         elif text := source.text(topic, tweet):
-            pushes[topic].append(_shown_push(tweet, text, at))
+            pushes[topic].append(update_block(f"p{len(pushes[topic]) + 1}", tweet, text, at))
         else:
             left_out[NO_TEXT].append(tweet)
     return pushes, left_out
@@ -272,10 +269,6 @@ def _note_of_long_streams(name: str, pushes: Mapping[str, Sequence[Any]]) -> lis
 def _reason(reason: str, examples: Sequence[str]) -> str:
     """Say why some pushes are not shown: how many, and the first in the order of time."""
     return f"{len(examples)} {reason} ({examples[0]}{', ...' if len(set(examples)) > 1 else ''})"
-
-
-def _shown_push(tweet: str, text: str, at: int) -> dict[str, Any]:
-    return {"id": tweet, "text": text, "words": text_words(text), "chars": counted_chars(text), "at": at}
 
 
 def _day(seconds: int) -> str:

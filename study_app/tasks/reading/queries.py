@@ -2,14 +2,13 @@
 
 import io
 from pathlib import Path
-from typing import Any
 
 from metrics.errors import Fault, InputError
 from metrics.readers.mobileclick import read_collection_files
 from metrics.readers.mobileclick_runs import read_summary_run
 from metrics.summaries.score import summary_positions
-from metrics.summaries.trailtext import counted_chars
 from metrics.summaries.two_layered import Collection, Element, IUnit, Query, Run, Summary
+from study_app.protocol.sides import Block, Side, text_block
 from study_app.study.entries import TaskEntry, collection_paths
 from study_app.tasks.content import TaskContent, TopicContent, source_files
 
@@ -47,7 +46,7 @@ def read_summary_content(
             )
             for query in collection.queries.values()
         ),
-        shown={
+        sides={
             (query.id, run.name): shown_summary(query, run.summaries[query.id])
             for query in collection.queries.values()
             for run in whole
@@ -64,25 +63,20 @@ def _run(path: Path, collection: Collection, name: str, faults: list[Fault]) -> 
         return None
 
 
-def shown_summary(query: Query, summary: Summary) -> dict[str, Any]:
-    """Return a summary with its texts, ready to show; `models.Summary` describes the form."""
-    return {"first": [_shown_element(query, summary, element) for element in summary.first]}
+def shown_summary(query: Query, summary: Summary) -> Side:
+    """Return a summary with its texts: ``f3`` is element 3 of the first layer, ``s3.1`` item 1 below it."""
+    return Side(tuple(_block(query, summary, place, element) for place, element in enumerate(summary.first)))
 
 
-def _shown_element(query: Query, summary: Summary, element: Element) -> dict[str, Any]:
+def _block(query: Query, summary: Summary, place: int, element: Element) -> Block:
+    key = f"f{place}"
     if isinstance(element, IUnit):
-        return {"kind": "iunit", "id": element.id, **_text(query.iunits[element.id])}
-    below = summary.second[element.intent]
-    return {
-        "kind": "link",
-        "id": element.intent,
-        **_text(query.intents[element.intent]),
-        "second": [_shown_element(query, summary, item) for item in below],
-    }
-
-
-def _text(text: str) -> dict[str, Any]:
-    return {"text": text, "words": len(text.split()), "chars": counted_chars(text)}
+        return text_block(query.iunits[element.id], key=key, id=element.id, kind="iunit")
+    below = tuple(
+        text_block(query.iunits[item.id], key=f"s{place}.{number}", id=item.id, kind="iunit")
+        for number, item in enumerate(summary.second[element.intent])
+    )
+    return text_block(query.intents[element.intent], key=key, id=element.intent, kind="link", inside=below)
 
 
 def _positions(collection: Collection, runs: list[Run]) -> bytes:

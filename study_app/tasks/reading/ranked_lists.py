@@ -15,7 +15,7 @@ from metrics.errors import Fault, FaultLog, input_fault, nearest
 from metrics.ranked.lists import RankedCollection, RankedRun
 from metrics.readers.ranked import read_ranked_collection, read_ranked_run, read_windows
 from metrics.readers.texts import AskedTopic, DocumentText, read_document_texts, read_ranked_topics
-from metrics.summaries.trailtext import counted_chars
+from study_app.protocol.sides import Side, text_block
 from study_app.study.entries import collection_paths
 from study_app.tasks.content import TaskContent, TopicContent, source_files, tried
 from study_app.tasks.ranked_pairs import RankedPairs
@@ -62,12 +62,11 @@ def read_ranked_content(folder: Path, task: RankedPairs, faults: list[Fault]) ->
         files=source_files(folder, names),
         systems=source_files(folder, task.systems),
         topics=topics,
-        shown={
-            (topic.id, run.name): {"list": _shown(run.rankings.get(topic.id, ())[: task.depth], collection)}
+        sides={
+            (topic.id, run.name): _side(run.rankings.get(topic.id, ())[: task.depth], collection)
             for topic in topics
             for run in whole
         },
-        tables={},
         notes=tuple(notes),
     )
 
@@ -131,25 +130,21 @@ def _run(path: Path, name: str, collection: _Collection) -> RankedRun:
     return run
 
 
-def _shown(ranking: tuple[str, ...], collection: _Collection) -> list[dict[str, Any]]:
-    """Return entries ready to show, the best first; `models.Summary` describes the form.
-
-    ``words`` and ``chars`` are those of title and text; ``window`` is None where the document has none.
-    """
-    entries = []
-    for document in filter(collection.has_text, ranking):
-        title, text = collection.texts[document].title, collection.texts[document].text
-        entries.append(
-            {
-                "id": document,
-                "title": title,
-                "text": text,
-                "words": len(title.split()) + len(text.split()),
-                "chars": counted_chars(title) + counted_chars(text),
-                "window": (collection.windows or {}).get(document),
-            }
+def _side(ranking: tuple[str, ...], collection: _Collection) -> Side:
+    """Return the entries of a list that have a text, the best first: ``r1`` is the one at the top."""
+    return Side(
+        tuple(
+            text_block(
+                collection.texts[document].text,
+                key=f"r{place}",
+                id=document,
+                kind="link",
+                title=collection.texts[document].title,
+                window=(collection.windows or {}).get(document),
+            )
+            for place, document in enumerate(filter(collection.has_text, ranking), start=1)
         )
-    return entries
+    )
 
 
 def _notes_of_topics(

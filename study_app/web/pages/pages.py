@@ -79,6 +79,7 @@ class ShownSide:
 
     form: str
     value: object
+    content: str
     html: dict[tuple[str, str], Markup] = field(default_factory=dict)
 
 

@@ -9,14 +9,14 @@ pages after the last answer. The error above a form that had come back is not sh
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from study_app.protocol.sides import Side
 from study_app.protocol.steps import FULL, current_step, part_of
 from study_app.services.console.replay import PastPage, served_then
 from study_app.services.researcher.studies import is_paused
@@ -30,7 +30,6 @@ from study_app.store.models import Ballot
 from study_app.store.plan import Plans, SlotRow, TaskPlan, TopicPlan
 from study_app.study.entries import JudgingTask, SearchedTask, of_form
 from study_app.study.platforms import platform_of
-from study_app.tasks.content import Shown
 from study_app.tasks.task_kind import SideForm
 from study_app.web.pages.pages import (
     AwayPage,
@@ -267,8 +266,10 @@ def pair_page(look: Look) -> PairPage:
     )
 
 
-def _shown_side(form: SideForm, content: Shown, detail: Mapping[str, Any], reveals: bool) -> ShownSide:  # noqa: FBT001 - as `Plans.side` calls it
-    return ShownSide(form=form.name, value=form.value(content, detail, reveals))
+def _shown_side(form: SideForm, side: Side, topic: TopicPlan, reveals: bool) -> ShownSide:  # noqa: FBT001 - as `Plans.side` calls it
+    return ShownSide(
+        form=form.name, value=form.value(side, topic.detail, reveals), content=side.digest(topic.name)
+    )
 
 
 def _topic_of(task: TaskPlan, slot: SlotRow, shown: ShownPair) -> TopicPlan:

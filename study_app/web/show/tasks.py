@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from sqlalchemy import func, select
 
 from study_app.protocol.domain import follow_length
-from study_app.protocol.items import key_of
 from study_app.protocol.steps import Step
+from study_app.protocol.streams import key_of
 from study_app.services.worker.answers import (
     CheckStanding,
     Look,
@@ -240,14 +240,14 @@ def stream_page(look: Look, one: Followed, served: Served) -> StreamPage:
             ShownUpdate(
                 key=key_of(place),
                 text=one.stream.update(place).text,
-                at=moment(one.stream.update(place).at),
+                at=moment(one.stream.came_at(place)),
                 read=place in served.read,
             )
             for place in shown
         ),
         below=view.first if view.first > view.after + 1 else None,
         is_portion=0 < view.last < view.upto,
-        since=moment(one.stream.update(view.after).at) if view.after else None,
+        since=moment(one.stream.came_at(view.after)) if view.after else None,
         ends_at=one.follow.ends_at,
         several=_follows_several(look),
     )

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from study_app.cli.study.commands import what_is_collected, what_is_done
 from study_app.estimate.content import StudyContent, read_study_content, read_whole_study
 from study_app.estimate.estimate import consent_seconds, estimate, task_seconds
+from study_app.protocol.sides import Block, Side
 from study_app.tasks.content import TaskContent, TopicContent
 from study_app.tasks.kinds import kind_of
 from study_app.tasks.questions import Questions
@@ -20,8 +21,8 @@ from tests.study_app.small_tasks import questions_task
 
 RANKED = dict.fromkeys(("topics", "qrels", "windows", "texts"), "f")
 PUSHES = dict.fromkeys(("topics", "qrels", "clusters", "epochs", "texts"), "f")
-LISTED = {"list": [{"id": "d", "title": "t", "text": "x", "words": 40, "chars": 60, "window": "w"}]}
-PUSHED = {"pushes": [{"id": "p", "text": "x", "words": 20, "chars": 60, "at": 0}] * 2}
+LISTED = Side((Block(key="r1", id="d", kind="link", title="t", text="x", words=40, chars=60, window="w"),))
+PUSHED = Side((Block(key="p1", id="p", kind="update", text="x", words=20, chars=60, at=0),) * 2)
 
 
 def content(entry, shown=None, *, topics=("T1",)):
@@ -32,8 +33,7 @@ def content(entry, shown=None, *, topics=("T1",)):
         files={},
         systems=dict.fromkeys(systems),
         topics=tuple(TopicContent(id=topic, text="one two three four") for topic in topics),
-        shown={(topic, system): shown for topic in topics for system in systems},
-        tables={},
+        sides={(topic, system): shown for topic in topics for system in systems},
     )
 
 
@@ -87,8 +87,8 @@ def test_several_queries_are_the_shortest_to_the_longest_and_are_chosen():
     """Two of three: short and middle at least, middle and long at most, and two choices."""
     task = content(ranked(queries_per_worker=2), topics=("T1", "T2", "T3"))
     for number, topic in enumerate(("T1", "T2", "T3"), start=1):
-        longer = {"list": LISTED["list"] * number}
-        task.shown.update({(topic, system): longer for system in ("s0", "s1")})
+        longer = Side(LISTED.blocks * number)
+        task.sides.update({(topic, system): longer for system in ("s0", "s1")})
     low = 0.3 * (20 + 40) + 2 * 3 + 2 * 5
     high = (40 + 60) + 2 * 10 + 2 * 30
     assert task_seconds(task) == Span(pytest.approx(low), high)
@@ -291,7 +291,7 @@ def test_systems_that_show_the_same_are_named(small):
         (study.file.path.parent / "sysalpha.xml").read_bytes()
     )
     again = read_study_content(study.file)
-    assert estimate(again).warnings == ("summaries: sysalpha and sysbeta show the same of 2 of 2 topics",)
+    assert estimate(again).warnings == ("summaries: sysalpha and sysbeta show the same of 2 of 2 topics (SYQ-1, SYQ-2)",)
 
 
 def test_iunits_that_a_file_of_importances_leaves_out_are_said(small, tmp_path):

@@ -156,7 +156,7 @@ def in_arrays(some):
     begins = len(SLOTS) * np.arange(len(some))
     shown = Shown(
         pages=begins[:, None] + np.array([0, len(TEXTS["left"]), len(SLOTS)]),
-        length=np.tile([float(item.weight) for _, item in SLOTS], len(some)),
+        weight=np.tile([float(item.weight) for _, item in SLOTS], len(some)),
         layer=np.concatenate(
             [[layer if layer < 0 else layer + begin for layer in layers] for begin in begins]
         ),

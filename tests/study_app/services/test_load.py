@@ -58,15 +58,23 @@ def test_a_summary_is_stored_ready_to_show(campaign):
         .join(Topic, Topic.id == StoredSummary.topic_id)
         .where(System.name == "sysbeta", Topic.name == "SYQ-1")
     )
-    high = {"kind": "iunit", "id": "SYU-1", "text": "It is 3776 m high", "words": 5, "chars": 13}
-    first, second = content["first"]
+    high = {
+        "key": "s0.0",
+        "kind": "iunit",
+        "id": "SYU-1",
+        "text": "It is 3776 m high",
+        "words": 5,
+        "chars": 13,
+    }
+    first, second = content["blocks"]
     assert first == {
+        "key": "f0",
         "kind": "link",
         "id": "SYI-1",
         "text": "climbing it",
         "words": 2,
         "chars": 10,
-        "second": [high],
+        "inside": [high],
     }
     assert second["text"] == "getting there"
 

@@ -480,7 +480,7 @@ def test_a_folder_of_beir_becomes_a_study(tmp_path):
         "topics": "queries.jsonl", "texts": "corpus.jsonl", "qrels": "qrels/test.tsv", "windows": None, "intents": None,
     }  # fmt: skip
     assert [topic.text for topic in task.topics] == ["a query"]
-    assert task.shown["q1", "one"]["list"][0]["title"] == "T"
+    assert task.sides["q1", "one"].blocks[0].title == "T"
 
 
 TRACKS = {
@@ -512,10 +512,10 @@ def test_answers_of_tracks_become_a_study(tmp_path, track, form):
     assert result.exit_code == 0, result.output
     [task] = written(tmp_path).tasks
     assert task.entry.kind == "answer_pairs"
-    block, first, second = task.shown["t-1", "one"]["first"]
+    block, first, second = task.sides["t-1", "one"].blocks
     marks = {"[1][2]", "[2][1]"}
-    assert block["text"] in {f"So it is. [1] And so. {mark}" for mark in marks}
-    assert [(one["text"], one["second"][0]["text"]) for one in (first, second)] == [
+    assert block.text in {f"So it is. [1] And so. {mark}" for mark in marks}
+    assert [(one.text, one.inside[0].text) for one in (first, second)] == [
         ("[1]", "d#2"),
         ("[2]", "d#1"),
     ]

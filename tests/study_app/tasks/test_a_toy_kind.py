@@ -18,13 +18,12 @@ from werkzeug.test import Client
 
 from calibration.tables.files import read_tables
 from metrics.errors import Fault, InputError, input_fault
-from metrics.summaries.trailtext import counted_chars
 from study_app.cli import cli
 from study_app.estimate.content import read_whole_study
 from study_app.export.study_export import export_study
 from study_app.preview.app import Preview
 from study_app.preview.stations import Station
-from study_app.protocol.items import list_items
+from study_app.protocol.sides import Side, text_block
 from study_app.simulate.trial import run_trial
 from study_app.simulate.truth import Truth
 from study_app.store.check import check_database
@@ -32,7 +31,7 @@ from study_app.store.database import open_database, transaction
 from study_app.store.models import LoadedStudy
 from study_app.study.entries import ChosenPairs, Count, Entry, Text, collection_paths, of_form
 from study_app.tasks import kinds
-from study_app.tasks.content import Shown, TaskContent, TopicContent, source_files
+from study_app.tasks.content import TaskContent, TopicContent, source_files
 from study_app.tasks.task_kind import SideForm, TaskKind
 from study_app.tasks.workload import (
     OPTIONS,
@@ -83,14 +82,12 @@ def _read(folder: Path, task: Paragraphs, faults: list[Fault]) -> TaskContent | 
         files=source_files(folder, collection_paths(task)),
         systems=source_files(folder, task.systems),
         topics=tuple(TopicContent(id=name, text=text) for name, text in topics.items()),
-        shown={(topic, name): _shown(topic, run[topic]) for name, run in runs.items() for topic in topics},
-        tables={},
+        sides={
+            (topic, name): Side((text_block(run[topic], key="r1", id=topic, kind="iunit"),))
+            for name, run in runs.items()
+            for topic in topics
+        },
     )
-
-
-def _shown(topic: str, text: str) -> Shown:
-    words, chars = len(text.split()), counted_chars(text)
-    return {"paragraphs": [{"id": topic, "text": text, "words": words, "chars": chars}]}
 
 
 def _entry(content: TaskContent) -> Paragraphs:
@@ -98,14 +95,14 @@ def _entry(content: TaskContent) -> Paragraphs:
 
 
 def _worth(content: TaskContent, *_people: object) -> Mapping[tuple[str, str], float]:
-    return {key: float(shown["paragraphs"][0]["words"]) for key, shown in content.shown.items()}
+    return {key: float(side.blocks[0].words) for key, side in content.sides.items()}
 
 
 SIDE = """\
-{% macro side(side, shown) %}
-<section class="summary" data-side="{{ side }}" aria-labelledby="title-{{ side }}">
+{% macro side(side, shown, content) %}
+<section class="summary" data-side="{{ side }}" data-content="{{ content }}" aria-labelledby="title-{{ side }}">
 <h2 id="title-{{ side }}">{{ t("paragraph." ~ side) }}</h2>
-<p data-item="r1">{{ shown }}</p>
+{% for one in shown %}<p data-item="{{ one.key }}">{{ one.text }}</p>{% endfor %}
 </section>
 {% endmacro %}
 """
@@ -132,11 +129,7 @@ PARAGRAPH_PAIRS = TaskKind(
     limit_key="workers_per_query",
     topic="Question",
     read=_read,
-    side=SideForm(
-        name="paragraph",
-        value=lambda shown, _detail, _reveals: shown["paragraphs"][0]["text"],
-        items=lambda shown, language: list_items(shown["paragraphs"], language, letter="r", kind="iunit"),
-    ),
+    side=SideForm(name="paragraph"),
     check=(1, 2),
     seconds=lambda content: chosen_seconds(content, _entry(content)),
     assumed=PAIRS_ASSUMED,

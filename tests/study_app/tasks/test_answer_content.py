@@ -12,7 +12,6 @@ from metrics.errors import InputError
 from metrics.readers.answers import read_answers
 from metrics.readers.texts import read_document_texts, read_ranked_topics
 from study_app.estimate.content import read_whole_study
-from study_app.protocol.items import summary_items
 from study_app.study_new.recognise import recognise
 from study_app.tasks.answer_pairs import shown_answer
 from study_app.tasks.reading.answers import marked_blocks, words_of
@@ -105,10 +104,10 @@ def test_html_and_scripts_are_text(tmp_path):
     """What a system wrote is shown as it wrote it, and never run."""
     evil = '<script>alert(1)</script> <img src=x onerror="alert(1)">'
     content = read(tmp_path, systems={"a": [{"topic": "Q1", "text": evil}], "b": PLAIN})
-    [block] = content.shown["Q1", "a"]["first"]
-    assert "<script" not in block["html"]
-    assert "<img" not in block["html"]
-    assert block["text"] == evil
+    [block] = content.sides["Q1", "a"].blocks
+    assert "<script" not in block.html
+    assert "<img" not in block.html
+    assert block.text == evil
 
 
 def test_links_and_images_lead_nowhere():
@@ -143,8 +142,8 @@ def test_a_source_stands_below_the_block_that_cites_it(tmp_path):
     """Its line is a link with a layer; what nothing cites stands at the end; keys are those of the page."""
     other = {**SOURCE, "label": "B", "title": ""}
     answer = {"topic": "Q1", "text": "So it is [1][1].\n\nAnd no more.", "citations": [SOURCE, other]}
-    shown = read(tmp_path, systems={"a": [answer], "b": PLAIN}).shown["Q1", "a"]
-    items = summary_items(shown, "en")
+    shown = read(tmp_path, systems={"a": [answer], "b": PLAIN}).sides["Q1", "a"]
+    items = shown.items("en")
     assert [(item.key, item.id, item.kind, item.layer) for item in items] == [
         ("f0", "b1", "iunit", None),
         ("f1", "b1:1", "link", None),
@@ -154,8 +153,8 @@ def test_a_source_stands_below_the_block_that_cites_it(tmp_path):
         ("s3.0", "end:B:text", "iunit", "f3"),
     ]
     [run] = shown_answer(shown)
-    assert [[source.title for source in block.sources] for block in run.blocks] == [["[1] A book"], ["[B]"]]
-    assert 'href="#left-f1">[1]</a>' in run.blocks[0].html("left")
+    assert [[source.text for source in part.sources] for part in run.parts] == [["[1] A book"], ["[B]"]]
+    assert 'href="#left-f1">[1]</a>' in run.parts[0].html("left")
 
 
 SOURCES = [{**SOURCE, "label": str(number)} for number in range(1, 5)]
@@ -181,12 +180,12 @@ SOURCES = [{**SOURCE, "label": str(number)} for number in range(1, 5)]
 def test_lists_and_ranges_of_marks_are_links_as_one_mark_is(tmp_path, written, shown, cited):
     """Each source that they name has its link and its line, in the order in which they name it."""
     answer = {"topic": "Q1", "text": written, "citations": SOURCES}
-    [run] = shown_answer(read(tmp_path, systems={"a": [answer], "b": PLAIN}).shown["Q1", "a"])
-    block = run.blocks[0]
+    [run] = shown_answer(read(tmp_path, systems={"a": [answer], "b": PLAIN}).sides["Q1", "a"])
+    block = run.parts[0]
     assert words_of(block.html("left")) == shown
     links = re.findall(r'<a class="cited" href="#left-(f\d+)">\[?(\d)\]?</a>', block.html("left"))
     assert "".join(label for _, label in links) == cited
-    lines = {source.key: source.title for source in block.sources}
+    lines = {source.key: source.text for source in block.sources}
     assert [lines[key] for key, _ in links] == [f"[{label}] A book" for label in cited]
 
 
@@ -235,9 +234,9 @@ def test_a_label_may_have_a_comma(tmp_path):
     """In a list of such labels a semicolon is between two."""
     given = [{**SOURCE, "label": label} for label in ("Ito, 2020", "Sato, 2019")]
     answer = {"topic": "Q1", "text": "So [Ito, 2020; Sato, 2019].", "citations": given}
-    [run] = shown_answer(read(tmp_path, systems={"a": [answer], "b": PLAIN}).shown["Q1", "a"])
-    assert words_of(run.blocks[0].html("left")) == "So [Ito, 2020; Sato, 2019]."
-    assert len(run.blocks[0].sources) == 2
+    [run] = shown_answer(read(tmp_path, systems={"a": [answer], "b": PLAIN}).sides["Q1", "a"])
+    assert words_of(run.parts[0].html("left")) == "So [Ito, 2020; Sato, 2019]."
+    assert len(run.parts[0].sources) == 2
 
 
 def test_a_file_of_pairs_says_exactly_which_are_judged(tmp_path):
@@ -278,9 +277,9 @@ TURNS = {
 def test_turns_of_a_conversation_are_answers(tmp_path):
     """TREC iKAT: the first response of each, what it used behind it."""
     content = read(tmp_path, systems={"a": json.dumps(TURNS, indent=1), "b": PLAIN})
-    block, source = content.shown["Q1", "a"]["first"]
-    assert block["text"] == "On rails. [1]"
-    assert (source["text"], source["second"][0]["text"]) == ("[1]", "Rails.")
+    block, source = content.sides["Q1", "a"].blocks
+    assert block.text == "On rails. [1]"
+    assert (source.text, source.inside[0].text) == ("[1]", "Rails.")
 
 
 def test_texts_of_documents_that_a_track_file_brings_are_shown(tmp_path):
@@ -292,9 +291,9 @@ def test_texts_of_documents_that_a_track_file_brings_are_shown(tmp_path):
         "answer": [{"text": "A vehicle [1].", "citations": [0]}, {"text": "So.", "citations": ["1"]}],
     }
     content = read(tmp_path, systems={"a": [answer], "b": PLAIN})
-    block, first, second = content.shown["Q1", "a"]["first"]
-    assert block["text"] == "A vehicle [1]. [2] So. [3]"
-    assert [(one["text"], one["second"][0]["text"]) for one in (first, second)] == [
+    block, first, second = content.sides["Q1", "a"].blocks
+    assert block.text == "A vehicle [1]. [2] So. [3]"
+    assert [(one.text, one.inside[0].text) for one in (first, second)] == [
         ("[2] A book", "It says so."),
         ("[3]", "It does not."),
     ]

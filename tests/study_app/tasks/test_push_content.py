@@ -16,6 +16,7 @@ from metrics.readers.push import push_from_events, push_run_from_updates, read_p
 from metrics.readers.tempsum import read_events, read_update_run
 from metrics.results import ALL
 from study_app.estimate.content import read_whole_study
+from study_app.protocol.sides import Block, Side
 from tests.study_app.small_pushes import DAYS, MIDNIGHT, MINUTE, PUSHED, write_push_study
 
 STREAMS = Path(__file__).resolve().parents[3] / "examples/two_layered/streams"
@@ -49,15 +50,17 @@ def test_a_stream_is_stored_ready_to_show(tmp_path):
     """Oldest first, with lengths and the time of the push, which is not the time at which the tweet was posted."""
     content = content_of(write_push_study(tmp_path))
 
-    assert [push["id"] for push in content.shown["SYP-1", "sysfast"]["pushes"]] == ["SYT-a", "SYT-x", "SYT-c"]
-    assert content.shown["SYP-1", "sysslow"]["pushes"][0] == {
-        "id": "SYT-b",
-        "text": "Since this morning the bridge is closed to all traffic",
-        "words": 10,
-        "chars": 45,
-        "at": MIDNIGHT + (9 * 60 + 50) * MINUTE,
-    }
-    assert content.shown["SYP-1", "sysmute"] == {"pushes": []}
+    assert [push.id for push in content.sides["SYP-1", "sysfast"].blocks] == ["SYT-a", "SYT-x", "SYT-c"]
+    assert content.sides["SYP-1", "sysslow"].blocks[0] == Block(
+        key="p1",
+        id="SYT-b",
+        kind="update",
+        text="Since this morning the bridge is closed to all traffic",
+        words=10,
+        chars=45,
+        at=MIDNIGHT + (9 * 60 + 50) * MINUTE,
+    )
+    assert content.sides["SYP-1", "sysmute"] == Side(())
     assert content.notes == ()
 
 
@@ -82,9 +85,9 @@ def test_pushes_stand_in_the_order_of_time_and_equal_times_in_that_of_the_run(tm
     run = "".join(f"SYP-1 {tweet} {MIDNIGHT + minute * MINUTE} x\n" for tweet, minute in lines)
     (tmp_path / "sysfast.txt").write_text(run)
 
-    pushes = content_of(path).shown["SYP-1", "sysfast"]["pushes"]
+    pushes = content_of(path).sides["SYP-1", "sysfast"].blocks
 
-    assert [push["id"] for push in pushes] == ["SYT-b", "SYT-a", "SYT-c", "SYT-b"]
+    assert [push.id for push in pushes] == ["SYT-b", "SYT-a", "SYT-c", "SYT-b"]
 
 
 def test_what_no_worker_will_see_is_said_with_its_number(tmp_path):
@@ -111,7 +114,7 @@ def test_what_no_worker_will_see_is_said_with_its_number(tmp_path):
         "sysslow: not shown of 6 pushes: 1 about topics that are not judged (SYP-9), 2 on other days (20191231, ...), "
         "1 without a text (SYT-lost)"
     )
-    assert [push["id"] for push in content.shown["SYP-1", "sysslow"]["pushes"]] == ["SYT-b", "SYT-y"]
+    assert [push.id for push in content.sides["SYP-1", "sysslow"].blocks] == ["SYT-b", "SYT-y"]
     assert [topic.id for topic in content.topics] == ["SYP-1", "SYP-2"]
 
 
@@ -126,7 +129,7 @@ def test_a_stream_that_nobody_would_read_through_is_named(tmp_path):
     assert content.notes == (
         "sysfast: nobody reads more than 200 notifications on a page through; 1 of 2 streams have more, SYP-1 has 201",
     )
-    assert len(content.shown["SYP-1", "sysfast"]["pushes"]) == 201
+    assert len(content.sides["SYP-1", "sysfast"].blocks) == 201
 
 
 def test_a_run_of_which_nothing_can_be_shown_is_a_fault(tmp_path):
@@ -219,9 +222,9 @@ def test_events_are_pushed_on_their_utc_days(tmp_path):
     assert comet.detail["days"] == [f"201411{day}" for day in range(11, 17)]
     events = read_events(**files)
     converted = [push_run_from_updates(read_update_run(run, name=name)) for name, run in runs.items()]
-    first, last = (content.shown[comet.id, "sparse"]["pushes"][place] for place in (0, -1))
-    assert first["at"] == converted[0].epochs.min()
-    assert last["text"] == events.topics[comet.id].updates[last["id"]].text
+    first, last = (content.sides[comet.id, "sparse"].blocks[place] for place in (0, -1))
+    assert first.at == converted[0].epochs.min()
+    assert last.text == events.topics[comet.id].updates[last.id].text
     expected = cells_by_metrics(push_from_events(events), converted, "track")
     rows = cells_of(content).query("convention == 'track'").to_dict("records")
     assert expected["sparse", comet.id, "gain"] > 0
@@ -257,7 +260,7 @@ def test_the_real_track_of_2015(shared, tmp_path):
     assert sum(len(topic.detail["silent"]) for topic in content.topics) == 126
     assert content.topics[0].text == "Hershey, PA quilt show"
     assert content.notes == ("noisy_mix: not shown of 2746 pushes: 3 on other days (20150730)",)
-    shown = sum(len(content.shown[topic.id, "noisy_mix"]["pushes"]) for topic in content.topics)
+    shown = sum(len(content.sides[topic.id, "noisy_mix"].blocks) for topic in content.topics)
     assert shown == 2746 - 3
     empty = cells_of(content).query("system == 'empty' and convention == 'track'")
     assert empty["silent_silent"].sum() == 126

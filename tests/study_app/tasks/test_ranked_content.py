@@ -1,5 +1,6 @@
 """Reading collections and runs of ranked lists: what is shown in which order, what is not and is said, every fault."""
 
+from study_app.protocol.sides import Block
 from study_app.tasks.ranked_pairs import RankedPairs
 from study_app.tasks.reading.ranked_lists import read_ranked_content
 from tests.study_app.small_ranked import QRELS, RUNS, TEXTS, TOPICS, WINDOWS, ranked_task, write_ranked_study
@@ -15,20 +16,22 @@ def read(folder, *, files=None, **task):
 
 
 def documents(content, topic, system):
-    return [entry["id"] for entry in content.shown[topic, system]["list"]]
+    return [entry.id for entry in content.sides[topic, system].blocks]
 
 
 def test_a_list_is_stored_ready_to_show(tmp_path):
     """Title and text with their common length, and the document's own window."""
     content, _ = read(tmp_path)
-    assert content.shown["SYH-1", "sysalpha"]["list"][1] == {
-        "id": "SYD-2",
-        "title": "A car on the moon",
-        "text": "It drove 28 km.",
-        "words": 9,
-        "chars": 24,
-        "window": "1971",
-    }
+    assert content.sides["SYH-1", "sysalpha"].blocks[1] == Block(
+        key="r2",
+        id="SYD-2",
+        kind="link",
+        title="A car on the moon",
+        text="It drove 28 km.",
+        words=9,
+        chars=24,
+        window="1971",
+    )
 
 
 def test_a_query_has_the_windows_in_which_something_relevant_lies(tmp_path):

@@ -1,5 +1,6 @@
 """Reading collections and runs of events: what is shown in which order, what is not and is said, every fault."""
 
+import json
 import math
 
 import pytest
@@ -8,7 +9,8 @@ from metrics.errors import InputError
 from metrics.msu.measures import ReadingSetting, StreamTopic
 from metrics.readers.tempsum import read_events, read_update_run
 from study_app.estimate.content import read_whole_study
-from study_app.protocol.items import UpdateStream, places_of
+from study_app.protocol.sides import Block, text_block
+from study_app.protocol.streams import UpdateStream, places_of
 from study_app.tasks.reading.event_streams import shown_stream
 from tests.study_app.small_streams import (
     HOUR,
@@ -38,16 +40,19 @@ def faults_of(path):
 
 def test_a_stream_is_stored_ready_to_show(tmp_path):
     """Texts with their lengths, when they came, and what they bring with the time at which that became known."""
-    stream = content_of(tmp_path).shown[STORM, "sysprompt"]
-    assert (stream["start"], stream["end"]) == (START, START + 96 * HOUR)
-    assert stream["updates"][1] == {
-        "id": "SYD-prompt-1",
-        "text": "Two roads are flooded",
-        "words": 4,
-        "chars": 18,
-        "at": START + 21 * HOUR,
-        "nuggets": [["SYN-2", START + 20 * HOUR]],
-    }
+    stream = content_of(tmp_path).streams[STORM, "sysprompt"]
+    assert (stream.start, stream.end) == (START, START + 96 * HOUR)
+    assert stream.update(2) == Block(
+        key="u2",
+        id="SYD-prompt-1",
+        kind="update",
+        text="Two roads are flooded",
+        words=4,
+        chars=18,
+        at=START + 21 * HOUR,
+    )
+    assert stream.brought(2) == (("SYN-2", START + 20 * HOUR),)
+    assert UpdateStream.of(json.loads(json.dumps(stream.json()))) == stream
 
 
 def test_workers_see_the_title_of_an_event(tmp_path):
@@ -69,7 +74,7 @@ def test_what_cannot_be_shown_is_left_out_and_counted(tmp_path):
         "quiet": [Told("Once", 1)],
     }
     task = content_of(tmp_path, systems=systems, events={STORM: "Storm"})
-    assert len(task.shown[STORM, "some"]["updates"]) == 4
+    assert len(task.streams[STORM, "some"].updates) == 4
     assert task.notes == (
         "some, TS14.91: 2 of 7 updates have no text and are not shown",
         "some, TS14.91: 1 of 7 updates come after the event's end and are not shown",
@@ -105,7 +110,7 @@ def test_a_stream_with_nothing_in_it_is_said(tmp_path):
     assert task.notes == (
         "syssparse, TS14.92: there is nothing to show; whoever follows this stream will find it empty",
     )
-    assert task.shown[FERRIES, "syssparse"]["updates"] == []
+    assert task.streams[FERRIES, "syssparse"].updates == ()
 
 
 def test_a_run_of_which_nothing_can_be_shown_is_a_fault(tmp_path):
@@ -127,8 +132,9 @@ def test_a_copy_is_shown_with_its_own_text_and_its_originals_nuggets(tmp_path):
     with (tmp_path / "sysprompt.run").open("a") as run:
         run.write(f"{STORM} team sysprompt SYD-copy 0 {START + 60 * HOUR} 1\n")
     [task] = read_whole_study(path).tasks
-    copy = task.shown[STORM, "sysprompt"]["updates"][-1]
-    assert (copy["text"], copy["nuggets"]) == ("Roads under water", [["SYN-2", START + 20 * HOUR]])
+    stream = task.streams[STORM, "sysprompt"]
+    assert stream.updates[-1].text == "Roads under water"
+    assert stream.nuggets[-1] == (("SYN-2", START + 20 * HOUR),)
 
 
 def test_faults_of_collection_and_runs_come_at_once(tmp_path):
@@ -178,27 +184,22 @@ def test_the_order_is_the_measures_own(shared):
             sampled = [entry for entry in entries.tolist() if run.updates[entry] in event.updates]
             kept = entries[[entry in set(sampled) for entry in entries.tolist()]]
             expected = StreamTopic(event, {}, ReadingSetting("since_last_read", 30)).stream(run, kept)
-            updates = shown_stream(event, run, kept)["updates"]
-            assert [one["at"] - event.start for one in updates] == expected.emitted.tolist()
-            assert [one["words"] for one in updates] == expected.words.tolist()
+            stream = shown_stream(event, run, kept)
+            assert [one.at - event.start for one in stream.updates] == expected.emitted.tolist()
+            assert [one.words for one in stream.updates] == expected.words.tolist()
             told = [list(event.nuggets)[place] for place in expected.nugget.tolist()]
-            assert [name for one in updates for name, _ in one["nuggets"]] == told
-            compared += len(updates)
+            assert [name for brought in stream.nuggets for name, _ in brought] == told
+            compared += len(stream.updates)
     assert compared > 3_000
 
 
 def test_a_stream_knows_what_there_is_at_any_time():
     """The newest of equal times too, and nothing before the first."""
-    stream = UpdateStream.of(
-        {
-            "start": 0.0,
-            "end": 9.0,
-            "updates": [
-                {"id": str(at), "text": "t", "words": 1, "chars": 1, "at": at, "nuggets": []}
-                for at in (1.0, 2.0, 2.0, 5.0)
-            ],
-        }
+    updates = tuple(
+        text_block("t", key=f"u{place}", id=str(place), kind="update", at=at)
+        for place, at in enumerate((1.0, 2.0, 2.0, 5.0), start=1)
     )
+    stream = UpdateStream(start=0.0, end=9.0, updates=updates, nuggets=((),) * len(updates))
     assert [stream.upto(at) for at in (-math.inf, 0.9, 1, 2, 4.9, 5, math.inf)] == [0, 0, 1, 3, 3, 4, 4]
     assert [item.key for item in stream.items(2, 4, "en")] == ["u4", "u3", "u2"]
     assert stream.items(0, 0, "en") == ()

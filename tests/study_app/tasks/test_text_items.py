@@ -4,27 +4,33 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from study_app.protocol.items import end_offsets, reading_order, summary_items, text_stop
-from study_app.tasks.kinds import KINDS
+from study_app.protocol.items import end_offsets, reading_order, text_stop
+from study_app.protocol.sides import Block, Side
 
-CONTENT = {
-    "first": [
-        {"kind": "iunit", "id": "u0", "text": "…", "words": 5, "chars": 20},
-        {
-            "kind": "link",
-            "id": "i1",
-            "text": "…",
-            "words": 2,
-            "chars": 10,
-            "second": [
-                {"kind": "iunit", "id": "u2", "text": "…", "words": 10, "chars": 40},
-                {"kind": "iunit", "id": "u0", "text": "…", "words": 5, "chars": 20},
-            ],
-        },
-        {"kind": "iunit", "id": "u3", "text": "…", "words": 8, "chars": 30},
-    ]
-}
-ITEMS = summary_items(CONTENT, "en")
+
+def _text(number: int, words: int, chars: int) -> dict:
+    return {"id": f"u{number}", "kind": "iunit", "text": "…", "words": words, "chars": chars}
+
+
+SIDE = Side(
+    (
+        Block(key="f0", **_text(0, 5, 20)),
+        Block(
+            key="f1",
+            id="i1",
+            kind="link",
+            text="…",
+            words=2,
+            chars=10,
+            inside=(
+                Block(key="s1.0", **_text(2, 10, 40)),
+                Block(key="s1.1", **_text(0, 5, 20)),
+            ),
+        ),
+        Block(key="f2", **_text(3, 8, 30)),
+    )
+)
+ITEMS = SIDE.items("en")
 
 
 def test_a_summary_becomes_items_with_each_second_layer_after_its_link():
@@ -41,7 +47,7 @@ def test_a_summary_becomes_items_with_each_second_layer_after_its_link():
 def test_what_there_is_to_read_is_words_or_characters_where_no_space_parts_words():
     """By white space a Japanese sentence is one word, however long it is."""
     assert [item.weight for item in ITEMS] == [5, 2, 10, 5, 8]
-    assert [item.weight for item in summary_items(CONTENT, "ja")] == [20, 10, 40, 20, 30]
+    assert [item.weight for item in SIDE.items("ja")] == [20, 10, 40, 20, 30]
 
 
 def test_a_layer_that_was_never_opened_is_no_part_of_the_text_read():
@@ -122,23 +128,3 @@ def test_seeing_more_never_means_having_read_less(seen, more, opened, opens_more
     assert late.chars_read <= late.text_chars + 1e-9
     if late.reached_end:
         assert late.chars_read == pytest.approx(late.text_chars)
-
-
-def test_pushes_and_entries_are_items_under_their_place_in_the_page():
-    """`p12` is a push, `r1` the top of a list; in the tables a push is an update and an entry a link."""
-    texts = [{"id": name, "words": 3, "chars": 11} for name in ("tweet", "other")]
-    shown_pushes = {"pushes": [{**text, "text": "so it is", "at": 0} for text in texts]}
-    shown_list = {"list": [{**text, "title": "", "text": "", "window": None} for text in texts]}
-    pushes = KINDS["stream_pairs"].side.items(shown_pushes, "en")
-    entries = KINDS["ranked_pairs"].side.items(shown_list, "ja")
-
-    assert [(item.key, item.id, item.kind, item.layer) for item in pushes] == [
-        ("p1", "tweet", "update", None),
-        ("p2", "other", "update", None),
-    ]
-    assert [(item.key, item.kind, item.weight) for item in entries] == [
-        ("r1", "link", 11),
-        ("r2", "link", 11),
-    ]
-    assert end_offsets(pushes, set()) == {"p1": 11, "p2": 22}
-    assert KINDS["summary_pairs"].side.items(CONTENT, "en") == ITEMS

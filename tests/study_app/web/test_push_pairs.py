@@ -17,6 +17,7 @@ from study_app.config import resource_folder
 from study_app.estimate.content import read_whole_study
 from study_app.export import export_study
 from study_app.export.folder import feature_tables
+from study_app.protocol.sides import Side, text_block
 from study_app.store.database import transaction
 from study_app.store.models import Assignment, LoadedStudy, Pair, Showing, Slot, System, Topic, Worker
 from study_app.tasks.stream_pairs import shown_pushes
@@ -299,29 +300,36 @@ def _log(visitor, side):
     assert answer.status_code == 200, answer.text
 
 
+def pushed(*pushes):
+    """Return a side of pushes: text, seconds since 1970."""
+    return Side(
+        tuple(
+            text_block(text, key=f"p{place}", id="t", kind="update", at=at)
+            for place, (text, at) in enumerate(pushes, start=1)
+        )
+    )
+
+
 def test_a_day_ends_at_midnight_utc():
     """The last minute of one day and the first of the next; a tweet of the day before may arrive after midnight."""
-    pushes = [
-        {"id": "t", "text": text, "at": MIDNIGHT + at}
-        for text, at in (("late", 1439 * MINUTE), ("early", 1440 * MINUTE))
-    ]
+    side = pushed(("late", MIDNIGHT + 1439 * MINUTE), ("early", MIDNIGHT + 1440 * MINUTE))
 
-    first, second = shown_pushes({"pushes": pushes}, DETAIL, reveals_silence=False)
+    first, second = shown_pushes(side, DETAIL, reveals_silence=False)
 
-    assert [push.text for push in first.pushes] == ["late"]
-    assert [(push.key, push.at) for push in second.pushes] == [("p2", datetime(2020, 1, 2, tzinfo=UTC))]
+    assert [push.text for push, _ in first.pushes] == ["late"]
+    assert [(push.key, at) for push, at in second.pushes] == [("p2", datetime(2020, 1, 2, tzinfo=UTC))]
 
 
 def test_two_streams_of_ten_a_day_for_ten_days_make_a_page_of_less_than_60_kb():
     """It is read on a train; the page around them has 4 KB more."""
     names = [f"202001{day:02}" for day in range(1, 11)]
-    texts = [{"text": "x" * 140, "at": MIDNIGHT + place * 144 * MINUTE} for place in range(100)]
+    side = pushed(*(("x" * 140, MIDNIGHT + place * 144 * MINUTE) for place in range(100)))
     detail = {"description": None, "days": names, "silent": []}
     pages = Environment(loader=FileSystemLoader(resource_folder("templates")), autoescape=True)
     both = '{% import "sides/pushes.html" as form with context %}{{ form.side("left", day) ~ form.side("right", day) }}'
 
     html = pages.from_string(both).render(
-        day=shown_pushes({"pushes": texts}, detail, reveals_silence=False),
+        day=shown_pushes(side, detail, reveals_silence=False),
         t=partial(Messages(resource_folder("templates") / "locale").text, "en"),
     )
 
@@ -332,7 +340,7 @@ def test_two_streams_of_ten_a_day_for_ten_days_make_a_page_of_less_than_60_kb():
 def test_only_a_revealed_silent_day_is_called_silent():
     """Nobody can know it otherwise."""
     told, untold = (
-        [day.silent for day in shown_pushes({"pushes": []}, DETAIL, reveals_silence=reveals)]
+        [day.silent for day in shown_pushes(Side(()), DETAIL, reveals_silence=reveals)]
         for reveals in (True, False)
     )
     assert (told, untold) == ([False, True], [False, False])

@@ -1,0 +1,95 @@
+"""Pure: a system's updates about one event, as a value that can be asked quickly, however long it is."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from study_app.protocol.items import Item
+from study_app.protocol.sides import Block
+
+KEY = re.compile(r"u[1-9][0-9]{0,6}")
+SIDE = "stream"
+"""The side that events of a stream page name."""
+
+Nuggets: TypeAlias = tuple[tuple[str, float], ...]
+"""Nuggets of an update, each with the time at which it became known, in seconds since 1970."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateStream:
+    """A system's updates about one event.
+
+    Attributes
+    ----------
+    start, end : float
+        Of the event, in seconds since 1970.
+    updates : tuple of Block
+        Oldest first, each with the time at which it came; an update's place is its number here, from 1.
+    nuggets : tuple of Nuggets
+        What each brings.
+    """
+
+    start: float
+    end: float
+    updates: tuple[Block, ...]
+    nuggets: tuple[Nuggets, ...]
+
+    @classmethod
+    def of(cls, content: Mapping[str, Any]) -> "UpdateStream":
+        """Return a stream from its JSON, as `study_app.store.task_models.StoredStream` holds it."""
+        return cls(
+            start=content["start"],
+            end=content["end"],
+            updates=tuple(map(Block.of, content["updates"])),
+            nuggets=tuple(tuple((name, known) for name, known in brought) for brought in content["nuggets"]),
+        )
+
+    def json(self) -> dict[str, Any]:
+        """Return its JSON."""
+        return {
+            "start": self.start,
+            "end": self.end,
+            "updates": [update.json() for update in self.updates],
+            "nuggets": [[list(nugget) for nugget in brought] for brought in self.nuggets],
+        }
+
+    def texts(self) -> Iterator[str]:
+        """Yield the words of each update."""
+        return (update.text for update in self.updates)
+
+    def upto(self, at: float) -> int:
+        """Return the place of the newest update there is at ``at`` seconds since 1970; 0 for none."""
+        return bisect_right(self.updates, at, key=_came_at)
+
+    def update(self, place: int) -> Block:
+        """Return the update in a place."""
+        return self.updates[place - 1]
+
+    def came_at(self, place: int) -> float:
+        """Return when the update in a place came, in seconds since 1970."""
+        return _came_at(self.updates[place - 1])
+
+    def brought(self, place: int) -> Nuggets:
+        """Return the nuggets of the update in a place."""
+        return self.nuggets[place - 1]
+
+    def items(self, first: int, last: int, language: str) -> tuple[Item, ...]:
+        """Return the items of a page that shows the places from ``first`` to ``last``, in the order it shows them."""
+        shown = self.updates[first - 1 : last] if first else ()
+        return tuple(update.item(language) for update in reversed(shown))
+
+
+def _came_at(update: Block) -> float:
+    return update.at or 0.0
+
+
+def key_of(place: int) -> str:
+    """Return the key of the update in a place, as pages, forms and events name it."""
+    return f"u{place}"
+
+
+def places_of(keys: Iterable[str]) -> set[int]:
+    """Return the places that keys name; what is no key of an update is left out."""
+    return {int(key[1:]) for key in keys if KEY.fullmatch(key)}
