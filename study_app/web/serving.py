@@ -15,6 +15,7 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, cast
 
@@ -51,6 +52,8 @@ MAX_BODY_BYTES = 64 * 1024
 LARGE_BODIES = {"payments.post_list": 1024 * 1024}
 """Views that take more: a platform's list of a few thousand lines."""
 STATIC_MAX_AGE_SECONDS = 300
+KEPT_BY_BROWSERS = {"static", "beside.media"}
+"""Views whose answers are the same for everybody."""
 MOST_UPDATES = 10_000
 """So many updates are kept as they stand on pages: those of some dozens of streams."""
 CONDITION = re.compile(r"\[(?P<lacks>not )?(?P<name>[a-z_]+)\] ")
@@ -268,7 +271,7 @@ def refuse_what_was_cut() -> None:
 
 
 def install_headers(app: Flask) -> None:
-    """Put the security headers on every answer, and keep all but the static files out of every cache."""
+    """Put the security headers on every answer, and keep all but files and pictures out of every cache."""
     app.after_request(_with_headers)
 
 
@@ -301,7 +304,7 @@ def _with_headers(response: Response) -> Response:
         mine("scripts", "'self'"), mine("forms", "'self'"), mine("frames", "'none'")
     )
     response.headers.add("Content-Security-Policy", policy + mine("more_policy", ""))
-    if request.endpoint != "static":
+    if request.endpoint not in KEPT_BY_BROWSERS or response.status_code >= HTTPStatus.BAD_REQUEST:
         response.headers["Cache-Control"] = "no-store"
     return response
 

@@ -5,6 +5,7 @@ of thousands of pictures is checked in the memory of one.
 """
 
 import hashlib
+import io
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -63,7 +64,7 @@ def read_image_content(folder: Path, task: ImagePairs, faults: list[Fault]) -> T
             for images in whole.values()
             for media in images.media.values()
         },
-        tables={},
+        tables={"media": _table(whole)},
         notes=tuple(_notes(asked, whole)),
     )
 
@@ -165,6 +166,21 @@ def _equal_pictures(topics: Mapping[str, AskedTopic], systems: Mapping[str, _Ima
 
 def _side(media: Media, alt: str) -> Side:
     return Side((Block(key="m1", id=media.sha256, kind="media", media=media, alt=alt),))
+
+
+def _table(systems: Mapping[str, _Images]) -> bytes:
+    """Return table media, without the column task, as Parquet."""
+    import pandas as pd  # noqa: PLC0415 - slow to import, and only pictures need it here
+
+    rows = [
+        {"topic": topic, "system": name, "media": media.sha256, "source_sha256": media.source_sha256, "path": media.path,
+         "mime": media.mime, "width": media.width, "height": media.height, "alt": images.given[topic].alt}
+        for name, images in systems.items()
+        for topic, media in images.media.items()
+    ]  # fmt: skip
+    buffer = io.BytesIO()
+    pd.DataFrame(rows).to_parquet(buffer)
+    return buffer.getvalue()
 
 
 def _notes(topics: Mapping[str, AskedTopic], systems: Mapping[str, _Images]) -> Iterator[str]:

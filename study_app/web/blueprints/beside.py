@@ -1,20 +1,21 @@
-"""What stands beside the pages of workers: the events of a page, and whether the server is well.
+"""What stands beside the pages of workers: their pictures, the events of a page, and whether the server is well.
 
-/e/TOKEN takes what happened in a page, in numbered batches. /healthz: the process answers, and by which address it believes to be
+/e/TOKEN takes what happened in a page, in numbered batches. /m/SHA256: a picture of a page. /healthz: the process answers, and by which address it believes to be
 asked. /readyz: it can also write into its database. /.well-known/security.txt: where to report a weakness.
 """
 
 import sqlite3
 from datetime import timedelta
+from io import BytesIO
 
-from flask import Blueprint, Response, jsonify, request
-from sqlalchemy import update
+from flask import Blueprint, Response, jsonify, request, send_file
+from sqlalchemy import select, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from study_app.logs.page_events import BadBatchError, read_batch
 from study_app.services.worker.events import store_events
 from study_app.store.database import transaction
-from study_app.store.models import LoadedStudy
+from study_app.store.models import LoadedStudy, StoredMedia
 from study_app.store.tokens import BadTokenError, PageToken
 from study_app.web.blueprints.walk import home
 from study_app.web.serving import note_worker, said, server
@@ -22,6 +23,8 @@ from study_app.web.serving import note_worker, said, server
 blueprint = Blueprint("beside", __name__)
 GOOD_DAYS = 180
 """So long may be relied on what security.txt says; it is made anew with every request."""
+YEAR_SECONDS = 365 * 86_400
+"""So long a browser keeps a picture without asking again."""
 
 
 @blueprint.get("/healthz")
@@ -50,6 +53,21 @@ def security_contact() -> Response:
     expires = (app.now() + timedelta(days=GOOD_DAYS)).replace(microsecond=0)
     lines = f"Contact: {app.contact}\nExpires: {expires:%Y-%m-%dT%H:%M:%SZ}\nPreferred-Languages: en\n"
     return Response(lines, mimetype="text/plain")
+
+
+@blueprint.get("/m/<sha256>")
+def media(sha256: str) -> Response:
+    """Return a picture of a loaded study; its address is the hash of its bytes, so that a browser asks for it once."""
+    with transaction(server().database, write=False) as session:
+        found = session.execute(
+            select(StoredMedia.mime, StoredMedia.bytes).where(StoredMedia.sha256 == sha256)
+        ).one_or_none()
+    if found is None:
+        return said("not_found", status=404)
+    mime, content = found
+    response = send_file(BytesIO(content), mimetype=mime, etag=sha256, max_age=YEAR_SECONDS)
+    response.cache_control.immutable = True
+    return response
 
 
 @blueprint.post("/e/<token>")
