@@ -224,10 +224,13 @@ class LoadReport:
     changes: tuple[str, ...] = ()
 
 
-def load_study(session: Session, content: StudyContent, *, now: datetime) -> LoadReport:
+def load_study(
+    session: Session, content: StudyContent, *, now: datetime, keeps_media: bool = True
+) -> LoadReport:
     """Store a study; loading the same again changes nothing.
 
     Before the first worker took a query, or tried a check, everything may change; later only what harms no answer.
+    ``keeps_media`` False: a new study is stored without the bytes of its pictures, for who has these elsewhere.
 
     Raises
     ------
@@ -245,7 +248,8 @@ def load_study(session: Session, content: StudyContent, *, now: datetime) -> Loa
         session.flush()
         _keep_consent_text(session, study, now=now)
         _add_tasks(session, study, content)
-        _keep_media(session, content)
+        if keeps_media:
+            _keep_media(session, content)
         return LoadReport(study=entry.study, outcome="new")
     changes = changes_of(study, content)
     if not changes and study.sha256 == content.file.sha256:

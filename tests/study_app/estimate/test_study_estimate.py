@@ -291,7 +291,9 @@ def test_systems_that_show_the_same_are_named(small):
         (study.file.path.parent / "sysalpha.xml").read_bytes()
     )
     again = read_study_content(study.file)
-    assert estimate(again).warnings == ("summaries: sysalpha and sysbeta show the same of 2 of 2 topics (SYQ-1, SYQ-2)",)
+    assert estimate(again).warnings == (
+        "summaries: sysalpha and sysbeta show the same of 2 of 2 topics (SYQ-1, SYQ-2)",
+    )
 
 
 def test_iunits_that_a_file_of_importances_leaves_out_are_said(small, tmp_path):

@@ -420,7 +420,7 @@ NO_PART = {
     "cut.gz": (b"\x1f\x8bno", "cannot be read (Compressed file ended"),
     "wide.txt": ("q1\tone\n".encode("utf-16"), "this is text in UTF-16"),
     "book.xlsx": (b"PK\x03\x04xl/workbook.xml", "this is a spreadsheet"),
-    "numbers.json": (b"[1, 2]", "JSON, no form of answers, topics or texts that is known"),
+    "numbers.json": (b"[1, 2]", "JSON, no form of answers, pictures, topics or texts that is known"),
     "labels.json": (b'[{"id": 1, "annotations": []}]', "JSON with the members id, annotations, no form of answers"),
     "page.html": (b"<html></html>", "XML or HTML without <results>, <events> or <top>"),
     "empty.txt": (b"\n", "an empty file"),
