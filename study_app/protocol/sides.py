@@ -39,7 +39,7 @@ class Media:
     mime : str
         Type of the bytes, such as ``image/png``.
     path : str
-        Of the file, as the study's files write it; never sent to a browser.
+        Of the file, relative to the study file; never sent to a browser.
     width, height : int or None
         Of a picture, in pixels.
     """

@@ -106,6 +106,7 @@ MEDIA = "/m/"
 _SIDES, _UPDATES = _finder("//section[@data-side]"), _finder("//section[@data-side='stream']//li[@data-item]")
 _OLDER = _finder("//a[@rel='next']/@href")
 _MEDIA = _finder("descendant-or-self::*/@src")
+_FRAMES = _finder("descendant-or-self::iframe/@srcdoc")
 _ITEMS = _finder(".//*[@data-item]")
 _FIRST_ITEMS = _finder(".//*[@data-item][not(ancestor::*[@data-item])]")
 _PARAGRAPHS = _finder("./p[not(contains(concat(' ', @class, ' '), ' window '))]")
@@ -297,9 +298,13 @@ def _elements(section: HtmlElement) -> Iterator[Element]:
 
 
 def _element(node: HtmlElement) -> Element:
-    address = next(iter(_MEDIA(node)), None)
-    media = None if address is None else urlsplit(address).path.rpartition("/")[2]
-    return Element(key=node.get("data-item"), text=text_of(node), media=media)
+    """Return an element with its own words, or those of the page in its frame."""
+    address, frame = next(iter(_MEDIA(node)), None), next(iter(_FRAMES(node)), None)
+    return Element(
+        key=node.get("data-item"),
+        text=text_of(node if frame is None else document_fromstring(frame, parser=_PARSER).body),
+        media=None if address is None else urlsplit(address).path.rpartition("/")[2],
+    )
 
 
 class Site:

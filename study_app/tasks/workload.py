@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from metrics.summaries.trailtext import counted_chars
-from study_app.protocol.sides import CHARS_PER_SECOND, WORDS_PER_SECOND
+from study_app.protocol.sides import CHARS_PER_SECOND, LOOK_SECONDS, WORDS_PER_SECOND
 from study_app.protocol.streams import UpdateStream
 from study_app.study.entries import ALL, ChosenPairs, FollowedTask, JudgingTask, TakenPairs
 from study_app.tasks.content import TaskContent
@@ -111,7 +111,8 @@ PAIRS_ASSUMED = (
     f"{READ_AGAIN.low:.0%} to {READ_AGAIN.high:.0%} when it comes again",
     f"{DECIDING.low:g} to {DECIDING.high:g} s to decide on a pair",
 )
-"""What lengths rest on, in words: all of them, and those of pairs."""
+LOOKING_ASSUMED = (f"{LOOK_SECONDS:g} s to look at a picture",)
+"""What lengths rest on, in words: all of them, those of pairs, and those of pairs of pictures."""
 
 
 def reading_seconds(text: str, language: str) -> float:
