@@ -391,7 +391,7 @@ def _result(scored: _Scored, wanted: Wanted, evidence: Evidence, rng: np.random.
     constant = constant_measures(found.differences)
     looked_at = wanted.primary[0] if wanted.primary else _highest(found.rows)
     made = couples(wanted, measured.variants, constant=constant)
-    texts = shown_texts(task, evidence.sources.get(task.task))
+    texts = shown_texts(task, evidence.sources.get(task.task), evidence.tables.get("media"))
     return _Result(
         agreement=found.rows,
         comparisons=comparison_rows(

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Literal
 
 from metrics.errors import Fault
-from study_app.protocol.sides import LOOK_SECONDS
 from study_app.study.entries import TakenPairs, of_form
 from study_app.tasks.content import ImageFiles, TaskContent, drawn_worth
 from study_app.tasks.task_kind import FinishedTask, NewTask, SideForm, TaskKind
 from study_app.tasks.workload import (
     JUDGED_COMMENTS,
+    LOOKING_ASSUMED,
     OPTIONS,
     PAIRS_ASSUMED,
     REPEATED_COMMENTS,
@@ -66,7 +66,7 @@ KIND = TaskKind(
     side=SideForm(name="picture"),
     check=(3, 1),
     seconds=lambda content: taken_seconds(content, of_form(content.entry, ImagePairs)),
-    assumed=(f"{LOOK_SECONDS:g} s to look at a picture", *PAIRS_ASSUMED),
+    assumed=(*LOOKING_ASSUMED, *PAIRS_ASSUMED),
     capacity=lambda content: taken_capacity(content, of_form(content.entry, ImagePairs)),
     work=_work,
     tables=frozenset({"preferences", "reads", "media"}),

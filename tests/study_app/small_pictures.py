@@ -76,6 +76,23 @@ def lines_of(system: str) -> list[dict[str, str]]:
     ]
 
 
+def write_large_study(folder: Path, topics: int, **changes: Any) -> Path:
+    """Write a study in which each system has a picture of so many topics, of bars in another number each."""
+    names = {f"PT-{number}": f"wish number {number}" for number in range(1, topics + 1)}
+    files, lines = {}, {}
+    for place, (system, colour) in enumerate(SYSTEMS.items()):
+        lines[system] = [
+            {"topic": topic, "image": f"{system}/{topic}.png", "alt": f"bars for {topic} by hand {place}"}
+            for topic in names
+        ]
+        files |= {
+            line["image"]: file_of(drawn(colour, bars=number % 6, size=(160, 100 + number)))
+            for number, line in enumerate(lines[system])
+        }
+    files["topics.tsv"] = "".join(f"{name}\t{words}\n" for name, words in names.items()).encode()
+    return write_picture_study(folder, files=files, lines=lines, **changes)
+
+
 def write_picture_study(
     folder: Path,
     *,
