@@ -78,7 +78,7 @@ def lines_of(system: str) -> list[dict[str, str]]:
 
 def write_large_study(folder: Path, topics: int, **changes: Any) -> Path:
     """Write a study in which each system has a picture of so many topics, of bars in another number each."""
-    names = {f"PT-{number}": f"wish number {number}" for number in range(1, topics + 1)}
+    names = {f"PT-{number}": f"wish {number} of many people" for number in range(1, topics + 1)}
     files, lines = {}, {}
     for place, (system, colour) in enumerate(SYSTEMS.items()):
         lines[system] = [
