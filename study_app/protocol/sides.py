@@ -141,7 +141,7 @@ class Block:
     @property
     def is_visible(self) -> bool:
         """Whether there is anything of it to see."""
-        return bool(self.text or self.title or self.html or self.media)
+        return bool(self.text.strip() or self.title.strip() or self.html or self.media)
 
     def seconds(self, language: str) -> float:
         """Return how long it takes to read or to look at, with all that is inside."""

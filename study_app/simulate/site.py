@@ -302,7 +302,7 @@ def _element(node: HtmlElement) -> Element:
     address, frame = next(iter(_MEDIA(node)), None), next(iter(_FRAMES(node)), None)
     return Element(
         key=node.get("data-item"),
-        text=text_of(node if frame is None else document_fromstring(frame, parser=_PARSER).body),
+        text=text_of(node if frame is None else document_fromstring(frame, parser=_PARSER).find("body")),
         media=None if address is None else urlsplit(address).path.rpartition("/")[2],
     )
 

@@ -5,11 +5,12 @@ that shows anything else is noticed at once.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -22,6 +23,9 @@ from study_app.simulate.truth import Truth
 from study_app.study.entries import FollowedTask, TaskEntry
 from study_app.tasks.content import TaskContent
 from study_app.tasks.kinds import kind_of
+
+T = TypeVar("T")
+Words = TypeVar("Words", bound=Hashable)
 
 PREFERENCE_SLOPE = 3.0
 """Log odds for a pair whose M differs by one standard deviation over all pairs of the study."""
@@ -197,10 +201,15 @@ def build_worlds(content: StudyContent, truth: Truth) -> Mapping[int, KnownTask]
 
 def _world(task: TaskContent, truth: Truth, path: Path) -> AnyWorld:
     if isinstance(task.entry, FollowedTask):
-        return _stream_world(task, task.entry)
+        return _stream_world(task, task.entry, path)
     kind = kind_of(task.entry)
-    worth_of = kind.worth
-    worth = worth_of(task, truth, path) if worth_of is not None else {}
+    if kind.side is not None and kind.worth is None:
+        raise input_fault(
+            f"task {task.entry.name}: {task.entry.kind} does not say what a side is worth, so nobody can prefer one",
+            path=path,
+            cure="give its TaskKind a worth, such as drawn_worth",
+        )
+    worth = {} if kind.worth is None else kind.worth(task, truth, path)
     pairs = [
         (worth[topic, one], worth[topic, other])
         for topic, couples in (task.couples if worth else {}).items()
@@ -208,26 +217,42 @@ def _world(task: TaskContent, truth: Truth, path: Path) -> AnyWorld:
     ]
     spread = float(np.std([a - b for a, b in pairs])) if pairs else 0.0
     text = {topic.id: as_read(topic.text) for topic in task.topics}
-    queries = [(text[topic.id], topic.query) for topic in task.topics if topic.query is not None]
+    rated = task.topics if kind.page == "rate" else ()
+    queries = [(text[topic.id], topic.query) for topic in rated if topic.query is not None]
+    once = partial(_once, task, path)
     return World(
         sides=_known_sides(task, worth, path) if worth else {},
         slope=PREFERENCE_SLOPE / (spread or 1.0),
         middle=float(np.median([a + b for a, b in pairs])) if pairs else 0.0,
-        chances={
-            text[topic.id]: {
-                as_read(topic.intents[name]): p for name, p in topic.chances(truth.intents).items()
-            }
+        chances=once(
+            (
+                text[topic.id],
+                once((as_read(topic.intents[name]), p) for name, p in topic.chances(truth.intents).items()),
+            )
             for topic in task.topics
             if topic.intents
-        },
-        iunits={topic: frozenset(map(as_read, query.iunits.values())) for topic, query in queries},
-        importance={
-            (topic, as_read(query.intents[intent]), as_read(query.iunits[iunit])): value
+        ),
+        iunits=once((topic, frozenset(map(as_read, query.iunits.values()))) for topic, query in queries),
+        importance=once(
+            ((topic, as_read(query.intents[intent]), as_read(query.iunits[iunit])), value)
             for topic, query in queries
             for (intent, iunit), value in query.importance.items()
-        },
+        ),
         rbp_p=truth.rbp_p if kind.side is not None and kind.side.ranked else None,
     )
+
+
+def _once(task: TaskContent, path: Path, known: Iterable[tuple[Words, T]]) -> Mapping[Words, T]:
+    """Return what is known by words, which nothing else of another value may have; raises `InputError`."""
+    once: dict[Words, T] = {}
+    for words, value in known:
+        if once.setdefault(words, value) != value:
+            raise input_fault(
+                f"task {task.entry.name}: two of its parts read {words!r} and are not alike, so a simulated crowd cannot tell them apart",
+                path=path,
+                cure="give each words of its own in the collection",
+            )
+    return once
 
 
 def _known_sides(
@@ -272,15 +297,22 @@ def _element(block: Block) -> Element:
     )
 
 
-def _stream_world(task: TaskContent, entry: FollowedTask) -> StreamWorld:
+def _stream_world(task: TaskContent, entry: FollowedTask, path: Path) -> StreamWorld:
     return StreamWorld(
         factor=entry.clock_factor,
-        events={
-            as_read(topic.text): known_event(
-                {name: stream for (event, name), stream in task.streams.items() if event == topic.id},
-                days=entry.days,
-                factor=entry.clock_factor,
-            )
-            for topic in task.topics
-        },
+        events=_once(
+            task,
+            path,
+            (
+                (
+                    as_read(topic.text),
+                    known_event(
+                        {name: stream for (event, name), stream in task.streams.items() if event == topic.id},
+                        days=entry.days,
+                        factor=entry.clock_factor,
+                    ),
+                )
+                for topic in task.topics
+            ),
+        ),
     )

@@ -1,7 +1,7 @@
 """What the views share: the words, the server's parts, rendering, what every answer carries, and one structured line a request.
 
 The words are everything a worker reads that does not come from the study file: `templates/locale/LANGUAGE.yaml` has those of the pages
-that every study has, `LANGUAGE.tasks.yaml` what comes before a task, ratings and questions.
+that every study has, `LANGUAGE.tasks.yaml` what belongs to kinds of task: sides of pairs, ratings, questions, and what comes before.
 
 A line of the log has id, route, status, milliseconds, pseudonym; never an answer, never a platform's id. The route is the pattern
 (``/w/<token>/consent``), not the address, so that no token or parameter gets into a log.

@@ -161,7 +161,7 @@ def test_an_empty_text_is_a_text_that_was_read_to_its_end(stored, exported):
     """A system that shows nothing takes part all the same."""
     worker = stored.worker("ann")
     slot = stored.slot(worker)
-    stored.summary(slot, "none").content = {"first": []}
+    stored.summary(slot, "none").content = {"blocks": []}
     showing = stored.showing(slot, "good", "none")
     stored.page(worker, showing, "p1", (0, "open", opened()), (0, "see", sees("left", "f0", 1)), (1, "close"))
 

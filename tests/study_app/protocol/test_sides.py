@@ -131,7 +131,7 @@ def test_a_digest_belongs_to_a_topic():
 
 def test_a_side_is_visible_where_any_layer_of_it_is():
     """A block without words and without a picture shows nothing."""
-    nothing = Block(key="f0", id="u0", kind="iunit")
+    nothing = Block(key="f0", id="u0", kind="iunit", text=" ")
 
     assert not Side(()).is_visible
     assert not Side((nothing,)).is_visible

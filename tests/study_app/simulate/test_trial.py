@@ -12,7 +12,7 @@ from study_app.config import Config
 from study_app.estimate.content import read_study_content, read_whole_study
 from study_app.export.study_export import export_study
 from study_app.simulate.crowd import effects
-from study_app.simulate.site import Element, PageError, VirtualClock
+from study_app.simulate.site import Element, PageError, SideOnPage, VirtualClock
 from study_app.simulate.trial import START, load, run_on_server, run_trial, serving
 from study_app.simulate.truth import Behaviour, Truth
 from study_app.simulate.world import build_worlds
@@ -139,13 +139,66 @@ def test_two_studies_can_be_rehearsed_in_one_database(small_study, tmp_path, new
 
 
 def test_a_page_that_shows_what_no_system_wrote_is_noticed(small_study):
-    """A simulated person knows every summary by its texts."""
+    """A simulated person knows every summary by its digest, and holds every word of the page against it."""
     content = read_whole_study(small_study())
     world = next(iter(build_worlds(content, Truth(patience_preferences=100)).values())).world
-    query = next(iter(world.chances))
+    digest, known = next(iter(world.sides.items()))
+    elements = tuple(
+        Element(key=key, text=text, second=tuple(Element(key=one[0], text=one[1]) for one in below))
+        for key, text, _, below in known.shown
+    )
 
-    with pytest.raises(PageError, match="no system wrote"):
-        world.score(query, [Element(key="f0", text="something else")])
+    assert world.worth(SideOnPage(digest, elements)) == known.worth
+    for side in (
+        SideOnPage("0" * 64, elements),
+        SideOnPage(digest, elements[:-1]),
+        SideOnPage(digest, (replace(elements[0], text="something else"), *elements[1:])),
+    ):
+        with pytest.raises(PageError, match="the page shows what no system made"):
+            world.worth(side)
+
+
+def test_two_systems_that_show_the_same_and_are_not_worth_the_same_end_a_simulation(
+    small_study, tmp_path, new_url
+):
+    """Nobody could prefer the better one; before, the last of the two decided in silence what both were worth."""
+    path = small_study(study="alike")
+    folder = path.parent
+    texts = (folder / "iunits.tsv").read_text(encoding="utf-8")
+    (folder / "iunits.tsv").write_text(
+        texts.replace("It is 3776 m high", "It last erupted in 1707"), encoding="utf-8"
+    )
+    shown = (folder / "sysgamma.xml").read_text(encoding="utf-8")
+    (folder / "sysbeta.xml").write_text(shown.replace("SYU-4", "SYU-1"), encoding="utf-8")
+
+    with pytest.raises(InputError, match=r"show the same of topic \S+ but are not worth the same \(") as told:
+        trial(path, new_url(tmp_path), workers=1)
+    assert "cannot tell them apart; leave one of the two out" in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("words", "changes"),
+    [
+        ("mount fuji", {"queries.tsv": ("green tea", "mount fuji")}),
+        (
+            "climbing it",
+            {
+                "intents.tsv": ("getting there", "climbing it"),
+                "probability.tsv": ("SYI-1\t0.5\nSYQ-1\tSYI-2\t0.5", "SYI-1\t0.9\nSYQ-1\tSYI-2\t0.1"),
+            },
+        ),
+    ],
+)
+def test_what_a_crowd_knows_by_its_words_must_have_words_of_its_own(small_study, words, changes):
+    """Two queries of one title, two intents of one: the last one decided in silence what both were."""
+    path = small_study()
+    for name, (was, instead) in changes.items():
+        written = (path.parent / name).read_text(encoding="utf-8")
+        assert was in written
+        (path.parent / name).write_text(written.replace(was, instead), encoding="utf-8")
+
+    with pytest.raises(InputError, match=f"two of its parts read '{words}' and are not alike"):
+        build_worlds(read_whole_study(path), Truth())
 
 
 def test_true_scores_are_m_measure_at_the_true_patience(small_study):
@@ -167,7 +220,7 @@ def test_true_scores_are_m_measure_at_the_true_patience(small_study):
     frame = score_summaries(collection, runs, [MMeasure(patience=60)])
 
     expected = frame[frame["topic"] != "all"]["value"].to_numpy()
-    assert np.unique(list(world.scores.values())) == pytest.approx(np.unique(expected))
+    assert np.unique([known.worth for known in world.sides.values()]) == pytest.approx(np.unique(expected))
 
 
 def test_a_crowd_goes_to_a_server_that_runs(small_study, tmp_path, new_url):

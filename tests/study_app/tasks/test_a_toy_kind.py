@@ -240,6 +240,17 @@ def test_a_fault_of_its_files_has_its_line(tmp_path):
         run("study", "check", path)
 
 
+def test_a_side_with_nothing_to_see_is_refused(tmp_path):
+    """Which system and topic, and in which file; a worker would find an empty place."""
+    path = write_toy(tmp_path)
+    (tmp_path / "short.tsv").write_text("Q1\tone\nQ2\t \nQ3\tthree\n")
+    with pytest.raises(InputError) as told:
+        run("study", "check", path)
+    assert [str(fault).removeprefix(f"{tmp_path}/") for fault in told.value.faults] == [
+        "study.yaml:8: there is nothing to see in what short shows of topic Q2; give its lines in short.tsv words or a picture"
+    ]
+
+
 def test_every_page_of_it_can_be_previewed(tmp_path):
     """Its introduction with example and check, its choice, its pairs."""
     (tmp_path / "copies").mkdir()

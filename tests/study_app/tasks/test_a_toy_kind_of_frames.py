@@ -232,3 +232,11 @@ def test_two_systems_with_the_same_page_are_told_and_a_crowd_that_would_tell_the
         InputError, match="rich and poor show the same of topic Q1 but are not worth the same"
     ):
         build_worlds(content, Truth())
+
+
+def test_a_kind_that_does_not_say_what_a_side_is_worth_is_told_so(tmp_path, monkeypatch):
+    """A crowd does not vote at random in silence."""
+    content = read_whole_study(write_pages(tmp_path))
+    monkeypatch.setitem(kinds.KINDS, "page_pairs", replace(PAGE_PAIRS, worth=None))
+    with pytest.raises(InputError, match="task pages: page_pairs does not say what a side is worth"):
+        build_worlds(content, Truth())
