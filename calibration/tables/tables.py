@@ -337,7 +337,7 @@ _TABLES = (
             Column(
                 name="words",
                 kind=Kind.INTEGER,
-                doc="Whitespace tokens of the item; empty for a picture.",
+                doc="Whitespace tokens of the item; a picture has none.",
                 required=True,
                 blank=True,
                 low=0,
