@@ -28,6 +28,7 @@ from metrics.errors import InputError, input_fault
 from study_app.config import Config, resource_folder
 from study_app.services.researcher.studies import SIGNING_KEY, key_before, setting
 from study_app.store.database import Database, is_empty, migrate, open_database, shown_address, transaction
+from study_app.store.media import MediaReader
 from study_app.store.plan import Plans
 from study_app.store.tokens import BadTokenError, NewToken, Now, Signer
 from study_app.study.yaml_values import parsed_yaml
@@ -112,6 +113,7 @@ class Server:
     """The parts of one running server; ``now`` and ``new_token`` are its only clock and source of names."""
 
     database: Database
+    media: MediaReader
     plans: Plans
     signer: Signer
     messages: Messages
@@ -202,6 +204,7 @@ def open_server(config: Config, now: Now, new_token: NewToken) -> Server:
         raise nothing_loaded(config)
     return Server(
         database=database,
+        media=MediaReader(database),
         plans=Plans(),
         signer=Signer(key, before=before, now=now),
         messages=Messages(resource_folder("templates") / "locale", [kind.words for kind in KINDS.values()]),

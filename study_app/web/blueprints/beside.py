@@ -8,14 +8,15 @@ import sqlite3
 from datetime import timedelta
 from io import BytesIO
 
-from flask import Blueprint, Response, jsonify, request, send_file
-from sqlalchemy import select, update
+from flask import Blueprint, Response, jsonify, request
+from sqlalchemy import update
 from sqlalchemy.exc import SQLAlchemyError
+from werkzeug.wsgi import wrap_file
 
 from study_app.logs.page_events import BadBatchError, read_batch
 from study_app.services.worker.events import store_events
 from study_app.store.database import transaction
-from study_app.store.models import LoadedStudy, StoredMedia
+from study_app.store.models import LoadedStudy
 from study_app.store.tokens import BadTokenError, PageToken
 from study_app.web.blueprints.walk import home
 from study_app.web.serving import note_worker, said, server
@@ -58,15 +59,16 @@ def security_contact() -> Response:
 @blueprint.get("/m/<sha256>")
 def media(sha256: str) -> Response:
     """Return a picture of a loaded study; its address is the hash of its bytes, so that a browser asks for it once."""
-    with transaction(server().database, write=False) as session:
-        found = session.execute(
-            select(StoredMedia.mime, StoredMedia.bytes).where(StoredMedia.sha256 == sha256)
-        ).one_or_none()
+    found = server().media.read(sha256)
     if found is None:
         return said("not_found", status=404)
     mime, content = found
-    response = send_file(BytesIO(content), mimetype=mime, etag=sha256, max_age=YEAR_SECONDS)
-    response.cache_control.immutable = True
+    body = wrap_file(request.environ, BytesIO(content))  # `send_file` would make a copy of the bytes
+    response = Response(body, mimetype=mime, direct_passthrough=True)
+    response.content_length = len(content)
+    response.headers["Cache-Control"] = f"public, max-age={YEAR_SECONDS}, immutable"
+    response.set_etag(sha256)
+    response.make_conditional(request, accept_ranges=True, complete_length=len(content))
     return response
 
 

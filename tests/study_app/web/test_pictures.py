@@ -6,16 +6,18 @@ import os
 import re
 
 import pytest
-from sqlalchemy import func, select, text, update
+from sqlalchemy import delete, func, select, text, update
 from werkzeug.test import Client
 
 from metrics.errors import InputError
 from study_app.estimate.content import read_whole_study
 from study_app.preview.app import Preview
 from study_app.services.researcher.load import load_study
+from study_app.store import media
 from study_app.store.backups.backup import back_up, restore
 from study_app.store.check import check_database
 from study_app.store.database import open_database, transaction
+from study_app.store.media import MediaReader
 from study_app.store.models import StoredMedia, StoredSummary
 from tests.postgres_server import binaries
 from tests.study_app.conftest import Campaign
@@ -298,3 +300,32 @@ def test_a_replay_shows_the_pictures_that_stood_there(served):
     assert re.findall(r'src="(/m/[0-9a-f]{64})"', answer.text) == shown
     assert "img-src 'self'" in answer.headers["Content-Security-Policy"]
     assert re.search(r"<details data-item=\"m1\"[^>]*data-shown=\"1\"[^>]*open", answer.text)
+
+
+def test_pictures_stay_in_memory_for_a_while_and_as_far_as_there_is_room(served, monkeypatch):
+    """Those asked for last; one that no study shows any more is looked for again and not found."""
+    study = served()
+    reader, some = MediaReader(study.database), sorted(hashes(study))
+    first = {sha256: reader.read(sha256) for sha256 in some}
+    with transaction(study.database, write=True) as session:
+        session.execute(delete(StoredMedia))
+    assert {sha256: reader.read(sha256) for sha256 in some} == first
+    monkeypatch.setattr(media, "KEPT_SECONDS", 0)
+    assert reader.read(some[0]) is None
+    monkeypatch.setattr(media, "KEPT_SECONDS", 60)
+    assert reader.read(some[0]) is None
+    assert reader.read(some[1]) == first[some[1]]
+
+
+def test_memory_has_no_more_than_its_share_of_pictures(served, monkeypatch):
+    """The one that was read first makes room."""
+    study = served()
+    reader, some = MediaReader(study.database), sorted(hashes(study))
+    sizes = [len(reader.read(sha256)[1]) for sha256 in some]
+    reader = MediaReader(study.database)
+    monkeypatch.setattr(media, "KEPT_BYTES", sum(sizes[:3]))
+    read = [reader.read(sha256) for sha256 in some[:4]]
+    with transaction(study.database, write=True) as session:
+        session.execute(delete(StoredMedia))
+    assert reader.read(some[3]) == read[3]
+    assert reader.read(some[0]) is None
