@@ -60,15 +60,6 @@ def reading_order(items: Iterable[Item], opened: AbstractSet[str]) -> Iterator[I
     return (item for item in items if item.layer is None or item.layer in opened)
 
 
-def end_offsets(items: Iterable[Item], opened: AbstractSet[str]) -> dict[str, int]:
-    """Return the counted characters up to and including each item in reading order, by key."""
-    offsets, end = {}, 0
-    for item in reading_order(items, opened):
-        end += item.chars
-        offsets[item.key] = end
-    return offsets
-
-
 def text_stop(
     items: Iterable[Item],
     shares: Mapping[str, float],

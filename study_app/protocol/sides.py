@@ -131,9 +131,7 @@ class Block:
         if self.inside:
             content["inside"] = [block.json() for block in self.inside]
         if self.media is not None:
-            content["media"] = {
-                name: value for name, value in asdict(self.media).items() if value is not None
-            }
+            content["media"] = asdict(self.media)
         if self.list_place is not None:
             content["list_place"] = list(self.list_place)
         return content
@@ -145,14 +143,16 @@ class Block:
 
     def seconds(self, language: str) -> float:
         """Return how long it takes to read or to look at, with all that is inside."""
-        own = self.chars / CHARS_PER_SECOND if language == "ja" else self.words / WORDS_PER_SECOND
-        look = 0.0 if self.media is None else LOOK_SECONDS
-        return own + look + sum(block.seconds(language) for block in self.inside)
+        own = self.weight(language) / _in_a_second(language)
+        return own + sum(block.seconds(language) for block in self.inside)
+
+    def weight(self, language: str) -> float:
+        """Return its words, in Japanese its characters; what is looked at counts as the words that are read in that time."""
+        length = self.chars if language in WITHOUT_SPACES else self.words
+        return length if self.media is None else length + LOOK_SECONDS * _in_a_second(language)
 
     def item(self, language: str, layer: str | None = None) -> Item:
         """Return it as something that can be read; ``layer`` is the key of the link inside of which it stands."""
-        by_chars = language in WITHOUT_SPACES
-        look = 0.0 if self.media is None else LOOK_SECONDS
         return Item(
             key=self.key,
             id=self.id,
@@ -160,7 +160,7 @@ class Block:
             words=self.words,
             chars=self.chars,
             layer=layer,
-            weight=self.chars + look * CHARS_PER_SECOND if by_chars else self.words + look * WORDS_PER_SECOND,
+            weight=self.weight(language),
         )
 
     def visible(self) -> dict[str, Any]:
@@ -171,8 +171,12 @@ class Block:
         if self.media is not None:
             seen["media"] = self.media.sha256
         if self.at is not None:
-            seen["at"] = self.at // 60
+            seen["at"] = int(self.at // 60)
         return seen
+
+
+def _in_a_second(language: str) -> float:
+    return CHARS_PER_SECOND if language in WITHOUT_SPACES else WORDS_PER_SECOND
 
 
 _DEFAULTS = {field.name: field.default for field in fields(Block)}

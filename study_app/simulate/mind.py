@@ -97,15 +97,14 @@ def looks(
     words = own = 0.0
     left = depth_chars
     for element, opens in _trail(elements, opened):
-        chars = counted_chars(element.text)
+        chars = 0 if element.media else counted_chars(element.text)
         share = 1.0 if chars == 0 else min(1.0, max(0.0, left / chars))
         if share == 0:
             break
         left -= chars
         screen.append((element.key, round(share, 4)))
-        own = share * max(1, len(element.text.split()))
-        if element.media is not None:
-            own = LOOK_SECONDS * words_per_second
+        words_there = LOOK_SECONDS * words_per_second if element.media else len(element.text.split())
+        own = share * max(1, words_there)
         words += own
         if words >= WORDS_ON_SCREEN or (opens and share == 1) or share < 1:
             look = _look(screen, words, words_per_second, rng, element.key if opens and share == 1 else None)

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from metrics.summaries.trailtext import counted_chars
-from study_app.protocol.sides import CHARS_PER_SECOND, LOOK_SECONDS, WORDS_PER_SECOND
+from study_app.protocol.sides import CHARS_PER_SECOND, LOOK_SECONDS, WORDS_PER_SECOND, text_block
 from study_app.protocol.streams import UpdateStream
 from study_app.study.entries import ALL, ChosenPairs, FollowedTask, JudgingTask, TakenPairs
 from study_app.tasks.content import TaskContent
@@ -117,9 +116,7 @@ LOOKING_ASSUMED = (f"{LOOK_SECONDS:g} s to look at a picture",)
 
 def reading_seconds(text: str, language: str) -> float:
     """Return how long a text takes to read once, all of it."""
-    if language == "ja":
-        return counted_chars(text) / CHARS_PER_SECOND
-    return len(text.split()) / WORDS_PER_SECOND
+    return text_block(text, key="", id="", kind="").seconds(language)
 
 
 def read_once(seconds: float) -> Span:

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrics.summaries.trailtext import counted_chars
+from study_app.protocol.sides import LOOK_SECONDS
 from study_app.simulate import mind
 from study_app.simulate.site import Element
 
@@ -32,6 +33,15 @@ def test_only_the_wanted_layer_is_opened_and_read_after_its_link():
 
     assert [key for look in seen for key, _ in look.items] == ["f0", "f1", "f2", "s2.0", "f3"]
     assert [look.opens for look in seen if look.opens] == ["f2"]
+
+
+def test_a_look_at_a_picture_takes_its_seconds():
+    """Five, as the length of a study is worked out from, and in any case all of the picture: it has no characters."""
+    seen = read((Element(key="m1", text="Press to zoom", media="5e"),), depth=1.0, speed=2.0)
+    [look] = seen
+
+    assert look.items == (("m1", 1.0),)
+    assert look.seconds == pytest.approx(LOOK_SECONDS * np.exp(np.random.default_rng(1).normal(0, 0.3)))
 
 
 def test_a_link_that_is_not_reached_is_not_opened():

@@ -11,7 +11,7 @@ from sqlalchemy import inspect, select
 
 from metrics.errors import PrefcalError
 from study_app.config import Config
-from study_app.protocol.sides import Block, ListPlace, Side
+from study_app.protocol.sides import Side
 from study_app.protocol.streams import UpdateStream
 from study_app.store.backups.backup import back_up, restore
 from study_app.store.check import check_database
@@ -127,123 +127,57 @@ def test_a_backup_of_an_earlier_version_is_refused_before_anything_is_written(ca
 TEXT = {"text": "so it is", "words": 3, "chars": 6}
 
 
-@pytest.mark.parametrize(
-    ("stored", "side"),
-    [
-        (
-            {
-                "first": [
-                    {"kind": "iunit", "id": "u", **TEXT},
-                    {"kind": "link", "id": "i", **TEXT, "second": [{"kind": "iunit", "id": "v", **TEXT}]},
-                    {"kind": "link", "id": "j", **TEXT, "second": []},
-                ]
-            },
-            Side(
-                (
-                    Block(key="f0", kind="iunit", id="u", **TEXT),
-                    Block(
-                        key="f1",
-                        kind="link",
-                        id="i",
-                        inside=(Block(key="s1.0", kind="iunit", id="v", **TEXT),),
-                        **TEXT,
-                    ),
-                    Block(key="f2", kind="link", id="j", **TEXT),
-                )
-            ),
-        ),
-        (
-            {
-                "first": [
-                    {
-                        "kind": "iunit",
-                        "id": "b1",
-                        **TEXT,
-                        "html": "<p>so it is</p>",
-                        "list": [1, "ol", 5],
-                    },
-                    {
-                        "kind": "link",
-                        "id": "b1:1",
-                        **TEXT,
-                        "second": [{"kind": "iunit", "id": "b1:1:text", **TEXT, "url": None}],
-                    },
-                    {"kind": "iunit", "id": "b2", **TEXT, "html": "<p>so it is</p>", "list": None},
-                ]
-            },
-            Side(
-                (
-                    Block(
-                        key="f0",
-                        kind="iunit",
-                        id="b1",
-                        html="<p>so it is</p>",
-                        list_place=ListPlace(1, "ol", 5),
-                        **TEXT,
-                    ),
-                    Block(
-                        key="f1",
-                        kind="link",
-                        id="b1:1",
-                        inside=(Block(key="s1.0", kind="iunit", id="b1:1:text", **TEXT),),
-                        **TEXT,
-                    ),
-                    Block(key="f2", kind="iunit", id="b2", html="<p>so it is</p>", **TEXT),
-                )
-            ),
-        ),
-        (
-            {"pushes": [{"id": "t", **TEXT, "at": 0}, {"id": "t", **TEXT, "at": 60}]},
-            Side(
-                (
-                    Block(key="p1", kind="update", id="t", at=0, **TEXT),
-                    Block(key="p2", kind="update", id="t", at=60, **TEXT),
-                )
-            ),
-        ),
-        (
-            {
-                "list": [
-                    {"id": "d", "title": "", **TEXT, "window": None},
-                    {"id": "e", "title": "T", "text": "", "words": 1, "chars": 1, "window": "2001"},
-                ]
-            },
-            Side(
-                (
-                    Block(key="r1", kind="link", id="d", **TEXT),
-                    Block(key="r2", kind="link", id="e", title="T", words=1, chars=1, window="2001"),
-                )
-            ),
-        ),
-        ({"list": []}, Side(())),
-    ],
-    ids=("summary", "answer", "pushes", "ranked list", "nothing"),
-)
-def test_what_version_0009_stored_of_each_form_becomes_the_same_side(stored, side):
-    """Keys are those that its pages had; what is empty is not written."""
-    rewritten = MIGRATION_0010.side_of(stored)
+FORMS = {
+    "summary": (
+        {"first": [{"kind": "iunit", "id": "u", **TEXT},
+                   {"kind": "link", "id": "i", **TEXT, "second": [{"kind": "iunit", "id": "v", **TEXT}]},
+                   {"kind": "link", "id": "j", **TEXT, "second": []}]},
+        [{"key": "f0", "kind": "iunit", "id": "u", **TEXT},
+         {"key": "f1", "kind": "link", "id": "i", **TEXT, "inside": [{"key": "s1.0", "kind": "iunit", "id": "v", **TEXT}]},
+         {"key": "f2", "kind": "link", "id": "j", **TEXT}],
+    ),
+    "answer": (
+        {"first": [{"kind": "iunit", "id": "b1", **TEXT, "html": "<p>so it is</p>", "list": [1, "ol", 5]},
+                   {"kind": "link", "id": "b1:1", **TEXT, "second": [{"kind": "iunit", "id": "x", **TEXT, "url": "y"}]},
+                   {"kind": "link", "id": "b1:2", **TEXT, "second": [{"kind": "iunit", "id": "z", **TEXT, "url": None}]},
+                   {"kind": "iunit", "id": "b2", **TEXT, "html": "<p>so it is</p>", "list": None}]},
+        [{"key": "f0", "kind": "iunit", "id": "b1", **TEXT, "html": "<p>so it is</p>", "list_place": [1, "ol", 5]},
+         {"key": "f1", "kind": "link", "id": "b1:1", **TEXT, "inside": [{"key": "s1.0", "kind": "iunit", "id": "x", **TEXT, "url": "y"}]},
+         {"key": "f2", "kind": "link", "id": "b1:2", **TEXT, "inside": [{"key": "s2.0", "kind": "iunit", "id": "z", **TEXT}]},
+         {"key": "f3", "kind": "iunit", "id": "b2", **TEXT, "html": "<p>so it is</p>"}],
+    ),
+    "pushes": (
+        {"pushes": [{"id": "t", **TEXT, "at": 0}, {"id": "t", **TEXT, "at": 60}]},
+        [{"key": "p1", "kind": "update", "id": "t", **TEXT, "at": 0}, {"key": "p2", "kind": "update", "id": "t", **TEXT, "at": 60}],
+    ),
+    "ranked list": (
+        {"list": [{"id": "d", "title": "", **TEXT, "window": None},
+                  {"id": "e", "title": "T", "text": "", "words": 1, "chars": 1, "window": "2001"}]},
+        [{"key": "r1", "kind": "link", "id": "d", **TEXT},
+         {"key": "r2", "kind": "link", "id": "e", "title": "T", "words": 1, "chars": 1, "window": "2001"}],
+    ),
+    "nothing": ({"list": []}, []),
+}  # fmt: skip
+"""Form -> what was stored, and its blocks."""
 
-    assert rewritten == side.json()
-    assert Side.of(rewritten) == side
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_version_0009_stored_of_each_form_becomes_the_same_side(form):
+    """Keys are those that its pages had; what is empty is not written."""
+    stored, blocks = FORMS[form]
+    side = MIGRATION_0010.side_of(stored)
+
+    assert side == {"blocks": blocks}
+    assert Side.of(side).json() == side
 
 
 def test_what_version_0009_stored_of_a_stream_becomes_the_same_stream():
     """Updates with what they bring beside them."""
     brought = [["n1", 3.0], ["n2", 4.0]]
-    stored = {
-        "start": 0.0,
-        "end": 9.0,
-        "updates": [{"id": "x", **TEXT, "at": 0.0, "nuggets": brought}, {"id": "y", **TEXT, "at": 5.0, "nuggets": []}],
-    }  # fmt: skip
-    stream = UpdateStream(
-        start=0.0,
-        end=9.0,
-        updates=(
-            Block(key="u1", kind="update", id="x", at=0.0, **TEXT),
-            Block(key="u2", kind="update", id="y", at=5.0, **TEXT),
-        ),
-        nuggets=((("n1", 3.0), ("n2", 4.0)), ()),
-    )
+    update = {**TEXT, "at": 0.0}
+    stored = {"start": 0.0, "end": 9.0, "updates": [{"id": "x", **update, "nuggets": brought}]}
+    stream = MIGRATION_0010.stream_of(stored)
 
-    assert MIGRATION_0010.stream_of(stored) == stream.json()
-    assert UpdateStream.of(MIGRATION_0010.stream_of(stored)) == stream
+    assert stream["updates"] == [{"key": "u1", "kind": "update", "id": "x", **update}]
+    assert stream["nuggets"] == [brought]
+    assert UpdateStream.of(stream).json() == stream

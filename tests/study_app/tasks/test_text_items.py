@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from study_app.protocol.items import end_offsets, reading_order, text_stop
+from study_app.protocol.items import reading_order, text_stop
 from study_app.protocol.sides import Block, Side
 
 
@@ -33,33 +33,10 @@ SIDE = Side(
 ITEMS = SIDE.items("en")
 
 
-def test_a_summary_becomes_items_with_each_second_layer_after_its_link():
-    """Keys are those of the page; ids are those of the collection, which the page never tells."""
-    assert [(item.key, item.id, item.kind, item.layer) for item in ITEMS] == [
-        ("f0", "u0", "iunit", None),
-        ("f1", "i1", "link", None),
-        ("s1.0", "u2", "iunit", "f1"),
-        ("s1.1", "u0", "iunit", "f1"),
-        ("f2", "u3", "iunit", None),
-    ]
-
-
-def test_what_there_is_to_read_is_words_or_characters_where_no_space_parts_words():
-    """By white space a Japanese sentence is one word, however long it is."""
-    assert [item.weight for item in ITEMS] == [5, 2, 10, 5, 8]
-    assert [item.weight for item in SIDE.items("ja")] == [20, 10, 40, 20, 30]
-
-
 def test_a_layer_that_was_never_opened_is_no_part_of_the_text_read():
     """The trailtext of a reader is the first layer with the layers that this reader opened."""
     assert [item.key for item in reading_order(ITEMS, set())] == ["f0", "f1", "f2"]
     assert [item.key for item in reading_order(ITEMS, {"f1"})] == ["f0", "f1", "s1.0", "s1.1", "f2"]
-
-
-def test_an_item_ends_where_the_characters_up_to_it_end():
-    """20 + 10 + 40 + 20 + 30 characters."""
-    assert end_offsets(ITEMS, {"f1"}) == {"f0": 20, "f1": 30, "s1.0": 70, "s1.1": 90, "f2": 120}
-    assert end_offsets(ITEMS, set()) == {"f0": 20, "f1": 30, "f2": 60}
 
 
 def test_a_partly_seen_item_counts_with_its_share():
