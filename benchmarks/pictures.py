@@ -3,7 +3,7 @@
 python benchmarks/pictures.py [--participants 50] [--seconds 8] [--rounds 5]
 
 Eight pictures of 2 MB are loaded into a SQLite file and served by `prefcal serve --processes 1`; the same bytes lie in a folder that Flask serves as
-static files from the same HTTP server. Each participant keeps a connection and loads one picture after the other, without a pause. Then a
+static files from the same HTTP server, kept on a core as prefcal's is. Each participant keeps a connection and loads one picture after the other, without a pause. Then a
 Chromium of a phone's size, held to 10 Mbit/s and 40 ms, opens a pair page with two of the pictures, and a bare page with two of the files.
 """
 
@@ -39,13 +39,14 @@ from tests.browser.ensure_chromium import find_chromium  # noqa: E402 - as above
 SYSTEMS, TOPICS = ("one", "other"), ("T1", "T2", "T3", "T4")
 BYTES_A_SECOND, LATENCY_MS = 10_000_000 / 8, 40
 FILES = """\
-import socket, sys
+import random, socket, sys
 from flask import Flask
-from study_app.cli.serve.command import spare_collections
+from study_app.cli.serve.command import cores, spare_collections, stay_on
 from study_app.cli.serve.http_server import waitress_server
 sock = socket.socket(); sock.bind(("127.0.0.1", int(sys.argv[2]))); sock.listen(1024)
 app = Flask("files", static_folder=sys.argv[1], static_url_path="/m")
 app.add_url_rule("/healthz", "healthz", lambda: "ok")
+stay_on(random.choice(cores()))
 spare_collections()
 waitress_server(app, sock).run()
 """

@@ -29,7 +29,7 @@ Item = Annotated[
     Field(
         description="Key of an element: f3 is element 3 (from 0) of the first layer, s3.1 item 1 below the link f3, "
         "u12 the update in place 12 (from 1, oldest first) of a stream, p12 the same of push notifications, r1 the entry at the "
-        "top of a ranked list."
+        "top of a ranked list, m1 a picture, whose layer is open while it is enlarged."
     ),
 ]
 Share = Annotated[float, Field(ge=0, le=1)]
