@@ -5,7 +5,7 @@
 
 Prints coverage of nominal 95 % intervals and rejections of a true null hypothesis at 5 %. What the package refuses to offer stands beside what it offers: the binomial interval and
 McNemar's test, which take the pairs of a query for independent. The second half has people who are not as an interval over queries
-says: the same ones judge several queries, with tastes of their own, and queries have any number of pairs. docs/agreement.md quotes the tables.
+says: the same ones judge several queries, with tastes of their own, and queries have any number of pairs. docs/evidence.md shows the tables.
 """
 
 import argparse

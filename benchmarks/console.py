@@ -4,7 +4,7 @@
 
 Fills a SQLite file, or the empty PostgreSQL database at URL, by bulk inserts, then asks for every page as a browser
 that has signed in does, without a network between. A database that has a study already is used as it is: so the
-second run is quick. docs/console.md quotes the table.
+second run is quick. benchmarks/README.md has the figures.
 """
 
 import argparse

@@ -5,7 +5,7 @@
 
 People vote by Davidson's model on strengths of preference that are drawn here, apart from the package's simulators. The truth is what
 a second panel of other people, and a metric that knows which side is preferred, reach in a very large study of the
-same sort; where neither side is preferred the metric takes one by chance. docs/agreement.md quotes the tables.
+same sort; where neither side is preferred the metric takes one by chance. docs/evidence.md shows the tables.
 """
 
 import argparse

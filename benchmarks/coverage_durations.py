@@ -1,4 +1,4 @@
-"""How often the intervals of times away and session lengths hold the truth: the tables of docs/calibration_durations.md.
+"""How often the intervals of times away and session lengths hold the truth: the tables of docs/evidence.md.
 
     python -m benchmarks.coverage_durations [--replications 1000] [--only plain|sessions|disturbed|people|naive]
                                             [--workers 100] [--days 7] [--named PART] [--jobs 1]

@@ -1,4 +1,4 @@
-"""How often the intervals of the lateness decay hold the truth: the table of docs/calibration.md.
+"""How often the intervals of the lateness decay hold the truth: tables of docs/evidence.md.
 
     python -m benchmarks.coverage_lateness [--replications 1000] [--bootstrap 0] [--jobs 1] [--scheduler ADDRESS]
 

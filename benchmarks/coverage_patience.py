@@ -1,4 +1,4 @@
-"""How often the intervals of patience, of persistence and of intents hold the truth: the tables of docs/calibration.md.
+"""How often the intervals of patience, of persistence and of intents hold the truth: tables of docs/evidence.md.
 
     python -m benchmarks.coverage_patience [--replications 1000] [--only preferences|grid|stops|lists|intents] [--jackknife]
                                            [--jobs 1] [--scheduler ADDRESS]

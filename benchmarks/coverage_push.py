@@ -1,4 +1,4 @@
-"""How often push weights and alpha are right, or say why not: the tables of docs/calibration_push.md.
+"""How often push weights and alpha are right, or say why not: tables of docs/evidence.md.
 
     python -m benchmarks.coverage_push [--replications 200] [--checked 60] [--jobs 1] [--scheduler ADDRESS]
 

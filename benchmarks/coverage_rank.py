@@ -10,7 +10,7 @@ A regime of WMT16 takes from the public files (topic, worker, left, right, bette
 
 With --votes the bootstraps too: `votes` is the percentile interval of 200 bootstrap samples of the votes, as if votes were independent;
 `choix`, where it is installed, that of choix's ilsr_pairwise (ties left out, as choix knows none), against the same very large study in
-choix's own model. docs/rank.md quotes the tables.
+choix's own model. docs/evidence.md shows the table.
 """
 
 import argparse

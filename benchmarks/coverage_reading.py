@@ -1,4 +1,4 @@
-"""How well reading speed is recovered, and how often its intervals hold the truth: the table of docs/calibration.md.
+"""How well reading speed is recovered, and how often its intervals hold the truth: tables of docs/evidence.md.
 
     python -m benchmarks.coverage_reading [--replications 1000] [--only coverage|naive|speed] [--jobs 1] [--scheduler ADDRESS]
 

@@ -4,7 +4,7 @@
 
 Fills a SQLite file with the bundled study and people who each judge 24 pairs on 25 pages of 100 events and visit a
 stream 25 times on pages of 100 events, then exports it in a process of its own. After 40 people the same come again under other
-names, by SQL. docs/export.md quotes the table.
+names, by SQL. benchmarks/README.md has the figures.
 """
 
 import resource

@@ -7,7 +7,7 @@ worker goes through each study in this process, without a network; the studies t
 a while is slow for all. What is measured is the processor's time from the form of a pair to the page of the next (POST, redirect, GET), with a
 SQLite file in a folder that is thrown away. A round counts as a whole, since some submissions of a round cost more than others: its ratio is that of the
 sums of its 21 submissions. Printed are the median of these ratios and its 95 % interval (bootstrap of the rounds). The first round warms up and is
-left out. benchmarks/README.md quotes the table.
+left out. benchmarks/README.md has the figures.
 """
 
 import argparse

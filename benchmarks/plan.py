@@ -3,7 +3,7 @@
     python benchmarks/plan.py [STUDIES]
 
 "Real" studies here are made with collections, tables and the estimators as `prefcal agree` and `prefcal fit` call them; plans
-come from the designs, which draw the same people without tables. docs/planning.md quotes the table.
+come from the designs, which draw the same people without tables. docs/evidence.md shows the table.
 """
 
 import sys

@@ -1,6 +1,6 @@
 """How often `same_answers`, `adaptive_stopping`, `opposite_camp` and `careless_workers` speak, of crowds where they should and should not.
 
-python benchmarks/same_answers.py [STUDIES] prints a table for docs/calibration_quality.md. Each study has 12 people who judge the same 60 couples
+python benchmarks/same_answers.py [STUDIES] prints tables of docs/evidence.md. Each study has 12 people who judge the same 60 couples
 of 4 systems (10 topics), unless its line says otherwise; a tie comes in 15 % of answers of somebody whose habit it is not.
 """
 

@@ -1,4 +1,4 @@
-"""What the silence that ends a visit does to times away and session lengths: the table of docs/calibration.md.
+"""What the silence that ends a visit does to times away and session lengths: tables of docs/evidence.md.
 
     python benchmarks/visit_thresholds.py [--replications 20]
 

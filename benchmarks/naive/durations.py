@@ -1,6 +1,6 @@
 """What is usually done with times away and session lengths, and why it goes wrong: baselines to compare a fit with.
 
-Each takes the same tables as the fit; `docs/calibration_durations.md` has their measured bias.
+Each takes the same tables as the fit; docs/evidence.md has their measured bias.
 """
 
 import math

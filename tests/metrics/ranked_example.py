@@ -1,4 +1,4 @@
-"""The worked example of docs/measures.md, and scoring one list by one measure."""
+"""The worked example of docs/measures_ranked.md, and scoring one list by one measure."""
 
 from metrics.ranked.lists import RankedCollection
 from metrics.ranked.score import (

@@ -45,7 +45,7 @@ shared = st.fixed_dictionaries(
 
 
 def example():
-    """One topic over three days, as docs/measures.md works it out.
+    """One topic over three days, as docs/measures_push.md works it out.
 
     Monday: a and b say the same (a relevant, b highly), c something else (relevant), n nothing. Tuesday: d says what a
     said. Wednesday: m says nothing, so nothing clustered was posted.

@@ -8,7 +8,7 @@ from study_app.cli.study.commands import what_is_collected, what_is_done
 from study_app.estimate.content import StudyContent, read_study_content, read_whole_study
 from study_app.estimate.estimate import consent_seconds, estimate, task_seconds
 from study_app.protocol.sides import Block, Side
-from study_app.tasks.content import TaskContent, TopicContent
+from study_app.tasks.content import TaskContent, TopicContent, drawn_worth
 from study_app.tasks.kinds import kind_of
 from study_app.tasks.questions import Questions
 from study_app.tasks.ranked_pairs import RankedPairs
@@ -81,6 +81,15 @@ def test_what_comes_again_is_read_less():
     task = content(ranked(systems=3, validation_pairs=2), LISTED)
     low, high = 0.3 * 30 + 0.05 * 70 + 5 * 3, 30 + 0.25 * 70 + 5 * 10
     assert task_seconds(task) == Span(pytest.approx(low), pytest.approx(high))
+
+
+def test_what_looks_the_same_is_worth_the_same_where_worth_is_drawn():
+    """Else a simulated crowd would have to prefer one of two equal sides."""
+    alike, other = content(ranked(systems=3), LISTED), Side(LISTED.blocks * 2)
+    alike.sides["T1", "s2"] = other
+    worth = drawn_worth(alike)
+
+    assert worth["T1", "s0"] == worth["T1", "s1"] != worth["T1", "s2"]
 
 
 def test_several_queries_are_the_shortest_to_the_longest_and_are_chosen():
