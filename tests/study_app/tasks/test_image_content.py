@@ -191,3 +191,9 @@ def test_all_faults_of_all_systems_come_at_once(tmp_path):
     """In the order of the study file."""
     found = faults(tmp_path, files={"picbeta/PT-2.png": b"", "picgamma/PT-1.png": b"x"})
     assert [fault.partition(": ")[0] for fault in found] == ["picbeta.jsonl:2", "picgamma.jsonl:1"]
+
+
+def test_words_that_no_page_can_show_are_refused(tmp_path):
+    """As those of texts."""
+    (fault,) = faults(tmp_path, lines={"picbeta": [{**FIRST, "alt": "bell \u0007"}]})
+    assert "what picbeta shows of topic PT-1 has a character that no page can show (U+0007)" in fault

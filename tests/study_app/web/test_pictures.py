@@ -329,3 +329,14 @@ def test_memory_has_no_more_than_its_share_of_pictures(served, monkeypatch):
         session.execute(delete(StoredMedia))
     assert reader.read(some[3]) == read[3]
     assert reader.read(some[0]) is None
+
+
+def test_words_for_a_picture_are_words(served):
+    """Whatever stands in them, nothing of it runs or leads anywhere."""
+    hostile = {
+        name: [{**line, "alt": f'"><script>{name[3]}</script>&amp;'} for line in lines_of(name)]
+        for name in SYSTEMS
+    }
+    ann = served(lines=hostile).arrive().send()
+    assert all(picture["alt"].endswith("</script>&amp;") for picture in pictures_on(ann))
+    assert ann.html.select("section.picture script") == []
