@@ -10,29 +10,25 @@ from pathlib import Path
 
 from metrics.errors import input_fault
 from metrics.files import write_whole
-from study_app.report.drawing.canvas import Drawn, Named, all_drawn, drawn, told_missing
+from study_app.report.drawing.canvas import Drawn, drawn, missing_signs_message
 from study_app.report.drawing.look import ReportLook
 from study_app.report.folder import ReportMaterial, read_material
 from study_app.report.page import Report, Section, render
-from study_app.report.parts.agreement import agreement_section, headline, summary
+from study_app.report.parts.agreement import agreement_section
 from study_app.report.parts.curve import ablation_section, curve_sections
 from study_app.report.parts.fit import fit_section
-from study_app.report.parts.methods import methods_section, provenance_section
-from study_app.report.parts.ranking import ranking_sections, ranking_summary
+from study_app.report.parts.front import NOBODY_ASKED, SIMULATED, front
+from study_app.report.parts.methods import limits_section, methods_section, provenance_section
+from study_app.report.parts.ranking import ranking_sections
 from study_app.report.parts.streams import stream_sections
 from study_app.report.parts.sweep import sweep_section
 from study_app.report.parts.workers import workers_section
 from study_app.report.results import TaskResult, task_results
-from study_app.report.table_files import csv_text, escaped, latex_text, with_warning
+from study_app.report.table_files import csv_text, latex_text
 
 PAGE = "report.html"
 FIGURES, TABLES = "figures", "report-tables"
 INDEX = "captions.csv"
-NOTHING_YET = "No agreement has been measured yet"
-NO_STUDY = "Simulated people and judged events: nobody was asked anything, and no parameter was fitted."
-SIMULATED = "The workers were simulated: these numbers say what the method finds, not what people prefer."
-WHO_FOR_WHOM = "Which run leads for which people, and which measure ranks as MSU does"
-"""What the only part of a page is called whose finding is the page's headline."""
 OWN_NAME = re.compile(r"[\w.-]+")
 SIGNATURE = b"<footer>Written by prefcal "
 SIGNED_BYTES = 1_000
@@ -62,8 +58,11 @@ def write_report(
     """
     folder, look = Path(folder), look or ReportLook()
     report = build_report(read_material(folder))
-    drawings = all_drawn([Named(one.name, one.title, one.draw) for one in report.figures], look)
-    without_font = told_missing(drawings.values())
+    drawings = {
+        figure.name: drawn(figure.draw, look, name=figure.name, title=figure.title)
+        for figure in report.figures
+    }
+    without_font = missing_signs_message(drawings.values())
     if without_font is not None and tell is not None:
         tell(without_font)
     _write_all(folder / FIGURES, dict(_figure_files(report, drawings)))
@@ -99,18 +98,17 @@ def write_section(section: Section, folder: str | Path, *, look: ReportLook | No
 
 
 def build_report(material: ReportMaterial) -> Report:
-    """Put everything that a folder holds into words, tables and figures; nothing is drawn yet."""
-    sweeps = [] if material.sweep is None else [sweep_section(material.sweep)]
-    if not material.has_study:
-        return _of_sweep_alone(material, sweeps)
+    """Put everything that a folder holds into words, tables and figures, in the order of a paper; nothing is drawn yet."""
     results = list(task_results(material))
-    streams = list(stream_sections(material))
     ranked = list(ranking_sections(material.ranking))
-    return Report(
-        study=_study_title(material),
-        headline=_headline(material, results, [*ranked, *streams]),
-        summary=(*((SIMULATED,) if material.simulated else ()), *_summary(material, results)),
-        sections=(
+    streams = list(stream_sections(material))
+    sweeps = [] if material.sweep is None else [sweep_section(material.sweep)]
+    fit = fit_section(material)
+    sections: Iterable[Section] = sweeps
+    if material.has_study:
+        sections = (
+            methods_section(material, results),
+            workers_section(material),
             *ranked,
             *(
                 section
@@ -119,40 +117,24 @@ def build_report(material: ReportMaterial) -> Report:
             ),
             *streams,
             *sweeps,
-            fit_section(material),
-            workers_section(material),
-            methods_section(material, results),
+            fit,
+            *limits_section(material, results),
             provenance_section(material),
-        ),
-        version=version("prefcal"),
-    )
-
-
-def _of_sweep_alone(material: ReportMaterial, sweeps: list[Section]) -> Report:
-    """Return the report of a folder in which there is nothing of a study."""
+        )
+    first = front(material, results, [*ranked, *streams, *sweeps, fit])
+    shown = None if first.figure is None else first.figure.name
     return Report(
         study=_study_title(material),
-        headline=sweeps[0].title,
-        summary=(NO_STUDY,),
-        sections=tuple(replace(section, title=WHO_FOR_WHOM) for section in sweeps),
+        banner=NOBODY_ASKED if not material.has_study else SIMULATED if material.simulated else "",
+        front=first,
+        sections=tuple(_without(section, shown) for section in sections),
         version=version("prefcal"),
     )
 
 
-def _headline(material: ReportMaterial, results: list[TaskResult], others: list[Section]) -> str:
-    """Return the main finding; of a simulated crowd it says so."""
-    title = headline(results[0]) if results else others[0].title if others else NOTHING_YET
-    return f"Simulated workers: {title}" if material.simulated else title
-
-
-def _summary(material: ReportMaterial, results: list[TaskResult]) -> Iterator[str]:
-    yield from ranking_summary(material.ranking)
-    if not results:
-        yield "There is no agreement.csv in this folder; prefcal agree writes it."
-    for result in results:
-        if len(results) > 1:
-            yield f"Task {result.task}."
-        yield from summary(result, simulated=material.simulated)
+def _without(section: Section, shown: str | None) -> Section:
+    """Return a section without the figure that the first screen has."""
+    return replace(section, figures=tuple(figure for figure in section.figures if figure.name != shown))
 
 
 def _of_task(result: TaskResult, material: ReportMaterial, number: int) -> Iterator[Section]:
@@ -174,7 +156,6 @@ def _figure_files(report: Report, drawings: dict[str, Drawn]) -> Iterator[tuple[
     for name, drawing in drawings.items():
         yield f"{name}.svg", drawing.svg
         yield f"{name}.pdf", drawing.pdf
-    yield "figures.tex", with_warning("\n".join(_latex_figures(report)))
     rows = [(figure.name, figure.title, figure.caption, figure.alt) for figure in report.figures]
     yield INDEX, _csv(("figure", "title", "caption", "alternative text"), rows)
 
@@ -186,20 +167,10 @@ def _table_files(report: Report) -> Iterator[tuple[str, str | bytes]]:
             yield f"{table.name}.tex", latex_text(table)
     yield (
         INDEX,
-        _csv(("table", "caption", "note"), [(one.name, one.caption, one.note) for one in report.tables]),
+        _csv(
+            ("table", "caption", "note"), [(table.name, table.caption, table.note) for table in report.tables]
+        ),
     )
-
-
-def _latex_figures(report: Report) -> Iterator[str]:
-    yield r"% needs \usepackage{graphicx}"
-    for figure in report.figures:
-        yield r"\begin{figure}"
-        yield r"  \centering"
-        yield rf"  \includegraphics{{{FIGURES}/{figure.name}.pdf}}"
-        yield rf"  \caption{{{escaped(f'{figure.title}. {figure.caption}'.strip())}}}"
-        yield rf"  \label{{fig:{figure.name}}}"
-        yield r"\end{figure}"
-    yield ""
 
 
 def _csv(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:

@@ -1,20 +1,22 @@
-"""What the report page shows: plain values, and numbers as it writes them.
+"""What the report page shows: values already in words, numbers as it writes them, and the HTML it is rendered to.
 
-What the report page shows: plain values, everything already in words; drawings are made when they are wanted.
+A drawing is made when it is wanted.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any, TypeAlias
 
+import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from matplotlib.figure import Figure as Drawing
 
 from metrics import errors
 from study_app.config import resource_folder
-from study_app.report.drawing.canvas import Draw, Drawn, fit_labels, style
+from study_app.report.drawing.canvas import Draw, Drawn, style
 from study_app.report.drawing.look import ReportLook
 
 TEMPLATE = "report/report.html"
@@ -51,9 +53,7 @@ class Figure:
         """Return the figure alone, as matplotlib has it, to be changed or saved."""
         look = look or ReportLook()
         with style(look):
-            made = self.draw(look)
-            fit_labels(made)
-        return made
+            return self.draw(look)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,10 +72,6 @@ class ReportTable:
         The cells, as they are to be read.
     note : str
         What one must know to read it.
-    text_columns : frozenset of int
-        Columns of words, aligned to the left; the first always is.
-    code_columns : frozenset of int
-        Columns for machines, such as hashes.
     cards : bool
         Long texts are in it: on a narrow screen each row is a card, a line per cell, instead of going on to the right.
     for_papers : bool
@@ -87,18 +83,48 @@ class ReportTable:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
-    text_columns: frozenset[int] = frozenset({0})
-    code_columns: frozenset[int] = frozenset()
     cards: bool = False
     for_papers: bool = False
 
+    @property
+    def words(self) -> frozenset[int]:
+        """Number of each column that is aligned to the left: the first, and those that hold words and not numbers."""
+        numberless = {DASH, NO_INTERVAL, UNTOLD, NONE}
+        return frozenset(
+            column
+            for column in range(len(self.columns))
+            if column == 0
+            or any(row[column][:1].isalpha() and row[column] not in numberless for row in self.rows)
+        )
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Code:
-    """Lines to be copied: commands."""
 
-    caption: str
-    lines: tuple[str, ...]
+Column: TypeAlias = tuple[str, Callable[..., str], *tuple[str, ...]]
+"""Head of a column, what writes its cells, and the keys of a row whose values it is given; the whole row without keys."""
+
+
+def to_table(
+    name: str, caption: str, rows: pd.DataFrame | Iterable[Any], columns: Sequence[Column], **more: Any
+) -> ReportTable:
+    """Return a table with one line for each row of a frame, or of other rows.
+
+    Parameters
+    ----------
+    name, caption : str
+        As a `ReportTable` has them.
+    rows : DataFrame or iterable
+        What the columns write.
+    columns : sequence of Column
+        From the left.
+    **more : object
+        Other fields of `ReportTable`.
+    """
+    records: Iterable[Any] = rows.to_dict("records") if isinstance(rows, pd.DataFrame) else rows
+    cells = (
+        tuple(write(*(row[key] for key in keys)) if keys else write(row) for _, write, *keys in columns)
+        for row in records
+    )
+    heads = tuple(head for head, *_ in columns)
+    return ReportTable(name=name, caption=caption, columns=heads, rows=tuple(cells), **more)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,14 +136,15 @@ class Section:
     key : str
         Its anchor.
     title : str
-        The finding.
+        The finding: the sentence that the section begins with.
     short : str
-        Its name in the list of contents.
+        Its heading, and its name in the list of contents.
     paragraphs : tuple of str
         Sentences.
     figures : tuple of Figure
     tables : tuple of ReportTable
-    code : tuple of Code
+    commands : tuple of str
+        Lines to be copied.
     """
 
     key: str
@@ -126,7 +153,26 @@ class Section:
     paragraphs: tuple[str, ...] = ()
     figures: tuple[Figure, ...] = ()
     tables: tuple[ReportTable, ...] = ()
-    code: tuple[Code, ...] = ()
+    commands: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Front:
+    """What a reader sees first.
+
+    Attributes
+    ----------
+    question : str
+        What the report answers.
+    points : mapping of str to str
+        Word for a sentence -> the sentence: answer, how sure, ceiling, what is against it, what to do next.
+    figure : Figure or None
+        The answer, drawn.
+    """
+
+    question: str
+    points: Mapping[str, str]
+    figure: Figure | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,10 +183,10 @@ class Report:
     ----------
     study : str
         Title of the study.
-    headline : str
-        The main finding.
-    summary : tuple of str
-        The findings in words, with their numbers and intervals.
+    banner : str
+        What a reader must know before any number; empty where there is nothing.
+    front : Front
+        The first screen.
     sections : tuple of Section
         In reading order.
     version : str
@@ -148,20 +194,21 @@ class Report:
     """
 
     study: str
-    headline: str
-    summary: tuple[str, ...]
-    sections: tuple[Section, ...] = field(default=())
+    banner: str = ""
+    front: Front
+    sections: tuple[Section, ...] = ()
     version: str
 
     @property
-    def figures(self) -> Iterator[Figure]:
+    def figures(self) -> tuple[Figure, ...]:
         """Every figure, in reading order."""
-        return (figure for section in self.sections for figure in section.figures)
+        first = () if self.front.figure is None else (self.front.figure,)
+        return (*first, *(figure for section in self.sections for figure in section.figures))
 
     @property
-    def tables(self) -> Iterator[ReportTable]:
+    def tables(self) -> tuple[ReportTable, ...]:
         """Every table, in reading order."""
-        return (table for section in self.sections for table in section.tables)
+        return tuple(table for section in self.sections for table in section.tables)
 
 
 def render(report: Report, look: ReportLook, drawings: Mapping[str, Drawn]) -> str:
@@ -196,6 +243,8 @@ NARROW = "\u202f"
 NO_INTERVAL = "no interval"
 UNTOLD = "cannot be told"
 """In place of an interval that leaves everything open."""
+NONE = "none"
+"""In place of a difference that no study of this size could detect."""
 UNITS: Mapping[str, float] = MappingProxyType({"hours": 3600.0, "minutes": 60.0, "seconds": 1.0})
 LEVEL = f"95{NARROW}%"
 """Confidence level of every interval."""

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page
 
 from study_app.report.build import write_report
 from study_app.report.drawing.look import ReportLook
-from study_app.report.page import Report, ReportTable, Section, render
+from study_app.report.page import Front, Report, ReportTable, Section, render
 from tests.browser.conftest import SCREENS
 from tests.browser.study_server import screenshots
 from tests.browser.test_accessibility import TOO_WIDE, axe_results
@@ -112,11 +112,10 @@ def test_pairs_that_disagree_most_are_cards_on_a_phone_and_rows_on_a_desktop(
         caption="Pairs",
         columns=columns,
         rows=(texts,),
-        text_columns=frozenset(range(4)),
         cards=True,
     )
     section = Section(key="one", title="One", short="One", tables=(table,))
-    report = Report(study="s", headline="h", summary=(), sections=(section,), version="0")
+    report = Report(study="s", front=Front(question="h", points={}), sections=(section,), version="0")
     page = tmp_path / "report.html"
     page.write_text(render(report, ReportLook(), {}), encoding="utf-8")
     seen = {}
@@ -140,9 +139,9 @@ def test_names_of_measures_are_not_broken_on_a_phone(browser: Browser, tmp_path:
     """Such as M@preferences, which a table of comparisons names in every row."""
     columns = ("Task", "Measure", "Compared with", "Agreement", "Low", "High")
     row = ("summaries", "M@preferences", "M@preferences", "0.5", "0.4", "0.6")
-    table = ReportTable(name="c", caption="C", columns=columns, rows=(row,), text_columns=frozenset({1, 2}))
+    table = ReportTable(name="c", caption="C", columns=columns, rows=(row,))
     section = Section(key="one", title="One", short="One", tables=(table,))
-    report = Report(study="s", headline="h", summary=(), sections=(section,), version="0")
+    report = Report(study="s", front=Front(question="h", points={}), sections=(section,), version="0")
     page = tmp_path / "report.html"
     page.write_text(render(report, ReportLook(), {}), encoding="utf-8")
     context = browser.new_context(**SCREENS["phone"])

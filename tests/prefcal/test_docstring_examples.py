@@ -11,7 +11,6 @@ import pytest
 
 import prefcal
 from metrics.registry import Measure
-from study_app.report.drawing import canvas
 
 ROOT = Path(__file__).resolve().parents[2]
 DATACLASSES = [name for name in prefcal.__all__ if is_dataclass(getattr(prefcal, name))]
@@ -20,11 +19,7 @@ FUNCTIONS = [name for name in prefcal.__all__ if inspect.isfunction(getattr(pref
 
 @pytest.fixture
 def in_the_folder_of_prefcal(tmp_path, monkeypatch):
-    """Where the bundled studies stand; what an example writes goes to a folder of the test's own.
-
-    The font of figures does not: it is made once, for whoever draws afterwards too.
-    """
-    canvas._figures_font()
+    """Where the bundled studies stand; what an example writes goes to a folder of the test's own."""
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 

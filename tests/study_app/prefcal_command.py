@@ -14,6 +14,7 @@ import pytest
 import calibration.fit.study  # noqa: F401 - what it says of the class of options needs the class itself
 from calibration.fit.families import FitOptions
 from study_app.cli import main
+from study_app.report.drawing import canvas
 
 
 class Ended(NamedTuple):
@@ -49,7 +50,12 @@ def few_simulations(monkeypatch):
 
 def without_pdf(monkeypatch):
     """Let figures have no PDF, whose font takes half of the time of a report: for tests that do not look at it."""
-    monkeypatch.setattr("study_app.report.drawing.canvas._pdf", lambda *_: b"%PDF-")
+    saved = canvas._saved
+    monkeypatch.setattr(
+        canvas,
+        "_saved",
+        lambda drawing, title, form: b"%PDF-" if form == "pdf" else saved(drawing, title, form),
+    )
 
 
 def run_line(monkeypatch, capsys, line, folder):

@@ -1,51 +1,34 @@
 """Drawings: the style they are made in, and the forms they are kept in.
 
-A file has its own colours. A drawing on the page follows the page: its colours in light and dark, its font. Whatever names
-and numbers it has, labels can be read: on an axis as many stay as fit beside each other, evenly, and the name of an
-axis is broken where it is longer than the drawing has room for.
+A file has its own colours and font. A drawing on the page follows the page: its colours in light and dark, its font.
 """
 
-import atexit
 import io
-import logging
-import os
 import re
-import signal
-import sys
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
-from multiprocessing import Pipe, get_context
-from multiprocessing.connection import Connection as PipeEnd
 from pathlib import Path
-from shutil import rmtree
-from tempfile import mkdtemp
-from textwrap import fill
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import matplotlib as mpl
-from fontTools import subset
+from fontTools.ttLib import TTFont
 from markupsafe import Markup
-from matplotlib.axis import Axis, YAxis
-from matplotlib.backends.backend_pdf import FigureCanvasPdf
-from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
-from matplotlib.font_manager import findfont, findSystemFonts, fontManager
+from matplotlib.font_manager import FontProperties, findfont, findSystemFonts, fontManager
+from matplotlib.ft2font import FT2Font
 from matplotlib.text import Text
 
 from study_app.report.drawing.look import ReportLook
 
-WIDER = 1.1
-"""So much wider than the figure's own font may that of the page be."""
-GAP_POINTS = 4.0
-"""Room between two labels."""
-FEWEST_CHARS = 8
 Draw: TypeAlias = Callable[[ReportLook], Drawing]
 """Makes a drawing in a look."""
+MOST_TICKS = 5
+"""Numbers along an axis from left to right: as many long ones fit beside each other."""
 OTHER_SCRIPTS = MappingProxyType(
     {
         "IPAexGothic": "ipaexg",
@@ -60,84 +43,9 @@ OTHER_SCRIPTS = MappingProxyType(
     }
 )
 """Fonts for names in scripts that the first font lacks, best first, each with the stem of its file."""
-MISSING = re.compile(r"Glyph (\d+) .* missing from font")
-"""How matplotlib says that no font has a sign."""
-TRUETYPE = (b"\x00\x01\x00\x00", b"true")
-"""How a file with TrueType outlines begins; others cannot stand in a PDF as TrueType."""
 SIGNS_TOLD = 20
-FEWEST_FOR_TWO = 4
-"""So many drawings take longer than to start a second process for half of them."""
-LONGEST_WAIT = 60.0
-"""Seconds after which nothing is expected of that process any more."""
-FIGURES_FONT = "prefcal figures"
-"""DejaVu Sans with the signs of Latin and Greek, punctuation and mathematics alone."""
-FIGURES_SIGNS = (
-    range(0x20, 0x250),
-    range(0x370, 0x400),
-    range(0x2000, 0x20D0),
-    range(0x2100, 0x2300),
-)
 _TRUETYPE, _OUTLINES = 42, 3
 """Types of fonts in a PDF: TrueType, and drawings of the signs (type 3), which fonts with other outlines become."""
-
-
-class _Stretch(NamedTuple):
-    """From where to where something reaches along its axis, in pixels."""
-
-    low: float
-    high: float
-
-
-def fit_labels(drawing: Drawing) -> None:
-    """Leave out tick labels that would run into each other, and break the names of axes that are too long."""
-    drawing.draw_without_rendering()
-    for axes in drawing.axes:
-        for axis in (axes.xaxis, axes.yaxis):
-            _thin(axis, GAP_POINTS * drawing.dpi / 72)
-            _break_name(drawing, axis)
-
-
-def _thin(axis: Axis, gap: float) -> None:
-    """Keep every label, every second, every third, ...: the first choice in which none meets its neighbour."""
-    low, high = sorted(axis.get_view_interval())
-    shown = [
-        (place, label)
-        for place, label in zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=False)
-        if low <= place <= high and label.get_visible() and label.get_text()
-    ]
-    stretches = [_stretch(label, axis) for _, label in shown]
-    step = next((one for one in range(1, len(shown)) if _apart(stretches[::one], gap)), max(1, len(shown)))
-    if step > 1:
-        kept = shown[::step]
-        axis.set_ticks([place for place, _ in kept], labels=[label.get_text() for _, label in kept])
-
-
-def _apart(stretches: Sequence[_Stretch], gap: float) -> bool:
-    """Say whether no two neighbours, in either direction along the axis, are nearer than the gap."""
-    ordered = sorted(stretches)
-    return all(one.high + gap <= other.low for one, other in pairwise(ordered))
-
-
-def _stretch(label: Text, axis: Axis) -> _Stretch:
-    box = label.get_window_extent()
-    if isinstance(axis, YAxis):
-        return _Stretch(box.y0, box.y1)
-    more = (WIDER - 1) * box.width / 2
-    return _Stretch(box.x0 - more, box.x1 + more)
-
-
-def _break_name(drawing: Drawing, axis: Axis) -> None:
-    """Break the name of an axis, whose middle is the axis' own, where it would leave the drawing."""
-    box, whole = axis.label.get_window_extent(), drawing.bbox
-    if isinstance(axis, YAxis):
-        middle, length, end = (box.y0 + box.y1) / 2, box.height, whole.height
-    else:
-        middle, length, end = (box.x0 + box.x1) / 2, box.width, whole.width
-    room, needed = 2 * min(middle, end - middle), WIDER * length
-    name = axis.label.get_text()
-    if needed > room:
-        longest = max(map(len, name.splitlines()))
-        axis.label.set_text(fill(name, max(FEWEST_CHARS, int(longest * room / needed))))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,9 +70,14 @@ class Drawn:
     missing: str = ""
 
 
-def new_drawing(width_inches: float, height_inches: float) -> Drawing:
-    """Return an empty drawing."""
-    return Drawing(figsize=(width_inches, height_inches), layout="constrained")
+def new_drawing(width_inches: float, height_inches: float) -> tuple[Drawing, Axes]:
+    """Return an empty drawing and its axes, whose names are broken where they are longer than the drawing."""
+    drawing = Drawing(figsize=(width_inches, height_inches), layout="constrained")
+    axes = drawing.add_subplot()
+    axes.locator_params(axis="x", nbins=MOST_TICKS)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.label.set_wrap(True)
+    return drawing, axes
 
 
 def drawn(draw: Draw, look: ReportLook, *, name: str, title: str) -> Drawn:
@@ -181,65 +94,23 @@ def drawn(draw: Draw, look: ReportLook, *, name: str, title: str) -> Drawn:
     title : str
         What the files say of themselves.
     """
-    made, missing = _made(draw, look, name, title)
-    other = _other_font() if missing else None
-    if other is not None:
-        made, missing = _made(draw, look, name, title, other)
-    return replace(made, missing=missing)
+    with style(look), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        drawing = draw(look)
+        svg = _saved(drawing, title, "svg")
+        missing = _missing_signs(drawing)
+        if missing and (other := _other_font()) is not None:
+            missing -= _add_font(drawing, other)
+            svg = _saved(drawing, title, "svg")
+        families = "".join(f"'{name}', " for name in _families(look)) + "sans-serif"
+        svg_text = re.sub(r"font-family: [^;\"]*", f"font-family: {families}", svg.decode())
+        drawing.set_layout_engine("none")
+        pdf = _saved(drawing, title, "pdf")
+    inline = _inline(svg_text, name, look)
+    return Drawn(svg=svg_text, pdf=pdf, inline=inline, missing="".join(sorted(missing)))
 
 
-class Named(NamedTuple):
-    """What `drawn` needs to make a drawing."""
-
-    name: str
-    title: str
-    draw: Draw
-
-
-def all_drawn(figures: Sequence[Named], look: ReportLook) -> dict[str, Drawn]:
-    """Make drawings, by name; where there is a second core, a copy of this process makes half of them meanwhile.
-
-    What the copy fails at, or has not made after a minute more, is made here: so a fault is met where it can be told.
-    """
-
-    def made(some: Iterable[Named]) -> dict[str, Drawn]:
-        return {one.name: drawn(one.draw, look, name=one.name, title=one.title) for one in some}
-
-    if len(figures) < FEWEST_FOR_TWO or not _has_second_core():
-        return made(figures)
-    _figures_font()
-    receiving, sending = Pipe(duplex=False)
-    copy = get_context("fork").Process(target=_make_there, args=(made, figures[1::2], sending), daemon=True)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of threads that the copy does not have
-        copy.start()
-    sending.close()
-    try:
-        drawings = made(figures[::2])
-        with suppress(EOFError):
-            drawings |= receiving.recv() if receiving.poll(LONGEST_WAIT) else {}
-    finally:
-        copy.terminate()
-        copy.join()
-        receiving.close()
-    drawings |= made(one for one in figures if one.name not in drawings)
-    return {one.name: drawings[one.name] for one in figures}
-
-
-def _has_second_core() -> bool:
-    return sys.platform == "linux" and len(os.sched_getaffinity(0)) > 1
-
-
-def _make_there(
-    made: Callable[[Iterable[Named]], dict[str, Drawn]], some: Sequence[Named], sending: PipeEnd
-) -> None:
-    """Make drawings in a copy of the process that wants them; Ctrl-C is that one's to hear."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with suppress(Exception):
-        sending.send(made(some))
-
-
-def told_missing(drawings: Iterable[Drawn]) -> str | None:
+def missing_signs_message(drawings: Iterable[Drawn]) -> str | None:
     """Return a sentence on the signs that no font here has and what to do about it, None where every sign is drawn."""
     missing = "".join(sorted({sign for drawing in drawings for sign in drawing.missing}))
     if not missing:
@@ -250,35 +121,10 @@ def told_missing(drawings: Iterable[Drawn]) -> str | None:
     )
 
 
-def _made(
-    draw: Draw, look: ReportLook, name: str, title: str, other: Path | None = None
-) -> tuple[Drawn, str]:
-    """Make a drawing in all its forms, with one more font; return it and the signs that no font has."""
-    with style(look, other), warnings.catch_warnings(record=True) as warned:
-        warnings.simplefilter("always")
-        drawing = draw(look)
-        fit_labels(drawing)
-        svg = _svg(drawing, title)
-        drawing.set_layout_engine("none")
-        made = Drawn(svg=svg, pdf=_pdf(drawing, title), inline=_inline(svg, name, look))
-    missing = set()
-    for one in warned:
-        sign = MISSING.match(str(one.message))
-        if sign is None:
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-        else:
-            missing.add(chr(int(sign[1])))
-    return made, "".join(sorted(missing))
-
-
-def style(look: ReportLook, other: Path | None = None) -> AbstractContextManager[None]:
-    """Return the settings of matplotlib in which a drawing has a look, with one more font."""
-    fonts = [*([look.font] if look.font else []), _figures_font(), "DejaVu Sans"]
-    is_truetype = other is None or has_truetype_outlines(other)
-    if other is not None:
-        fonts.append(next(entry.name for entry in fontManager.ttflist if entry.fname == str(other)))
+def style(look: ReportLook) -> AbstractContextManager[None]:
+    """Return the settings of matplotlib in which a drawing has a look."""
     settings: Any = {
-        "font.family": [*fonts, "sans-serif"],
+        "font.family": _families(look),
         "font.size": look.font_points,
         "axes.titlesize": look.font_points,
         "axes.spines.top": False,
@@ -301,34 +147,36 @@ def style(look: ReportLook, other: Path | None = None) -> AbstractContextManager
         **look.matplotlib,
         "svg.fonttype": "none",
         "svg.hashsalt": "prefcal",
-        "pdf.fonttype": _TRUETYPE if is_truetype else _OUTLINES,
+        "pdf.fonttype": _TRUETYPE,
         "text.parse_math": False,
         "text.usetex": False,
     }
     return mpl.rc_context(settings)
 
 
-@cache
-def _figures_font() -> str:
-    """Return the name of `FIGURES_FONT`, made once: each PDF takes its signs from a font of 1,500 in a fifth of the time of one of 6,000."""
-    options = subset.Options(
-        layout_features=["*"], legacy_kern=True, glyph_names=True, recommended_glyphs=True
-    )
-    options.drop_tables += ["FFTM"]
-    logging.getLogger(subset.__name__).setLevel(
-        logging.WARNING
-    )  # it would tell whoever listens what it leaves out
-    cutter = subset.Subsetter(options)
-    cutter.populate(unicodes=[sign for signs in FIGURES_SIGNS for sign in signs])
-    folder = mkdtemp(prefix="prefcal-")
-    atexit.register(rmtree, folder, ignore_errors=True)
-    path = Path(folder, "figures.ttf")
-    with subset.load_font(findfont("DejaVu Sans"), options) as font:
-        cutter.subset(font)
-        font.save(path)
-    whole = next(entry for entry in fontManager.ttflist if entry.fname == findfont("DejaVu Sans"))
-    fontManager.ttflist.append(replace(whole, fname=str(path), name=FIGURES_FONT))
-    return FIGURES_FONT
+def _families(look: ReportLook) -> list[str]:
+    return [*([look.font] if look.font else []), "DejaVu Sans"]
+
+
+def _missing_signs(drawing: Drawing) -> set[str]:
+    """Return the signs in a drawing's texts that the style's fonts lack."""
+    signs = {sign for text in drawing.findobj(Text) for sign in text.get_text() if not sign.isspace()}
+    families = mpl.rcParams["font.family"]
+    return signs - _signs_of(*(findfont(FontProperties(family=name)) for name in families))
+
+
+def _add_font(drawing: Drawing, path: Path) -> set[str]:
+    """Let a drawing's texts take signs that they lack from one more font; return the signs that it has."""
+    name = next(entry.name for entry in fontManager.ttflist if entry.fname == str(path))
+    for text in drawing.findobj(Text):
+        text.set_fontfamily([*mpl.rcParams["font.family"], name])
+    if not has_truetype_outlines(path):
+        mpl.rcParams["pdf.fonttype"] = _OUTLINES
+    return _signs_of(str(path))
+
+
+def _signs_of(*paths: str) -> set[str]:
+    return {chr(code) for path in paths for code in FT2Font(path).get_charmap()}
 
 
 @cache
@@ -346,45 +194,50 @@ def _other_font() -> Path | None:
 
 
 def has_truetype_outlines(path: Path) -> bool:
-    """Say whether a font, of a collection its first, has TrueType outlines."""
-    with path.open("rb") as file:
-        head = file.read(16)
-        if head.startswith(b"ttcf"):
-            file.seek(int.from_bytes(head[12:16], "big"))
-            head = file.read(4)
-    return head.startswith(TRUETYPE)
+    """Say whether a font, of a collection its first, has TrueType outlines: others cannot stand in a PDF as TrueType."""
+    with TTFont(path, fontNumber=0, lazy=True) as font:
+        return "glyf" in font
 
 
-def _svg(drawing: Drawing, title: str) -> str:
-    text = io.StringIO()
-    FigureCanvasSVG(drawing)
-    metadata: dict[str, Any] = {"Title": title, "Date": None, "Creator": "prefcal"}
-    drawing.savefig(text, format="svg", metadata=metadata)
-    return text.getvalue().replace(f"'{FIGURES_FONT}', ", "")
-
-
-def _pdf(drawing: Drawing, title: str) -> bytes:
-    content = io.BytesIO()
-    FigureCanvasPdf(drawing)
-    metadata: dict[str, Any] = {"Title": title, "CreationDate": None, "Creator": "prefcal", "Producer": None}
-    drawing.savefig(content, format="pdf", metadata=metadata)
-    return content.getvalue()
+def _saved(drawing: Drawing, title: str, form: str) -> bytes:
+    """Return a drawing as a file without the time it was made at."""
+    file = io.BytesIO()
+    undated = {"Date": None} if form == "svg" else {"CreationDate": None, "Producer": None}
+    drawing.savefig(file, format=form, metadata={"Title": title, "Creator": "prefcal", **undated})
+    return file.getvalue()
 
 
 def _inline(svg: str, name: str, look: ReportLook) -> Markup:
-    """Return the drawing without what makes it a file of its own, in the colours and the font of the page."""
-    svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
-    svg = re.sub(r"<title>.*?</title>\s*", "", svg, count=1, flags=re.DOTALL)
+    """Return the drawing as it stands on the page: in its colours and font, without what only a file needs."""
+    svg = re.sub(
+        r"<metadata>.*?</metadata>|<title>.*?</title>", "", svg[svg.index("<svg") :], flags=re.DOTALL
+    )
     head, body = svg.split(">", 1)
+    used = sorted(set(re.findall(r'(?:href="#|url\(#)([^")]+)', body)))
+    ids = {old: f"{name}-{number}" for number, old in enumerate(used)}
+
+    def short(tag: re.Match[str]) -> str:
+        text = re.sub(r' id="([^"]+)"', lambda id_: f' id="{ids[id_[1]]}"' if id_[1] in ids else "", tag[0])
+        text = re.sub(
+            r'xlink:(href="#)([^"]+)|(url\(#)([^)]+)',
+            lambda to: f"{to[1] or to[3]}{ids[to[2] or to[4]]}",
+            text,
+        )
+        text = re.sub(r"font-family: [^;\"]*; ", "", text)
+        text = re.sub(r' transform="rotate\(-0 [^"]*"', "", text)
+        text = re.sub(
+            r"-?\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), text
+        )
+        for role, colour in look.light.items():
+            text = text.replace(colour, f"var(--{role})")
+        return re.sub(r"(?<=[:;]) | (?=/>)", "", " ".join(text.split()))
+
+    body = re.sub(r">\s+<", "><", re.sub(r"<[^>]*>", short, body))
+    body = re.sub(
+        r'(?:<use [^>]*?)( style="[^"]*")/>(?:<use [^>]*?\1/>)+',
+        lambda alike: f"<g{alike[1]}>{alike[0].replace(alike[1], '')}</g>",
+        body,
+    )
     box = re.search(r'viewBox="([^"]+)"', head)
-    head = f'<svg viewBox="{box.group(1) if box else ""}" aria-hidden="true" focusable="false"'
-    svg = f"{head}>{body}".strip()
-    svg = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', svg)
-    svg = re.sub(r'href="#([^"]+)"', rf'href="#{name}-\1"', svg)
-    svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", svg)
-    svg = re.sub(r"font: ([^;\"]*?)([\d.]+px) [^;\"]*", r"font-size: \2", svg)
-    svg = re.sub(r"font-family: [^;\"]*;? ?", "", svg)
-    for role, colour in look.light.items():
-        svg = svg.replace(colour, f"var(--{role})")
-    return Markup(svg)  # noqa: S704 - our own drawing; matplotlib escapes its texts
+    head = f'<svg viewBox="{box[1] if box else ""}" aria-hidden="true" focusable="false">'
+    return Markup(head + body.strip())  # noqa: S704 - our own drawing; matplotlib escapes its texts

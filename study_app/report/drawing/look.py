@@ -1,13 +1,16 @@
 """How the figures look: colours, fonts and settings of matplotlib, and the user's file of them."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any
 
+import matplotlib as mpl
 import yaml
+from matplotlib.font_manager import fontManager
 
 from metrics.errors import FaultLog, input_fault, listed, nearest, raise_all
 from metrics.files import MAX_DOCUMENT_BYTES, check_bytes
@@ -51,7 +54,8 @@ OURS = ("svg.", "pdf.", "savefig.", "text.usetex", "text.parse_math")
 """Beginnings of settings that make a file fit for the page and the same every time."""
 
 POINTS = (4.0, 30.0)
-Check: TypeAlias = Callable[[Any, "_Place"], object]
+KEYS = ("colours", "dark", "font", "font_points", "page_font", "matplotlib")
+"""What a style file may say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +88,7 @@ class ReportLook:
         return self.light[role]
 
 
-def told_apart(colours: Mapping[str, str]) -> Mapping[str, str]:
+def distinct_colours(colours: Mapping[str, str]) -> Mapping[str, str]:
     """Return the same colours, changed where needed by less than anybody sees, so that no two are equal and none is black.
 
     On the page a drawing's colours are found again by their values; matplotlib does not write pure black.
@@ -100,24 +104,6 @@ def told_apart(colours: Mapping[str, str]) -> Mapping[str, str]:
     return MappingProxyType(apart)
 
 
-class _Place:
-    """Where a value stands, for its fault."""
-
-    def __init__(self, log: FaultLog, node: yaml.Node, key: str) -> None:
-        self.log, self.node, self.key = log, node, key
-
-    def fault(self, problem: str, cure: str) -> None:
-        """Note that the value is wrong."""
-        self.log.add(f"{self.key} {problem}", line=self.node.start_mark.line + 1, cure=cure)
-
-    def unknown(self, known: Mapping[str, object]) -> None:
-        """Note that there is no such key."""
-        near = nearest(self.key, known)
-        self.fault(
-            "is not known", f"did you mean {near!r}?" if near else f"known are {listed(known, most=12)}"
-        )
-
-
 def read_look(path: str | Path) -> ReportLook:
     """Read a style file.
 
@@ -129,14 +115,17 @@ def read_look(path: str | Path) -> ReportLook:
     log = FaultLog(path)
     root = _composed(Path(path))
     fields: dict[str, Any] = {}
-    for key, node in _entries(root, _Place(log, root, "the file"), "write keys such as colours: and font:"):
-        place = _Place(log, node, key)
-        if key in CHECKS:
-            fields[key] = CHECKS[key](node, place)
+    for key, node in _entries(log, "the file", root, KEYS, "write keys such as colours: and font:"):
+        if key in {"colours", "dark"}:
+            roles = _entries(log, key, node, LIGHT, 'write ROLE: "#rrggbb" below it')
+            fields[key] = {role: _value(log, role, value) for role, value in roles}
+        elif key == "matplotlib":
+            settings = _entries(log, key, node, mpl.rcParams, "write SETTING: VALUE below it")
+            fields[key] = {name: _setting(log, name, value) for name, value in settings}
         else:
-            place.unknown(CHECKS)
+            fields[key] = _value(log, key, node)
     raise_all([log])
-    light = told_apart({**LIGHT, **fields.pop("colours", {})})
+    light = distinct_colours({**LIGHT, **fields.pop("colours", {})})
     return ReportLook(light=light, dark={**DARK, **fields.pop("dark", {})}, **fields)
 
 
@@ -160,95 +149,68 @@ def _composed(path: Path) -> yaml.Node:
     return node if node is not None else yaml.MappingNode("tag:yaml.org,2002:map", [])
 
 
-def _entries(node: yaml.Node, place: _Place, cure: str) -> list[tuple[str, yaml.Node]]:
-    """Return the keys and values of a mapping; a fault for anything else, and for a key that stands twice."""
+def _fault(log: FaultLog, node: yaml.Node, problem: str, cure: str) -> None:
+    log.add(problem, line=node.start_mark.line + 1, cure=cure)
+
+
+def _entries(
+    log: FaultLog, key: str, node: yaml.Node, known: Iterable[str], cure: str
+) -> Iterator[tuple[str, yaml.Node]]:
+    """Yield the known keys of a mapping and their values; a fault for anything else, and for a key that stands twice."""
     if not isinstance(node, yaml.MappingNode):
-        place.fault("is no group of keys", cure)
-        return []
-    entries = [(str(key.value), value) for key, value in node.value]
-    names = [name for name, _ in entries]
-    for number, (name, value) in enumerate(entries):
+        _fault(log, node, f"{key} is no group of keys", cure)
+        return
+    names = [str(name.value) for name, _ in node.value]
+    for number, (name, (_, value)) in enumerate(zip(names, node.value, strict=True)):
         if name in names[:number]:
-            _Place(place.log, value, name).fault("stands twice", "delete one of the two")
-    return entries
-
-
-def _scalar(node: yaml.Node) -> str | None:
-    """Return a value as it is written, None for a list or a group."""
-    return str(node.value) if isinstance(node, yaml.ScalarNode) else None
-
-
-def _colours(node: yaml.Node, place: _Place) -> dict[str, str]:
-    colours = {}
-    for role, value in _entries(node, place, 'write ROLE: "#rrggbb" below it'):
-        here, colour = _Place(place.log, value, role), _scalar(value)
-        if role not in LIGHT:
-            here.unknown(LIGHT)
-        elif colour is None or not HEX.fullmatch(colour):
-            here.fault("is no colour", 'write "#rrggbb", in quotes')
+            _fault(log, value, f"{name} stands twice", "delete one of the two")
+        elif name.startswith(OURS):
+            _fault(log, value, f"{name} is set by the report", "leave it out")
+        elif name in known:
+            yield name, value
         else:
-            colours[role] = colour.lower()
-    return colours
+            near = nearest(name, known)
+            _fault(
+                log,
+                value,
+                f"{name} is not known",
+                f"did you mean {near!r}?" if near else f"known are {listed(known, most=12)}",
+            )
 
 
-def _font(node: yaml.Node, place: _Place) -> str | None:
-    from matplotlib.font_manager import fontManager  # noqa: PLC0415 - slow to load
-
-    name, installed = _scalar(node), fontManager.get_font_names()
-    if name in installed:
-        return name
-    near = nearest(str(name), installed)
-    place.fault(
-        "is no font of this machine", f"did you mean {near!r}?" if near else "install it, or leave font out"
-    )
+def _value(log: FaultLog, key: str, node: yaml.Node) -> Any:
+    """Return a colour, a font, a size or a list of fonts; a fault for what is none."""
+    text = str(node.value) if isinstance(node, yaml.ScalarNode) else ""
+    if key == "font":
+        installed = fontManager.get_font_names()
+        if text in installed:
+            return text
+        near = nearest(text, installed)
+        cure = f"did you mean {near!r}?" if near else "install it, or leave font out"
+        problem = "is no font of this machine"
+    elif key == "font_points":
+        with suppress(ValueError):
+            if POINTS[0] <= float(text) <= POINTS[1]:
+                return float(text)
+        problem, cure = "is no size of a font", f"write a number from {POINTS[0]:g} to {POINTS[1]:g}"
+    elif key == "page_font":
+        if FONTS.fullmatch(text):
+            return text
+        problem, cure = "is no list of fonts", "write names with commas between them, such as Georgia, serif"
+    elif HEX.fullmatch(text):
+        return text.lower()
+    else:
+        problem, cure = "is no colour", 'write "#rrggbb", in quotes'
+    _fault(log, node, f"{key} {problem}", cure)
     return None
 
 
-def _points(node: yaml.Node, place: _Place) -> float | None:
+def _setting(log: FaultLog, name: str, node: yaml.Node) -> object:
+    plain = None
     try:
-        points = float(_scalar(node) or "")
-    except ValueError:
-        points = -1.0
-    if POINTS[0] <= points <= POINTS[1]:
-        return points
-    place.fault("is no size of a font", f"write a number from {POINTS[0]:g} to {POINTS[1]:g}")
-    return None
-
-
-def _page_font(node: yaml.Node, place: _Place) -> str | None:
-    names = _scalar(node)
-    if names is not None and FONTS.fullmatch(names):
-        return names
-    place.fault("is no list of fonts", "write names with commas between them, such as Georgia, serif")
-    return None
-
-
-def _matplotlib(node: yaml.Node, place: _Place) -> dict[str, object]:
-    import matplotlib as mpl  # noqa: PLC0415 - slow to load
-
-    settings = {}
-    for name, value in _entries(node, place, "write SETTING: VALUE below it"):
-        here = _Place(place.log, value, name)
-        if name.startswith(OURS):
-            here.fault("is set by the report", "leave it out")
-        elif name not in mpl.rcParams:
-            here.unknown(dict.fromkeys(mpl.rcParams))
-        else:
-            plain = None
-            try:
-                plain = PatientLoader("").construct_document(value)
-                [settings[name]] = mpl.RcParams({name: plain}).values()
-            except (ValueError, TypeError, yaml.YAMLError) as error:
-                here.fault(f"cannot be {plain!r} ({error})", "see matplotlib's own list of settings")
-    return settings
-
-
-CHECKS: Mapping[str, Check] = {
-    "colours": _colours,
-    "dark": _colours,
-    "font": _font,
-    "font_points": _points,
-    "page_font": _page_font,
-    "matplotlib": _matplotlib,
-}
-"""Key -> what reads its value and notes its faults."""
+        plain = PatientLoader("").construct_document(node)
+        [value] = mpl.RcParams({name: plain}).values()
+    except (ValueError, TypeError, yaml.YAMLError) as error:
+        _fault(log, node, f"{name} cannot be {plain!r} ({error})", "see matplotlib's own list of settings")
+        return None
+    return value

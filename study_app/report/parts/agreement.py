@@ -1,14 +1,14 @@
-"""The report's findings on agreement: headline, summary, and the figures of the paper."""
+"""The report's findings on agreement: what the numbers allow to say, and the figures of the paper."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
 
 from calibration.agree.measures.variants import Fit, Role
-from calibration.agree.result import beyond_perfect, nothing_detectable, often_tied, tells
+from calibration.agree.result import beyond_perfect, decided, nothing_detectable, often_tied, tells
 from metrics.errors import listed
-from study_app.report.drawing.figures import Mark, agreement_rows
+from study_app.report.drawing.figures import CEILING, MOST_SIGNS, Mark, rows_with_intervals, scatter
 from study_app.report.page import (
     LEVEL,
     Figure,
@@ -21,24 +21,13 @@ from study_app.report.page import (
     points_interval,
     quantity,
 )
-from study_app.report.parts.agreement_tables import (
-    agreement_table,
-    by_votes_table,
-    comparison_table,
-    disagreement_tables,
-    exclusion_table,
-)
-from study_app.report.results import (
-    HATCHED,
-    PLACES,
-    Row,
-    TaskResult,
-    ceiling,
-    finding,
-    scatters,
-)
+from study_app.report.parts.agreement_tables import agreement_tables
+from study_app.report.results import PLACES, SUMMARIES, Row, TaskResult
 
 SIGNIFICANT = 0.05
+MOST_ROWS = 12
+"""Measures that the first screen has room for."""
+SECOND, PERFECT = "a second panel", "a perfect measure"
 NO_INTERVAL = "A dotted row has no interval: all queries are alike, or there is only one. That is not certainty but too few to say."
 READ = {
     "o": "Discs: as the paper or the study has them.",
@@ -46,28 +35,39 @@ READ = {
     "s": "Open squares: one part left out.",
     "x": "Crosses: fitted in sample, too good.",
     "^": "Triangles: scores from elsewhere.",
+    CEILING: "Plus signs: what is possible, from how much people agree with each other.",
 }
 """Sign of a row -> how it is read."""
+SIGNS = (
+    "Each sign is a pair of {plural} for one query. Circles: measure and majority prefer the same {singular} (shaded"
+    " quadrants). Triangles: they prefer different ones. Crosses: equal scores or an equal vote. Differences and votes are"
+    " of the first of the two {plural} by name."
+)
+COUNTED = (
+    "Cells count the pairs of {plural}: the darker, the more, on a logarithmic scale. Measure and"
+    " majority prefer the same one in the shaded quadrants. Differences and votes are of the first of the two by name."
+)
 
 
-def headline(result: TaskResult) -> str:
-    """Say the main finding in one sentence: of the comparisons that were named, else of what was fitted and tested."""
-    sentence = finding(result)
-    if not tells(result.row(result.main)):
-        return sentence
-    if result.named_comparisons:
-        return f"{sentence}; {_compared(result.named_comparisons)}"
-    if result.fitted is None or result.named is None or result.asked != result.main:
-        return sentence
-    fitted, comparison = result.row(result.fitted), result.comparison(result.fitted)
-    if comparison is None or (np.isnan(comparison["p_holm"]) and comparison["difference"] != 0):
-        return sentence
-    change = (
-        f"what was fitted makes it {percent(fitted['agreement'])}"
-        if comparison["p_holm"] < SIGNIFICANT
-        else "what was fitted makes no difference that this study could detect"
+def answer(result: TaskResult) -> str:
+    """Say how often the measure asked about agrees, and what the comparisons that were named found; or that there is too little."""
+    row, measures = result.row(result.asked), len(result.fair)
+    if not tells(row):
+        which = result.named or (result.main if len(result.measures) == 1 else "any measure")
+        return (
+            f"Too few to say how well {which} agrees with the preferences: {counted(decided(row), 'decided pair')},"
+            f" {result.topics_counted}"
+        )
+    share = f"{percent(row['agreement'])} of {counted(row['pairs'], 'pair')}"
+    if result.named is None and measures > 1:
+        if len(result.best) == measures:
+            return f"{measures} measures agree with the majority equally often, on {share}"
+        agree = "agrees" if len(result.best) == 1 else "agree"
+        return f"{listed(result.best, most=3)} {agree} with the majority most often of {measures} measures, on {share}"
+    sentence = (
+        f"{result.asked} agrees with the majority on {share} ({percent_interval(row['low'], row['high'])})"
     )
-    return f"{sentence}; {change}"
+    return f"{sentence}; {_compared(result.named_comparisons)}" if result.named_comparisons else sentence
 
 
 def _compared(rows: list[Row]) -> str:
@@ -82,229 +82,248 @@ def _compared(rows: list[Row]) -> str:
     return f"against {first['against']} that is {points(first['difference'])} points ({interval})"
 
 
-def summary(result: TaskResult, *, simulated: bool) -> Iterator[str]:
-    """Yield the findings on one task in words, each number with its interval."""
-    crowd = "simulated worker" if simulated else "worker"
+def certainty(result: TaskResult) -> str:
+    """Say the interval of the agreement, from whom it comes, and what tells the measure from the one compared, or the next."""
     row = result.row(result.asked)
-    seconds = row["mean_decision_seconds"]
-    decided = "" if np.isnan(seconds) else f" A decision took {seconds:.1f} seconds on average."
-    judgments, pairs = (
-        counted(row["judgments"], "judgment"),
-        f"{counted(row['pairs'], 'pair')} of {result.things[1]}",
+    people = "" if np.isnan(row["workers"]) else f", {counted(int(row['workers']), 'worker')}"
+    size = f"{counted(row['judgments'], 'judgment')} of {result.topics_counted}{people}"
+    if np.isnan(row["low"]):
+        return f"No interval: all queries are alike, or there is only one; {size}"
+    sentence = f"With {LEVEL} confidence {result.asked} is between {percent_interval(row['low'], row['high']).replace(' to ', ' and ')} ({size})"
+    if result.named_comparisons and (tested := _tested(result.named_comparisons[0])):
+        return f"{sentence}; the difference has {tested.removeprefix(', ')}"
+    change = runner_up(result)
+    if result.named is not None or change is None:
+        return sentence
+    ahead = f"ahead of {change['against']} ({points(change['difference'])} points, {points_interval(change['low'], change['high'])})"
+    return (
+        f"{sentence}; it is {ahead}"
+        if change["low"] > 0
+        else f"{sentence}; whether it is {ahead} cannot be told"
     )
-    known = not np.isnan(row["workers"])
-    yield (
-        f"{counted(int(row['workers']), crowd)} compared {pairs} over {result.topics_counted} in {judgments}.{decided}"
+
+
+def runner_up(result: TaskResult) -> "Row | None":
+    """Return the comparison of the measure asked about with the next best; None where there is none with an interval."""
+    others = result.fair[~result.fair["measure"].isin(result.best)]
+    change = result.comparison(result.asked, str(others["measure"].iloc[0])) if len(others) else None
+    return None if change is None or np.isnan(change["low"]) else change
+
+
+def ceiling(result: TaskResult) -> str:
+    """Say how often people agree with each other; that a measure does so more or less often only where no interval meets another."""
+    row, asked = result.row(result.main), result.row(result.asked)
+    if row["no_ceiling"]:
+        return f"How far people agree with each other cannot be told: {row['no_ceiling']}"
+    of = there = ""
+    if result.ceiling_is_of_fewer:
+        of = f" of the {quantity(float(row['pairs_there']))} pairs that have {result.of_two}"
+        there = f", where {result.asked} is in {percent(asked['agreement_there'])}"
+    elif asked["high"] < row["ceiling_low"] or asked["low"] > row["ceiling_high"]:
+        word = "less" if asked["high"] < row["ceiling_low"] else "more"
+        there = f"; {result.asked} agrees {word} often than the panel"
+    return (
+        f"Another panel of as many people would agree with this majority in {percent(row['ceiling'])}{of}"
+        f" ({percent_interval(row['ceiling_low'], row['ceiling_high'])}), and a measure that knew what most people prefer in"
+        f" {percent(row['perfect'])} ({percent_interval(row['perfect_low'], row['perfect_high'])}){there}"
+    )
+
+
+def detectable(result: TaskResult) -> str:
+    """Say which true differences a study of this size mostly misses; nothing where that is unknown."""
+    if result.comparisons.empty:
+        return ""
+    smallest = result.comparisons["minimum_detectable"].dropna()
+    known = [difference for difference in smallest if not nothing_detectable(difference)]
+    if not known:
+        return next(filter(None, map(nothing_detectable, smallest)), "").removesuffix(".")
+    ends = dict.fromkeys(points(end).lstrip("+") for end in (min(known), max(known)))
+    which = ", depending on the measures," if len(ends) > 1 else ""
+    return (
+        f"With {result.topics_counted} in task {result.task} true differences below {' to '.join(ends)} points{which} are mostly"
+        " missed"
+    )
+
+
+def agreement_section(result: TaskResult, key: str) -> Section:
+    """Return the sentences, the tables, and the scatter of the paper's Fig. 3; every measure in a figure if the first screen has no room."""
+    others = [row["against"] for row in result.named_comparisons[:1]]
+    shown = dict.fromkeys(name for name in (result.asked, *others, result.fitted) if name is not None)
+    all_rows = (
+        ()
+        if key == "agreement" and len(result.measures) <= MOST_ROWS
+        else (rows_figure(result, f"{key}-all"),)
+    )
+    return Section(
+        key=key,
+        title=answer(result),
+        short="Agreement" if key == "agreement" else f"Agreement, {result.task}",
+        paragraphs=tuple(_paragraphs(result)),
+        figures=(*all_rows, *scatters(result, list(shown), key, result.asked)),
+        tables=tuple(agreement_tables(result, key)),
+    )
+
+
+def _paragraphs(result: TaskResult) -> Iterator[str]:
+    row = result.row(result.asked)
+    seconds, known = row["mean_decision_seconds"], not np.isnan(row["workers"])
+    who = (
+        f"{counted(int(row['workers']), 'worker')} compared"
         if known
-        else f"{judgments} compared {pairs} over {result.topics_counted}; who judged is not known.{decided}"
+        else "People of whom nobody knows who they were compared"
     )
-    against, half, drop, weighted = (
-        percent(result.row(result.asked, ties)["agreement"])
-        for ties in ("against", "half", "drop", "weighted")
-    )
-    over = "queries and people" if known else "queries"
+    took = "" if np.isnan(seconds) else f" A decision took {seconds:.1f} seconds on average."
     yield (
-        f"{result.in_words(result.asked)} is on the side of the majority in {percent(row['agreement'])} of the pairs"
-        f" ({LEVEL} interval over {over}: {percent_interval(row['low'], row['high'])}). {_leading(result)};"
-        f" {counted(row['vote_ties'], 'pair')} {_is(row['vote_ties'])} tied in the votes and"
-        f" {quantity(float(row['metric_ties']))} in its scores. With a tie against the measure it is {against}, as half an agreement {half}, without the"
-        f" tied pairs {drop}, and on average {weighted} of a pair’s votes are for the measure’s choice."
+        f"{who} {counted(row['pairs'], 'pair')} of {result.things[1]} over {result.topics_counted} in"
+        f" {counted(row['judgments'], 'judgment')}.{took} {_leading(result)}; {counted(row['vote_ties'], 'pair')}"
+        f" {'is' if row['vote_ties'] == 1 else 'are'} tied in the votes and {quantity(float(row['metric_ties']))} in the scores of"
+        f" {result.asked}."
     )
-    yield from _ceiling_sentences(result)
-    yield from _named_sentences(result)
-    if result.fitted is not None:
-        yield _fitted_sentence(result, result.fitted)
-    if len(result.fair_measures) > 1 and tells(row):
-        yield _best_sentence(result)
+    beyond = list(beyond_perfect(result.rows, result.ties))
+    yield " ".join([f"{ceiling(result)}.", *beyond])
+    for named in result.named_comparisons:
+        if not np.isnan(named["difference"]):
+            kind = "primary comparison" if named["standing"] == "primary" else "comparison"
+            when = (
+                ", when the answers were there and not in the study file"
+                if named["named"] == "analysis"
+                else ""
+            )
+            yield (
+                f"The {kind} named {PLACES[str(named['named'])]}{when}: {named['measure']} against {named['against']},"
+                f" {points(named['difference'])} points ({points_interval(named['low'], named['high'])}{_tested(named)})."
+            )
+    if result.named_comparisons:
+        yield "All other comparisons are exploratory."
+    if result.pairs.empty:
+        yield "There is no pairs.csv, so no scatter is drawn."
 
 
 def _leading(result: TaskResult) -> str:
     """Say what a tie counts in what leads, and why."""
-    tied = list(often_tied(result.rows).items())
+    tied = [f"{name} on {percent(share)}" for name, share in often_tied(result.rows).items()]
     if not tied:
         return "A tie counts against the measure here"
-    which = listed([f"{name} on {percent(share)}" for name, share in tied], most=3)
-    return f"A tie counts as half an agreement here, since scores tie on many pairs ({which})"
-
-
-def _ceiling_sentences(result: TaskResult) -> Iterator[str]:
-    row = result.row(result.main)
-    if np.isnan(ceiling(row)).any():
-        yield f"How far people agree with each other cannot be told: {row['no_ceiling']}."
-        return
-    of, there = "of the pairs", ""
-    if result.ceiling_is_of_fewer:
-        of = f"of the {quantity(float(row['pairs_there']))} of {counted(row['pairs'], 'pair')} that have {result.of_two}"
-        there = f" There {result.asked} is in {percent(result.row(result.asked)['agreement_there'])}."
-    yield (
-        f"People do not agree with each other all the time: a second panel of the same size would be on the side of"
-        f" this one in {percent(row['ceiling'])} {of}"
-        f" ({percent_interval(row['ceiling_low'], row['ceiling_high'])}), and a measure that knew what most"
-        f" people prefer in {percent(row['perfect'])} ({percent_interval(row['perfect_low'], row['perfect_high'])}).{there}"
-    )
-    yield from beyond_perfect(result.rows, result.ties)
-
-
-def agreement_section(result: TaskResult, key: str) -> Section:
-    """Return every measure's agreement in a figure and a table, the comparisons, and the scatter of the paper's Fig. 3."""
-    others = [row["against"] for row in result.named_comparisons[:1]]
-    shown = dict.fromkeys(name for name in (result.asked, *others, result.fitted) if name is not None)
-    tables = [agreement_table(result, key)]
-    if len(result.comparisons):
-        tables.append(comparison_table(result, key))
-        tables.append(by_votes_table(result, key))
-    if len(result.unexcluded):
-        tables.append(exclusion_table(result, key))
-    tables += disagreement_tables(result, key)
-    return Section(
-        key=key,
-        title=_section_title(result),
-        short="Agreement" if key == "agreement" else f"Agreement, {result.task}",
-        paragraphs=() if len(result.pairs) else ("There is no pairs.csv, so no scatter is drawn.",),
-        figures=(_rows_figure(result, key), *scatters(result, list(shown), key, result.asked)),
-        tables=tuple(tables),
-    )
-
-
-def _section_title(result: TaskResult) -> str:
-    row = result.row(result.asked)
-    if not tells(row):
-        return finding(result)
-    return (
-        f"{result.asked} and the majority are on the same side in {percent(row['agreement'])} of the pairs"
-        f" ({percent_interval(row['low'], row['high'])})"
-    )
-
-
-def _rows_figure(result: TaskResult, key: str) -> Figure:
-    row = result.row(result.main)
-    panel, perfect = ceiling(row)
-    without = bool(np.isnan([panel, perfect]).any())
-    best = listed([f"{name} {percent(result.row(name)['agreement'])}" for name in result.best], most=3)
-    marks = [
-        Mark(
-            label=measure,
-            value=float(against["agreement"]),
-            low=float(against["low"]),
-            high=float(against["high"]),
-            sign=_sign(against),
-            there=float(against["agreement_there"]) if result.ceiling_is_of_fewer else np.nan,
-        )
-        for measure, against in ((name, result.row(name)) for name in result.measures)
-    ]
-    return Figure(
-        name=key,
-        title=finding(result)
-        + (
-            f"; highest of {len(result.fair_measures)} measures: {best}"
-            if len(result.fair_measures) > 1 and tells(row) and result.named is not None
-            else ""
-        ),
-        wide=True,
-        draw=partial(agreement_rows, marks=marks, ceiling=panel, perfect=perfect),
-        alt="Agreement of each measure: "
-        + "; ".join(
-            f"{mark.label} {percent(mark.value)} ({percent_interval(mark.low, mark.high)})" for mark in marks
-        )
-        + ("." if without else f". A second panel {percent(panel)}, a perfect measure {percent(perfect)}."),
-        caption=(
-            f"Agreement with its {LEVEL} interval over queries{'' if np.isnan(row['workers']) else ' and people'}, a tie counting"
-            f" {'half' if result.ties == 'half' else 'against the measure'}."
-            f" {' '.join(text for sign, text in READ.items() if sign in {mark.sign for mark in marks})}"
-            " Dashed: one half."
-            + (f" No ceiling is drawn: {row['no_ceiling']}." if without else f" {HATCHED}{_on_fewer(result)}")
-            + (f" {NO_INTERVAL}" if any(np.isnan(mark.low) for mark in marks) else "")
-        ),
-    )
-
-
-def _on_fewer(result: TaskResult) -> str:
-    """Say which pairs the ceilings are of, where these are fewer, and how the agreement there is drawn."""
-    if not result.ceiling_is_of_fewer:
-        return ""
-    row = result.row(result.main)
-    return (
-        f" Both are of the {quantity(float(row['pairs_there']))} of {counted(row['pairs'], 'pair')} that have {result.of_two}; an upright"
-        " line is the agreement on these, and only that is comparable with them."
-    )
-
-
-def _sign(row: Row) -> str:
-    if row["fit"] == Fit.IN_SAMPLE:
-        return "x"
-    return {Role.FITTED: "D", Role.ABLATION: "s", Role.SCORES: "^"}.get(Role(str(row["role"])), "o")
-
-
-def _named_sentences(result: TaskResult) -> Iterator[str]:
-    """Yield what each comparison that was named has found, where it was named, and what the others are."""
-    for row in result.named_comparisons:
-        if np.isnan(row["difference"]):
-            continue
-        kind = "primary comparison" if row["standing"] == "primary" else "comparison"
-        yield (
-            f"The {kind} named {PLACES[str(row['named'])]}{_when(row)}: {row['measure']} against {row['against']},"
-            f" {points(row['difference'])} points ({points_interval(row['low'], row['high'])}{_tested(row)})."
-        )
-    if result.named_comparisons:
-        yield "All other comparisons are exploratory."
-
-
-def _when(row: Row) -> str:
-    return ", when the answers were there and not in the study file" if row["named"] == "analysis" else ""
-
-
-def _best_sentence(result: TaskResult) -> str:
-    row = result.row(result.best[0])
-    share = f"{percent(row['agreement'])} ({percent_interval(row['low'], row['high'])})"
-    measures = counted(len(result.fair_measures), "measure")
-    if len(result.best) == len(result.fair_measures):
-        return f"The {measures} that were not fitted in sample agree equally often: {share}."
-    agree = "agrees" if len(result.best) == 1 else "agree"
-    first = "" if len(result.best) == 1 or np.isnan(row["low"]) else "; the interval is of the first"
-    return (
-        f"Of the {measures} that were not fitted in sample, {listed(result.best, most=3)} {agree} most often:"
-        f" {share}{first}."
-    )
-
-
-def _is(number: object) -> str:
-    return "is" if number == 1 else "are"
-
-
-def _fitted_sentence(result: TaskResult, measure: str) -> str:
-    row, comparison = result.row(measure), result.comparison(measure)
-    source = (
-        "each query is judged with what was fitted to the others"
-        if row["fit"] == Fit.CROSS_FITTED
-        else "fitted to other data than these preferences"
-    )
-    sentence = (
-        f"{result.in_words(measure)} agrees in {percent(row['agreement'])}"
-        f" ({percent_interval(row['low'], row['high'])}; {source})"
-    )
-    if comparison is None or np.isnan(comparison["low"]) or np.isnan(comparison["difference"]):
-        return f"{sentence}."
-    detectable = points(comparison["minimum_detectable"]).lstrip("+")
-    return (
-        f"{sentence}: {points(comparison['difference'])} points against {result.main}"
-        f" ({points_interval(comparison['low'], comparison['high'])}{_tested(comparison)}). "
-        + (
-            nothing_detectable(comparison["minimum_detectable"])
-            or f"A study of this size finds a true difference of {detectable} points in four of five cases."
-        )
-    )
+    return f"A tie counts as half an agreement here, since scores tie on many pairs ({listed(tied, most=3)})"
 
 
 def _tested(comparison: Row) -> str:
     """Say what the test of a comparison found, before and after the correction; nothing without a test."""
-    p, corrected = comparison["p_t"], comparison["p_holm"]
-    if np.isnan(p):
+    p, corrected = (f"= {p_value(comparison[name])}".replace("= <", "<") for name in ("p_t", "p_holm"))
+    if np.isnan(comparison["p_t"]):
         return ""
-    if np.isnan(corrected):
-        return f", p {_equals(p)}, not corrected"
-    return f", p {_equals(p)}, {_equals(corrected)} after Holm’s correction".replace(", = ", ", ")
+    if np.isnan(comparison["p_holm"]):
+        return f", p {p}, not corrected"
+    return f", p {p}, {corrected} after Holm’s correction".replace(", = ", ", ")
 
 
-def _equals(p: float) -> str:
-    shown = p_value(p)
-    return shown if shown.startswith("<") else f"= {shown}"
+def rows_figure(result: TaskResult, name: str, most: int | None = None) -> Figure:
+    """Return the agreement of every measure, the highest on top, and below them the ceilings, on one axis.
+
+    Parameters
+    ----------
+    result : TaskResult
+    name : str
+        Of the figure.
+    most : int, optional
+        Measures to show: the one asked about, and the highest.
+    """
+    row = result.row(result.main)
+    ordered = sorted(result.measures, key=lambda measure: -result.row(measure)["agreement"])
+    shown = ordered[:most]
+    if result.asked not in shown:
+        shown[-1] = result.asked
+    marks = [_mark(result, measure) for measure in shown]
+    ceilings = [
+        Mark(label=label, value=row[name], low=row[f"{name}_low"], high=row[f"{name}_high"], sign=CEILING)
+        for label, name in ((SECOND, "ceiling"), (PERFECT, "perfect"))
+        if not row["no_ceiling"]
+    ]
+    left_out = len(ordered) - len(shown)
+    signs = {mark.sign for mark in (*marks, *ceilings)}
+    fewer = (
+        f" The last two rows are of the {quantity(float(row['pairs_there']))} of {counted(row['pairs'], 'pair')} that have"
+        f" {result.of_two}; an upright line is the agreement on these, and only that is comparable with them."
+    )
+    words = result.in_words(result.asked)
+    parts = (
+        "" if words == result.asked else f"{result.asked}: {words}.",
+        (
+            f"Agreement with its {LEVEL} interval over queries{'' if np.isnan(row['workers']) else ' and people'}, a tie counting"
+            f" {'half' if result.ties == 'half' else 'against the measure'}."
+        ),
+        *(text for sign, text in READ.items() if sign in signs),
+        "Dashed: one half.",
+        f"No ceiling: {row['no_ceiling']}." if row["no_ceiling"] else "",
+        fewer.strip() if result.ceiling_is_of_fewer else "",
+        NO_INTERVAL if any(np.isnan(mark.low) for mark in marks) else "",
+        f"{counted(left_out, 'measure')} more: section Agreement." if left_out else "",
+    )
+    return Figure(
+        name=name,
+        title=answer(result),
+        wide=True,
+        draw=partial(rows_with_intervals, marks=[*marks, *ceilings], label="agreement with the majority"),
+        alt="Agreement of each measure: "
+        + "; ".join(
+            f"{mark.label} {percent(mark.value)} ({percent_interval(mark.low, mark.high)})"
+            for mark in (*marks, *ceilings)
+        )
+        + ".",
+        caption=" ".join(filter(None, parts)),
+    )
+
+
+def _mark(result: TaskResult, measure: str) -> Mark:
+    row = result.row(measure)
+    signs = {Role.FITTED: "D", Role.ABLATION: "s", Role.SCORES: "^"}
+    return Mark(
+        label=measure,
+        value=float(row["agreement"]),
+        low=float(row["low"]),
+        high=float(row["high"]),
+        sign="x" if row["fit"] == Fit.IN_SAMPLE else signs.get(Role(str(row["role"])), "o"),
+        there=float(row["agreement_there"]) if result.ceiling_is_of_fewer else np.nan,
+    )
+
+
+def scatters(
+    result: TaskResult, measures: Sequence[str], key: str, against: str | None = None
+) -> Iterator[Figure]:
+    """Yield the scatter of the paper's Fig. 3 for each measure whose differences stand in pairs.csv; the first explains signs.
+
+    Titles have the difference from the measure ``against``, by default the main one, where it was compared.
+    """
+    against, (singular, plural) = against or result.main, result.things
+    how = (COUNTED if len(result.pairs) > MOST_SIGNS else SIGNS).format(singular=singular, plural=plural)
+    for number, measure in enumerate(measures, start=1):
+        difference = result.pairs.get(f"difference {measure}")
+        if difference is None or difference.isna().any():
+            continue
+        row, comparison, words = (
+            result.row(measure),
+            result.comparison(measure, against),
+            result.in_words(measure),
+        )
+        change = ""
+        if comparison is not None and not np.isnan(comparison["difference"]):
+            interval = points_interval(comparison["low"], comparison["high"])
+            change = f" ({points(comparison['difference'])} against {against}; {interval})"
+        yield Figure(
+            name=f"{key}-pairs-{number}",
+            title=f"{measure}: {percent(row['agreement'])}{change}",
+            draw=partial(
+                scatter,
+                difference=difference.to_numpy(np.float64),
+                share=result.pairs["vote_share"].to_numpy(np.float64),
+                measure="M" if row["family"] == SUMMARIES else measure,
+                thing=singular,
+            ),
+            alt=(
+                f"Vote share against score difference for {counted(row['pairs'], 'pair')} under {measure}:"
+                f" {percent(row['agreement'])} lie in the quadrants of agreement, {row['tied_pairs']}"
+                f" {'is' if row['tied_pairs'] == 1 else 'are'} tied."
+            ),
+            caption=" ".join(filter(None, ("" if words == measure else f"{words}.", how))),
+        )
+        how = ""

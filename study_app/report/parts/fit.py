@@ -17,6 +17,7 @@ from study_app.report.page import (
     LEVEL,
     NARROW,
     UNITS,
+    Column,
     Figure,
     ReportTable,
     Section,
@@ -27,6 +28,7 @@ from study_app.report.page import (
     points,
     quantity,
     quantity_interval,
+    to_table,
     unit_of,
 )
 
@@ -64,10 +66,6 @@ def fit_title(kept: FitPlot, model: UserModel) -> str | None:
     return title(kept, [model.parameters[name] for name in kept.parameters if name in model.parameters])
 
 
-def _within(entry: ParameterEntry) -> str:
-    return quantity_interval(*entry.interval)
-
-
 def _lasting(entry: ParameterEntry) -> str:
     """`9.4 hours on average (7.08 to 13.6)`: estimate and interval in one unit."""
     low, high = entry.interval
@@ -77,58 +75,23 @@ def _lasting(entry: ParameterEntry) -> str:
     return f"{quantity(seconds / size)} {unit} on average ({interval})"
 
 
-def _away(_: FitPlot, entries: list[ParameterEntry]) -> str:
-    return f"People stay away for {_lasting(entries[0])}"
+def _speed(entry: ParameterEntry) -> str:
+    """`3.6 words a second (3.07 to 4.21)`, of a mean of logarithms."""
+    what = "characters" if "char" in entry.unit else "words"
+    low, high = (None if end is None else math.exp(end) for end in entry.interval)
+    return f"{quantity(math.exp(entry.estimate or 0.0))} {what} a second ({quantity_interval(low, high)})"
 
 
-def _away_spread(_: FitPlot, entries: list[ParameterEntry]) -> str:
-    return f"Mean times away differ between people by {lasting(entries[1].estimate)} (standard deviation)"
+def _spread(entry: ParameterEntry) -> str:
+    return f"{lasting(entry.estimate)} (standard deviation)"
 
 
-def _session(_: FitPlot, entries: list[ParameterEntry]) -> str:
-    return f"A visit lasts {_lasting(entries[0])}"
+def _in_characters(entry: ParameterEntry) -> str:
+    return f"{quantity(_finite(entry))} characters ({quantity_interval(*entry.interval)})"
 
 
-def _session_spread(_: FitPlot, entries: list[ParameterEntry]) -> str:
-    return f"Mean visits differ between people by {lasting(entries[1].estimate)} (standard deviation)"
-
-
-def _speed(_: FitPlot, entries: list[ParameterEntry]) -> str:
-    what = "characters" if "char" in entries[0].unit else "words"
-    estimate = entries[0].estimate or 0.0
-    low, high = (None if end is None else math.exp(end) for end in entries[0].interval)
-    interval = quantity_interval(low, high)
-    return f"Half of the people read at least {quantity(math.exp(estimate))} {what} a second ({interval})"
-
-
-def _reads(kept: FitPlot, _: list[ParameterEntry]) -> str:
-    idle, skimmed = (kept.details.get(f"share_{kind}") for kind in ("idle", "skimmed"))
-    return f"{percent(idle)} of the reads are idle, {percent(skimmed)} are skimmed"
-
-
-def _lateness(_: FitPlot, entries: list[ParameterEntry]) -> str:
-    decay = entries[0]
-    interval = percent_interval(*decay.interval)
-    return f"Each visit late leaves {percent(decay.estimate)} of an update’s use ({interval})"
-
-
-def _depth(_: FitPlot, entries: list[ParameterEntry]) -> str:
-    chars = f"{quantity(_finite(entries[0]))} characters ({_within(entries[0])})"
-    return f"Reading depth falls as with a patience of {chars}"
-
-
-def _persistence(_: FitPlot, entries: list[ParameterEntry]) -> str:
-    return f"After an entry of a list {percent(entries[0].estimate)} go on to the next ({percent_interval(*entries[0].interval)})"
-
-
-def _likely(_: FitPlot, entries: list[ParameterEntry]) -> str:
-    return f"The preferences speak for a patience of {quantity(_finite(entries[0]))} characters ({_within(entries[0])})"
-
-
-def _intents(kept: FitPlot, _: list[ParameterEntry]) -> str:
-    number = int(kept.details.get("intents") or 0)
-    moved = points(kept.details.get("distance")).lstrip("+")
-    return f"{counted(number, 'probability', 'probabilities')} of intents lie {moved} points from the votes on average"
+def _in_percent(entry: ParameterEntry) -> str:
+    return f"{percent(entry.estimate)} ({percent_interval(*entry.interval)})"
 
 
 def _push(kept: FitPlot, entries: list[ParameterEntry]) -> str:
@@ -139,7 +102,9 @@ def _push(kept: FitPlot, entries: list[ParameterEntry]) -> str:
         ("push_S_0", "A silent day without a push is worth {} of a relevant push"),
     ):
         if name in clear:
-            return f"{words.format(quantity(_finite(clear[name])))} ({_within(clear[name])})"
+            return (
+                f"{words.format(quantity(_finite(clear[name])))} ({quantity_interval(*clear[name].interval)})"
+            )
     return "What non-relevant pushes and silence are worth cannot be told from these judgments"
 
 
@@ -155,17 +120,31 @@ def _finite(entry: ParameterEntry) -> float:
 
 _TITLES: Mapping[tuple[str, str], Callable[[FitPlot, list[ParameterEntry]], str]] = MappingProxyType(
     {
-        ("away", "totals"): _away,
-        ("away", "qq"): _away_spread,
-        ("session", "totals"): _session,
-        ("session", "qq"): _session_spread,
-        ("reading_speed", "qq"): _speed,
-        ("reading_speed", "residuals"): _reads,
-        ("lateness", "proportions"): _lateness,
-        ("patience_chars_stops", "survival"): _depth,
-        ("rbp_p", "steps"): _persistence,
-        ("patience_chars_preferences", "profile"): _likely,
-        ("intents", "shrinkage"): _intents,
+        ("away", "totals"): lambda _, fitted: f"People stay away for {_lasting(fitted[0])}",
+        ("away", "qq"): lambda _, fitted: f"Mean times away differ between people by {_spread(fitted[1])}",
+        ("session", "totals"): lambda _, fitted: f"A visit lasts {_lasting(fitted[0])}",
+        ("session", "qq"): lambda _, fitted: f"Mean visits differ between people by {_spread(fitted[1])}",
+        ("reading_speed", "qq"): lambda _, fitted: f"Half of the people read at least {_speed(fitted[0])}",
+        ("reading_speed", "residuals"): lambda kept, _: (
+            f"{percent(kept.details.get('share_idle'))} of the reads are idle,"
+            f" {percent(kept.details.get('share_skimmed'))} are skimmed"
+        ),
+        ("lateness", "proportions"): lambda _, fitted: (
+            f"Each visit late leaves an update with {_in_percent(fitted[0])} of its use"
+        ),
+        ("patience_chars_stops", "survival"): lambda _, fitted: (
+            f"Reading depth falls as with a patience of {_in_characters(fitted[0])}"
+        ),
+        ("rbp_p", "steps"): lambda _, fitted: (
+            f"After an entry of a list {_in_percent(fitted[0])} go on to the next"
+        ),
+        ("patience_chars_preferences", "profile"): lambda _, fitted: (
+            f"The preferences speak for a patience of {_in_characters(fitted[0])}"
+        ),
+        ("intents", "shrinkage"): lambda kept, _: (
+            f"{counted(int(kept.details.get('intents') or 0), 'probability', 'probabilities')} of intents lie"
+            f" {points(kept.details.get('distance')).lstrip('+')} points from the votes on average"
+        ),
         ("push", "weights"): _push,
     }
 )
@@ -197,34 +176,24 @@ def curve_marks(model: UserModel | None, truth: UserModel | None, language: str,
     over : str
         What varies along the curve: ``patience_chars``, ``alpha`` or ``lateness``.
     """
-    if over != PATIENCE:
-        return _other_marks(model, truth, over)
-    default = PAPER_PATIENCE.get(language, PAPER_PATIENCE["en"])
-    marks = [_plain_mark("default", default)]
+    if over == PATIENCE:
+        default = PAPER_PATIENCE.get(language, PAPER_PATIENCE["en"])
+        names = {source: f"{PATIENCE}_{source}" for source in MARKED}
+        true = true_value(truth, f"{PATIENCE}_preferences[{language}]")
+    elif over in DEFAULTS:
+        name, default = DEFAULTS[over]
+        names, true = {"fitted": name}, true_value(truth, name)
+    else:
+        return []
     parameters = model.parameters if model is not None else {}
-    for source in MARKED:
-        name = f"{PATIENCE}_{source}"
+    marks = [Mark(label="default", value=default)]
+    for label, name in names.items():
         entry = parameters.get(f"{name}[{language}]") or parameters.get(name)
         if entry is not None:
-            marks.append(_mark(source, entry))
-    true = true_value(truth, f"{PATIENCE}_preferences[{language}]")
-    return marks if true is None else [*marks, _plain_mark("truth", true)]
-
-
-def _other_marks(model: UserModel | None, truth: UserModel | None, over: str) -> list[Mark]:
-    if over not in DEFAULTS:
-        return []
-    name, default = DEFAULTS[over]
-    marks = [_plain_mark("default", default)]
-    entry = model.parameters.get(name) if model is not None else None
-    if entry is not None:
-        marks.append(_mark("fitted", entry))
-    true = true_value(truth, name)
-    return marks if true is None else [*marks, _plain_mark("truth", true)]
-
-
-def _plain_mark(label: str, value: float) -> Mark:
-    return Mark(label=label, value=value, low=math.nan, high=math.nan)
+            low, high = entry.interval if _has_interval(entry) else (math.nan, math.nan)
+            ends = (0.0 if low is None else low, math.inf if high is None else high)
+            marks.append(Mark(label=label, value=_finite(entry), low=ends[0], high=ends[1]))
+    return marks if true is None else [*marks, Mark(label="truth", value=true)]
 
 
 def fit_section(material: ReportMaterial, key: str = "parameters") -> Section:
@@ -250,7 +219,9 @@ def fit_section(material: ReportMaterial, key: str = "parameters") -> Section:
         short="Parameters",
         paragraphs=(*_intent_sentences(model, truth), *(() if material.plots else (NOT_DRAWN,))),
         figures=tuple(_figures(material.plots, model)) if material.plots else (),
-        tables=tuple(table for table in (_parameter_table(model, truth), _diagnostic_table(model)) if table),
+        tables=tuple(
+            table for table in (_parameter_table(model, truth), _diagnostic_table(model)) if table.rows
+        ),
     )
 
 
@@ -268,60 +239,49 @@ def _figures(kept: FitPlots, model: UserModel) -> Iterator[Figure]:
         )
 
 
-def _parameter_table(model: UserModel, truth: UserModel | None) -> ReportTable | None:
-    if not model.parameters:
-        return None
-    columns = ["Parameter", "Estimate", f"{_level(model)} interval", "Workers", "Rows", "Unit", "Method"]
+def _parameter_table(model: UserModel, truth: UserModel | None) -> ReportTable:
+    columns: list[Column] = [
+        ("Parameter", lambda row: row[0]),
+        ("Estimate", lambda row: quantity(_finite(row[1]))),
+        (f"{_level(model)} interval", lambda row: quantity_interval(*row[1].interval)),
+        ("Workers", lambda row: quantity(row[1].workers)),
+        ("Rows", lambda row: quantity(row[1].rows)),
+        ("Unit", lambda row: row[1].unit),
+        ("Method", lambda row: row[1].method),
+    ]
     if truth is not None:
-        columns[3:3] = ["Truth", "Held"]
-    rows = []
-    for name, entry in model.parameters.items():
-        estimate = math.inf if entry.estimate is None else entry.estimate
-        cells = [
-            name,
-            quantity(estimate),
-            quantity_interval(*entry.interval),
-            quantity(entry.workers),
-            quantity(entry.rows),
-            entry.unit,
-            entry.method,
+        columns[3:3] = [
+            ("Truth", lambda row: quantity(true_value(truth, row[0]))),
+            ("Held", lambda row: _held(row[0], row[1], truth)),
         ]
-        if truth is not None:
-            true = true_value(truth, name)
-            held = DASH
-            if true is not None and _has_interval(entry):
-                held = "yes" if _holds(entry, true) else "no"
-            cells[3:3] = [quantity(true), held]
-        rows.append(tuple(cells))
-    words = frozenset({0, columns.index("Unit"), columns.index("Method")})
-    return ReportTable(
-        name="parameters",
-        for_papers=True,
-        caption="Fitted parameters",
-        columns=tuple(columns),
-        rows=tuple(rows),
-        text_columns=words,
-    )
+    return to_table("parameters", "Fitted parameters", model.parameters.items(), columns, for_papers=True)
 
 
-def _diagnostic_table(model: UserModel) -> ReportTable | None:
-    """Return what the fits say about themselves, each sentence once; None where they say nothing."""
+def _held(name: str, entry: ParameterEntry, truth: UserModel) -> str:
+    """Say whether an interval holds the true value; a dash where there is none."""
+    true = true_value(truth, name)
+    if true is None or not _has_interval(entry):
+        return DASH
+    return "yes" if _holds(entry, true) else "no"
+
+
+def _diagnostic_table(model: UserModel) -> ReportTable:
+    """Return what the fits say about themselves, each sentence once, warnings first."""
     about: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-    for name, entry in model.parameters.items():
-        for diagnostic in entry.diagnostics:
+    known = [(name, entry.diagnostics) for name, entry in model.parameters.items()]
+    for name, diagnostics in [*known, ("P(i|q)", model.intents_diagnostics)]:
+        for diagnostic in diagnostics:
             about[diagnostic.severity, diagnostic.sentence].append(name)
-    for diagnostic in model.intents_diagnostics:
-        about[diagnostic.severity, diagnostic.sentence].append("P(i|q)")
-    if not about:
-        return None
-    ordered = sorted(about.items(), key=lambda item: item[0][0] != "warning")
-    return ReportTable(
-        name="diagnostics",
-        caption="Diagnostics",
-        columns=("Parameters", "Kind", "What the fit says"),
-        rows=tuple((listed(names), severity, sentence) for (severity, sentence), names in ordered),
+    return to_table(
+        "diagnostics",
+        "Diagnostics",
+        sorted(about.items(), key=lambda item: item[0][0] != "warning"),
+        (
+            ("Parameters", lambda row: listed(row[1])),
+            ("Kind", lambda row: row[0][0]),
+            ("What the fit says", lambda row: row[0][1]),
+        ),
         note="A warning says that a number should not be used without a second look.",
-        text_columns=frozenset({0, 1, 2}),
         cards=True,
     )
 
@@ -348,17 +308,6 @@ def _intent_sentences(model: UserModel, truth: UserModel | None) -> list[str]:
             f" {sum(inside)} of {len(inside)} of their {LEVEL} intervals hold the crowd’s true probability."
         )
     return [sentence]
-
-
-def _mark(label: str, entry: ParameterEntry) -> Mark:
-    low, high = entry.interval
-    known = _has_interval(entry)
-    return Mark(
-        label=label,
-        value=math.inf if entry.estimate is None else entry.estimate,
-        low=math.nan if not known else 0.0 if low is None else low,
-        high=math.nan if not known else math.inf if high is None else high,
-    )
 
 
 def _level(model: UserModel) -> str:

@@ -1,17 +1,16 @@
 """The report's methods: what the workers did, whose answers count, what was computed, and what it cannot say."""
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from importlib.metadata import version
-from typing import Any
 
 import pandas as pd
 from pydantic import JsonValue
 
-from calibration.agree.result import nothing_detectable
 from calibration.tables.study import StudyRecord
 from study_app.report.folder import MODEL, TABLES, ReportMaterial
-from study_app.report.page import DASH, Code, ReportTable, Section, counted, points, quantity
+from study_app.report.page import DASH, Section, counted, quantity, to_table
+from study_app.report.parts.agreement import detectable
 from study_app.report.results import PLACES, TaskResult
 from study_app.tasks.kinds import KINDS
 from study_app.tasks.task_kind import FinishedTask
@@ -55,58 +54,49 @@ LIMITS = (
     "The intervals speak of other queries like these, judged by as many other people like these.",
     "Agreement says how often a measure and the majority name the same system, not by how much they differ.",
 )
-Protocol = Mapping[str, JsonValue]
 LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib")
 
 
 def methods_section(material: ReportMaterial, results: list[TaskResult], key: str = "methods") -> Section:
-    """Return the methods with their numbers, and the limits."""
-    return Section(
-        key=key,
-        title="What was done, and what these numbers cannot say",
-        short="Methods",
-        paragraphs=(
-            *_people(material),
-            *_tasks(material),
-            *_exclusion(material),
-            *(COMPUTED if results else ()),
-            *_comparisons(results),
-            *_ceilings(results),
-            *_notes(material),
-            *_known(material.record),
-            *_all_limits(material, results),
-        ),
-    )
-
-
-def _comparisons(results: list[TaskResult]) -> Iterator[str]:
-    """Yield which comparisons of a task were named, where, and what that makes of them."""
+    """Return what was done with its numbers: by whom, in which tasks, how it was computed, and what is known of the answers."""
+    done = [*_people(material), *_tasks(material), *_exclusion(material)]
+    first, *paragraphs = done or ["What the workers did is not on record here."]
+    if results:
+        paragraphs += COMPUTED
     for result in results:
         for row in result.named_comparisons:
-            what = f"Task {result.task}: the comparison of {row['measure']} with {row['against']} was"
             place = str(row["named"])
-            yield f"{what} {PLANNED[place] if row['standing'] == 'primary' else f'named {PLACES[place]}'}."
-
-
-def _ceilings(results: list[TaskResult]) -> Iterator[str]:
-    """Yield how the ceilings were found, and which task has none."""
-    reasons = {result.task: result.row(result.main)["no_ceiling"] for result in results}
-    if not all(reasons.values()):
-        yield CEILING
-    yield from (f"Task {task} has no ceiling: {reason}." for task, reason in reasons.items() if reason)
-
-
-def _known(record: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what agree.json says of a task's judgments."""
-    for task, known in record.get("diagnostics", {}).items():
-        yield from (f"Task {task}: {one['sentence']}" for one in known)
-
-
-def _notes(material: ReportMaterial) -> Iterator[str]:
-    """Yield what agree.json notes, and that results were looked at, once."""
-    notes = material.record.get("notes", ())
+            how = PLANNED[place] if row["standing"] == "primary" else f"named {PLACES[place]}"
+            what = f"the comparison of {row['measure']} with {row['against']}"
+            paragraphs.append(f"Task {result.task}: {what} was {how}.")
+    missing = {result.task: result.row(result.main)["no_ceiling"] for result in results}
+    if not all(missing.values()):
+        paragraphs.append(CEILING)
+    paragraphs += [f"Task {task} has no ceiling: {reason}." for task, reason in missing.items() if reason]
     looks = material.study.looks if material.study else None
-    yield from dict.fromkeys([*notes, *filter(None, [looks])])
+    paragraphs += dict.fromkeys([*material.record.get("notes", ()), *filter(None, [looks])])
+    for task, known in material.record.get("diagnostics", {}).items():
+        paragraphs += [f"Task {task}: {diagnostic['sentence']}" for diagnostic in known]
+    return Section(key=key, title=first.removesuffix("."), short="Methods", paragraphs=tuple(paragraphs))
+
+
+def limits_section(
+    material: ReportMaterial, results: list[TaskResult], key: str = "limits"
+) -> Iterator[Section]:
+    """Yield the limits that this study has by its size, its crowd and its methods; nothing where nothing was measured."""
+    limits = []
+    if material.simulated:
+        limits.append(
+            "The workers were simulated: the numbers say what the method finds, not what people prefer."
+        )
+    limits += [f"{missed}." for missed in map(detectable, results) if missed]
+    if any(not result.row(result.main)["no_ceiling"] for result in results):
+        limits.append(CEILING_LIMIT)
+    if results:
+        limits += LIMITS
+    if limits:
+        first, *rest = limits
+        yield Section(key=key, title=first.removesuffix("."), short="Limits", paragraphs=tuple(rest))
 
 
 def _people(material: ReportMaterial) -> Iterator[str]:
@@ -122,90 +112,50 @@ def _people(material: ReportMaterial) -> Iterator[str]:
 
 
 def _tasks(material: ReportMaterial) -> Iterator[str]:
-    if material.study is None:
-        return
-    for name, task in material.study.tasks.items():
-        if task.kind in KINDS:
-            numbers = task.protocol
-            systems = counted(len(task.systems), "system")
-            finished = FinishedTask(
-                systems=systems,
-                protocol=numbers,
-                files=frozenset(task.collection),
-                number=quantity,
-                amount=_amount,
+    """Yield what each task was, in the words of its kind, under which criteria, and what was shown again."""
+    for name, task in material.study.tasks.items() if material.study else ():
+        if task.kind not in KINDS:
+            continue
+        numbers = task.protocol
+        finished = FinishedTask(
+            systems=counted(len(task.systems), "system"),
+            protocol=numbers,
+            files=frozenset(task.collection),
+            number=quantity,
+            amount=_amount,
+        )
+        sentences = [KINDS[task.kind].methods(finished)]
+        criteria, repeats = numbers.get("criteria"), numbers.get("validation_pairs")
+        if isinstance(criteria, list) and criteria:
+            sentences.append(f"Under the options stood: {' '.join(map(str, criteria))}")
+        if isinstance(repeats, int) and repeats >= 1:
+            sides = "sides swapped" if numbers.get("validation_swapped", True) else "as before"
+            sentences.append(
+                f"{counted(repeats, 'pair')} {'was' if repeats == 1 else 'were'} shown again, {sides}."
             )
-            text = f"{KINDS[task.kind].methods(finished)} {_criteria(numbers)}{_repeats(numbers)}"
-            yield f"Task {name}: {text.strip()}"
-
-
-def _criteria(numbers: Protocol) -> str:
-    criteria = numbers.get("criteria")
-    if not isinstance(criteria, list) or not criteria:
-        return ""
-    return "Under the options stood: " + " ".join(map(str, criteria)) + " "
-
-
-def _repeats(numbers: Protocol) -> str:
-    repeats = numbers.get("validation_pairs")
-    if not isinstance(repeats, int) or repeats < 1:
-        return ""
-    sides = "sides swapped" if numbers.get("validation_swapped", True) else "as before"
-    was = "was" if repeats == 1 else "were"
-    return f"{counted(repeats, 'pair')} {was} shown again, {sides}."
+        yield f"Task {name}: {' '.join(sentences)}"
 
 
 def _exclusion(material: ReportMaterial) -> Iterator[str]:
     """Yield the study's rule for leaving workers out, as far as the protocol tells it."""
     rules = []
     for task in material.study.tasks.values() if material.study else ():
-        numbers = task.protocol
-        if "min_search_seconds" in numbers:
-            rules.append(f"a mean search under {_amount(numbers['min_search_seconds'], 'second')}")
-        if "min_consistency" in numbers:
-            rules.append(
-                f"less than {_number(numbers, 'min_consistency')} of at least 3 repeats answered alike"
-            )
+        if (seconds := task.protocol.get("min_search_seconds")) is not None:
+            rules.append(f"a mean search under {_amount(seconds, 'second')}")
+        if (share := task.protocol.get("min_consistency")) is not None:
+            rules.append(f"less than {_shown(share)} of at least 3 repeats answered alike")
     if rules:
         yield f"Left out by rule, at analysis and never deleted: workers with {' or '.join(dict.fromkeys(rules))}."
 
 
-def _all_limits(material: ReportMaterial, results: list[TaskResult]) -> Iterator[str]:
-    has_ceiling = any(not result.row(result.main)["no_ceiling"] for result in results)
-    of_ceiling = [CEILING_LIMIT] if has_ceiling else []
-    limits = [*_limits(material, results), *of_ceiling, *(LIMITS if results else ())]
-    if limits:
-        yield f"Limits. {' '.join(limits)}"
-
-
-def _limits(material: ReportMaterial, results: list[TaskResult]) -> Iterator[str]:
-    """Yield the limits that this study has by its size and its crowd."""
-    if material.simulated:
-        yield "The workers were simulated: the numbers say what the method finds, not what people prefer."
-    for result in results:
-        if result.comparisons.empty:
-            continue
-        detectable = result.comparisons["minimum_detectable"].dropna()
-        known = [one for one in detectable if not nothing_detectable(one)]
-        if known:
-            ends = dict.fromkeys(points(end).lstrip("+") for end in (min(known), max(known)))
-            which = ", depending on the measures," if len(ends) > 1 else ""
-            yield (
-                f"With {result.topics_counted} in task {result.task} true differences below {' to '.join(ends)}"
-                f" points{which} are mostly missed."
-            )
-        yield from dict.fromkeys(filter(None, map(nothing_detectable, detectable)))
+def _shown(number: JsonValue) -> str:
+    return quantity(float(number)) if isinstance(number, (int, float)) else str(number)
 
 
 def _amount(number: JsonValue, word: str) -> str:
     """Return `1 day`, `200 seconds`; a protocol's number may have a fraction."""
-    shown = quantity(float(number)) if isinstance(number, (int, float)) else str(number)
+    shown = _shown(number)
     return f"{shown} {word if shown == '1' else f'{word}s'}"
-
-
-def _number(numbers: Protocol, name: str) -> str:
-    value = numbers.get(name)
-    return quantity(float(value)) if isinstance(value, (int, float)) else str(value)
 
 
 def provenance_section(material: ReportMaterial, key: str = "again") -> Section:
@@ -216,16 +166,14 @@ def provenance_section(material: ReportMaterial, key: str = "again") -> Section:
         short="Make it again",
         paragraphs=tuple(_warnings(material)),
         tables=(
-            ReportTable(
-                name="provenance",
-                caption="Inputs, versions and seeds",
-                columns=("What", "Value"),
-                rows=tuple(_rows(material)),
-                text_columns=frozenset({0, 1}),
-                code_columns=frozenset({1}),
+            to_table(
+                "provenance",
+                "Inputs, versions and seeds",
+                _rows(material),
+                (("What", lambda row: row[0]), ("Value", lambda row: row[1])),
             ),
         ),
-        code=(Code(caption="Commands", lines=tuple(_commands(material))),),
+        commands=tuple(_commands(material)),
     )
 
 
@@ -273,17 +221,6 @@ def _study_rows(study: StudyRecord) -> Iterator[tuple[str, str]]:
                     yield f"{task}, {kind} {name}, sha256", file.sha256
 
 
-def _agree_options(material: ReportMaterial) -> str:
-    """Return the options that change what agree finds, of a folder whose agree.json lacks the command."""
-    record = material.record
-    has_model = record.get("model") if record else material.model is not None
-    options = f" --model {MODEL}" if has_model else ""
-    if record.get("scores"):
-        options += f" --scores {shlex.quote(str(record['scores']['path']))}"
-    options += " --complete-only" if record.get("complete_only") else ""
-    return options + (f" --draws {record['draws']}" if record.get("draws") else "")
-
-
 def _commands(material: ReportMaterial) -> Iterator[str]:
     """Yield the lines that make everything again; a fit whose options nobody knows is a remark."""
     record = material.record
@@ -304,7 +241,6 @@ def _commands(material: ReportMaterial) -> Iterator[str]:
             yield shlex.join([*shlex.split(fit), *material.plots.options])
     if again:
         yield shlex.join(again)
-    elif "preferences" in material.tables:
-        seed = f" --seed {record['seed']}" if "seed" in record else ""
-        yield f"prefcal agree {TABLES}{_agree_options(material)}{seed} -o ."
+    elif record:
+        yield "# agree.json names no command: the agreement was computed in Python"
     yield "prefcal report ."

@@ -2,16 +2,15 @@
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 import pandas as pd
 
 from calibration.rank.folder import Ranking, ranks_in_words
 from metrics.errors import listed
-from study_app.report.drawing.figures import Mark
-from study_app.report.drawing.ranking_figures import win_rate_rows
+from study_app.report.drawing.figures import Mark, rows_with_intervals
 from study_app.report.page import (
     NARROW,
+    Column,
     Figure,
     ReportTable,
     Section,
@@ -21,6 +20,7 @@ from study_app.report.page import (
     p_value,
     percent,
     percent_interval,
+    to_table,
 )
 
 QUESTION = "Which system do people prefer"
@@ -37,14 +37,13 @@ def ranking_sections(ranking: Ranking | None) -> Iterator[Section]:
     for number, (task, rows) in enumerate(tasks):
         key = f"ranking-{number + 1}" if number else "ranking"
         met = ranking.duels[ranking.duels["task"] == task]
-        question = QUESTION if len(tasks) == 1 else f"{QUESTION}, task {task}"
         yield Section(
             key=key,
-            title=f"{question}? {preferred(rows, ranking.too_few.get(str(task)))}",
-            short=QUESTION if len(tasks) == 1 else f"{QUESTION}, {task}",
+            title=preferred(rows, ranking.too_few.get(str(task))),
+            short="Systems" if len(tasks) == 1 else f"Systems, {task}",
             paragraphs=tuple(_paragraphs(ranking, str(task), rows, met)),
-            figures=(_figure(ranking, str(task), rows, key, question),),
-            tables=tuple(_tables(rows, met, ranking.level, key)),
+            figures=(_figure(ranking, str(task), rows, key),),
+            tables=tuple(_tables(rows, met, _level(ranking), key)),
         )
 
 
@@ -56,124 +55,93 @@ def preferred(rows: pd.DataFrame, too_few: str | None = None) -> str:
     best = rows.iloc[0]
     if len(first) == 1:
         rate = f"{percent(best['win_rate'])} ({percent_interval(best['win_low'], best['win_high'])})"
-        return f"{best['system']}: its win rate is {rate}"
+        return f"{best['system']} is first: its win rate is {rate}"
     if len(first) == len(rows):
         return f"These judgments do not tell: any of {counted(len(rows), 'system')} may be the first"
     return f"One of {listed(first['system'].tolist(), most=4)}: each of these may be the first of {len(rows)}"
 
 
-def ranking_summary(ranking: Ranking | None) -> Iterator[str]:
-    """Yield one sentence a task for the top of the page."""
-    if ranking is None:
-        return
-    tasks = list(ranking.ranking.groupby("task", sort=False))
-    for task, rows in tasks:
-        of_task = f", task {task}" if len(tasks) > 1 else ""
-        yield f"{QUESTION}{of_task}? {preferred(rows, ranking.too_few.get(str(task)))}."
-
-
 def _paragraphs(ranking: Ranking, task: str, rows: pd.DataFrame, met: pd.DataFrame) -> Iterator[str]:
-    judgments = int(met["judgments"].sum())
     counts = (
-        f"{counted(judgments, 'judgment')} of {counted(len(rows), 'system')}, on up to"
-        f" {counted(int(rows['topics'].max()), 'topic')}. A win rate is the share of duels that a system wins, a tie as half a win;"
+        f"{judgments_in_words(rows, met)}. A win rate is the share of duels that a system wins, a tie as half a win;"
         " every topic and every opponent weighs the same."
     )
     if task in ranking.too_few:
         yield counts
     else:
         yield (
-            f"{counts} Intervals are over {ranking.samples}. At {_level(ranking.level)} the ranks of all systems are right at once:"
+            f"{counts} Intervals are over {ranking.samples}. At {_level(ranking)} the ranks of all systems are right at once:"
             " systems that these judgments cannot tell apart share a range."
         )
-    yield from (
-        f"{note[:1].upper()}{note[1:]}."
-        for note in (one.removeprefix(f"{task}: ") for one in ranking.notes if one.startswith(f"{task}: "))
-    )
+    yield from notes_of(ranking, task)
 
 
-def _level(level: float) -> str:
-    return f"{100 * level:.4g}{NARROW}%"
+def judgments_in_words(rows: pd.DataFrame, met: pd.DataFrame) -> str:
+    """Say how many judgments a ranking is from."""
+    judgments = counted(int(met["judgments"].sum()), "judgment")
+    return f"{judgments} of {counted(len(rows), 'system')}, on up to {counted(int(rows['topics'].max()), 'topic')}"
 
 
-def _figure(ranking: Ranking, task: str, rows: pd.DataFrame, key: str, question: str) -> Figure:
+def notes_of(ranking: Ranking, task: str) -> list[str]:
+    """Return what to know of a task before using its ranks, one sentence each."""
+    notes = (note.removeprefix(f"{task}: ") for note in ranking.notes if note.startswith(f"{task}: "))
+    return [f"{note[:1].upper()}{note[1:]}." for note in notes]
+
+
+def _level(ranking: Ranking) -> str:
+    return f"{100 * ranking.level:.4g}{NARROW}%"
+
+
+def _figure(ranking: Ranking, task: str, rows: pd.DataFrame, key: str) -> Figure:
     marks = [
         Mark(label=row["system"], value=row["win_rate"], low=row["win_low"], high=row["win_high"], sign="o")
         for row in rows.to_dict("records")
     ]
-    ranks = [ranks_in_words(row["rank_low"], row["rank_high"]) for row in rows.to_dict("records")]
+    ranks = list(map(ranks_in_words, rows["rank_low"], rows["rank_high"]))
+    said = (
+        f"{mark.label} {percent(mark.value)} ({percent_interval(mark.low, mark.high)}), rank {rank}"
+        for mark, rank in zip(marks, ranks, strict=True)
+    )
     return Figure(
         name=key,
-        title=f"{question}? {preferred(rows, ranking.too_few.get(task))}",
+        title=preferred(rows, ranking.too_few.get(task)),
         wide=True,
-        draw=partial(win_rate_rows, marks=marks, ranks=ranks),
-        alt="Win rate of each system, and its ranks: "
-        + "; ".join(
-            f"{mark.label} {percent(mark.value)} ({percent_interval(mark.low, mark.high)}), rank {rank}"
-            for mark, rank in zip(marks, ranks, strict=True)
-        )
-        + ".",
+        draw=partial(rows_with_intervals, marks=marks, label="win rate", ranks=ranks),
+        alt=f"Win rate of each system, and its ranks: {'; '.join(said)}.",
         caption=(
-            f"Win rate with its {_level(ranking.level)} interval over {ranking.samples}; on the right the ranks that are left"
+            f"Win rate with its {_level(ranking)} interval over {ranking.samples}; on the right the ranks that are left"
             " open. Dashed: one half, as often preferred as not."
             + (f" {UNTOLD}" if rows["win_low"].isna().any() else "")
         ),
     )
 
 
-def _tables(rows: pd.DataFrame, met: pd.DataFrame, level: float, key: str) -> Iterator[ReportTable]:
-    share = _level(level)
-    yield ReportTable(
-        name=key,
-        for_papers=True,
-        caption="Systems, the best first",
-        columns=(
-            "system",
-            "rank",
-            "win rate",
-            f"its {share}",
-            "worth",
-            f"{share} of it",
-            "topics",
-            "judgments",
-        ),
-        rows=tuple(_system_row(row) for row in rows.to_dict("records")),
-        note="Worth: log odds of being preferred, by Davidson’s model with ties and an effect of the side, over all judgments;"
-        " all worths add up to 0.",
-        text_columns=frozenset({0, 1}),
+def _tables(rows: pd.DataFrame, met: pd.DataFrame, level: str, key: str) -> Iterator[ReportTable]:
+    systems: tuple[Column, ...] = (
+        ("system", str, "system"),
+        ("rank", ranks_in_words, "rank_low", "rank_high"),
+        ("win rate", percent, "win_rate"),
+        (f"its {level}", percent_interval, "win_low", "win_high"),
+        ("worth", decimal, "worth"),
+        (f"{level} of it", decimal_interval, "worth_low", "worth_high"),
+        ("topics", str, "topics"),
+        ("judgments", str, "judgments"),
+    )
+    note = (
+        "Worth: log odds of being preferred, by Davidson’s model with ties and an effect of the side, over all judgments;"
+        " all worths add up to 0."
+    )
+    yield to_table(key, "Systems, the best first", rows, systems, note=note, for_papers=True)
+    duels: tuple[Column, ...] = (
+        ("first", str, "system_a"),
+        ("second", str, "system_b"),
+        ("share of the first", percent, "share_a"),
+        (level, percent_interval, "low", "high"),
+        ("p", p_value, "p"),
+        ("p Holm", p_value, "p_holm"),
+        ("judgments", str, "judgments"),
     )
     if len(met) <= MOST_DUELS:
-        yield ReportTable(
-            name=key.replace("ranking", "duels"),
-            for_papers=True,
-            caption="Duels: every two systems that were compared",
-            columns=("first", "second", "share of the first", share, "p", "p Holm", "judgments"),
-            rows=tuple(_duel_row(row) for row in met.to_dict("records")),
-            note="Share: mean over topics, a tie as half a win. p: of a share of one half; Holm’s p is over all duels.",
-            text_columns=frozenset({0, 1}),
-        )
-
-
-def _system_row(row: dict[str, Any]) -> tuple[str, ...]:
-    return (
-        row["system"],
-        ranks_in_words(row["rank_low"], row["rank_high"]),
-        percent(row["win_rate"]),
-        percent_interval(row["win_low"], row["win_high"]),
-        decimal(row["worth"]),
-        decimal_interval(row["worth_low"], row["worth_high"]),
-        str(row["topics"]),
-        str(row["judgments"]),
-    )
-
-
-def _duel_row(row: dict[str, Any]) -> tuple[str, ...]:
-    return (
-        row["system_a"],
-        row["system_b"],
-        percent(row["share_a"]),
-        percent_interval(row["low"], row["high"]),
-        p_value(row["p"]),
-        p_value(row["p_holm"]),
-        str(row["judgments"]),
-    )
+        note = "Share: mean over topics, a tie as half a win. p: of a share of one half; Holm’s p is over all duels."
+        caption = "Duels: every two systems that were compared"
+        yield to_table(key.replace("ranking", "duels"), caption, met, duels, note=note, for_papers=True)

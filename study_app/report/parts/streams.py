@@ -5,6 +5,7 @@ from functools import partial
 from operator import itemgetter
 
 import numpy as np
+import pandas as pd
 
 from calibration.agree.folder import (
     DEFAULT_ALPHA,
@@ -21,13 +22,7 @@ from calibration.agree.folder import (
 from calibration.user_model.model import UserModel
 from metrics.arrays import Floats
 from metrics.errors import listed
-from study_app.report.drawing.ranking_figures import (
-    Against,
-    BestMap,
-    best_map,
-    one_against_other,
-    tau_over_alpha,
-)
+from study_app.report.drawing.ranking_figures import best_map, one_against_other, tau_over_alpha
 from study_app.report.folder import ReportMaterial
 from study_app.report.page import (
     LEVEL,
@@ -37,12 +32,14 @@ from study_app.report.page import (
     brief,
     counted,
     decimal,
+    decimal_interval,
     lasting,
     quantity,
     slug,
     stretch,
+    to_table,
 )
-from study_app.report.results import over_few, ranked_alike
+from study_app.report.results import FEWEST_RANKED, TOO_FEW, over_few
 
 MSU_PAPER = "Baruah and others (SIGIR 2015)"
 CONVERTED = "Converted: these judgments were made for another kind of collection (metrics.readers.push)."
@@ -83,18 +80,18 @@ def msu_extremes(streams: TaskStreams, key: str) -> Iterator[Figure]:
             f" {sweep.lateness[number]:g}"
         )
         tried = counted(taus.size, "population")
-        drawn = Against(
+        drawn = partial(
+            one_against_other,
             systems=streams.systems,
             x=elg,
             y=sweep.utility[i, j, number],
-            x_label="ELG",
-            y_label=measure,
+            labels=("ELG", measure),
         )
         yield Figure(
             name=f"{key}-{slug(measure.lower())}-{'closest' if most else 'farthest'}",
             title=f"Of {tried} tried, {measure} ranks {'most' if most else 'least'} like ELG for"
             f" people {whom}: τ = {decimal(taus[place])}{over_few(len(elg))}",
-            draw=partial(one_against_other, against=drawn),
+            draw=drawn,
             alt=f"{measure} against ELG for people {whom}: Kendall’s tau {decimal(taus[place])}.",
             caption=f"Compare {source} of {MSU_PAPER}: of {tried} tried"
             f" {'the one' if equal == 1 else f'the first of {equal}'} of {'highest' if most else 'lowest'} τ."
@@ -113,7 +110,8 @@ def best_figure(streams: TaskStreams, key: str) -> Figure:
     shares = {name: float((best == streams.systems.index(name)).mean()) for name in winners}
     equal = (utility == utility.max(axis=-1, keepdims=True)).sum(axis=-1).max() > 1
     whose = "the fitted people" if people["people"] == FITTED else "the paper’s reasonable people"
-    drawn = BestMap(
+    drawn = partial(
+        best_map,
         away=[lasting(seconds) for seconds in sweep.away],
         session=[brief(seconds) for seconds in sweep.session],
         best=best.astype(np.intp),
@@ -126,7 +124,7 @@ def best_figure(streams: TaskStreams, key: str) -> Figure:
     return Figure(
         name=f"{key}-best",
         title=_best_title(everywhere, number, winners, level),
-        draw=partial(best_map, found=drawn),
+        draw=drawn,
         alt=f"Share of the {counted(best.size, 'population')} at {level} for which each system has the highest MSU: "
         + "; ".join(f"{name} {share:.0%}" for name, share in shares.items())
         + ".",
@@ -152,28 +150,25 @@ def _best_title(
 def system_table(streams: TaskStreams, task: str, key: str) -> ReportTable:
     """Return MSU and ELG of every system, and the people for whom it is best (Table 3 of the stream paper)."""
     metrics = ("ELG", "MSU", "MSU/s")
-    values = {metric: streams.overall(metric) for metric in ("updates", *metrics)}
-    ranks = {metric: _ranks(values[metric]) for metric in metrics}
-    rows = []
-    for system in np.argsort(ranks["ELG"], kind="stable").tolist():
-        best, (away, session, lateness) = streams.best(system)
-        rows.append(
-            (
-                streams.systems[system],
-                quantity(values["updates"][system]),
-                *(f"{quantity(values[metric][system])} ({ranks[metric][system]})" for metric in metrics),
-                str(best),
-                lasting(away),
-                lasting(session),
-                f"{lateness:g}",
-            )
-        )
-    return ReportTable(
-        name=f"{key}-systems",
-        caption=f"Systems of {task} by ELG and by MSU, and the people for whom each is best"
+    values = pd.DataFrame({name: streams.overall(name) for name in ("updates", *metrics)})
+    ranks = values.rank(ascending=False, method="min").add_suffix(" rank")
+    best = [(rank, *people) for rank, people in map(streams.best, range(len(streams.systems)))]
+    peoples = pd.DataFrame(best, columns=["best", "away", "session", "lateness"])
+    rows = pd.concat([values, ranks, peoples], axis=1).assign(system=streams.systems)
+    return to_table(
+        f"{key}-systems",
+        f"Systems of {task} by ELG and by MSU, and the people for whom each is best"
         + (" (converted)" if streams.converted else ""),
-        columns=("System", "Updates", *metrics, "Best rank", "Away", "Visit", "L"),
-        rows=tuple(rows),
+        rows.sort_values("ELG rank", kind="stable"),
+        (
+            ("System", str, "system"),
+            ("Updates", quantity, "updates"),
+            *((name, _ranked, name, f"{name} rank") for name in metrics),
+            ("Best rank", str, "best"),
+            ("Away", lasting, "away"),
+            ("Visit", lasting, "session"),
+            ("L", "{:g}".format, "lateness"),
+        ),
         note=(
             "Ranks in brackets. Updates: mean over topics. Best rank: over all populations that were tried; of several"
             " that give it, the one of highest MSU: mean time away, mean visit, worth of a nugget one visit late."
@@ -181,14 +176,13 @@ def system_table(streams: TaskStreams, task: str, key: str) -> ReportTable:
     )
 
 
+def _ranked(value: float, rank: float) -> str:
+    return f"{quantity(value)} ({quantity(rank)})"
+
+
 def _place(value: float, grid: Floats) -> float:
     """Return where a value lies along a grid, on the log scale; the ends beyond it."""
     return float(np.interp(np.log(value), np.log(grid), np.arange(len(grid))))
-
-
-def _ranks(values: Floats) -> list[int]:
-    """Return each value's rank from 1, the largest first; equal values share the better rank."""
-    return [1 + int((values > value).sum()) for value in values]
 
 
 def stream_sections(material: ReportMaterial) -> Iterator[Section]:
@@ -288,34 +282,41 @@ def _pairs(streams: TaskStreams, couples: tuple[tuple[str, str], ...], key: str)
     """Yield a figure for each couple of measures that enough systems have."""
     for metrics in couples:
         x, y = (streams.overall(metric) for metric in metrics)
-        names = [LABELS.get(metric, metric) for metric in metrics]
+        names = LABELS.get(metrics[0], metrics[0]), LABELS.get(metrics[1], metrics[1])
         tau, low, high = streams.tau(*metrics)
         known = ~np.isnan(x + y)
         if known.sum() < FEWEST_SYSTEMS:
             continue
-        empty = [streams.empty(metric) for metric in metrics]
-        drawn = Against(
-            systems=tuple(name for name, is_known in zip(streams.systems, known, strict=True) if is_known),
+        empty = streams.empty(metrics[0]), streams.empty(metrics[1])
+        drawn = partial(
+            one_against_other,
+            systems=tuple(np.asarray(streams.systems)[known].tolist()),
             x=x[known],
             y=y[known],
-            x_label=names[0],
-            y_label=names[1],
-            at_x=empty[0],
-            at_y=empty[1],
+            labels=names,
+            at=empty,
         )
         yield Figure(
             name=f"{key}-{'-'.join(slug(metric.lower()) for metric in metrics)}",
-            title=ranked_alike(names[0], names[1], tau, (low, high), int(known.sum())),
-            draw=partial(one_against_other, against=drawn),
+            title=f"{names[0]} and {names[1]} over {counted(int(known.sum()), 'system')}: {tau_in_words(tau, low, high, int(known.sum()))}",
+            draw=drawn,
             alt=f"{names[1]} against {names[0]}: "
             + "; ".join(
                 f"{name} {decimal(float(a))}, {decimal(float(b))}"
                 for name, a, b in zip(streams.systems, x, y, strict=True)
             ),
             caption=f"Compare {SOURCES[metrics]}; {counted(int(known.sum()), 'system')}."
-            + (DOTTED if empty != [None, None] else "")
+            + (DOTTED if empty != (None, None) else "")
             + (f" {CONVERTED}" if streams.converted else ""),
         )
+
+
+def tau_in_words(tau: float, low: float, high: float, systems: int) -> str:
+    """Write a rank correlation with its interval, or that the systems are too few for it to say anything."""
+    value = f"τ = {decimal(tau)}"
+    if systems < FEWEST_RANKED:
+        return f"{value}, {TOO_FEW}"
+    return f"{value} ({decimal_interval(low, high)})"
 
 
 def _alpha_figure(pushes: TaskStreams, model: UserModel | None, key: str) -> Iterator[Figure]:
@@ -346,12 +347,12 @@ def _alpha_figure(pushes: TaskStreams, model: UserModel | None, key: str) -> Ite
 
 def push_table(pushes: TaskStreams, task: str, key: str) -> ReportTable:
     """Return every system by every push measure."""
-    columns = [map(quantity, pushes.overall(name).tolist()) for name in PUSH_COLUMNS]
-    return ReportTable(
-        name=f"{key}-push",
-        caption=f"Systems of {task} by the measures of push notifications"
+    values = pd.DataFrame({name: pushes.overall(name) for name in PUSH_COLUMNS}).assign(system=pushes.systems)
+    return to_table(
+        f"{key}-push",
+        f"Systems of {task} by the measures of push notifications"
         + (" (converted)" if pushes.converted else ""),
-        columns=("System", *PUSH_COLUMNS),
-        rows=tuple(zip(pushes.systems, *columns, strict=True)),
+        values,
+        (("System", str, "system"), *((name, quantity, name) for name in PUSH_COLUMNS)),
         note="T11U at α = 0.66, summed over days. A dash: the system is never quiet, or no day is silent.",
     )

@@ -11,16 +11,10 @@ from metrics.arrays import Floats
 from metrics.sweep.like import told_apart
 from metrics.sweep.result import MSUSweep, and_more, in_units, in_words, points_equal
 from metrics.sweep.tables import LIKE, OTHERS, POPULATION, SWEEP, SYSTEM
-from study_app.report.drawing.ranking_figures import (
-    SIGNS,
-    Against,
-    BestMap,
-    HeatMap,
-    best_map,
-    heat_map,
-    one_against_other,
-)
+from study_app.report.drawing.ranking_figures import SIGNS, best_map, heat_map, one_against_other
 from study_app.report.page import (
+    LEVEL,
+    Column,
     Figure,
     ReportTable,
     Section,
@@ -29,6 +23,7 @@ from study_app.report.page import (
     decimal_interval,
     quantity,
     slug,
+    to_table,
 )
 from study_app.report.results import over_few
 
@@ -43,8 +38,6 @@ NO_SHARE = (
     "The grid says who could come, not who does: how many points a run leads for is no share of people, and fitted people"
     " stand at one place of it."
 )
-AWAY, VISIT = "mean time away", "mean visit"
-POINT = ("Away", "sd", "Visit", "sd", "L")
 MOST_LIKE = 10
 """Points that are shown as those where MSU ranks most like another measure."""
 
@@ -67,11 +60,6 @@ class _Slice(NamedTuple):
         return rows[np.logical_and.reduce(near)]
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
-        return len(self.away), len(self.session)
-
-    @property
     def labels(self) -> tuple[list[str], list[str]]:
         """Of rows and columns."""
         return [in_units(seconds) for seconds in self.away], [in_units(seconds) for seconds in self.session]
@@ -86,7 +74,10 @@ def sweep_section(sweep: MSUSweep) -> Section:
     """Return everything about a sweep."""
     best, taus, like = sweep.best(), sweep.correlation(), sweep.like()
     few = len(sweep.runs) < FEWEST_SYSTEMS
-    shown = _slice(sweep)
+    grid = sweep.parts.grid
+    lateness = min(grid.lateness, key=lambda value: abs(value - USUAL_LATENESS))
+    spread = min(grid.spread, key=lambda value: abs(value - USUAL_SPREAD))
+    shown = _Slice(grid.away_seconds, grid.session_seconds, lateness, spread)
     return Section(
         key=KEY,
         title=sweep_title(sweep, best),
@@ -121,25 +112,18 @@ def _size_in_words(sweep: MSUSweep) -> str:
     )
 
 
-def _slice(sweep: MSUSweep) -> _Slice:
-    grid = sweep.parts.grid
-    lateness = min(grid.lateness, key=lambda value: abs(value - USUAL_LATENESS))
-    spread = min(grid.spread, key=lambda value: abs(value - USUAL_SPREAD))
-    return _Slice(grid.away_seconds, grid.session_seconds, lateness, spread)
-
-
 def _leaders(sweep: MSUSweep, best: pd.DataFrame, shown: _Slice) -> Figure:
     rows = shown.of(best[best["of"] == POPULATION])
     names = rows["run"].tolist()
     winners = list(dict.fromkeys(names))
-    places = np.array([sweep.runs.index(name) for name in names], dtype=np.intp).reshape(shown.shape)
+    places = np.array([sweep.runs.index(name) for name in names], dtype=np.intp).reshape(len(shown.away), -1)
     away, session = shown.labels
     equal = int((rows["runs_equal"].astype(int) > 1).sum())
     who = winners[0] if len(winners) == 1 else counted(len(winners), "run")
     return Figure(
         name=f"{KEY}-leaders",
         title=f"{who} lead{'s' if len(winners) == 1 else ''} among {counted(len(names), 'population')} at L = {shown.lateness:g}",
-        draw=partial(best_map, found=BestMap(away=away, session=session, best=places, systems=sweep.runs)),
+        draw=partial(best_map, away=away, session=session, best=places, systems=sweep.runs),
         alt="Run of highest MSU, by how many populations: "
         + "; ".join(f"{name} {names.count(name)}" for name in winners)
         + ".",
@@ -169,9 +153,8 @@ def _against(sweep: MSUSweep, taus: pd.DataFrame, shown: _Slice) -> Iterator[Fig
 
 
 def _tau_map(rows: pd.DataFrame, metric: str, other: str, shown: _Slice) -> Figure:
-    values: Floats = shown.of(rows)["tau-b"].to_numpy(np.float64).reshape(shown.shape)
+    values: Floats = shown.of(rows)["tau-b"].to_numpy(np.float64).reshape(len(shown.away), -1)
     away, session = shown.labels
-    drawn = HeatMap(rows=away, columns=session, values=values, row_label=AWAY, column_label=VISIT)
     everywhere, here = _span(rows["tau-b"].to_numpy(np.float64)), _span(values)
     same = everywhere == here and len(set(here)) == 1
     where = "at every point" if same else f"at L = {shown.lateness:g}"
@@ -179,7 +162,7 @@ def _tau_map(rows: pd.DataFrame, metric: str, other: str, shown: _Slice) -> Figu
         name=f"{KEY}-{slug(metric.lower())}-{slug(other.lower())}",
         title=f"{metric} and {other}: {_span_in_words(here)} {where}"
         + over_few(int(rows["systems"].iloc[0])),
-        draw=partial(heat_map, shown=drawn),
+        draw=partial(heat_map, rows=away, columns=session, values=values),
         alt=f"Kendall’s tau of {metric} and {other} by time away and visit: "
         + "; ".join(
             f"{label} {', '.join(map(decimal, of_row))}"
@@ -210,19 +193,13 @@ def _one_point(
 ) -> Figure:
     """Return the runs by both measures at one of the points in ``rows``; ``how`` begins the title."""
     metric, name = str(row["metric"]), str(row["against"])
-    drawn = Against(
-        systems=sweep.runs,
-        x=other,
-        y=sweep.at(row)[metric].to_numpy(np.float64),
-        x_label=name,
-        y_label=metric,
-    )
+    scores = sweep.at(row)[metric].to_numpy(np.float64)
     equal = points_equal(rows, row)
     whom = f"for people {in_words(row)}" + ("" if equal == len(rows) else and_more(rows, row))
     return Figure(
         name=f"{KEY}-{slug(metric.lower())}-{slug(name.lower())}-{place}",
         title=f"{how} {whom}: τ = {decimal(row['tau-b'])}" + over_few(len(sweep.runs)),
-        draw=partial(one_against_other, against=drawn),
+        draw=partial(one_against_other, systems=sweep.runs, x=other, y=scores, labels=(name, metric)),
         alt=f"{metric} against {name} for people {in_words(row)}: Kendall’s tau {decimal(row['tau-b'])}.",
         caption=f"A sign is a run. Compare Fig. 3 to 5 of {PAPER}"
         + (f"; of {counted(equal, 'point')} with this τ the first." if equal > 1 else ".")
@@ -230,28 +207,26 @@ def _one_point(
     )
 
 
-def _point_cells(row: "pd.Series[Any]") -> Iterator[str]:
-    for what in ("away", "session"):
-        for which in ("mean", "sd"):
-            yield in_units(row[f"{what}_{which}_seconds"])
-    yield f"{row['lateness']:g}"
+POINT: tuple[Column, ...] = (
+    ("Away", in_units, "away_mean_seconds"),
+    ("sd", in_units, "away_sd_seconds"),
+    ("Visit", in_units, "session_mean_seconds"),
+    ("sd", in_units, "session_sd_seconds"),
+    ("L", "{:g}".format, "lateness"),
+)
 
 
 def _best_table(best: pd.DataFrame) -> ReportTable:
-    rows = best[best["of"] == SYSTEM]
-    return ReportTable(
-        name=f"{KEY}-systems",
-        caption="The people for whom each run is best",
-        columns=("Run", "Best rank", *POINT, "MSU", "MSU/s"),
-        rows=tuple(
-            (
-                str(row["run"]),
-                str(row["rank"]),
-                *_point_cells(row),
-                quantity(row["MSU"]),
-                quantity(row["MSU/s"]),
-            )
-            for _, row in rows.sort_values("rank", kind="stable").iterrows()
+    return to_table(
+        f"{KEY}-systems",
+        "The people for whom each run is best",
+        best[best["of"] == SYSTEM].sort_values("rank", kind="stable"),
+        (
+            ("Run", str, "run"),
+            ("Best rank", str, "rank"),
+            *POINT,
+            ("MSU", quantity, "MSU"),
+            ("MSU/s", quantity, "MSU/s"),
         ),
         note=f"Where several points share the best rank, the one with the highest MSU is shown, as in Table 3 of {PAPER}.",
     )
@@ -259,20 +234,17 @@ def _best_table(best: pd.DataFrame) -> ReportTable:
 
 def _like_table(like: pd.DataFrame) -> ReportTable:
     shown = like.head(MOST_LIKE)
-    return ReportTable(
-        name=f"{KEY}-like",
-        caption=f"The people for whom MSU ranks the runs most like {like['against'].iloc[0]}",
-        columns=(*POINT, "τ", "95 % interval", "τ_AP", "Below", "95 % interval"),
-        rows=tuple(
-            (
-                *_point_cells(row),
-                decimal(row["tau-b"]),
-                decimal_interval(row["low"], row["high"]),
-                decimal(row["tau-AP"]),
-                decimal(row["below"]),
-                decimal_interval(row["below_low"], row["below_high"]),
-            )
-            for _, row in shown.iterrows()
+    return to_table(
+        f"{KEY}-like",
+        f"The people for whom MSU ranks the runs most like {like['against'].iloc[0]}",
+        shown,
+        (
+            *POINT,
+            ("τ", decimal, "tau-b"),
+            (f"{LEVEL} interval", decimal_interval, "low", "high"),
+            ("τ_AP", decimal, "tau-AP"),
+            ("Below", decimal, "below"),
+            (f"{LEVEL} interval", decimal_interval, "below_low", "below_high"),
         ),
         note=f"Below: how far τ is below that of the first point. {told_apart(like)} {len(shown)} of {counted(len(like), 'point')}; all of them: {LIKE}.",
     )

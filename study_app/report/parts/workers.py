@@ -1,18 +1,20 @@
 """The report's part on the workers: who was left out, how they searched, how consistent they were, which side they like."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure as Drawing
 
 from calibration.raters.consistency import consistency_by_worker
 from calibration.raters.preferences import left_share_by_worker
 from calibration.tables.preferences import left_out
 from calibration.user_model.model import ParameterEntry
-from metrics.arrays import Bools
-from study_app.report.drawing.figures import Shares, worker_scatter, worker_shares
+from study_app.report.drawing.figures import worker_scatter, worker_shares
+from study_app.report.drawing.look import ReportLook
 from study_app.report.folder import ReportMaterial
 from study_app.report.page import (
     LEVEL,
@@ -25,6 +27,7 @@ from study_app.report.page import (
     percent,
     percent_interval,
     quantity,
+    to_table,
 )
 
 CAPTION = (
@@ -59,87 +62,75 @@ FLAGS = {
 
 def consistency_figure(
     preferences: pd.DataFrame, workers: pd.DataFrame | None, entries: Mapping[str, ParameterEntry], name: str
-) -> list[Figure]:
-    """Return each worker's consistency beyond chance; nothing where no pair was shown twice."""
+) -> Iterator[Figure]:
+    """Yield each worker's consistency beyond chance; nothing where no pair was shown twice."""
     consistency = consistency_by_worker(preferences).dropna(subset=["kappa"])
     overall = entries.get("consistency_kappa")
     if consistency.empty or overall is None:
-        return []
-    low, high = _ends(overall)
-    share = entries["consistency_share"].estimate
-    return [
-        Figure(
-            name=name,
-            title=(
-                f"Beyond chance repeats are answered alike with kappa {decimal(overall.estimate)}"
-                f" ({decimal_interval(*overall.interval)})"
-            ),
-            draw=partial(
-                worker_shares,
-                shares=Shares(
-                    value=consistency["kappa"].to_numpy(np.float64),
-                    low=np.maximum(consistency["kappa_low"].to_numpy(np.float64), -1.0),
-                    high=consistency["kappa_high"].to_numpy(np.float64),
-                    excluded=_excluded(consistency["worker"], workers),
-                    reference=0.0,
-                    overall=(low, high),
-                    label="kappa of the repeats",
-                    as_percent=False,
-                ),
-            ),
-            alt=(
-                f"Consistency beyond chance of {counted(len(consistency), 'worker')}: together kappa"
-                f" {decimal(overall.estimate)}, {percent(share)} of the repeats answered alike;"
-                f" {int((consistency['kappa'] <= 0).sum())} not beyond chance."
-            ),
-            caption=CAPTION + "what the same habits would give without looking.",
-        )
-    ]
+        return
+    yield Figure(
+        name=name,
+        title=(
+            f"Beyond chance repeats are answered alike with kappa {decimal(overall.estimate)}"
+            f" ({decimal_interval(*overall.interval)})"
+        ),
+        draw=_drawn(
+            consistency.assign(kappa_low=consistency["kappa_low"].clip(lower=-1.0)),
+            ("kappa", "kappa_low", "kappa_high"),
+            workers,
+            reference=0.0,
+            overall=_ends(overall),
+            label="kappa of the repeats",
+            as_percent=False,
+        ),
+        alt=(
+            f"Consistency beyond chance of {counted(len(consistency), 'worker')}: together kappa"
+            f" {decimal(overall.estimate)}, {percent(entries['consistency_share'].estimate)} of the repeats answered alike;"
+            f" {int((consistency['kappa'] <= 0).sum())} not beyond chance."
+        ),
+        caption=CAPTION + "what the same habits would give without looking.",
+    )
 
 
 def side_figure(
     preferences: pd.DataFrame, workers: pd.DataFrame | None, entries: Mapping[str, ParameterEntry], name: str
-) -> list[Figure]:
-    """Return each worker's share of left among the answers for a side; nothing where nobody chose a side."""
+) -> Iterator[Figure]:
+    """Yield each worker's share of left among the answers for a side; nothing where nobody chose a side."""
     overall = entries.get("left_share")
     if overall is None or overall.estimate is None:
-        return []
-    shares = left_share_by_worker(preferences)
-    low, high = (shares[end].to_numpy(np.float64) for end in ("low", "high"))
-    ends = _ends(overall)
-    leaning = int(((low > EVEN) | (high < EVEN)).sum())
+        return
+    shares, ends = left_share_by_worker(preferences), _ends(overall)
+    leaning = int(((shares["low"] > EVEN) | (shares["high"] < EVEN)).sum())
     lean = ": no lean that shows" if ends[0] <= EVEN <= ends[1] else ": a lean"
-    return [
-        Figure(
-            name=name,
-            title=(
-                f"{percent(overall.estimate)} of the answers for a side are for the left one"
-                f" ({percent_interval(*ends)}){'' if np.isnan(ends).any() else lean}"
-            ),
-            draw=partial(
-                worker_shares,
-                shares=Shares(
-                    value=shares["share"].to_numpy(np.float64),
-                    low=low,
-                    high=high,
-                    excluded=_excluded(shares["worker"], workers),
-                    reference=EVEN,
-                    overall=ends,
-                    label="answers for the left side",
-                    as_percent=True,
-                ),
-            ),
-            alt=(
-                f"Share of left answers of {counted(len(shares), 'worker')}: together {percent(overall.estimate)},"
-                f" {leaning} with an interval that leaves out one half."
-            ),
-            caption=CAPTION + "one half, no lean.",
-        )
-    ]
+    yield Figure(
+        name=name,
+        title=(
+            f"{percent(overall.estimate)} of the answers for a side are for the left one"
+            f" ({percent_interval(*ends)}){'' if np.isnan(ends).any() else lean}"
+        ),
+        draw=_drawn(
+            shares,
+            ("share", "low", "high"),
+            workers,
+            reference=EVEN,
+            overall=ends,
+            label="answers for the left side",
+            as_percent=True,
+        ),
+        alt=(
+            f"Share of left answers of {counted(len(shares), 'worker')}: together {percent(overall.estimate)},"
+            f" {leaning} with an interval that leaves out one half."
+        ),
+        caption=CAPTION + "one half, no lean.",
+    )
 
 
-def _excluded(names: "pd.Series[str]", workers: pd.DataFrame | None) -> Bools:
-    return np.asarray(names.isin(left_out(workers).index), dtype=np.bool_)
+def _drawn(
+    rows: pd.DataFrame, names: tuple[str, str, str], workers: pd.DataFrame | None, **how: Any
+) -> Callable[[ReportLook], Drawing]:
+    value, low, high = (rows[name].to_numpy(np.float64) for name in names)
+    excluded = rows["worker"].isin(left_out(workers).index).to_numpy(bool)
+    return partial(worker_shares, value=value, ends=(low, high), excluded=excluded, **how)
 
 
 def _ends(entry: ParameterEntry) -> tuple[float, float]:
@@ -149,7 +140,8 @@ def _ends(entry: ParameterEntry) -> tuple[float, float]:
 
 def workers_section(material: ReportMaterial, key: str = "workers") -> Section:
     """Return what is known of the workers' care; what the tables lack is said."""
-    paragraphs, figures = [], []
+    paragraphs: list[str] = []
+    figures: list[Figure] = []
     workers, preferences = material.tables.get("workers"), material.tables.get("preferences")
     judges = 0 if preferences is None else preferences["worker"].nunique()
     title = "Nothing is known about the workers"
@@ -160,7 +152,7 @@ def workers_section(material: ReportMaterial, key: str = "workers") -> Section:
     else:
         title, sentence = _exclusions(workers)
         paragraphs.append(sentence)
-        figures += _figure(workers, _limits(material), f"{key}-search")
+        figures += _search_figure(workers, _limits(material), f"{key}-search")
     entries = material.quality
     if preferences is None:
         paragraphs.append("There is no table of preferences, so sides and repeats cannot be judged.")
@@ -177,74 +169,34 @@ def workers_section(material: ReportMaterial, key: str = "workers") -> Section:
         short="Workers",
         paragraphs=tuple(paragraphs),
         figures=tuple(figures),
-        tables=(*_search_table(material, key), *_quality_table(entries, key)),
+        tables=tuple(_quality_table(entries, key)),
     )
 
 
-def _search_table(material: ReportMaterial, key: str) -> tuple[ReportTable, ...]:
-    """Return how long people searched, the excluded ones apart; nothing without search times."""
-    workers = material.tables.get("workers")
-    if workers is None or workers["mean_search_seconds"].notna().sum() == 0:
-        return ()
-    excluded = workers["excluded"].fillna(value=False).astype(bool)
-    groups = [("All workers", workers)]
-    if excluded.any():
-        groups += [("Counted", workers[~excluded]), ("Excluded", workers[excluded])]
-    rows = []
-    for name, rows_of in groups:
-        seconds = rows_of["mean_search_seconds"].dropna()
-        if seconds.empty:
-            continue
-        quartiles = (quantity(float(seconds.quantile(q))) for q in (0.25, 0.5, 0.75))
-        rows.append((name, str(len(seconds)), quantity(float(seconds.mean())), *quartiles))
-    return (
-        ReportTable(
-            name=f"{key}-search",
-            caption="Search time before judging, in seconds",
-            columns=(
-                "Workers",
-                "Number",
-                "Mean",
-                "A quarter is below",
-                "Half is below",
-                "Three quarters are below",
-            ),
-            rows=tuple(rows),
-        ),
-    )
-
-
-def _quality_table(entries: Mapping[str, ParameterEntry], key: str) -> tuple[ReportTable, ...]:
-    """Return consistency, side bias and agreement among raters with their intervals; nothing without any."""
+def _quality_table(entries: Mapping[str, ParameterEntry], key: str) -> Iterator[ReportTable]:
+    """Yield consistency, side bias and agreement among raters with their intervals; nothing without any."""
     if not entries:
-        return ()
-    rows = tuple(
-        (
-            QUALITIES.get(name, name),
-            decimal(entry.estimate),
-            decimal_interval(*entry.interval),
-            quantity(entry.workers),
-            quantity(entry.rows),
-            entry.method,
-        )
-        for name, entry in entries.items()
-    )
+        return
     warnings = dict.fromkeys(
         diagnostic.sentence
         for entry in entries.values()
         for diagnostic in entry.diagnostics
         if diagnostic.severity == "warning"
     )
-    return (
-        ReportTable(
-            name=f"{key}-quality",
-            caption="How steady workers are, and how well they agree",
-            columns=("What", "Estimate", f"{LEVEL} interval", "Workers", "Rows", "Method"),
-            rows=rows,
-            note=" ".join(
-                ["Kappa and alpha: 0 is what chance or habit alone would give, 1 is perfect.", *warnings]
-            ),
-            text_columns=frozenset({0, 5}),
+    yield to_table(
+        f"{key}-quality",
+        "How steady workers are, and how well they agree",
+        entries.items(),
+        (
+            ("What", lambda row: QUALITIES.get(row[0], row[0])),
+            ("Estimate", lambda row: decimal(row[1].estimate)),
+            (f"{LEVEL} interval", lambda row: decimal_interval(*row[1].interval)),
+            ("Workers", lambda row: quantity(row[1].workers)),
+            ("Rows", lambda row: quantity(row[1].rows)),
+            ("Method", lambda row: row[1].method),
+        ),
+        note=" ".join(
+            ["Kappa and alpha: 0 is what chance or habit alone would give, 1 is perfect.", *warnings]
         ),
     )
 
@@ -262,7 +214,7 @@ def _exclusions(workers: pd.DataFrame) -> tuple[str, str]:
     sentence = (
         f"{counted(len(workers), 'worker')} took part and {completed} finished. The study’s rule left out {excluded}"
         + (f" ({why})" if why else "")
-        + f"; {withdrawn} withdrew. Their rows are in no fit and in no number above but the one that says so."
+        + f"; {withdrawn} withdrew. Their rows are in no fit and in no number here but the one that says so."
         + _flagged(workers)
     )
     return title, sentence
@@ -289,65 +241,43 @@ def _limits(material: ReportMaterial) -> tuple[float | None, float | None]:
     return limits.get("min_search_seconds"), limits.get("min_consistency")
 
 
-def _figure(workers: pd.DataFrame, limits: tuple[float | None, float | None], key: str) -> list[Figure]:
+def _search_figure(
+    workers: pd.DataFrame, limits: tuple[float | None, float | None], name: str
+) -> Iterator[Figure]:
+    """Yield consistency against search time; nothing where no worker has both."""
     known = workers[workers["mean_search_seconds"].notna() & workers["consistency"].notna()]
     if known.empty:
-        return []
+        return
     excluded = known["excluded"].fillna(value=False).to_numpy(bool)
     seconds = known["mean_search_seconds"].to_numpy(np.float64)
     consistency = known["consistency"].to_numpy(np.float64)
-    return [
-        Figure(
-            name=key,
-            title=f"Half of {counted(len(known), 'worker')} searched for at least {np.median(seconds):.0f} seconds",
-            draw=partial(
-                worker_scatter, seconds=seconds, consistency=consistency, excluded=excluded, limits=limits
-            ),
-            alt=(
-                f"Consistency against mean search time of {counted(len(known), 'worker')}: median search"
-                f" {np.median(seconds):.0f} seconds, mean consistency {percent(float(consistency.mean()))},"
-                f" {int(excluded.sum())} excluded."
-            ),
-            caption="Each sign is a worker; crosses were left out. Points of equal height are moved apart a little."
-            + (" Dashed lines: the limits of the study’s rule." if any(limits) else ""),
-        )
-    ]
+    median, number = f"{np.median(seconds):.0f} seconds", counted(len(known), "worker")
+    yield Figure(
+        name=name,
+        title=f"Half of {number} searched for at least {median}",
+        draw=partial(
+            worker_scatter, seconds=seconds, consistency=consistency, excluded=excluded, limits=limits
+        ),
+        alt=(
+            f"Consistency against mean search time of {number}: median search {median}, mean consistency"
+            f" {percent(float(consistency.mean()))}, {int(excluded.sum())} excluded."
+        ),
+        caption="Each sign is a worker; crosses were left out. Points of equal height are moved apart a little."
+        + (" Dashed lines: the limits of the study’s rule." if any(limits) else ""),
+    )
 
 
-def _care(entries: Mapping[str, ParameterEntry]) -> list[str]:
-    """Say how far people lean to a side, and how far they answer repeats alike."""
-    sentences = []
+def _care(entries: Mapping[str, ParameterEntry]) -> Iterator[str]:
+    """Yield what a lean to a side does, which hangs on how the sides were drawn, and how repeats were answered."""
     left, alike = entries.get("left_share"), entries.get("consistency_share")
     if left is not None:
-        sentences.append(
-            f"Of all answers for one side {_share(left)} were for the left one, {_verdict(left)}. {_sides(left)}"
-        )
-    if alike is not None:
-        sentences.append(
-            f"Pairs shown a second time were answered alike in {_share(alike)} of the cases: the same"
-            " system, or an equal option, both times; with the same of the four options in"
-            f" {_share(entries['identical_share'])}."
-        )
+        known = {diagnostic.name: diagnostic.sentence for diagnostic in left.diagnostics}
+        by_lot = "The sides look drawn by lot, so a lean adds noise and no bias."
+        yield known.get("sides_not_drawn", known.get("uneven_sides", by_lot))
+    if alike is None:
+        yield "No pair was shown twice, so consistency is unknown."
     else:
-        sentences.append("No pair was shown twice, so consistency is unknown.")
-    return sentences
-
-
-def _verdict(left: ParameterEntry) -> str:
-    low, high = left.interval
-    if low is None or high is None or low <= EVEN <= high:
-        return "which shows no lean to a side"
-    return f"a lean to the {'left' if low > EVEN else 'right'}"
-
-
-def _sides(left: ParameterEntry) -> str:
-    """Say what a lean does: that hangs on how the sides were drawn."""
-    told = {one.name: one.sentence for one in left.diagnostics}
-    for name in ("sides_not_drawn", "uneven_sides"):
-        if name in told:
-            return told[name]
-    return "The sides look drawn by lot, so a lean adds noise and no bias."
-
-
-def _share(entry: ParameterEntry) -> str:
-    return f"{percent(entry.estimate)} ({percent_interval(*entry.interval)}, over workers)"
+        yield (
+            f"Pairs shown a second time were answered alike in {percent(alike.estimate)}"
+            f" ({percent_interval(*alike.interval)}, over workers) of the cases: the same system, or an equal option, both times."
+        )

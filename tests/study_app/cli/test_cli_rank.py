@@ -8,8 +8,9 @@ from click.testing import CliRunner
 
 from calibration.rank.folder import RANKING_COLUMNS
 from study_app.cli import cli
+from study_app.report.build import build_report
 from study_app.report.folder import read_material
-from study_app.report.parts.ranking import QUESTION, preferred, ranking_sections
+from study_app.report.parts.ranking import preferred, ranking_sections
 
 
 @pytest.fixture(scope="module")
@@ -63,8 +64,14 @@ def test_a_folder_of_results_has_tables_figure_and_latex_and_fills_the_first_sec
         "ranking.tex",
         "duels.tex",
     }
-    assert section.title == f"{QUESTION}? {preferred(material.ranking.ranking)}"
+    assert section.title == preferred(material.ranking.ranking)
     assert len(section.tables[1].rows) == 3
+    report = build_report(material)
+    assert report.front.question == "Which system do people prefer?"
+    assert report.front.points["Answer"] == f"{section.title}."
+    assert report.front.points["Ranks"].startswith("a has rank ")
+    assert report.front.figure.name == "ranking"
+    assert not next(one for one in report.sections if one.key == "ranking").figures
 
 
 def test_a_task_that_is_not_there_is_one_line_that_names_those_that_are(tables):

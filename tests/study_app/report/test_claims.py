@@ -7,10 +7,19 @@ import pytest
 
 from calibration.agree.judged_task import why_no_ceiling
 from calibration.agree.result import beyond_perfect
-from study_app.report.results import TaskResult, finding, over_few, ranked_alike
+from study_app.report.parts.agreement import answer, ceiling
+from study_app.report.parts.streams import tau_in_words
+from study_app.report.results import TaskResult, over_few
 
 NOTHING = pd.DataFrame()
-KNOWN = {"ceiling": 0.85, "ceiling_low": 0.80, "ceiling_high": 0.90, "perfect": 0.92}
+KNOWN = {
+    "ceiling": 0.85,
+    "ceiling_low": 0.80,
+    "ceiling_high": 0.90,
+    "perfect": 0.92,
+    "perfect_low": 0.90,
+    "perfect_high": 0.95,
+}
 
 
 def result(measure="M", **numbers):
@@ -48,20 +57,29 @@ def result(measure="M", **numbers):
 @pytest.mark.parametrize(
     ("numbers", "said"),
     [
-        (
-            {},
-            "70.0\u202f% of the pairs (60.0 to 78.0\u202f%), fewer than a second panel would on 85.0\u202f%",
-        ),
-        ({"low": 0.91, "high": 0.99}, "more than a second panel would on 85.0\u202f%"),
-        ({"high": 0.81}, "(60.0 to 81.0\u202f%); a second panel would on 85.0\u202f% (80.0 to 90.0\u202f%)"),
-        ({"low": math.nan, "high": math.nan}, "of the pairs (no interval)"),
+        ({}, "M agrees with the majority on 70.0\u202f% of 40 pairs (60.0 to 78.0\u202f%)"),
+        ({"low": math.nan, "high": math.nan}, "of 40 pairs (no interval)"),
         ({"pairs": 4}, "Too few to say how well M agrees with the preferences: 2 decided pairs, 8 queries"),
         ({"queries": 1}, "Too few to say how well M agrees with the preferences: 38 decided pairs, 1 query"),
     ],
 )
+def test_from_a_handful_of_pairs_nothing_is_answered(numbers, said):
+    """Else the agreement with its interval is."""
+    assert answer(result(**numbers)).endswith(said)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ({}, "; M agrees less often than the panel"),
+        ({"low": 0.91, "high": 0.99}, "; M agrees more often than the panel"),
+        ({"high": 0.81}, "most people prefer in 92.0\u202f% (90.0 to 95.0\u202f%)"),
+        ({"no_ceiling": "nobody judged twice"}, "cannot be told: nobody judged twice"),
+    ],
+)
 def test_a_distance_from_the_ceiling_is_claimed_only_where_intervals_tell_it(numbers, said):
-    """Else both stand side by side; from a handful of pairs nothing does."""
-    assert finding(result(**numbers)).endswith(said)
+    """Else both stand side by side."""
+    assert ceiling(result(**numbers)).endswith(said)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +102,9 @@ def test_a_measure_above_the_perfect_one_is_said_why():
     """On the ceiling's own pairs, within the interval of the estimate or beyond it; nobody who stays below it."""
 
     def said(**numbers):
-        return [*beyond_perfect(result(perfect_high=0.97, agreement=0.99, **numbers).rows, "against")]
+        return [
+            *beyond_perfect(result(**{"perfect_high": 0.97, "agreement": 0.99} | numbers).rows, "against")
+        ]
 
     assert said(agreement_there=0.92) == []
     (within,) = said(agreement_there=0.95)
@@ -100,22 +120,17 @@ def test_a_measure_above_the_perfect_one_is_said_why():
 
 def test_a_panel_of_fewer_pairs_stands_beside_the_agreement_on_these():
     """And no distance is claimed between agreements of different pairs."""
-    said = finding(result(pairs=40, pairs_there=12, agreement_there=0.81))
-    assert said.endswith(
-        "; a second panel would on 85.0\u202f% of the 12 pairs that have the votes of two people or more, where M does on 81.0\u202f%"
-    )
+    said = ceiling(result(pairs=40, pairs_there=12, agreement_there=0.81, high=0.78))
+    assert "in 85.0\u202f% of the 12 pairs that have the votes of two people or more" in said
+    assert said.endswith(", where M is in 81.0\u202f%")
 
 
-def test_rank_correlations_get_words_only_where_the_interval_has_one():
-    """Of few systems, without an interval or with a wide one the numbers stand alone."""
+def test_of_few_systems_a_rank_correlation_is_said_to_say_nothing():
+    """Of others it stands with its interval, or without one."""
     none = (math.nan, math.nan)
 
-    assert ranked_alike("A", "B", 0.0, none, 4) == "A and B, 4 systems, too few to say: τ = 0.00"
-    assert ranked_alike("A", "B", math.nan, none, 3) == "A and B, 3 systems, too few to say: no τ"
-    assert ranked_alike("A", "B", 0.8, none, 8) == "A and B over 8 systems: τ = 0.80, no interval"
-    assert ranked_alike("A", "B", 0.8, (0.5, 0.9), 8) == "A and B over 8 systems: τ = 0.80 (0.50 to 0.90)"
-    assert (
-        ranked_alike("A", "B", 0.8, (0.7, 0.9), 8)
-        == "A and B rank systems much alike: τ = 0.80 (0.70 to 0.90)"
-    )
+    assert tau_in_words(0.0, *none, 4) == "τ = 0.00, too few to say"
+    assert tau_in_words(math.nan, *none, 3) == "τ = –, too few to say"
+    assert tau_in_words(0.8, *none, 8) == "τ = 0.80 (no interval)"
+    assert tau_in_words(0.8, 0.5, 0.9, 8) == "τ = 0.80 (0.50 to 0.90)"
     assert (over_few(5), over_few(6)) == (" (5 systems, too few to say)", "")

@@ -8,15 +8,14 @@ from matplotlib import rc_context
 
 from study_app.report.drawing.canvas import drawn
 from study_app.report.drawing.figures import (
-    DrawnCurve,
     Mark,
-    agreement_rows,
     curve_with_marks,
     fit_drawing,
+    rows_with_intervals,
     scatter,
 )
 from study_app.report.drawing.look import ReportLook
-from study_app.report.drawing.ranking_figures import Against, one_against_other
+from study_app.report.drawing.ranking_figures import one_against_other
 
 LOOK = ReportLook()
 LONG = "a measure of our own with a name that goes on"
@@ -37,17 +36,16 @@ def visits_late(axes):
     axes.set_xticks(np.arange(0, 12_000, 1100))
 
 
-def curve(label):
-    values = np.geomspace(9_000, 900_000_000, 30)
+def curve(look):
     flat = np.full(30, 0.7)
-    return DrawnCurve(
-        values=values,
+    return curve_with_marks(
+        look,
+        values=np.geomspace(9_000, 900_000_000, 30),
         agreement=flat,
-        band_low=flat - 0.1,
-        band_high=flat + 0.1,
-        ceiling=0.8,
-        perfect=0.9,
-        label=label,
+        band=(flat - 0.1, flat + 0.1),
+        ceilings=(0.8, 0.9),
+        marks=[Mark(label="default", value=1e5)],
+        labels=("patience L, in counted characters of the language of the task, spaces too", LONG),
         log=True,
     )
 
@@ -57,30 +55,21 @@ DRAWINGS = {
     "numbers of six digits": sessions(160_000.0),
     "small numbers": sessions(0.000123),
     "ticks set by a fit": lambda look: fit_drawing(look, plot=visits_late),
-    "many measures": lambda look: agreement_rows(
+    "many measures": lambda look: rows_with_intervals(
         look,
         marks=[Mark(label=f"{LONG} {n}", value=0.5 + n / 100, low=0.4, high=0.9) for n in range(30)],
-        ceiling=0.8,
-        perfect=0.9,
+        label="agreement",
     ),
-    "a curve over five decades": lambda look: curve_with_marks(
-        look,
-        curve=curve("patience L, in counted characters of the language of the task, spaces too"),
-        marks=[Mark(label="default", value=1e5, low=np.nan, high=np.nan)],
-        measure=LONG,
-    ),
+    "a curve over five decades": curve,
     "a scatter of a long name": lambda look: scatter(
         look, difference=np.array([-800_000.0, 900_000.0]), share=np.array([0.2, 0.9]), measure=LONG
     ),
     "systems of long scores": lambda look: one_against_other(
         look,
-        against=Against(
-            systems=("a", "b"),
-            x=np.array([100_000.25, 100_000.75]),
-            y=np.array([1e-6, 2e-6]),
-            x_label=LONG,
-            y_label=LONG,
-        ),
+        systems=("a", "b"),
+        x=np.array([100_000.25, 100_000.75]),
+        y=np.array([1e-6, 2e-6]),
+        labels=(LONG, LONG),
     ),
 }
 

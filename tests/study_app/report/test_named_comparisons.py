@@ -8,8 +8,9 @@ import pytest
 from calibration.agree.result import Wanted
 from study_app.report.drawing.look import ReportLook
 from study_app.report.folder import read_material
-from study_app.report.parts.agreement import agreement_section, headline, summary
-from study_app.report.parts.methods import methods_section
+from study_app.report.parts.agreement import agreement_section, answer, rows_figure
+from study_app.report.parts.front import front
+from study_app.report.parts.methods import limits_section, methods_section
 from study_app.report.results import task_results
 
 
@@ -28,19 +29,22 @@ def material(made):
         ),
     ],
 )
-def test_headline_and_summary_speak_of_the_comparison_that_was_named(material, place, said):
+def test_first_screen_and_section_speak_of_the_comparison_that_was_named(material, place, said):
     """Of its measure and not of the default one; with p before and after the correction, and where it was named."""
     named = with_named(next(task_results(material)), place)
 
-    text = " ".join(summary(named, simulated=False))
+    shown = front(material, [named], [])
+    text = " ".join(agreement_section(named, "agreement").paragraphs)
 
-    assert headline(named).startswith("M@stops agrees with the preferences on ")
-    assert headline(named).endswith("; against M@1500 that is +7.0 points (+1.0 to +13.0)")
-    assert "M at the patience fitted to how far people read (500 characters) is on the side of" in text
+    assert shown.question == "Does M@stops agree with people more often than M@1500?"
+    assert shown.points["Answer"] == f"{answer(named)}."
+    assert shown.points["How sure"].endswith("the difference has p = 0.012, 0.046 after Holm’s correction.")
+    assert answer(named).startswith("M@stops agrees with the majority on ")
+    assert answer(named).endswith("; against M@1500 that is +7.0 points (+1.0 to +13.0)")
+    assert "M at the patience fitted to how far people read (500 characters)" in shown.figure.caption
     assert said in text
     assert "p = 0.012, 0.046 after Holm’s correction)" in text
-    assert agreement_section(named, "agreement").title.startswith("M@stops and the majority")
-    assert "named" not in " ".join(summary(next(task_results(material)), simulated=False))
+    assert "named" not in " ".join(agreement_section(next(task_results(material)), "a").paragraphs)
 
 
 def with_named(result, place):
@@ -85,7 +89,8 @@ def test_differences_that_no_study_can_detect_are_no_numbers(material):
     result = next(task_results(material))
     small = dataclasses.replace(result, comparisons=result.comparisons.assign(minimum_detectable=1.788))
 
-    said = " ".join((*summary(small, simulated=False), *methods_section(material, [small]).paragraphs))
+    sections = (agreement_section(small, "agreement"), *limits_section(material, [small]))
+    said = " ".join(text for section in sections for text in section.paragraphs)
 
     assert "178.8" not in said
     assert "So small a study can tell no difference" in said
@@ -94,7 +99,9 @@ def test_differences_that_no_study_can_detect_are_no_numbers(material):
 
 def test_every_scatter_explains_itself_and_the_figure_of_measures_its_own_signs(material):
     """A text above one figure was about another; what no row has is not explained."""
-    rows, scatter, *_ = agreement_section(next(task_results(material)), "agreement").figures
+    result = next(task_results(material))
+    scatter, *_ = agreement_section(result, "agreement").figures
+    rows = rows_figure(result, "agreement")
 
     assert "Each sign is a pair" in scatter.caption
     assert "of the first of the two systems by name" in scatter.caption
@@ -102,3 +109,13 @@ def test_every_scatter_explains_itself_and_the_figure_of_measures_its_own_signs(
     assert "Each sign is a pair" not in rows.caption
     assert "Diamonds: fitted." in rows.caption
     assert "Triangles" not in rows.caption
+
+
+def test_a_question_of_long_names_stays_short(material):
+    """Twelve words at the most; the answer has the names."""
+    named = with_named(next(task_results(material)), "study_file")
+    rows = named.comparisons.assign(against="M@1500 with every intent equally probable")
+
+    assert front(material, [dataclasses.replace(named, comparisons=rows)], []).question == (
+        "Which of two measures agrees with people more often?"
+    )

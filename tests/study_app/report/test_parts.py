@@ -18,11 +18,12 @@ from calibration.tables.study import ResultsOpened, TaskRecord
 from calibration.user_model.model import ParameterEntry, UserModel, write_user_model
 from study_app.report.folder import read_material
 from study_app.report.page import lasting, quantity, quantity_interval
-from study_app.report.parts.agreement import agreement_section, headline, summary
-from study_app.report.parts.agreement_tables import by_votes_table, disagreement_tables
+from study_app.report.parts.agreement import agreement_section, answer
+from study_app.report.parts.agreement_tables import disagreement_table
 from study_app.report.parts.curve import ablation_section, curve_sections
 from study_app.report.parts.fit import NOT_DRAWN, fit_section, fit_title
-from study_app.report.parts.methods import methods_section, provenance_section
+from study_app.report.parts.front import front
+from study_app.report.parts.methods import limits_section, methods_section, provenance_section
 from study_app.report.parts.workers import workers_section
 from study_app.report.results import task_results
 
@@ -67,7 +68,9 @@ def test_without_drawings_of_this_user_model_none_is_shown(material):
 
 def test_methods_have_the_numbers_of_the_protocol(material):
     """What was done, with what limits, and who was left out."""
-    said = " ".join(methods_section(material, list(task_results(material))).paragraphs)
+    results = list(task_results(material))
+    sections = (methods_section(material, results), *limits_section(material, results))
+    said = " ".join(text for section in sections for text in (section.title, *section.paragraphs))
 
     assert "8 simulated workers took part" in said
     assert "all pairs of two-layered summaries" in said
@@ -81,7 +84,7 @@ def test_one_detectable_difference_is_no_range(material):
     [result, *_] = task_results(material)
     alike = dataclasses.replace(result, comparisons=result.comparisons.assign(minimum_detectable=0.736))
 
-    said = " ".join(methods_section(material, [alike]).paragraphs)
+    said = " ".join(next(limits_section(material, [alike])).paragraphs)
 
     assert "true differences below 73.6 points are mostly missed" in said
 
@@ -93,20 +96,6 @@ def test_an_empty_user_model_is_not_called_a_missing_one(material):
 
     assert empty.paragraphs[0].startswith("The user-model.json in this folder holds no parameter")
     assert missing.paragraphs[0].startswith("There is no user-model.json in this folder")
-
-
-def test_an_interval_of_votes_that_leaves_everything_open_is_said_in_words(material):
-    """+1.994 [-279, 283] is no finding; the file has the numbers."""
-    [result, *_] = task_results(material)
-    votes = result.comparisons.head(2).assign(
-        by=["votes", "weighted"], difference=1.994, low=-279.0, high=283.0
-    )
-    wide = dataclasses.replace(result, by_votes=votes)
-
-    rows = by_votes_table(wide, "t").rows
-
-    assert rows[0][3:5] == ("–", "cannot be told")
-    assert rows[1][4] != "cannot be told"
 
 
 def test_an_estimate_of_zero_with_everything_above_it_open_is_said_in_words():
@@ -173,17 +162,14 @@ def test_where_nobody_knows_who_judged_no_number_of_workers_is_printed(material)
     )
 
 
-def test_the_headline_says_what_a_second_panel_would_reach(material):
-    """Both numbers with their intervals, and not which is higher: these may not tell."""
+def test_of_one_measure_the_answer_gives_agreement_and_interval(material):
+    """As a share of the pairs."""
     result = next(task_results(material))
-    rows = result.rows.assign(
-        agreement=0.712, low=0.6, high=0.75, ceiling=0.832, ceiling_low=0.7, ceiling_high=0.9
-    )
+    rows = result.rows.assign(agreement=0.712, low=0.6, high=0.75)
     rows = rows[rows["measure"] == "M@1500"]
 
-    assert headline(dataclasses.replace(result, rows=rows)).startswith(
-        "M@1500 agrees with the preferences on 71.2\u202f% of the pairs (60.0 to 75.0\u202f%); a second panel would on"
-        " 83.2\u202f% (70.0 to 90.0\u202f%)"
+    assert answer(dataclasses.replace(result, rows=rows)) == (
+        "M@1500 agrees with the majority on 71.2\u202f% of 36 pairs (60.0 to 75.0\u202f%)"
     )
 
 
@@ -197,16 +183,20 @@ def test_a_handful_of_pairs_is_no_finding(material):
 
     section = agreement_section(few, "agreement")
 
-    assert headline(few) == (
+    assert answer(few) == (
         "Too few to say how well any measure agrees with the preferences: 4 decided pairs, 6 queries"
     )
-    said = " ".join(summary(few, simulated=False))
+    shown = front(dataclasses.replace(material, record={}), [few], [])
+    said = " ".join(shown.points.values())
     assert reason in said
+    assert "A finding needs 10 pairs with a majority" in said
+    assert "prefcal plan agreement" in said
     assert f"Task summaries has no ceiling: {reason}." in methods_section(material, [few]).paragraphs
     assert "most often" not in said
     assert next(curve_sections(few, None, None, "")).title.endswith("(too few to say)")
-    assert section.title == section.figures[0].title == headline(few)
-    assert "Hatched" not in section.figures[0].caption
+    assert section.title == shown.figure.title == answer(few)
+    assert f"No ceiling: {reason}." in shown.figure.caption
+    assert "second panel" not in shown.figure.alt
     assert not [row for row in section.tables[0].rows if row[0].startswith("Ceiling")]
 
 
@@ -220,7 +210,7 @@ def test_a_curve_of_a_few_queries_has_no_band(material):
 
     assert "holds the whole curve" in with_band.caption
     assert "No band is drawn: 4 queries, too few" in without.caption
-    assert np.isnan(without.draw.keywords["curve"].band_high).all()
+    assert np.isnan(without.draw.keywords["band"]).all()
 
 
 @pytest.mark.parametrize(
@@ -270,25 +260,12 @@ def test_a_comparison_named_the_other_way_round_is_found(material):
     assert (back["difference"], back["low"], back["high"]) == (0.1, -0.1, 0.3)
 
 
-def test_the_headline_is_silent_on_what_was_fitted_without_a_test(material):
-    """Outside the family nothing is said to make a difference, or none."""
-    result = next(task_results(material))
-    untested = result.comparisons.assign(p_holm=np.nan, difference=0.1, low=-0.1, high=0.3)
-
-    assert "fitted" not in headline(dataclasses.replace(result, comparisons=untested))
-    said = " ".join(summary(dataclasses.replace(result, comparisons=untested), simulated=False))
-    assert "p = –" not in said
-
-
 def test_no_measure_is_best_where_all_are_equal(material):
     """All ties: the sentence does not list them."""
     result = next(task_results(material))
     equal = dataclasses.replace(result, rows=result.rows.assign(agreement=0.0))
 
-    said = " ".join(summary(equal, simulated=False))
-
-    assert "were not fitted in sample agree equally often: 0.0" in said
-    assert "most often" not in said
+    assert answer(equal) == "5 measures agree with the majority equally often, on 0.0\u202f% of 36 pairs"
 
 
 def test_ranked_lists_without_time_stand_beside_the_same_with_it(material):
@@ -329,7 +306,7 @@ def test_pairs_that_disagree_most_stand_with_their_texts(material):
     }
     result = dataclasses.replace(next(task_results(material)), disagreements=pd.DataFrame([row]))
 
-    (table,) = disagreement_tables(result, "agreement")
+    table = disagreement_table(result, "agreement")
 
     assert table.rows[0][:6] == ("q0: the query", "alpha", "beta", "5 : 1", "3", "−0.25")
     assert table.rows[0][6].endswith("word…")
@@ -355,27 +332,23 @@ def test_the_command_lines_are_those_that_agree_wrote_down(material):
     plots = FitPlots(model_sha256="x", options=("--exclude", "none"), plots=())
     known = dataclasses.replace(material, plots=plots)
 
-    lines = provenance_section(known).code[0].lines
+    lines = provenance_section(known).commands
     assert lines[lines.index("# again, from this folder") + 1 :] == (
         f"{fit} --exclude none",
         "prefcal agree '../my tables' --model m.json --primary a 'b c' --output .",
         "prefcal report .",
     )
-    assert any(line.startswith(f"# {fit}, and") for line in provenance_section(material).code[0].lines)
+    assert any(line.startswith(f"# {fit}, and") for line in provenance_section(material).commands)
 
 
-def test_without_a_record_of_the_command_its_lines_repeat_what_was_given(material):
-    """Scores, draws and complete workers change what agree finds; a model only where one was given."""
-    record = {
-        "scores": {"path": "my scores.csv", "sha256": "x"},
-        "draws": 20,
-        "complete_only": True,
-        "seed": 7,
-    }
-    section = provenance_section(dataclasses.replace(material, record=record))
+def test_without_a_record_of_the_command_no_line_is_guessed(material):
+    """Options that change what agree finds are not known; hashes are."""
+    section = provenance_section(
+        dataclasses.replace(material, record={"scores": {"path": "s.csv", "sha256": "x"}})
+    )
 
-    lines = section.code[0].lines
-    assert "prefcal agree tables --scores 'my scores.csv' --complete-only --draws 20 --seed 7 -o ." in lines
+    assert not [line for line in section.commands if line.startswith("prefcal agree")]
+    assert any("computed in Python" in line for line in section.commands)
     assert json.dumps(section.tables[0].rows).count("sha256") >= 2
 
 

@@ -59,43 +59,55 @@ def test_the_page_needs_nothing_from_anywhere(html, page):
     assert all(str(use.get("xlink:href", use.get("href"))).startswith("#") for use in page.find_all("use"))
 
 
-def test_the_headline_is_the_main_finding(made, page):
-    """The number of agreement.csv, in a sentence."""
+def test_the_first_screen_asks_in_a_few_words_and_answers_with_numbers_of_the_table(made, page):
+    """The question is the title; the answer is the highest agreement that was not fitted in sample."""
     rows = pd.read_csv(made / "agreement.csv").query(
         "ties == 'against' and fit != 'in_sample' and exclusions == 'applied'"
     )
-    low, high = rows["agreement"].min(), rows["agreement"].max()
+    best = rows.loc[rows["agreement"].idxmax()]
 
-    said = page.h1.get_text()
-    assert f"agrees most often with the preferences, on {percent(high)} of the pairs" in said
-    assert said.endswith(f"least often, on {percent(low)}")
+    assert page.h1.get_text() == "Which measure agrees with people most often?"
     assert page.h1.get_text() in page.title.get_text()
+    assert page.select_one("dd.first").get_text() == (
+        f"{best['measure']} agrees with the majority most often of {len(rows)} measures, on {percent(best['agreement'])} of"
+        f" {best['pairs']} pairs."
+    )
 
 
-def test_the_summary_gives_every_number_with_its_interval(page):
-    """Agreement, conventions, ceilings, the fitted patience and what could be detected."""
-    summary = page.select_one(".summary").get_text(" ", strip=True)
+def test_five_sentences_and_one_figure_stand_before_everything_else(page):
+    """Answer, how sure, ceiling, what is against it, what to do next; the figure has measures and ceilings on one axis."""
+    front = page.select_one("header .front")
+    said = dict(zip([name.get_text() for name in front.select("dt")], front.select("dd"), strict=True))
+    (alt,) = [figure["aria-label"] for figure in front.select("figure [role=img]")]
 
-    for words in (
-        "7 simulated workers compared",
-        "interval",
-        "second panel",
-        "what was fitted to the others",
-        "four of five",
-    ):
-        assert words in summary
-    assert len(re.findall(r"[\d.]+ to [\d.]+", summary)) >= 4
+    assert list(said) == ["Answer", "How sure", "Ceiling", "Against it", "Next"]
+    assert "7 workers" in said["How sure"].get_text()
+    assert "cannot be told" in said["How sure"].get_text()
+    assert "Another panel of as many people would agree" in said["Ceiling"].get_text()
+    assert said["Against it"].get_text().startswith("No comparison was named beforehand")
+    assert "prefcal plan difference" in said["Next"].get_text()
+    assert all(f"; {name} " in alt for name in ("a second panel", "a perfect measure"))
+
+
+def test_what_more_there_is_to_say_stands_in_the_section(page):
+    """Who judged, what was fitted to what, and what a study of this size could have detected."""
+    section = page.select_one("#agreement").get_text(" ", strip=True)
+
+    for words in ("7 workers compared", "these preferences, cross-fitted", "four of five"):
+        assert words in section
 
 
 def test_a_scatter_has_one_sign_a_pair(page):
     """Nothing is drawn twice or left out: 36 pairs."""
-    drawing = page.select("#agreement figure svg")[1]
-    signs = [
-        use for use in drawing.select("use") if use.find_parent("g", id=re.compile("line2d")) is not None
-    ]
-    ticks = [use for use in signs if use.find_parent("g", id=re.compile("tick")) is not None]
+    drawing = page.select("#agreement figure svg")[0]
+    ticks = {
+        use["href"]
+        for text in drawing.select("text")
+        for use in text.find_parent("g").find_parent("g").select("use")
+    }
 
-    assert len(signs) - len(ticks) == 36
+    quadrants = 2
+    assert len([use for use in drawing.select("use") if use["href"] not in ticks]) == 36 + quadrants
 
 
 def test_every_figure_says_its_finding_and_can_be_read_aloud(page):
@@ -104,7 +116,7 @@ def test_every_figure_says_its_finding_and_can_be_read_aloud(page):
 
     assert len(figures) >= 5
     for figure in figures:
-        title = figure.h3 or figure.find_parent("section").h2
+        title = figure.h3 or (figure.find_parent("section") or page).select_one(".lead, dd.first")
         assert re.search(r"\d", title.get_text())
         assert re.search(r"\d", figure.select_one("[role=img]")["aria-label"])
         assert figure.svg["aria-hidden"] == "true"
@@ -163,7 +175,7 @@ def test_fitted_parameters_stand_beside_the_truth(page):
     assert (preferences["Truth"], preferences["Held"]) == ("800", "yes")
     assert preferences["95\u202f% interval"] == "600 to open"
     assert dict(zip(headers, rows["patience_chars_stops"], strict=True))["Held"] == "no"
-    assert "1 of 2 intervals hold" in page.select_one("#parameters h2").get_text()
+    assert "1 of 2 intervals hold" in page.select_one("#parameters .lead").get_text()
     assert "1 of 1 of their" in page.select_one("#parameters").get_text()
 
 
@@ -179,7 +191,7 @@ def test_without_a_truth_nothing_is_said_of_one(folder):
     assert "simulated" not in text.lower()
 
 
-def test_simulated_workers_are_named_first_and_in_the_methods(folder):
+def test_simulated_workers_are_a_banner_and_stand_in_the_methods(folder):
     """study.json knows of them where no truth lies beside it."""
     (folder / "truth.json").unlink()
     path = folder / "tables" / "study.json"
@@ -187,10 +199,8 @@ def test_simulated_workers_are_named_first_and_in_the_methods(folder):
 
     page = page_of(folder)
 
-    assert page.h1.get_text().startswith("Simulated workers: Of 5 measures M@")
-    summary = page.select_one(".summary").get_text(" ", strip=True)
-    assert summary.startswith("The workers were simulated")
-    assert "7 simulated workers compared" in summary
+    assert page.body.get_text(" ", strip=True).startswith("Simulated workers: ")
+    assert "imulated" not in page.h1.get_text()
     assert "8 simulated workers took part" in page.select_one("#methods").get_text()
 
 
@@ -202,7 +212,7 @@ def test_workers_who_were_left_out_are_counted_with_their_reason(page):
     assert "Flagged, and not left out for it (answers too quick for reading: 1, odd: 1)" in section
     assert "search: 1" in section
     assert "Dashed lines" in section
-    assert "for the left one" in section
+    assert "look drawn by lot" in section
     assert "No pair was shown twice" in section
 
 
@@ -218,7 +228,7 @@ def test_it_can_be_made_again(page):
     for words in (
         "Seed, fit",
         "Tables, sha256",
-        "prefcal agree tables --model user-model.json --seed 1 -o .",
+        "prefcal report .",
     ):
         assert words in section
 
@@ -239,8 +249,8 @@ def test_other_tables_than_the_fitted_ones_are_warned_about(folder):
     [
         ("agreement.csv", "There is no agreement.csv in this folder"),
         ("pairs.csv", "There is no pairs.csv, so no scatter is drawn"),
-        ("curve.csv", "most often with the preferences"),
-        ("comparisons.csv", "most often with the preferences"),
+        ("curve.csv", "agrees with the majority most often"),
+        ("comparisons.csv", "agrees with the majority most often"),
         ("user-model.json", "There is no user-model.json in this folder"),
         ("tables", "There is no table of workers"),
     ],
@@ -327,7 +337,7 @@ def test_the_same_folder_gives_the_same_files(made):
 
     for table in report.tables:
         assert csv_text(table) == (made / "report-tables" / f"{table.name}.csv").read_text(encoding="utf-8")
-    for figure in list(report.figures)[::6]:
+    for figure in report.figures[::6]:
         again = drawn(figure.draw, ReportLook(), name=figure.name, title=figure.title)
         assert again.svg == (made / "figures" / f"{figure.name}.svg").read_text(encoding="utf-8")
         assert again.pdf == (made / "figures" / f"{figure.name}.pdf").read_bytes()
@@ -344,16 +354,17 @@ def test_a_figure_can_be_drawn_alone_in_the_look_of_the_report(made):
 
 
 def test_sections_stand_in_reading_order(made):
-    """Findings first, methods last."""
+    """Of a paper: what was done and by whom, what was found, limits, and how to make it again."""
     report = build_report(read_material(made))
 
     assert [section.key for section in report.sections] == [
+        "methods",
+        "workers",
         "agreement",
         "patience",
         "parts",
         "parameters",
-        "workers",
-        "methods",
+        "limits",
         "again",
     ]
 

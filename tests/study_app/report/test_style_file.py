@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from metrics.errors import InputError
-from study_app.report.drawing.look import CHECKS, DARK, LIGHT, ReportLook, read_look, told_apart
+from study_app.report.drawing.look import DARK, KEYS, LIGHT, ReportLook, distinct_colours, read_look
 from tests.study_app.prefcal_command import run_here
 
 ROOT = Path(__file__).parents[3]
@@ -39,7 +39,7 @@ def test_an_empty_file_changes_nothing(tmp_path):
     path = tmp_path / "style.yaml"
     path.write_text("")
 
-    assert read_look(path) == ReportLook(light=told_apart(LIGHT), dark=DARK)
+    assert read_look(path) == ReportLook(light=distinct_colours(LIGHT), dark=DARK)
 
 
 def test_all_faults_are_told_at_once_with_line_and_cure(tmp_path):
@@ -88,7 +88,7 @@ def test_a_missing_file_is_a_fault_of_the_command(tmp_path, monkeypatch, capsys)
 
 def test_colours_of_two_roles_stay_apart():
     """On the page each colour of a drawing is found again by its value, so no two may be equal, and none is black."""
-    same = told_apart({"ink": "#000000", "agree": "#000000", "paper": "#ffffff", "raised": "#ffffff"})
+    same = distinct_colours({"ink": "#000000", "agree": "#000000", "paper": "#ffffff", "raised": "#ffffff"})
 
     assert len(set(same.values())) == 4
     assert "#000000" not in same.values()
@@ -106,7 +106,7 @@ def test_the_documentation_lists_every_key_and_every_role():
         for role in re.findall(r"`(\w+)`", row)
     }
 
-    assert set(re.findall(r"^(\w+):", example, re.MULTILINE)) == set(CHECKS)
+    assert set(re.findall(r"^(\w+):", example, re.MULTILINE)) == set(KEYS)
     assert set(LIGHT) <= roles
 
 

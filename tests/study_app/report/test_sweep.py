@@ -1,12 +1,19 @@
 """What the report says of a sweep: of which points, and of how many."""
 
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
 import pytest
+from markupsafe import Markup
 
 from metrics.readers.tempsum import read_events, read_update_run
 from metrics.sweep import SweepGrid, read_sweep, sweep_msu
+from study_app.report.build import build_report
+from study_app.report.drawing.canvas import Drawn
+from study_app.report.drawing.look import ReportLook
+from study_app.report.folder import read_material
+from study_app.report.page import render
 from study_app.report.parts.sweep import sweep_section
 
 STREAMS = Path(__file__).resolve().parents[3] / "examples" / "two_layered" / "streams"
@@ -76,3 +83,18 @@ def test_a_point_that_is_one_of_several_is_not_shown_as_the_only_one(figures):
         == f"MSU ranks least like ELG for people away 1 h (sd 30 min), there 1 min (sd 30 s), L = 0: τ = 0.10{FEW}"
     )
     assert shown["sweep-msu-elg-farthest"].caption.endswith("(SIGIR 2015).")
+
+
+def test_a_sweep_alone_has_a_first_screen_that_says_who_was_asked(figures, tmp_path):
+    """Nobody; and what the points of a grid are."""
+    figures(0.1, 0.9, 0.2, 0.9, 0.9, 0.3)
+    report = build_report(read_material(tmp_path))
+
+    assert report.banner.startswith("Simulated people and judged events: nobody was asked")
+    assert report.front.question == "Which run leads for which people?"
+    assert list(report.front.points) == ["Answer", "How sure", "Against it", "Next"]
+    assert "no share of people" in report.front.points["Against it"]
+    assert report.front.figure.name == "sweep-leaders"
+    blank = defaultdict(lambda: Drawn(svg="", pdf=b"", inline=Markup()))
+    assert report.front.figure.title in render(report, ReportLook(), blank)
+    assert [section.key for section in report.sections] == ["sweep"]
