@@ -204,3 +204,26 @@ def test_what_is_transparent_is_white_in_any_colours(browser: Browser, tmp_path:
         )
         assert colours == ["rgb(255, 255, 255)"] * 2
         context.close()
+
+
+@pytest.mark.parametrize("orientation", [1, 3, 6, 8])
+def test_a_photograph_stands_with_the_right_side_up(
+    browser: Browser, tmp_path: Path, orientation: int
+) -> None:
+    """In the size that the page keeps free for it: nothing jumps when it comes."""
+    wide = {f"{name}/PT-1.png": file_of(drawn(colour, size=(400, 200)), "JPEG", orientation=orientation)
+            for name, colour in SYSTEMS.items()}  # fmt: skip
+    path = write_picture_study(tmp_path, files=wide)
+    with study_server(tmp_path, path) as study:
+        context = browser.new_context(**DESKTOP)  # type: ignore[arg-type]
+        page = context.new_page()
+        page.goto(f"{study.url}/s/small?id=ann")
+        for _ in range(PAIRS):
+            send(page)
+            sizes = page.locator("section.picture img").evaluate_all(
+                "all => all.map(one => [one.naturalWidth, one.naturalHeight, Number(one.getAttribute('width')), Number(one.getAttribute('height'))])"
+            )
+            assert all(size[:2] == size[2:] for size in sizes)
+            if [400, 200] in [sorted(size[:2], reverse=True) for size in sizes]:
+                assert {tuple(size[:2]) for size in sizes} == {(200, 400) if orientation > 4 else (400, 200)}
+        context.close()
