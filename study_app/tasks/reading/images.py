@@ -111,21 +111,24 @@ def _media(listing: Path, written: str) -> Media:
 def _file_bytes(listing: Path, written: str) -> bytes:
     """Return what a file names; raises `PictureError` where it lies elsewhere, is not there, is no file, or is too large."""
     place = listing.parent.resolve()
+    missing = PictureError(
+        "there is no such file", f"write its path as seen from the folder of {listing.name}"
+    )
+    if "\0" in written:
+        raise missing
     try:
         path = (place / written).resolve()
         if not path.is_relative_to(place):
             raise PictureError(
-                f"the file lies outside {listing.parent}",
-                f"copy it into the folder of {listing.name}, or below, and name it from there",
+                f"the file lies outside the folder of {listing.name}",
+                "copy it there, or below, and name it from there",
             )
         if not path.is_file():
-            raise PictureError(
-                "there is no such file", f"write its path as seen from the folder of {listing.name}"
-            )
+            raise missing
         check_bytes(path.stat().st_size)
         return path.read_bytes()
     except (OSError, RuntimeError) as error:  # links in a circle among them
-        problem = error.strerror if isinstance(error, OSError) else "its links go in a circle"
+        problem = (error.strerror or error) if isinstance(error, OSError) else "its links go in a circle"
         raise PictureError(
             f"the file cannot be read ({problem})", "see whether it is there, and may be read"
         ) from None

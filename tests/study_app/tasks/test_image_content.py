@@ -9,7 +9,7 @@ import pytest
 
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
-from metrics.errors import InputError
+from metrics.errors import InputError, printable
 from study_app.estimate.content import read_whole_study
 from study_app.estimate.estimate import estimate
 from study_app.tasks.reading import pictures
@@ -107,12 +107,14 @@ def test_a_picture_is_looked_at_before_it_is_read(tmp_path, monkeypatch):
     [
         ("picbeta/PT-9.png", "there is no such file; write its path as seen from the folder of picbeta.jsonl"),
         ("picbeta", "there is no such file; write its path as seen from the folder of picbeta.jsonl"),
-        ("../elsewhere.png", "the file lies outside {folder}; copy it into the folder of picbeta.jsonl, or below, and name it from there"),
-        ("/etc/hostname", "the file lies outside {folder}; copy it"),
-        ("picbeta/../../elsewhere.png", "the file lies outside {folder}; copy it"),
-        ("link.png", "the file lies outside {folder}; copy it"),
-        ("linked/elsewhere.png", "the file lies outside {folder}; copy it"),
+        ("../elsewhere.png", "the file lies outside the folder of picbeta.jsonl; copy it there, or below, and name it from there"),
+        ("/etc/hostname", "the file lies outside the folder of picbeta.jsonl; copy it"),
+        ("picbeta/../../elsewhere.png", "the file lies outside the folder of picbeta.jsonl; copy it"),
+        ("link.png", "the file lies outside the folder of picbeta.jsonl; copy it"),
+        ("linked/elsewhere.png", "the file lies outside the folder of picbeta.jsonl; copy it"),
         ("circle.png", "the file cannot be read ("),
+        ("x" * 300, "the file cannot be read ("),
+        ("nul\0.png", "there is no such file; write its path"),
     ],
 )  # fmt: skip
 def test_a_picture_lies_in_the_folder_of_the_file_that_names_it(tmp_path, image, said):
@@ -124,8 +126,7 @@ def test_a_picture_lies_in_the_folder_of_the_file_that_names_it(tmp_path, image,
     (study / "linked").symlink_to(tmp_path)
     (study / "circle.png").symlink_to(study / "circle.png")
     (fault,) = faults(study, lines={"picbeta": [{**FIRST, "image": image}]})
-    where = str(study)
-    assert fault.startswith(f"picbeta.jsonl:1: {image}: {said.format(folder=where)}")
+    assert fault.startswith(f"picbeta.jsonl:1: {printable(image)}: {said}")
 
 
 def test_a_link_within_the_folder_is_as_good_as_a_file(tmp_path):
@@ -197,3 +198,16 @@ def test_words_that_no_page_can_show_are_refused(tmp_path):
     """As those of texts."""
     (fault,) = faults(tmp_path, lines={"picbeta": [{**FIRST, "alt": "bell \u0007"}]})
     assert "what picbeta shows of topic PT-1 has a character that no page can show (U+0007)" in fault
+
+
+def test_systems_without_a_topic_in_common_are_no_study(tmp_path):
+    """There is nothing to compare; so it is with every kind whose systems may leave topics out."""
+    (of_two,) = faults(
+        tmp_path,
+        lines={"picbeta": lines_of("picbeta")[1:], "picalpha": lines_of("picalpha")[:1]},
+        task={"systems": {name: f"{name}.jsonl" for name in ("picalpha", "picbeta")}},
+    )
+    assert of_two.startswith("study.yaml:")
+    assert of_two.endswith(
+        ": no two systems show anything of one topic; give two systems or more the same topics"
+    )
