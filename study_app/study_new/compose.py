@@ -385,14 +385,14 @@ def find_material(places: Sequence[Path]) -> StartingFiles:
 def _unnamed_pictures(pictures: Sequence[Path], seen: Sequence[Recognised | Unknown]) -> list[Unknown]:
     """Return the folders with pictures that no file names, each with the line that would name the first of them."""
     named = {
-        (file.path.parent / row[1]).resolve()
+        os.path.normpath(file.path.parent.absolute() / row[1])
         for file in seen
         if isinstance(file, Recognised) and file.form == "images"
         for row in file.rows
     }
     folders: dict[Path, list[Path]] = {}
     for picture in pictures:
-        if picture.resolve() not in named:
+        if os.path.normpath(picture.absolute()) not in named:
             folders.setdefault(picture.parent, []).append(picture)
     return [
         Unknown(

@@ -134,10 +134,8 @@ def _loaded(study: LoadedStudy) -> Iterator[Leaf]:
         systems = {system.name: (system.path, system.sha256) for system in task.systems}
         files = {kind: (file["path"], file["sha256"]) for kind, file in task.files.items()}
         yield from _task_leaves(number, config["tasks"][number], files, systems)
-        if "media" in KINDS[task.kind].tables:
-            session = object_session(study)
-            if session is None:
-                raise RuntimeError("a study that no session has loaded")
+        session = object_session(study)
+        if session is not None:
             stored = shown_media(session, task.id)
             yield from _media_leaves(number, ((topic, system, media) for _, topic, system, media in stored))
 

@@ -561,3 +561,9 @@ def test_a_fault_of_a_picture_leaves_no_study_behind(tmp_path):
     write_picture_study(tmp_path, files={"picbeta/PT-2.png": b"GIF89a"}).unlink()
     assert "picbeta.jsonl:2: picbeta/PT-2.png: the file is a GIF" in fault(tmp_path)
     assert not (tmp_path / "study.yaml").exists()
+
+
+def test_a_path_that_no_file_can_have_is_a_fault_and_no_trace(tmp_path):
+    """With the line of the file that writes it."""
+    write_picture_study(tmp_path, lines={"picbeta": [{"topic": "PT-1", "image": "nul\0.png"}]}).unlink()
+    assert "picbeta.jsonl:1: nul\\x00.png: there is no such file" in fault(tmp_path)
