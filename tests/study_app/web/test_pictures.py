@@ -6,6 +6,7 @@ import os
 import re
 
 import pytest
+from bs4 import BeautifulSoup
 from sqlalchemy import delete, func, select, text, update
 from werkzeug.test import Client
 
@@ -340,3 +341,15 @@ def test_words_for_a_picture_are_words(served):
     ann = served(lines=hostile).arrive().send()
     assert all(picture["alt"].endswith("</script>&amp;") for picture in pictures_on(ann))
     assert ann.html.select("section.picture script") == []
+
+
+def test_the_console_counts_what_was_judged_of_pictures(served):
+    """By topic and couple, as of any pairs; who is preferred stays closed."""
+    study = served()
+    study.arrive().send().send(choice="left")
+    page = BeautifulSoup(study.console().get("/r/small/material").text, "lxml")
+    rows = {
+        row.th.get_text(strip=True): row.get_text(" ", strip=True) for row in page.select("table tbody tr")
+    }
+    assert any("rain in each month" in name or "PT-1" in name for name in rows)
+    assert "picalpha" in page.get_text()
