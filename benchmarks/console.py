@@ -21,7 +21,7 @@ from tabulate import tabulate
 
 from study_app.config import Config
 from study_app.services.researcher.studies import RESEARCHER_KEY, create_keys, setting
-from study_app.store.backups.backup import go_on_counting
+from study_app.store.backups.transfer import go_on_counting
 from study_app.store.database import Database, is_empty, migrate, open_database, transaction
 from study_app.store.models import Assignment, Base, LoadedStudy, PageLoad, PlatformIdentity, Slot, Worker
 from study_app.store.task_models import PlatformRecord

@@ -29,7 +29,7 @@ from calibration.checks.registry import run_checks
 from calibration.inference.results import NotIdentifiedError
 from calibration.inference.uncertainty import Interval
 from calibration.models.durations.exposure import Totals
-from calibration.models.durations.fit import fit_durations, fit_session_lengths, fit_times_away
+from calibration.models.durations.fit import fit_durations, fit_exposure
 from calibration.models.durations.from_tables import away_exposure, session_exposure
 from calibration.models.durations.intervals import DurationProfile
 from calibration.models.durations.simulate import Diary, personal_means, simulate_visits
@@ -216,9 +216,7 @@ def people_fit(name: str, workers: int, days: int, truths: tuple[float, float], 
     exposure = away_exposure(study)
     if who.is_of_sessions:
         exposure = replace(session_exposure(study), away=exposure)
-        fit = fit_session_lengths(exposure)
-    else:
-        fit = fit_times_away(exposure)
+    fit = fit_exposure(exposure)
     findings = run_checks(fit, exposure)
     laws = {name: [] for name in fit.parameters}
     for finding in findings:

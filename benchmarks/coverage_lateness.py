@@ -1,10 +1,12 @@
 """How often the intervals of the lateness decay hold the truth: tables of docs/evidence.md.
 
-    python -m benchmarks.coverage_lateness [--replications 1000] [--bootstrap 0] [--jobs 1] [--scheduler ADDRESS]
+    python -m benchmarks.coverage_lateness [--only plain|people] [--replications 1000] [--jobs 1] [--scheduler ADDRESS]
 
-Each line is one regime: median error and standard deviation of L, the share of 95 % intervals that hold the truth (L and
-p0), that of intervals that take answers for independent, and how often the diagnostics speak. The Monte-Carlo
-error of a share of .95 is .007 at 1000 replications.
+Plain: each line is one regime, with median error and standard deviation of L, the share of 95 % intervals that hold the truth (L and
+p0), that of intervals that take answers for independent, and how often L is at an edge. People: who are not as the model says, with the share of
+intervals that hold the truth, their median width in units of a good estimator's (log scale; with fewer than 30 people times t / 1.96), and how
+often a check warns (few_* apart), and the interval, the range of other laws or a named cause holds L. The Monte-Carlo error of a share of .95 is
+.007 at 1000 replications.
 """
 
 import argparse
@@ -12,9 +14,12 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import expit, logit, roots_hermitenorm, stdtrit
 
 from benchmarks.naive.lateness import unclustered_error
 from benchmarks.replications import engine_arguments, replicated
+from calibration.checks.registry import run_checks
+from calibration.inference.results import NotIdentifiedError
 from calibration.inference.uncertainty import Interval
 from calibration.models.lateness.answers import LatenessCounts
 from calibration.models.lateness.fit import DECAY, P0, fit_lateness_counts
@@ -40,10 +45,7 @@ REGIMES = (
     *(Regime(1.0, workers) for workers in (20, 50, 300)),
     *(Regime(0.0, workers) for workers in (20, 50, 300)),
 )
-HEADER = (
-    "| L, workers x ratings, p0 | target L | median error | sd | sandwich: L | p0 | bootstrap: L | unclustered: L | "
-    "at an edge | workers differ | not geometric |"
-)
+HEADER = "| L, workers x ratings, p0 | target L | median error | sd | L | p0 | unclustered: L | at an edge |"
 
 
 def holds(interval: Interval, truth: float) -> bool:
@@ -74,11 +76,10 @@ def shown(held: np.ndarray) -> str:
     return f"{held.mean():.3f}" if len(held) else "-"
 
 
-def replication(regime: Regime, target: tuple[float, float], bootstrap: int, seed: int) -> tuple[float, ...]:
+def replication(regime: Regime, target: tuple[float, float], seed: int) -> tuple[float, ...]:
     decay, p0 = target
     counts = drawn(regime, seed)
-    rng = np.random.default_rng(seed) if bootstrap else None
-    fit = fit_lateness_counts(counts, rng=rng, resamples=bootstrap)
+    fit = fit_lateness_counts(counts)
     ends = fit.conf_int()
     model = unclustered_error(*fit.estimates[:2], counts)
     notes = {note.name for note in fit.diagnostics}
@@ -86,18 +87,14 @@ def replication(regime: Regime, target: tuple[float, float], bootstrap: int, see
         fit.parameters[DECAY],
         holds(ends[DECAY], decay),
         holds(ends[P0], p0),
-        holds(fit.conf_int(method="bootstrap")[DECAY], decay) if bootstrap else np.nan,
         np.nan if model is None else holds(model.intervals(0.95)[0], decay),
         bool(notes & {"decay_at_zero", "decay_at_one"}),
-        "workers_decay_differently" in notes,
-        "not_geometric" in notes,
     )
 
 
-def line(regime: Regime, replications: int, bootstrap: int, engine: Engine) -> str:
+def line(regime: Regime, replications: int, engine: Engine) -> str:
     target = targets(regime)
-    rows = replicated(engine, partial(replication, regime, target, bootstrap), replications)
-    columns = np.array(rows, dtype=np.float64)
+    columns = np.array(replicated(engine, partial(replication, regime, target), replications), dtype=float)
     own = "own L, " if regime.concentration else ""
     shares = " | ".join(shown(column[~np.isnan(column)]) for column in columns.T[1:])
     return (
@@ -106,14 +103,89 @@ def line(regime: Regime, replications: int, bootstrap: int, engine: Engine) -> s
     )
 
 
+def plain(replications: int, engine: Engine) -> None:
+    print(HEADER + "\n|" + "---|" * (HEADER.count("|") - 1))
+    for regime in REGIMES:
+        print(line(regime, replications, engine), flush=True)
+
+
+PEOPLE = {
+    "as the model says, L .5": LatenessRaters(decay=0.5),
+    "the same, L .95": LatenessRaters(decay=0.95),
+    "the same, 20 x 8": LatenessRaters(decay=0.5, workers=20, ratings_per_worker=8),
+    "30 alike nuggets of 2 topics": LatenessRaters(decay=0.5, nuggets=30, topics=2),
+    "60 alike nuggets of 8 topics": LatenessRaters(decay=0.5, nuggets=60, topics=8),
+    "40 nuggets, sd 1": LatenessRaters(decay=0.5, nuggets=40, nugget_sd=1.0),
+    "10 nuggets, sd 1": LatenessRaters(decay=0.5, nuggets=10, nugget_sd=1.0),
+    "5 topics, sd 1, 60 workers": LatenessRaters(decay=0.5, workers=60, nuggets=50, topics=5, topic_sd=1.0),
+    "20 topics, sd 1, 60 workers": LatenessRaters(
+        decay=0.5, workers=60, nuggets=100, topics=20, topic_sd=1.0
+    ),
+    "a floor of .15": LatenessRaters(decay=0.5, floor=0.15),
+    "a floor of .3, 100 workers": LatenessRaters(decay=0.5, floor=0.3, workers=100),
+    "a fifth answers alike": LatenessRaters(decay=0.5, careless=0.2),
+    "own decays, Beta(2, 2)": LatenessRaters(decay=0.5, decay_concentration=4.0),
+}
+CAUSES = frozenset({"lateness_floor", "not_geometric", "alike_answers", "workers_decay_differently"})
+
+
+def mean_p0(raters: LatenessRaters) -> float:
+    """Return the mean over workers, nuggets and topics of the chance in time, which is what p0 is of them all."""
+    sd = np.sqrt(raters.worker_sd**2 + raters.nugget_sd**2 + raters.topic_sd**2)
+    nodes, weights = roots_hermitenorm(31)
+    return float(expit(logit(raters.p0) + sd * nodes) @ weights / weights.sum())
+
+
+def person_study(raters: LatenessRaters, seed: int) -> tuple[float, ...] | None:
+    """Return L, log width of its interval, and whether it holds L, p0 is held, a check warns, and anything holds L."""
+    counts = simulate_lateness_counts(raters, np.random.default_rng([seed, 77]))
+    try:
+        fit = fit_lateness_counts(counts)
+    except NotIdentifiedError:
+        return None
+    findings = run_checks(fit, counts)
+    warned = {
+        each.name for each in findings if each.severity == "warning" and not each.name.startswith("few_")
+    }
+    low, high = fit.conf_int()[DECAY]
+    laws = [law for each in findings for law in each.sensitivity.get(DECAY, ())]
+    ends = [(low, high), *((law.low or law.estimate, law.high or law.estimate) for law in laws)]
+    whole = min(end or 0.0 for end, _ in ends), max(1.0 if end is None else end for _, end in ends)
+    held = holds((low, high), raters.decay)
+    somehow = held or bool(warned & CAUSES) or whole[0] <= raters.decay <= whole[1]
+    width = np.log(high / low) if low and high else np.nan
+    return (
+        fit.parameters[DECAY],
+        width,
+        held,
+        holds(fit.conf_int()[P0], mean_p0(raters)),
+        bool(warned),
+        somehow,
+    )
+
+
+def people(replications: int, engine: Engine) -> None:
+    print("| regime | L covers | p0 covers | width | warned | held |\n|---|---|---|---|---|---|")
+    for label, raters in PEOPLE.items():
+        found = [one for one in replicated(engine, partial(person_study, raters), replications) if one]
+        decay, width, held, p0, warned, somehow = np.array(found, dtype=float).T
+        few = stdtrit(raters.workers - 1, 0.975) / 1.96 if raters.workers < 30 else 1.0
+        good = 2 * 1.96 * np.std(np.log(decay[decay > 0])) * few
+        print(
+            f"| {label} | {held.mean():.3f} | {p0.mean():.3f} | {np.nanmedian(width) / good:.2f} | {warned.mean():.2f} | {somehow.mean():.2f} |",
+            flush=True,
+        )
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--replications", type=int, default=1000)
-    parser.add_argument("--bootstrap", type=int, default=0, help="resamples; 0 leaves the bootstrap out")
+    parts = {"plain": plain, "people": people}
+    parser.add_argument("--only", choices=parts)
     engine_arguments(parser)
     options = parser.parse_args()
-    print(HEADER)
-    print("|" + "---|" * (HEADER.count("|") - 1))
     with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
-        for regime in REGIMES:
-            print(line(regime, options.replications, options.bootstrap, engine), flush=True)
+        for name, part in parts.items():
+            if options.only in (None, name):
+                print(f"\n{name}")
+                part(options.replications, engine)

@@ -1,6 +1,6 @@
 """How often the intervals of patience, of persistence and of intents hold the truth: tables of docs/evidence.md.
 
-    python -m benchmarks.coverage_patience [--replications 1000] [--only preferences|grid|stops|lists|intents] [--jackknife]
+    python -m benchmarks.coverage_patience [--replications 1000] [--only preferences|grid|stops|lists|intents]
                                            [--jobs 1] [--scheduler ADDRESS]
 
 Each line is one regime: median relative error and its robust standard deviation, and the share of 95 % intervals that
@@ -137,10 +137,10 @@ def judged(regime: tuple[float, ...], seed: int) -> tuple[JudgedSummaries, np.ra
     return replace(pairs, votes=drawn_votes(pairs, regime, rng)), rng
 
 
-def fitted_to_preferences(jackknife: bool, regime: tuple[float, ...], seed: int) -> Found | None:  # noqa: FBT001 - of a partial
+def fitted_to_preferences(regime: tuple[float, ...], seed: int) -> Found | None:
     pairs, _ = judged(regime, seed)
     try:
-        return intervals(fit_patience_from_preferences(pairs, n_workers=1, with_jackknife=jackknife))
+        return intervals(fit_patience_from_preferences(pairs, n_workers=1))
     except NotIdentifiedError:
         return None
 
@@ -153,11 +153,11 @@ def fitted_on_grid(regime: tuple[float, ...], seed: int) -> Found | None:
         return None
 
 
-def preferences(replications: int, engine: Engine, *, jackknife: bool) -> None:
-    report_pairs(replications, engine, partial(fitted_to_preferences, jackknife))
+def preferences(replications: int, engine: Engine) -> None:
+    report_pairs(replications, engine, fitted_to_preferences)
 
 
-def grid(replications: int, engine: Engine, **_: bool) -> None:
+def grid(replications: int, engine: Engine) -> None:
     report_pairs(replications, engine, fitted_on_grid)
 
 
@@ -187,7 +187,7 @@ def fitted_to_stops(workers: int, texts: int, habits: Habits, seed: int) -> Foun
     return intervals(fit_patience_from_stops(table, rng=rng))
 
 
-def stops(replications: int, engine: Engine, **_: bool) -> None:
+def stops(replications: int, engine: Engine) -> None:
     for workers, texts, cv, finishers in STOPS:
         fit = partial(fitted_to_stops, workers, texts, Habits(patience_cv=cv, finishers=finishers))
         fits = replicated(engine, fit, replications)
@@ -201,7 +201,7 @@ def fitted_to_lists(persistence: float, readers: ListReaders, seed: int) -> Foun
     return float(fit.estimates[0]), {"default": fit.conf_int()["rbp_p"]}
 
 
-def lists(replications: int, engine: Engine, **_: bool) -> None:
+def lists(replications: int, engine: Engine) -> None:
     for persistence, workers, each, ranks, of in LISTS:
         readers = ListReaders(workers=workers, lists_each=each, ranks=ranks, lists=of)
         found = replicated(engine, partial(fitted_to_lists, persistence, readers), replications)
@@ -226,7 +226,7 @@ def fitted_to_votes(topics: int, voters: int, seed: int) -> Floats:
     return np.array(errors, dtype=np.float64).T
 
 
-def intents(replications: int, engine: Engine, **_: bool) -> None:
+def intents(replications: int, engine: Engine) -> None:
     for topics, voters in VOTES:
         found = replicated(engine, partial(fitted_to_votes, topics, voters), replications)
         held, error, raw_error = np.mean(found, axis=(0, 2))
@@ -248,11 +248,10 @@ if __name__ == "__main__":
         "intents": intents,
     }
     parser.add_argument("--only", choices=parts)
-    parser.add_argument("--jackknife", action="store_true", help="the jackknife of the preferences too; slow")
     engine_arguments(parser)
     options = parser.parse_args()
     with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
         for name, part in parts.items():
             if options.only in (None, name):
                 print(f"\n{name}")
-                part(options.replications, engine, jackknife=options.jackknife)
+                part(options.replications, engine)

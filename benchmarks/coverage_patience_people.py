@@ -291,7 +291,7 @@ def nearest_line(decay: str, effect: float, topics: int, number: int) -> float:
     """Return the L of the line nearest to a decay, on one collection."""
     rng = np.random.default_rng([number, topics, 7])
     pairs = judged(rng, topics=topics, people=150, decay=decay, effect=effect, number=number)
-    return float(fit_patience_from_preferences(pairs, n_workers=150, with_jackknife=False).estimates[0])
+    return float(fit_patience_from_preferences(pairs, n_workers=150).estimates[0])
 
 
 class Told(NamedTuple):
@@ -331,7 +331,7 @@ def told(part: str, people: Mapping[str, Any], checked_studies: int, seed: int) 
 def fit_preferences(rng: np.random.Generator, people: Mapping[str, Any]) -> Any:
     number = int(np.random.default_rng(rng.bit_generator.seed_seq).integers(20))  # type: ignore[attr-defined]
     pairs = judged(rng, **people)
-    fit = fit_patience_from_preferences(pairs, n_workers=1, with_jackknife=False)
+    fit = fit_patience_from_preferences(pairs, n_workers=1)
     truth = PATIENCE["preferences"]
     if "decay" in people:
         truth = nearest_line(people["decay"], people.get("effect", EFFECT), people.get("topics", 25), number)

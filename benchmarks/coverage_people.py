@@ -18,6 +18,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from benchmarks.replications import engine_arguments, replicated
+from calibration.checks.judges import judge_kinds
 from calibration.checks.registry import run_checks
 from calibration.fit.findings import checked as checked_fit
 from calibration.inference.results import NotIdentifiedError
@@ -27,7 +28,6 @@ from calibration.models.reading.fit import MU as READING_MU
 from calibration.models.reading.fit import SIGMA as READING_SIGMA
 from calibration.models.reading.fit import fit_timed_reads
 from calibration.models.reading.rows import readings
-from calibration.raters.consistency import judge_kinds
 from calibration.tables.files import checked
 from calibration.tables.preferences import judged_pairs
 from calibration.tables.tables import TABLES

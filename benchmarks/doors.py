@@ -33,7 +33,7 @@ from bs4 import BeautifulSoup
 from sqlalchemy import func, select
 
 from study_app.estimate.content import read_whole_study
-from study_app.services.console.access import make_key
+from study_app.services.researcher.access import make_key
 from study_app.services.researcher.load import load_study
 from study_app.services.researcher.studies import RESEARCHER_KEY, chosen_study, create_keys, setting
 from study_app.simulate.site import PageLog

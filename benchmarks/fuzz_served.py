@@ -19,8 +19,8 @@ from study_app import create_app
 from study_app.config import DATABASE_VARIABLE, Config
 from study_app.estimate.content import read_whole_study
 from study_app.preview.copies import SkippingClock, Walker
-from study_app.services.console import jobs
-from study_app.services.console.access import form_token, holder_of, sign_in
+from study_app.services.researcher import jobs
+from study_app.services.researcher.access import form_token, holder_of, sign_in
 from study_app.services.researcher.load import load_study
 from study_app.services.researcher.studies import RESEARCHER_KEY, create_keys, setting
 from study_app.services.worker.entry import find_study
@@ -30,7 +30,7 @@ from study_app.store.console_models import Job
 from study_app.store.database import migrate, open_database, transaction
 from study_app.store.models import LoadedStudy, Topic
 from study_app.store.tokens import PageToken, seeded_tokens, utc_now
-from study_app.web.console.frame import COOKIE
+from study_app.web.console.auth import COOKIE
 from study_app.web.console.job_folders import NewJobFolder
 from study_app.web.serving import NAME
 from tests.postgres_server import PostgresServer

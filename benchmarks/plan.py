@@ -51,7 +51,7 @@ def patience_of_a_study(queries: int, workers: int, rng: np.random.Generator) ->
     people = Judges(patience_chars=PATIENCE, per_topic=workers, unexplained_sd=0.4)
     votes = pair_votes(simulate_preferences(positions, probabilities, people, rng))
     fit = fit_patience_from_preferences(
-        summary_pairs(votes, positions, probabilities), n_workers=queries * workers, with_jackknife=False
+        summary_pairs(votes, positions, probabilities), n_workers=queries * workers
     )
     low, high = fit.conf_int()[NAME]
     return (np.inf if high is None else high) - (low or 0)
@@ -81,8 +81,8 @@ def lines(studies: int) -> Iterator[tuple[str, float, float]]:
             queries=queries, pairs=21, workers=workers, true=true, judges=People(query_spread=0)
         )
         what = f"agreement of {true:.2f}, {queries} queries x 21 pairs x {workers} workers"
-        yield what, real, planned(design.searched(), "queries")
-    base = PatienceDesign(queries=10, pairs=21, workers=6, true=PATIENCE, text_chars=TEXT_CHARS).stocked()
+        yield what, real, planned(design.ready(), "queries")
+    base = PatienceDesign(queries=10, pairs=21, workers=6, true=PATIENCE, text_chars=TEXT_CHARS).ready()
     for queries, workers in ((10, 6), (25, 14)):
         design = replace(base, queries=queries, workers=workers)
         real = float(np.median([patience_of_a_study(queries, workers, rng) for _ in range(studies)]))

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from calibration.checks.adaptive_stopping import adaptive_stopping
+from calibration.checks.judges import judge_kinds
 from calibration.checks.same_answers import find_same_answers
-from calibration.raters.consistency import judge_kinds
 from calibration.simulate import Study, simulate_study
 from calibration.tables.files import checked
 from calibration.tables.preferences import judged_pairs

@@ -13,6 +13,11 @@ Places: TypeAlias = NDArray[np.intp]
 Bools: TypeAlias = NDArray[np.bool_]
 
 
+def summed(values: NDArray[Any], group: Ints, groups: int) -> Floats:
+    """Add up values, (n,), by group, (n,) indices into (groups,); an empty group has 0."""
+    return np.bincount(group, values, minlength=groups).astype(np.float64, copy=False)
+
+
 def in_one_order(*sides: ArrayLike) -> tuple[ArrayLike, ...]:
     """Return what belongs together row by row, all in the order of the first that has labels.
 

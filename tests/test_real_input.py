@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.study_app.prefcal_command import few_simulations, run_line, without_pdf
+from tests.study_app.prefcal_command import run_line, without_pdf
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "docs" / "simulation.md").read_text(encoding="utf-8").split("## A collection of your own")[1]
@@ -31,7 +31,6 @@ def folder(shared, tmp_path) -> Path:
 @pytest.fixture
 def typed(monkeypatch, capsys, folder):
     """Run a line of the page, as a reader would in that folder; returns what it prints."""
-    few_simulations(monkeypatch)
     without_pdf(monkeypatch)
     return partial(run_line, monkeypatch, capsys, folder=folder)
 

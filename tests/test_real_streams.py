@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.study_app.prefcal_command import few_simulations, run_line
+from tests.study_app.prefcal_command import run_line
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "docs" / "real-streams.md").read_text(encoding="utf-8")
@@ -46,7 +46,6 @@ def shell(line: str, folder: Path) -> str:
 @pytest.fixture
 def typed(monkeypatch, capsys, folder):
     """Run a line of the page, as a reader would in that folder; with fewer workers, so that the test is quick."""
-    few_simulations(monkeypatch)
     return lambda line: run_line(
         monkeypatch, capsys, re.sub(r"--workers \d+", f"--workers {WORKERS}", line), folder
     )

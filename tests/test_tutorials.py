@@ -46,7 +46,7 @@ def test_your_first_agreement_prints_what_the_page_shows(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     *typed, last = steps("first-agreement.md")
 
-    assert type_along(typed) == 8
+    assert type_along(typed) == 9
     assert last == ("report results", ["results/report.html"])
 
 

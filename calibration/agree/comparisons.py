@@ -17,8 +17,8 @@ error is over queries and people at once (`metrics.agreement.people`), from each
 import itertools
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from calibration.agree.measures.variants import Fit, Role, Variant
 from calibration.agree.result import By, NamedAt, Standing, Wanted
 from calibration.inference.choice import ChoiceModel, maximise, without_maximum
 from metrics.agreement.agreement import QueryMean, Ties, agreement, mean_by_query, pair_credit
-from metrics.agreement.comparison import Comparison, compare, holm
+from metrics.agreement.comparison import compare, holm
 from metrics.agreement.people import UNKNOWN, Error, VotesByPerson
 from metrics.arrays import Bools, Floats, Ints
 
@@ -48,7 +48,7 @@ NOTHING_TOLD = SlopeDifference(math.nan, UNKNOWN)
 def slope_difference(
     votes: VotesByPerson, first: Floats, second: Floats, *, is_swapped: Bools | None = None
 ) -> SlopeDifference:
-    """Return how much more one measure explains than another.
+    """Return the difference of two measures' slopes in a model of the votes.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def _stretched(along: Floats, whole: Floats, way: Floats, query: Ints) -> Floats
 
 
 def _alike(differences: Floats) -> bool:
-    """Say whether one of two measures is the other times a factor."""
+    """Return whether one of two measures is the other times a factor."""
     product, squares = differences.T @ differences, (differences**2).sum(axis=0)
     return bool(product[0, 1] ** 2 >= MOST_ALIKE * squares.prod())
 
@@ -131,12 +131,6 @@ COLUMNS = (
     "by",
     "ties",
 )
-
-
-NO_NUMBERS: Row = dict.fromkeys(
-    ("difference", "low", "high", "minimum_detectable", "p_t", "p_sign_flip"), math.nan
-)
-"""Of two measures that cannot differ."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,7 +208,7 @@ def comparison_rows(
     rng: np.random.Generator,
     leading: Ties = "against",
 ) -> list[Row]:
-    """Make the comparisons: by majorities under the leading convention, then by all votes, then by a model of the votes.
+    """Return the comparisons by majorities, by weighted votes, by the vote model.
 
     Holm's correction is over the family, in each of the three ways by itself; a primary comparison of the study file needs none,
     and others outside the family get none. One without variation between queries has no p and counts in the family all the same:
@@ -234,89 +228,80 @@ def comparison_rows(
     leading : str
         The convention for ties of majorities.
     """
-    votes = task.votes
-    used = {name: differences[name] for couple in made for name in (couple.measure, couple.against)}
-    ties_of: dict[By, Ties] = {By.MAJORITY: leading, By.WEIGHTED: "weighted"}
-    return [
-        row | {"ties": ties_of.get(by, "")}
-        for by in By
-        for row in _rows_by(by, task, votes, made, used, rng, ties_of)
-    ]
-
-
-def _rows_by(
-    by: By,
-    task: JudgedTask,
-    votes: VotesByPerson,
-    made: Sequence[Couple],
-    differences: Mapping[str, Floats],
-    rng: np.random.Generator,
-    ties_of: Mapping[By, Ties],
-) -> list[Row]:
-    if by is By.VOTES:
-        swapped = task.is_swapped if task.side is not None and task.side.is_separable else None
-        numbers = [
-            _of_slopes(votes, differences[one.measure], differences[one.against], swapped) for one in made
+    ways: dict[By, tuple[Ties | Literal[""], list[Row]]] = {
+        By.MAJORITY: (leading, _of_agreements(task, made, differences, leading, rng)),
+        By.WEIGHTED: ("weighted", _of_agreements(task, made, differences, "weighted", rng)),
+        By.VOTES: (
+            "",
+            [_of_slopes(task, differences[one.measure], differences[one.against]) for one in made],
+        ),
+    }
+    is_tested, rows = testable(task.votes), list[Row]()
+    for by, (ties, numbers) in ways.items():
+        if not is_tested:
+            numbers = [row | {"p_t": math.nan, "p_sign_flip": math.nan} for row in numbers]  # noqa: PLW2901 - without p
+        adjusted = _adjusted(made, np.array([row["p_t"] for row in numbers]))
+        rows += [
+            {
+                "task": task.task,
+                "standing": str(couple.standing),
+                "measure": couple.measure,
+                "against": couple.against,
+                **row,
+                "p_holm": p_holm,
+                "named": str(couple.named),
+                "by": str(by),
+                "ties": ties,
+            }
+            for couple, row, p_holm in zip(made, numbers, adjusted.tolist(), strict=True)
         ]
-    else:
-        numbers = [
-            _numbers(one)
-            | (NO_NUMBERS if in_same_order(differences[couple.measure], differences[couple.against]) else {})
-            for couple, one in zip(
-                made, _agreements_compared(ties_of[by], task, votes, made, differences, rng), strict=True
-            )
-        ]
-    if not testable(votes):
-        numbers = [row | {"p_t": math.nan, "p_sign_flip": math.nan} for row in numbers]
-    adjusted = _adjusted(made, np.array([row["p_t"] for row in numbers]))
-    return [
-        {
-            "task": task.task,
-            "standing": str(couple.standing),
-            "measure": couple.measure,
-            "against": couple.against,
-        }
-        | row
-        | {"p_holm": p_holm, "named": str(couple.named), "by": str(by)}
-        for couple, row, p_holm in zip(made, numbers, adjusted.tolist(), strict=True)
-    ]
+    return rows
 
 
 def in_same_order(first: Floats, second: Floats) -> bool:
-    """Say whether two measures put the systems of every pair in the same order, from their score differences."""
+    """Return whether two measures order the systems of every pair alike."""
     return bool(np.array_equal(np.sign(first), np.sign(second)))
 
 
-def _agreements_compared(
-    ties: Ties,
+def _of_agreements(
     task: JudgedTask,
-    votes: VotesByPerson,
     made: Sequence[Couple],
     differences: Mapping[str, Floats],
+    ties: Ties,
     rng: np.random.Generator,
-) -> list[Comparison]:
-    weight = votes.weight
-    found = {name: _without_side(task, votes, one, ties) for name, one in differences.items()}
-    mean = {name: mean for name, (mean, _) in found.items()}
-    influence = {name: influence for name, (_, influence) in found.items()}
-    return [
-        compare(
-            mean[couple.measure],
-            mean[couple.against],
-            error=votes.crossing.error(influence[couple.measure] - influence[couple.against], weight),
-            exchange=not votes.crossing.is_crossed,
-            rng=rng,
+) -> list[Row]:
+    """Compare agreements under one convention; two measures in the same order have no numbers."""
+    votes = task.votes
+    used = {name: differences[name] for couple in made for name in (couple.measure, couple.against)}
+    found = {name: _without_side(task, difference, ties) for name, difference in used.items()}
+    rows = []
+    for couple in made:
+        (first, influence), (second, other) = found[couple.measure], found[couple.against]
+        error = votes.crossing.error(influence - other, votes.weight)
+        result = compare(first, second, error=error, exchange=not votes.crossing.is_crossed, rng=rng)
+        if in_same_order(used[couple.measure], used[couple.against]):
+            result = replace(
+                result, difference=math.nan, standard_error=math.nan, p_t=math.nan, p_sign_flip=math.nan
+            )
+        low, high = result.confidence_interval()
+        rows.append(
+            {
+                "difference": result.difference,
+                "low": low,
+                "high": high,
+                "minimum_detectable": result.minimum_detectable(),
+                "queries": result.queries,
+                "p_t": result.p_t,
+                "p_sign_flip": result.p_sign_flip,
+            }
         )
-        for couple in made
-    ]
+    return rows
 
 
-def _without_side(
-    task: JudgedTask, votes: VotesByPerson, difference: Floats, ties: Ties
-) -> tuple[QueryMean, Floats]:
+def _without_side(task: JudgedTask, difference: Floats, ties: Ties) -> tuple[QueryMean, Floats]:
     """Return the agreement of a measure and the influence of every judgment, without the effect of the side where that has to be taken off."""
+    votes, side = task.votes, task.side
     influence = votes.influence(difference, ties)
-    side = task.side
     if side is None or not side.is_separable:
         return agreement(difference, task.share, task.topics, ties=ties).mean, influence
     towards_left = np.where(task.is_swapped, -1, 1) * votes.gain(difference, ties)
@@ -329,9 +314,10 @@ def _without_side(
     )
 
 
-def _of_slopes(votes: VotesByPerson, first: Floats, second: Floats, is_swapped: Bools | None) -> Row:
-    """Return what the model of the votes says, in log odds a standard difference."""
-    found = slope_difference(votes, first, second, is_swapped=is_swapped)
+def _of_slopes(task: JudgedTask, first: Floats, second: Floats) -> Row:
+    """Compare two measures by slopes, in log odds per standard difference."""
+    votes, swapped = task.votes, task.is_swapped if task.side is not None and task.side.is_separable else None
+    found = slope_difference(votes, first, second, is_swapped=swapped)
     reach = found.error.reach()
     return {
         "difference": found.difference,
@@ -361,16 +347,3 @@ def _family(wanted: Wanted, native: Sequence[str], main: str) -> tuple[Sequence[
     if not wanted.compare:
         return [name for name in native if name != main], main
     return (wanted.compare, main) if len(wanted.compare) == 1 else (wanted.compare[1:], wanted.compare[0])
-
-
-def _numbers(result: Comparison) -> Row:
-    low, high = result.confidence_interval()
-    return {
-        "difference": result.difference,
-        "low": low,
-        "high": high,
-        "minimum_detectable": result.minimum_detectable(),
-        "queries": result.queries,
-        "p_t": result.p_t,
-        "p_sign_flip": result.p_sign_flip,
-    }

@@ -1,13 +1,12 @@
-"""What the scores of a task can come from: tables, collections and runs, a user model, files of scores from any tool.
+"""Sources of the scores of a task: tables, collections and runs, a user model, scores of any tool.
 
-Scores from any tool, to be compared with preferences: a long CSV with run, topic, metric, value.
+Scores of any tool are a frame, or a file in any form of `metrics.readers.score_rows`.
 """
 
-import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -18,11 +17,11 @@ from calibration.agree.result import OPTIONS, Arguments
 from calibration.tables.sources import TaskSources
 from calibration.user_model.model import UserModel
 from metrics.errors import FaultLog, counted, input_fault, listed
-from metrics.readers.lines import NUMBER, number, system_name
+from metrics.readers.lines import NUMBER, system_name
 from metrics.readers.score_lines import TOPIC, UNDEFINED
-from metrics.readers.score_rows import check_has_runs, read_score_table
+from metrics.readers.score_rows import check_has_runs, read_score_table, read_score_text
 from metrics.readers.score_table import NUMBER_CURE
-from metrics.results import ALL, is_mean
+from metrics.results import ALL
 from metrics.taking_part import STREAM_TOPICS, TopicNames
 
 COLUMNS = ("run", "topic", "metric", "value")
@@ -63,7 +62,7 @@ def read_scores(scores: str | Path | pd.DataFrame) -> pd.DataFrame:
     """
     path = SCORES if isinstance(scores, pd.DataFrame) else scores
     log = FaultLog(path)
-    frame = _of_frame(scores, log) if isinstance(scores, pd.DataFrame) else _of_file(scores, log)
+    frame = _score_rows(scores, log)
     lines = frame.pop("line")
     undefined = frame["value"].isna() & ~lines.isin([fault.line for fault in log.faults])
     single = frame["topic"] != ALL
@@ -81,9 +80,17 @@ def read_scores(scores: str | Path | pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def _of_file(path: str | Path, log: FaultLog) -> pd.DataFrame:
-    """Return the rows of a file with their lines; faults of cells go into the log."""
-    table = read_score_table(path, log=log)
+def _score_rows(scores: str | Path | pd.DataFrame, log: FaultLog) -> pd.DataFrame:
+    """Return the rows with their lines, a frame's as those of the CSV that it is; faults of cells go into the log."""
+    if isinstance(scores, pd.DataFrame):
+        missing = [name for name in COLUMNS if name not in scores.columns]
+        if missing:
+            log.add(f"there is no column {listed(missing)}", line=1, cure=f"scores need {listed(COLUMNS)}")
+        log.raise_if_any()
+        cells = scores[list(COLUMNS)].assign(value=scores["value"].map(str))
+        table = read_score_text(cells.to_csv(index=False, lineterminator="\n").encode(), log)
+    else:
+        table = read_score_table(scores, log=log)
     check_has_runs(table, log)
     if not table.has_topics:
         log.add(f"there is no column {TOPIC!r}", line=1, cure="write one row per run, topic and metric")
@@ -97,37 +104,6 @@ def _of_file(path: str | Path, log: FaultLog) -> pd.DataFrame:
             "line": table.line,
         }
     ).astype(dict.fromkeys(COLUMNS[:3], "str"))
-
-
-def _of_frame(scores: pd.DataFrame, log: FaultLog) -> pd.DataFrame:
-    """Return the rows of a frame as those of a file whose header stands on line 1; faults of cells go into the log."""
-    missing = [name for name in COLUMNS if name not in scores.columns]
-    if missing:
-        log.add(f"there is no column {listed(missing)}", line=1, cure=f"scores need {listed(COLUMNS)}")
-    log.raise_if_any()
-    keys = list(COLUMNS[:3])
-    frame = pd.DataFrame(
-        {
-            name: scores[name].astype(object).where(scores[name].notna(), "").map(str).to_numpy()
-            for name in keys
-        },
-        dtype="str",
-    )
-    frame["line"] = np.arange(2, len(frame) + 2)
-    frame["topic"] = frame["topic"].where(~frame["topic"].map(is_mean).astype(bool), ALL)
-    frame["value"] = [
-        math.nan if cell.lower() == UNDEFINED else number(cell, "value", line, log)
-        for cell, line in zip(map(str, scores["value"]), frame["line"].tolist(), strict=True)
-    ]
-    for name in keys:
-        for line in frame["line"][frame[name] == ""]:
-            log.add(f"{name} is empty", line=line, cure="fill it in, or remove the row")
-    first = frame.groupby(keys, sort=False)["line"].transform("first")
-    for line, other in zip(frame["line"], first, strict=True):
-        if line != other:
-            again = f"the same run, topic and metric as line {other}"
-            log.add(again, line=line, cure="keep one of the two rows")
-    return frame
 
 
 def scores_of_task(
@@ -322,7 +298,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Measured:
-    """What scores the systems of one task.
+    """Measures of one task: their scores, curves and notes.
 
     Attributes
     ----------
@@ -339,22 +315,8 @@ class Measured:
     notes: tuple[str, ...] = ()
 
 
-class Scorer(Protocol):
-    """Files read and systems scored once, for whichever judgments count."""
-
-    def measured(self, task: JudgedTask) -> Measured:
-        """Return every measure; what was fitted to these preferences is cross-fitted to those that count."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class FixedScorer:
-    """Measures that no preference has a part in, perhaps none at all; see `Scorer`."""
-
-    found: Measured
-
-    def measured(self, task: JudgedTask) -> Measured:  # noqa: ARG002 - whichever judgments count
-        """Return the measures."""
-        return self.found
+Scorer: TypeAlias = Callable[[JudgedTask], Measured]
+"""Scores a task's systems, its files read once, for whichever judgments count: what was fitted to them is cross-fitted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -373,9 +335,9 @@ class ShownTexts:
     sides: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def topic(self, name: str) -> str:
-        """Return what a topic is about, by its long or short name; empty where that is unknown."""
+        """Return the text of a topic, by its long or short name, or an empty string."""
         return self.topics.get(TopicNames(self.topics, STREAM_TOPICS).find(name) or "", "")
 
     def side(self, topic: str, system: str) -> str:
-        """Return what a system showed on a topic; empty where that is unknown, or nothing."""
+        """Return the text that a system showed on a topic, or an empty string."""
         return self.sides.get(TopicNames(self.sides, STREAM_TOPICS).find(topic) or "", {}).get(system, "")

@@ -1,6 +1,6 @@
-"""The preferences of one task, ready to be compared with scores, and what to know of them before: who judged what, what is few."""
+"""Preferences of one task, ready to be compared with scores, and diagnostics of them."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from calibration.agree.measures.variants import Fit, Variant
 from calibration.agree.result import FEWEST_PAIRS, FEWEST_QUERIES
+from calibration.checks.uneven_sides import check_sides
 from calibration.inference.results import info, warning
 from calibration.inference.sides import SideAdjustment, without_side
-from calibration.raters.preferences import notes_on_sides
 from calibration.tables.preferences import (
     VOTES,
     completed,
@@ -42,7 +42,7 @@ WORTH = {"votes_a": 1.0, "votes_b": 0.0, "equally_good": 0.5, "equally_bad": 0.5
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class JudgedTask:
-    """What the people of one task preferred.
+    """Judgments and pairs of one task, with their ceiling and diagnostics.
 
     Attributes
     ----------
@@ -121,24 +121,47 @@ class JudgedTask:
         """(n,) whether system_a stood on the right."""
         return np.asarray(self.judgments["is_swapped"], dtype=np.bool_)
 
+    def as_preferences(self) -> pd.DataFrame:
+        """Return the judgments as rows of table preferences, system_a on the left."""
+        names = ["worker", "task", "topic", "pair", "system_a", "system_b", "vote"]
+        judged = self.judgments.astype(dict.fromkeys(names, "str"))
+        return pd.DataFrame(
+            {
+                **{name: judged[name] for name in names[:4]},
+                "system_left": judged["system_a"],
+                "system_right": judged["system_b"],
+                "choice": judged["vote"].replace({"votes_a": "left", "votes_b": "right"}),
+                "decision_seconds": judged["decision_seconds"],
+                "language": self.language,
+                "validation_of": None,
+                "silent_days_revealed": None,
+            }
+        )
+
+    @cached_property
     def ceiling(self) -> Ceiling:
-        """Return how well these people agree with each other."""
+        """Agreement of these people with each other."""
         votes = self.votes
         crossed = votes.crossing
         worker = crossed.worker if self.knows_workers else None
         return ceiling(votes.for_a, votes.pair, crossed.query, worker=worker)
 
-    @property
+    @cached_property
     def no_ceiling(self) -> str:
-        """Say why these votes tell no ceiling; nothing where they tell one."""
+        """Reason why these votes give no ceiling; empty where they give one."""
         twice = self.pairs[~np.isnan(self.panel_share)]
         return why_no_ceiling(
             decided=int((self.share != 0.5).sum()), voted_twice=len(twice), queries=twice["topic"].nunique()
         )
 
+    @cached_property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """Diagnostics of people, queries and sides for intervals and tests."""
+        return tuple(_diagnostics(self))
+
 
 def why_no_ceiling(*, decided: int, voted_twice: int, queries: int) -> str:
-    """Say why votes tell no ceiling; nothing where they tell one.
+    """Return the reason why votes give no ceiling, or an empty string.
 
     Parameters
     ----------
@@ -197,28 +220,8 @@ def judged_tasks(
     ]
 
 
-def names_in_two_cases(tasks: Iterable[JudgedTask]) -> list[str]:
-    """Return a note on names of topics, systems and workers that differ in case only: they count as different ones."""
-    notes = []
-    for task in tasks:
-        for what, names in (
-            ("topics", set(task.pairs["topic"])),
-            ("systems", set(task.systems)),
-            ("workers", set(task.judgments["worker"].dropna().unique())),
-        ):
-            by_fold: dict[str, list[str]] = {}
-            for name in sorted(names):
-                by_fold.setdefault(name.casefold(), []).append(name)
-            alike = [" and ".join(group) for group in by_fold.values() if len(group) > 1]
-            if alike:
-                notes.append(
-                    f"{task.task}: {what} {listed(alike)} differ in case only, and count as different ones"
-                )
-    return notes
-
-
 def has_exclusions(tables: Mapping[str, pd.DataFrame]) -> bool:
-    """Say whether leaving out excluded workers changes anything."""
+    """Return whether leaving out excluded workers changes anything."""
     out = left_out(tables.get("workers"))
     return bool(tables["preferences"]["worker"].isin(out[out == "excluded"].index).any())
 
@@ -252,7 +255,7 @@ JUDGED, EVERYBODY = "preferences", "workers"
 
 
 def testable(votes: VotesByPerson) -> bool:
-    """Say whether there are people and queries enough for a p value that holds."""
+    """Return whether people and queries are enough for a p value."""
     crossed = votes.crossing
     few_people = crossed.is_crossed and is_few(_parts(crossed.worker, votes))
     return not few_people and crossed.queries >= FEWEST_TOPICS
@@ -261,11 +264,6 @@ def testable(votes: VotesByPerson) -> bool:
 def _parts(cluster: Ints, votes: VotesByPerson) -> Floats:
     """Return the part of each cluster in a mean over pairs."""
     return np.asarray(np.bincount(cluster, votes.weight), dtype=np.float64)
-
-
-def diagnostics(task: JudgedTask) -> tuple[Diagnostic, ...]:
-    """Return what the people, queries and sides of a task make of its intervals and tests."""
-    return tuple(_diagnostics(task))
 
 
 def _diagnostics(task: JudgedTask) -> Iterator[Diagnostic]:
@@ -302,7 +300,7 @@ def _diagnostics(task: JudgedTask) -> Iterator[Diagnostic]:
 
 
 def _few(what: str, share: Floats) -> str:
-    """Say that there are few clusters, or that few of them make up nearly all of an estimate."""
+    """Return a sentence on few, or effectively few, clusters."""
     number = counted(len(share), what, "queries" if what == "query" else None)
     verb = "judged" if what == "worker" else "was judged" if len(share) == 1 else "were judged"
     if len(share) < FEWEST_CLUSTERS:
@@ -314,11 +312,11 @@ def _few(what: str, share: Floats) -> str:
 
 
 def _on_sides(task: JudgedTask) -> Iterator[Diagnostic]:
-    """Say where sides may not have been drawn by lot, and what comparisons make of it: one sentence."""
+    """Yield a diagnostic of sides that may not have been drawn by lot."""
     side = task.side
     if side is None:
         return
-    uneven = next(notes_on_sides(task.judgments), None)
+    uneven = check_sides(task.judgments)
     if not side.is_separable:
         if uneven is None:
             return
@@ -368,7 +366,7 @@ def same_people(
     crossing: Crossing,
     tables: Mapping[str, pd.DataFrame],
 ) -> Iterator[Diagnostic]:
-    """Yield which measures were fitted to what the same people did elsewhere.
+    """Yield diagnostics of measures that were fitted to the same people.
 
     Parameters
     ----------

@@ -29,6 +29,7 @@ from calibration.agree.folder import (
     StreamTables,
 )
 from calibration.agree.measures.msu import REASONABLE, REASONABLE_LATENESS
+from calibration.agree.measures.push import ALPHAS
 from calibration.agree.measures.stream_files import StreamFiles, read_stream_files
 from calibration.tables.sources import TaskSources
 from calibration.user_model.measures import (
@@ -53,7 +54,6 @@ from metrics.updates.score import update_scores
 
 GAIN, PAIN = "T11U(alpha=1)", "T11U(alpha=0)"
 EMPTY = "a system that pushes nothing"
-ALPHAS = np.linspace(0.0, 1.0, 41)
 AWAY_SECONDS = (300.0, 1800.0, 3600.0, 10_800.0, 21_600.0, 43_200.0, 86_400.0)
 SESSION_SECONDS = (30.0, 60.0, 120.0, 300.0, 600.0, 1800.0)
 LATENESSES = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)

@@ -6,7 +6,7 @@ in docs/agreement.md.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +17,6 @@ from calibration.agree.comparisons import COLUMNS as COMPARISON_COLUMNS
 from calibration.agree.comparisons import Couple, comparison_rows, couples, in_same_order
 from calibration.agree.evidence import (
     Evidence,
-    FixedScorer,
     Measured,
     Scorer,
     check_runs,
@@ -27,10 +26,8 @@ from calibration.agree.evidence import (
 )
 from calibration.agree.judged_task import (
     JudgedTask,
-    diagnostics,
     has_exclusions,
     judged_tasks,
-    names_in_two_cases,
     same_people,
     wide_tastes,
 )
@@ -43,7 +40,6 @@ from calibration.agree.task_agreement import (
     CURVE_COLUMNS,
     DRAW_COLUMNS,
     Row,
-    constant_measures,
     disagreement_rows,
     pair_rows,
     score_differences,
@@ -51,9 +47,9 @@ from calibration.agree.task_agreement import (
     sweep_rows,
     task_agreement,
 )
-from calibration.checks.adaptive_stopping import adaptive_stopping
-from calibration.checks.same_answers import SameAnswersOption, one_cluster, same_votes
-from calibration.raters.consistency import judge_kinds, note_on_camp, note_on_clickers
+from calibration.checks.judges import judge_kinds
+from calibration.checks.same_answers import SameAnswersOption, one_cluster
+from calibration.checks.votes import VoteChecks, names_in_two_cases
 from calibration.tables.study import STUDY_FILE
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.agreement import agreement, precision
@@ -67,38 +63,8 @@ SCORES_MARK = "from scores"
 """Stands behind the name of a measure from elsewhere that is called like one of ours."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class TaskScorer:
-    """What scores one task: files are read and systems scored once, see `calibration.agree.evidence.Scorer`."""
-
-    evidence: Evidence
-    own: Scorer
-
-    def measured(self, task: JudgedTask) -> Measured:
-        """Return every measure that the evidence allows.
-
-        Raises
-        ------
-        InputError
-            If a score is missing.
-        """
-        found = self.own.measured(task)
-        elsewhere, left_out = _from_elsewhere(task, self.evidence, {one.measure for one in found.variants})
-        notes = (*found.notes, *left_out)
-        if not (found.variants or elsewhere or notes):
-            notes = (f"{task.task}: {self._unscored(task)}",)
-        return Measured(variants=(*found.variants, *elsewhere), sweeps=found.sweeps, notes=notes)
-
-    def _unscored(self, task: JudgedTask) -> str:
-        """Say why nothing scores a task."""
-        kind = task_kind(task.task, self.evidence)
-        if kind in KINDS:
-            return "nothing scores its systems"
-        return f"prefcal has no measures for tasks of kind {kind}; yours can be given with {self.evidence.arguments.scores}"
-
-
-def task_scorer(task: JudgedTask, evidence: Evidence, names: Iterable[str] = ()) -> TaskScorer:
-    """Read what scores the systems of a task.
+def task_scorer(task: JudgedTask, evidence: Evidence, names: Iterable[str] = ()) -> Scorer:
+    """Read what scores the systems of a task: the measures of its kind, and scores from elsewhere.
 
     Parameters
     ----------
@@ -117,12 +83,28 @@ def task_scorer(task: JudgedTask, evidence: Evidence, names: Iterable[str] = ())
     """
     kind = task_kind(task.task, evidence)
     named = _measures_called(names, kind, evidence)
-    own = KINDS[kind].scorer(task, evidence, named) if kind in KINDS else FixedScorer(found=Measured())
-    return TaskScorer(evidence=evidence, own=own)
+    own = KINDS[kind].scorer(task, evidence, named) if kind in KINDS else lambda _: Measured()
+
+    def score(judged: JudgedTask) -> Measured:
+        found = own(judged)
+        elsewhere, left_out = _from_elsewhere(judged, evidence, {one.measure for one in found.variants})
+        notes = (*found.notes, *left_out)
+        if not (found.variants or elsewhere or notes):
+            notes = (f"{judged.task}: {_unscored(kind, evidence)}",)
+        return Measured(variants=(*found.variants, *elsewhere), sweeps=found.sweeps, notes=notes)
+
+    return score
+
+
+def _unscored(kind: str, evidence: Evidence) -> str:
+    """Return the reason why nothing scores a task of a kind."""
+    if kind in KINDS:
+        return "nothing scores its systems"
+    return f"prefcal has no measures for tasks of kind {kind}; yours can be given with {evidence.arguments.scores}"
 
 
 def task_kind(task: str, evidence: Evidence) -> str:
-    """Return what was judged: as study.json says, else as the tables do."""
+    """Return the kind of a task by study.json, else by its tables."""
     if task in evidence.sources:
         return evidence.sources[task].kind
     return "stream_pairs" if evidence.of_task("push_cells", task) is not None else "summary_pairs"
@@ -155,16 +137,8 @@ def _from_elsewhere(
     return variants, left_out
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Scored:
-    """A task with its measures."""
-
-    task: JudgedTask
-    measured: Measured
-
-
-class _Result(NamedTuple):
-    """The rows of one task for each table."""
+class _TaskResult(NamedTuple):
+    """The rows of one task for each table, and what to know of it."""
 
     agreement: list[Row]
     comparisons: list[Row]
@@ -182,6 +156,7 @@ def agree(
     measures: Sequence[str] = (),
     complete_only: bool = False,
     same_answers: SameAnswersOption = "apart",
+    checks: VoteChecks | None = None,
     seed: int = 1,
 ) -> AgreementTables:
     """Compare every measure that the evidence allows with the preferences.
@@ -201,6 +176,8 @@ def agree(
         Count only workers who completed the study.
     same_answers : {'apart', 'one-cluster'}
         Workers who give the same answers count apart, or each group of them as one person; they are named either way.
+    checks : VoteChecks, optional
+        Those of these tables, where a ranking shares them.
     seed : int
         Decides the sign flips and the draws of the band.
 
@@ -210,12 +187,16 @@ def agree(
         If there are no preferences, if nothing scores any task, if the systems judged and the systems scored are not the
         same, or a measure that is named is unknown.
     """
-    same = (
-        same_votes(evidence.tables, complete_only=complete_only) if "preferences" in evidence.tables else ()
-    )
+    if "preferences" not in evidence.tables:
+        raise input_fault(
+            f"there is no table preferences in {Path(evidence.place).parent}, so there is nothing to agree with"
+            f" (only {listed(evidence.tables) or 'nothing'})",
+            cure="only tasks of pairs have agreement; what visits and votes tell, prefcal fit takes",
+        )
+    checks = checks or VoteChecks(tables=evidence.tables, complete_only=complete_only)
     if same_answers == "one-cluster":
-        evidence = replace(evidence, tables=one_cluster(evidence.tables, same))
-    copies = tuple(each.finding(as_one=same_answers == "one-cluster").diagnostic for each in same)
+        evidence = replace(evidence, tables=one_cluster(evidence.tables, checks.same))
+    copies = tuple(each.finding(as_one=same_answers == "one-cluster").diagnostic for each in checks.same)
     tasks = _tasks(evidence, exclude=True, complete_only=complete_only)
     if not tasks and evidence.tables["preferences"].empty:
         raise input_fault("the table has no rows", path=evidence.place, cure="see whether anybody has judged")
@@ -223,7 +204,7 @@ def agree(
         raise input_fault(
             "no preference counts", path=evidence.place, cure="see which workers are excluded or incomplete"
         )
-    notes = names_in_two_cases(tasks)
+    notes, stopping = names_in_two_cases(evidence.tables["preferences"]), checks.stopping
     if evidence.scores is not None:
         evidence = replace(evidence, scores=with_system_names(evidence.scores, tasks))
         notes += check_runs(evidence.scores, tasks, path=evidence.scores_place)
@@ -233,182 +214,144 @@ def agree(
     scorers = {
         task.task: task_scorer(task, evidence, (*asked[task.task].names, *measures)) for task in everybody
     }
-    every = [_Scored(task=task, measured=scorers[task.task].measured(task)) for task in tasks]
-    scored = [one for one in every if one.measured.variants]
-    missing = [note for one in every for note in one.measured.notes]
+    measured = {task.task: scorers[task.task](task) for task in tasks}
+    variants = {task: found.variants for task, found in measured.items() if found.variants}
+    missing = [note for found in measured.values() for note in found.notes]
     notes += missing
-    if not scored:
+    if not variants:
         words = evidence.arguments
         raise input_fault(
             f"nothing scores the systems that were judged ({'; '.join(missing)})",
             cure=f"{words.files}, add table positions or push_cells (prefcal features), or give {words.scores}; "
             f"{words.rank} says without any which system people prefer",
         )
-    _check_added(measures, evidence, scored)
-    named = _named(evidence, scored, wanted, notes)
+    kinds = {task: task_kind(task, evidence) for task in variants}
+    words = evidence.arguments
+    resolved_for_all(Wanted(compare=tuple(measures)), variants, kinds, arguments=words, options=words.added)
+    if wanted is None:
+        named = _named_by_study(evidence, asked, variants, notes)
+    else:
+        named = resolved_for_all(replace(wanted, at_analysis=True), variants, kinds, arguments=words)
     rng = np.random.default_rng(seed)
-    results = [_result(one, named[one.task.task], evidence, rng) for one in scored]
-    notes += [note for result in results for note in result.notes]
-    stopping = adaptive_stopping(evidence.tables, complete_only=complete_only)
-    rows = [row for result in results for row in result.agreement]
+    results = {
+        task.task: _compared(task, measured[task.task], named[task.task], evidence, rng)
+        for task in tasks
+        if task.task in variants
+    }
+    notes += [note for result in results.values() for note in result.notes]
+    rows = _rows(result.agreement for result in results.values())
     if with_excluded:
         rows += _with_everybody(everybody, scorers)
     return AgreementTables(
         agreement=_numeric(pd.DataFrame(rows)),
-        comparisons=pd.DataFrame(
-            [row for result in results for row in result.comparisons], columns=pd.Index(COMPARISON_COLUMNS)
-        ),
-        curve=pd.DataFrame(
-            [row for result in results for row in result.curve], columns=pd.Index(CURVE_COLUMNS)
-        ),
-        pairs=pd.concat([result.pairs for result in results], ignore_index=True),
-        disagreements=pd.DataFrame(
-            [row for result in results for row in result.disagreements], columns=pd.Index(COLUMNS)
-        ),
+        comparisons=_frame((result.comparisons for result in results.values()), COMPARISON_COLUMNS),
+        curve=_frame((result.curve for result in results.values()), CURVE_COLUMNS),
+        pairs=pd.concat([result.pairs for result in results.values()], ignore_index=True),
+        disagreements=_frame((result.disagreements for result in results.values()), COLUMNS),
         wanted=named,
         notes=(*notes, *filter(None, [evidence.looks])),
         diagnostics={
-            one.task.task: (
-                *result.known,
-                *copies,
-                *(found.diagnostic for task, found in stopping.items() if task == one.task.task),
-            )
-            for one, result in zip(scored, results, strict=True)
+            task: (*result.known, *copies, *([stopping[task].diagnostic] if task in stopping else ()))
+            for task, result in results.items()
         },
     )
 
 
+def _rows(of_tasks: Iterable[list[Row]]) -> list[Row]:
+    return [row for rows in of_tasks for row in rows]
+
+
+def _frame(of_tasks: Iterable[list[Row]], columns: Sequence[str]) -> pd.DataFrame:
+    return pd.DataFrame(_rows(of_tasks), columns=pd.Index(columns))
+
+
 def _tasks(evidence: Evidence, *, exclude: bool, complete_only: bool) -> list[JudgedTask]:
-    if "preferences" not in evidence.tables:
-        raise input_fault(
-            f"there is no table preferences in {Path(evidence.place).parent}, so there is nothing to agree with"
-            f" (only {listed(evidence.tables) or 'nothing'})",
-            cure="only tasks of pairs have agreement; what visits and votes tell, prefcal fit takes",
-        )
     return judged_tasks(
         evidence.tables, exclude=exclude, complete_only=complete_only, drew_sides=evidence.drew_sides
     )
 
 
-def _known(scored: _Scored, evidence: Evidence, differences: Mapping[str, Floats]) -> tuple[Diagnostic, ...]:
-    """Return what to know of the judgments of a task, and of the people whom its measures were fitted to."""
-    votes = scored.task.votes
-    crossing = votes.crossing
-    judges = set(scored.task.judgments["worker"].unique())
+def _known(
+    task: JudgedTask, variants: Sequence[Variant], evidence: Evidence, differences: Mapping[str, Floats]
+) -> tuple[Diagnostic, ...]:
+    """Return the diagnostics of the judgments and judges of a task."""
+    judges = set(task.judgments["worker"].unique())
     fitted_to = evidence.tables if evidence.model is not None and evidence.same_tables else {}
-    kinds = judge_kinds(scored.task.judgments)
+    kinds = judge_kinds(task.judgments)
     camp = [] if kinds is None or kinds.camp is None else list(kinds.judges[kinds.camp.is_one])
     return (
-        *diagnostics(scored.task),
-        *([note_on_clickers(kinds.careless)] if kinds and kinds.careless else []),
-        *([note_on_camp(kinds.camp, _without_people(scored, camp))] if kinds and kinds.camp else []),
-        *wide_tastes(votes, differences),
-        *same_people(scored.measured.variants, judges, crossing, fitted_to),
+        *task.diagnostics,
+        *(
+            each.diagnostic
+            for each in (kinds.findings(_without_people(task, variants, camp)) if kinds else ())
+        ),
+        *wide_tastes(task.votes, differences),
+        *same_people(variants, judges, task.votes.crossing, fitted_to),
     )
 
 
-def _without_people(scored: _Scored, people: Collection[str]) -> str:
-    """Say what the first measures agree without some people, the votes that most of a pair's other people have deciding."""
-    (task,) = judged_tasks({"preferences": _as_rows(scored.task, without=people)}) or (None,)
-    if task is None:
+def _without_people(task: JudgedTask, variants: Sequence[Variant], people: Collection[str]) -> str:
+    """Return a sentence with the agreement of three measures without some people."""
+    rows = task.as_preferences()
+    (others,) = judged_tasks({"preferences": rows[~rows["worker"].isin(people)]}) or (None,)
+    if others is None:
         return ""
     said = []
-    for variant in scored.measured.variants[:3]:
-        both = [
+    for variant in variants[:3]:
+        without, whole = (
             agreement(
                 score_differences(one, variant.scores.to_frame())[:, 0], one.share, one.topics, ties="half"
             ).value
-            for one in (task, scored.task)
-        ]
-        said.append(f"{variant.measure} {both[0]:.1%} for {both[1]:.1%}")
+            for one in (others, task)
+        )
+        said.append(f"{variant.measure} {without:.1%} for {whole:.1%}")
     return f"Without them, agreement with a tie as half: {', '.join(said)}."
 
 
-def _as_rows(task: JudgedTask, *, without: Collection[str]) -> pd.DataFrame:
-    """Return the judgments of a task without some people as rows of table preferences, system_a on the left."""
-    kept = task.judgments[~task.judgments["worker"].astype("str").isin(without)]
-    sides = {"votes_a": "left", "votes_b": "right"}
-    return pd.DataFrame(
-        {
-            **{name: kept[name].astype("str") for name in ("worker", "task", "topic", "pair")},
-            "system_left": kept["system_a"].astype("str"),
-            "system_right": kept["system_b"].astype("str"),
-            "choice": kept["vote"].astype("str").replace(sides),
-            "decision_seconds": kept["decision_seconds"],
-            "language": task.language,
-            "validation_of": None,
-        }
-    )
-
-
 def _asked(task: str, evidence: Evidence, wanted: Wanted | None) -> Wanted:
-    """Return what is named for a task: by the caller, else by the study."""
+    """Return the comparisons that the caller names, else those of the study."""
     if wanted is not None:
         return wanted
     sources = evidence.sources.get(task)
     return Wanted() if sources is None else wanted_by_study(sources.protocol)
 
 
-def _check_added(measures: Sequence[str], evidence: Evidence, scored: Sequence[_Scored]) -> None:
-    """Raise `InputError` unless every measure that the caller adds scores a task."""
-    variants = {one.task.task: one.measured.variants for one in scored}
-    kinds = {task: task_kind(task, evidence) for task in variants}
-    words = evidence.arguments
-    resolved_for_all(Wanted(compare=tuple(measures)), variants, kinds, arguments=words, options=words.added)
-
-
-def _named(
-    evidence: Evidence, scored: Sequence[_Scored], wanted: Wanted | None, notes: list[str]
+def _named_by_study(
+    evidence: Evidence,
+    asked: Mapping[str, Wanted],
+    variants: Mapping[str, Sequence[Variant]],
+    notes: list[str],
 ) -> dict[str, Wanted]:
-    """Return which comparisons are named for each task: by the caller, else by the study."""
-    if wanted is not None:
-        wanted = replace(wanted, at_analysis=True)
-        variants = {one.task.task: one.measured.variants for one in scored}
-        kinds = {task: task_kind(task, evidence) for task in variants}
-        return resolved_for_all(wanted, variants, kinds, arguments=evidence.arguments)
+    """Return the comparisons of the study by task; note those that nothing scores."""
     named: dict[str, Wanted] = {}
-    for one in scored:
-        task = one.task.task
+    for task, of_task in variants.items():
         sources = evidence.sources.get(task)
         if sources is None:
             named[task] = Wanted()
             continue
-        named[task], missing = resolved(
-            _asked(task, evidence, None),
-            one.measured.variants,
-            task=task,
-            kind=sources.kind,
-            place=str(Path(evidence.place).with_name(STUDY_FILE)),
-        )
+        place = str(Path(evidence.place).with_name(STUDY_FILE))
+        named[task], missing = resolved(asked[task], of_task, task=task, kind=sources.kind, place=place)
         notes += missing
     return named
 
 
-def _result(scored: _Scored, wanted: Wanted, evidence: Evidence, rng: np.random.Generator) -> _Result:
+def _compared(
+    task: JudgedTask, measured: Measured, wanted: Wanted, evidence: Evidence, rng: np.random.Generator
+) -> _TaskResult:
     """Compare the measures of one task with its preferences, and with each other."""
-    task, measured = scored.task, scored.measured
-    found = task_agreement(task, measured.variants, exclusions="applied")
-    constant = constant_measures(found.differences)
-    looked_at = wanted.primary[0] if wanted.primary else _highest(found.rows)
+    rows, differences = task_agreement(task, measured.variants, exclusions="applied")
+    constant = [measure for measure, difference in differences.items() if not difference.any()]
+    looked_at = wanted.primary[0] if wanted.primary else _highest(rows)
     made = couples(wanted, measured.variants, constant=constant)
     texts = shown_texts(task, evidence.sources.get(task.task), evidence.tables.get("media"))
-    return _Result(
-        agreement=found.rows,
-        comparisons=comparison_rows(
-            task, made, found.differences, rng, leading_ties(pd.DataFrame(found.rows))
-        ),
+    return _TaskResult(
+        agreement=rows,
+        comparisons=comparison_rows(task, made, differences, rng, leading_ties(pd.DataFrame(rows))),
         curve=[row for sweep in measured.sweeps for row in sweep_rows(task, sweep, rng=rng)],
-        pairs=pair_rows(task, found.differences),
-        disagreements=disagreement_rows(task, looked_at, found.differences[looked_at], texts),
-        notes=[
-            *(
-                f"{task.task}: {measure} scores the {judged_things(task.pairs)[1]} of every pair alike, so nothing can be said of it"
-                for measure in constant
-            ),
-            *_same_orders(task, made, found.differences),
-            *_lost_precision(task, measured.variants),
-        ],
-        known=_known(scored, evidence, found.differences),
+        pairs=pair_rows(task, differences),
+        disagreements=disagreement_rows(task, looked_at, differences[looked_at], texts),
+        notes=[f"{task.task}: {note}" for note in _notes(task, measured.variants, made, differences)],
+        known=_known(task, measured.variants, evidence, differences),
     )
 
 
@@ -421,40 +364,39 @@ def _highest(rows: Sequence[Row]) -> str:
     return str(among.loc[among["agreement"].idxmax(), "measure"])
 
 
-def _same_orders(
-    task: JudgedTask, made: Sequence[Couple], differences: Mapping[str, Floats]
+def _notes(
+    task: JudgedTask, variants: Sequence[Variant], made: Sequence[Couple], differences: Mapping[str, Floats]
 ) -> Iterator[str]:
-    """Yield a sentence for every two measures that cannot differ."""
+    """Yield notes on constant measures, pairs in one order, and lost digits."""
+    things = judged_things(task.pairs)[1]
+    for measure, difference in differences.items():
+        if not difference.any():
+            yield f"{measure} scores the {things} of every pair alike, so nothing can be said of it"
     for one in made:
         if in_same_order(differences[one.measure], differences[one.against]):
             yield (
-                f"{task.task}: {one.against} and {one.measure} put the {judged_things(task.pairs)[1]} of every pair in the same order, so they"
+                f"{one.against} and {one.measure} put the {things} of every pair in the same order, so they"
                 " agree with people alike, whatever people prefer, and are not compared by agreement"
             )
-
-
-def _lost_precision(task: JudgedTask, variants: Sequence[Variant]) -> Iterator[str]:
-    """Yield a sentence for every measure whose scores are so large that numbers in a computer hardly tell them apart."""
     for variant in variants:
         scores = variant.scores.reindex(judged_summaries(task)).fillna(0.0)
         largest, spread = float(scores.abs().max()), float(scores.max() - scores.min())
         if precision(largest) > FINE_ENOUGH * spread and largest >= LARGE_SCORE:
             yield (
-                f"{task.task}: {variant.measure} has scores about {largest:.0e} that differ by {spread:.2g} at most; differences below"
+                f"{variant.measure} has scores about {largest:.0e} that differ by {spread:.2g} at most; differences below"
                 f" {precision(largest):.0e} are lost and count as ties: subtract from all scores what they have in common"
             )
 
 
-def _with_everybody(everybody: Sequence[JudgedTask], scorers: Mapping[str, TaskScorer]) -> list[Row]:
+def _with_everybody(everybody: Sequence[JudgedTask], scorers: Mapping[str, Scorer]) -> list[Row]:
     """Return the rows of agreement once more, the excluded workers counted."""
-    return [
-        row
+    return _rows(
+        task_agreement(task, variants, exclusions="none")[0]
         for task in everybody
-        if (variants := scorers[task.task].measured(task).variants)
-        for row in task_agreement(task, variants, exclusions="none").rows
-    ]
+        if (variants := scorers[task.task](task).variants)
+    )
 
 
 def _numeric(agreement: pd.DataFrame) -> pd.DataFrame:
-    """Make numbers of the columns that are empty for some measures or all."""
+    """Convert columns that may be empty to float."""
     return agreement.astype(dict.fromkeys(("patience_chars", "alpha", "lateness", *DRAW_COLUMNS), "float64"))

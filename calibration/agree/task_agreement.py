@@ -1,19 +1,16 @@
-"""The agreement of measures with the preferences of one task, and the pairs on which they disagree most.
+"""Agreement of measures with the preferences of one task, and the pairs with most disagreement.
 
-`calibration.agree.study` brings the tasks together; the columns are listed in docs/agreement.md.
-
-Every interval is over the queries and over the people who judged them (`metrics.agreement.people`).
+`calibration.agree.study` brings the tasks together; the columns are listed in docs/agreement.md. Every interval is over the queries and over the people who judged them (`metrics.agreement.people`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from calibration.agree.evidence import ShownTexts
-from calibration.agree.judged_task import JudgedTask, diagnostics
+from calibration.agree.judged_task import JudgedTask
 from calibration.agree.measures.kinds import KINDS
 from calibration.agree.measures.variants import Sweep, Variant
 from calibration.tables.sources import TaskSources
@@ -27,8 +24,6 @@ from metrics.agreement.agreement import (
     score_difference,
     simultaneous_band,
 )
-from metrics.agreement.ceiling import Ceiling
-from metrics.agreement.people import VotesByPerson
 from metrics.arrays import Floats
 from metrics.readers.texts import read_ranked_topics
 
@@ -59,23 +54,9 @@ THERE_COLUMNS = ("agreement_there", "pairs_there")
 DRAW_COLUMNS = ("draws", "draw_low", "draw_high", "draw_sd")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class TaskAgreement:
-    """The agreement of every variant with the preferences of one task.
-
-    Attributes
-    ----------
-    rows : list of dict
-        One row a variant and convention for ties, for agreement.csv.
-    differences : dict of str to (pairs,) ndarray of float
-        Measure -> score of system_a less that of system_b.
-    """
-
-    rows: list[Row]
-    differences: dict[str, Floats]
-
-
-def task_agreement(task: JudgedTask, variants: Sequence[Variant], *, exclusions: str) -> TaskAgreement:
+def task_agreement(
+    task: JudgedTask, variants: Sequence[Variant], *, exclusions: str
+) -> tuple[list[Row], dict[str, Floats]]:
     """Compare every variant with the preferences of one task.
 
     Parameters
@@ -86,24 +67,23 @@ def task_agreement(task: JudgedTask, variants: Sequence[Variant], *, exclusions:
         Of different names.
     exclusions : str
         ``applied`` or ``none``, for the column of that name.
+
+    Returns
+    -------
+    rows : list of dict
+        One row a variant and convention for ties, for agreement.csv.
+    differences : dict of str to (pairs,) ndarray of float
+        Measure -> score of system_a less that of system_b.
     """
     differences = {
         variant.measure: score_differences(task, variant.scores.to_frame())[:, 0] for variant in variants
     }
-    votes = task.votes
-    judges = _Judges(
-        votes=votes,
-        ceiling=task.ceiling(),
-        no_ceiling=task.no_ceiling,
-        exclusions=exclusions,
-        warnings=" ".join(one.name for one in diagnostics(task) if one.severity == "warning"),
-    )
     rows = [
-        row
+        _agreement_row(task, variant, found, differences[variant.measure], exclusions)
         for variant in variants
-        for row in _agreement_rows(task, variant, differences[variant.measure], judges)
+        for found in agreements(differences[variant.measure], task.share, task.topics).values()
     ]
-    return TaskAgreement(rows=rows, differences=differences)
+    return rows, differences
 
 
 def sweep_rows(task: JudgedTask, sweep: Sweep, *, rng: np.random.Generator) -> list[Row]:
@@ -149,11 +129,6 @@ def sweep_rows(task: JudgedTask, sweep: Sweep, *, rng: np.random.Generator) -> l
     return rows
 
 
-def constant_measures(differences: Mapping[str, Floats]) -> list[str]:
-    """Return the measures that score the systems of every pair alike, so that they tell nothing apart."""
-    return [measure for measure, difference in differences.items() if not difference.any()]
-
-
 def pair_rows(task: JudgedTask, differences: Mapping[str, Floats]) -> pd.DataFrame:
     """Return one row per pair: its votes, and its score difference under every measure."""
     columns = {f"difference {measure}": difference for measure, difference in differences.items()}
@@ -183,62 +158,57 @@ def score_differences(task: JudgedTask, scores: pd.DataFrame) -> Floats:
     return score_difference(*sides)
 
 
-class _Judges(NamedTuple):
-    """What all measures of a task share: its votes, how well people agree, and who counts."""
+def _agreement_row(
+    task: JudgedTask, variant: Variant, found: Agreement, difference: Floats, exclusions: str
+) -> Row:
+    crossed = task.votes.crossing
+    low, high = task.votes.interval(difference, found.ties)
+    return {
+        "task": task.task,
+        "language": task.language,
+        "measure": variant.measure,
+        "family": variant.family,
+        "role": str(variant.role),
+        "fit": str(variant.fit),
+        "converted": variant.converted,
+        "patience_chars": variant.patience_chars,
+        "alpha": variant.alpha,
+        "lateness": variant.lateness,
+        "exclusions": exclusions,
+        "ties": found.ties,
+        "agreement": found.value,
+        "low": low,
+        "high": high,
+        **_draw_columns(task, variant, found),
+        **_ceiling_columns(task, found.ties),
+        **_there_columns(task, difference, found.ties),
+        "pairs": found.pairs,
+        "tied_pairs": found.tied_pairs,
+        "metric_ties": found.metric_ties,
+        "vote_ties": found.vote_ties,
+        "queries": found.mean.units,
+        "workers": crossed.workers if task.knows_workers else np.nan,
+        "judgments": len(task.judgments),
+        "mean_decision_seconds": task.judgments["decision_seconds"].mean(),
+        "no_ceiling": task.no_ceiling,
+        "queries_per_worker": crossed.queries_each,
+        "warnings": " ".join(one.name for one in task.diagnostics if one.severity == "warning"),
+        "no_ceiling_interval": "" if task.no_ceiling else task.ceiling.no_interval,
+    }
 
-    votes: VotesByPerson
-    ceiling: Ceiling
-    no_ceiling: str
-    exclusions: str
-    warnings: str
 
-    def ceiling_columns(self, ties: Ties) -> Row:
-        """Return what a second panel and a perfect measure reach, with intervals; empty where the votes do not tell."""
-        found = self.ceiling
-        numbers = (
-            found.panel(ties),
-            *found.panel_interval(ties),
-            found.perfect(ties),
-            *found.perfect_interval(ties),
-        )
-        return dict(zip(CEILING_COLUMNS, (np.nan,) * 6 if self.no_ceiling else numbers, strict=True))
-
-
-def _agreement_rows(task: JudgedTask, variant: Variant, difference: Floats, judges: _Judges) -> Iterator[Row]:
-    for ties, found in agreements(difference, task.share, task.topics).items():
-        low, high = judges.votes.interval(difference, ties)
-        yield {
-            "task": task.task,
-            "language": task.language,
-            "measure": variant.measure,
-            "family": variant.family,
-            "role": str(variant.role),
-            "fit": str(variant.fit),
-            "converted": variant.converted,
-            "patience_chars": variant.patience_chars,
-            "alpha": variant.alpha,
-            "lateness": variant.lateness,
-            "exclusions": judges.exclusions,
-            "ties": ties,
-            "agreement": found.value,
-            "low": low,
-            "high": high,
-            **_draw_columns(task, variant, found),
-            **judges.ceiling_columns(ties),
-            **_there_columns(task, difference, ties),
-            "pairs": found.pairs,
-            "tied_pairs": found.tied_pairs,
-            "metric_ties": found.metric_ties,
-            "vote_ties": found.vote_ties,
-            "queries": found.mean.units,
-            "workers": judges.votes.crossing.workers if task.knows_workers else np.nan,
-            "judgments": len(task.judgments),
-            "mean_decision_seconds": task.judgments["decision_seconds"].mean(),
-            "no_ceiling": judges.no_ceiling,
-            "queries_per_worker": judges.votes.crossing.queries_each,
-            "warnings": judges.warnings,
-            "no_ceiling_interval": "" if judges.no_ceiling else judges.ceiling.no_interval,
-        }
+def _ceiling_columns(task: JudgedTask, ties: Ties) -> Row:
+    """Return the ceilings with intervals; NaN where votes give none."""
+    if task.no_ceiling:
+        return dict.fromkeys(CEILING_COLUMNS, np.nan)
+    found = task.ceiling
+    numbers = (
+        found.panel(ties),
+        *found.panel_interval(ties),
+        found.perfect(ties),
+        *found.perfect_interval(ties),
+    )
+    return dict(zip(CEILING_COLUMNS, numbers, strict=True))
 
 
 def _there_columns(task: JudgedTask, difference: Floats, ties: Ties) -> Row:
@@ -251,7 +221,7 @@ def _there_columns(task: JudgedTask, difference: Floats, ties: Ties) -> Row:
 
 
 def _draw_columns(task: JudgedTask, variant: Variant, found: Agreement) -> Row:
-    """Return how far the agreement spreads when the fitted parameters are drawn anew, from itself on."""
+    """Return the spread of the agreement over draws of the fitted parameters."""
     if variant.drawn is None:
         return dict.fromkeys(DRAW_COLUMNS)
     credit = [
@@ -311,7 +281,7 @@ def _picture_texts(media: pd.DataFrame, sources: TaskSources | None) -> ShownTex
 
 
 def disagreement(difference: Floats, share: Floats) -> Floats:
-    """Return how strongly score and votes disagree about each pair.
+    """Return the strength of disagreement of score and votes for each pair.
 
     |2 y - 1| |M(R) - M(R')| / max |M(R) - M(R')|,  0 where they agree or either is tied
 

@@ -11,7 +11,8 @@ has any other cause than the answers, neither holds:
 The smaller p counts twice (Bonferroni). The order needs times (`decided_at`); without them the second test is alone.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -39,7 +40,17 @@ def adaptive_stopping(
         With preferences, and workers where there are exclusions; parameters as in `counted_tables`.
     """
     votes = {name: tables[name] for name in ("preferences", "workers") if name in tables}
-    rows = counted_tables(votes, exclude=exclude, complete_only=complete_only)["preferences"]
+    return _by_task(counted_tables(votes, exclude=exclude, complete_only=complete_only)["preferences"])
+
+
+def check_adaptive_stopping(preferences: pd.DataFrame) -> Iterator[Finding]:
+    """Say of each task that its number of judgments depends on the answers, named where there are several tasks."""
+    tasks = preferences["task"].unique()
+    for task, finding in _by_task(preferences).items():
+        yield finding if len(tasks) == 1 else replace(finding, sentence=f"Task {task}: {finding.sentence}")
+
+
+def _by_task(rows: pd.DataFrame) -> dict[str, Finding]:
     rows = rows[rows["validation_of"].isna()]
     sides = resolved_sides(rows)
     judged = pd.DataFrame(

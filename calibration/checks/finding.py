@@ -1,10 +1,21 @@
 """What a check says about a fit."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeAlias
 
+from scipy.special import chdtrc
+
+from calibration.inference.uncertainty import Interval, closed
 from calibration.user_model.model import Diagnostic, OtherLaw
+
+REJECTED = 0.05
+"""A p-value below it rejects. Which findings warn is decided with all tests of a model (`calibration.checks.registry`)."""
+NEARLY = 1.92
+"""Log-likelihood by which a law may explain less than the best and is not rejected: half the chi-squared with one degree of freedom that chance exceeds in
+one of twenty."""
+Explains: TypeAlias = Literal["better", "as well"]
+"""How a law explains the data, beside the model of a fit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +42,8 @@ class Finding:
         thing, only that with the largest ``gain`` warns. Empty where it has no rival.
     gain : float
         How much better than the model the cause explains the data: a difference of log-likelihoods.
+    people : mapping of str to float
+        Worker -> how likely of the class that it found; empty where it found none.
     """
 
     name: str
@@ -41,8 +54,24 @@ class Finding:
     sensitivity: Mapping[str, tuple[OtherLaw, ...]] = field(default_factory=dict)
     explains: str = ""
     gain: float = 0.0
+    people: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def diagnostic(self) -> Diagnostic:
         """The finding as it stands beside a parameter."""
         return Diagnostic(name=self.name, severity=self.severity, sentence=self.sentence)
+
+
+def edge_p(ratio: float) -> float:
+    """Return p of a likelihood ratio at the edge of a range: half of it is 0 and half chi-squared with one degree of freedom (Self and Liang 1987)."""
+    return float(chdtrc(1, max(ratio, 0.0))) / 2
+
+
+def other_laws(
+    law: str, explains: Explains, estimates: Mapping[str, float], intervals: Iterable[Interval]
+) -> dict[str, tuple[OtherLaw, ...]]:
+    """Return estimates under a law, with an interval each, as the sensitivity of a finding."""
+    return {
+        name: (OtherLaw(law=law, estimate=closed(value), low=low, high=high, explains=explains),)
+        for (name, value), (low, high) in zip(estimates.items(), intervals, strict=True)
+    }

@@ -1,21 +1,24 @@
 """Are repeated pairs answered alike no more often than by habit?"""
 
 from calibration.checks.finding import Finding
-from calibration.inference.results import LEVEL, CalibrationResult
+from calibration.inference.results import LEVEL
 from calibration.inference.wording import shown, shown_interval
 from calibration.raters.consistency import NAMES
+from calibration.raters.measure import RaterMeasure
 
 HALF_WAY = 0.5
 """Kappa of people half way between habit and perfect repeats: an interval that reaches it leaves open that they look."""
 
 
-def check_repeats(fit: CalibrationResult) -> Finding | None:
+def check_repeats(fit: RaterMeasure, preferences: object) -> Finding | None:
     """Say that repeats are at or below what habit gives.
 
     Parameters
     ----------
-    fit : CalibrationResult
-        As `calibration.raters.consistency.fit_consistency` returns it.
+    fit : RaterMeasure
+        As `calibration.raters.consistency.fit_consistency` returns it; of any other measure there is nothing to say.
+    preferences : object
+        What it was fitted to.
 
     Returns
     -------
@@ -23,6 +26,8 @@ def check_repeats(fit: CalibrationResult) -> Finding | None:
         Where the interval of kappa, over workers, holds 0 or lies below it, and does not reach `HALF_WAY`.
     """
     share, kappa = NAMES[:2]
+    if kappa not in fit.parameters:
+        return None
     exact = fit.details["kappa_exact_low"], fit.details["kappa_exact_high"]
     low, high = fit.conf_int(LEVEL)[kappa] if fit.uncertainty else exact
     if low is None or high is None or low > 0 or high >= HALF_WAY:

@@ -14,7 +14,7 @@ below `COPIES` allows. The upper tail of a sum of unequal chances is at most tha
 
     P = P(X >= k),  X ~ Binomial(n, c + (1 - c) a),
 
-and a couple is reported where P times the number of couples is below `LEVEL` (Bonferroni) and at least half of the answers are alike beyond chance.
+and a couple is reported where P times the number of couples is below `REJECTED` (Bonferroni) and at least half of the answers are alike beyond chance.
 
 Times and dwells are real numbers: two rows with the same one are alike, as answers are.
 """
@@ -30,7 +30,7 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import betainc
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import REJECTED, Finding
 from calibration.inference.wording import shown_p
 from calibration.tables.preferences import FOLLOWING, counted_tables, knows_workers, resolved_sides
 from metrics.arrays import Floats, Ints
@@ -40,7 +40,6 @@ SameAnswersOption: TypeAlias = Literal["apart", "one-cluster"]
 """What is done with workers who give the same answers: each is a person, or all of a group are one."""
 FEWEST_ANSWERS, FEWEST_TIMES = 10, 5
 """Items that two workers must share; times say more than choices."""
-LEVEL = 0.05
 COPIES = 0.7
 """People who share a taste are taken to agree on no larger share than this beyond chance; `benchmarks/same_answers.py` set it."""
 LEAST = 0.5
@@ -129,7 +128,10 @@ class SameAnswers:
         """Return the same, as what a check says: a warning, or a note where each group counts as one person."""
         severity: Literal["warning", "info"] = "info" if as_one else "warning"
         return Finding(
-            name="same_answers", severity=severity, sentence=self.said(as_one=as_one), p_value=self.p_value
+            name="same_answers",
+            severity=severity,
+            sentence=self.said(as_one=as_one),
+            p_value=None if as_one else self.p_value,
         )
 
 
@@ -249,7 +251,7 @@ def _in_one_table(table: str, answers: CodedAnswers, tests: int) -> SameAnswers 
     if couples is None or len(answers.workers) < 3:
         return None
     p_values = couples.p_values() * len(couples.shared) * tests
-    is_same = (p_values < LEVEL) & (couples.alike >= _alike(LEAST, couples.chance) * couples.shared)
+    is_same = (p_values < REJECTED) & (couples.alike >= _alike(LEAST, couples.chance) * couples.shared)
     if not is_same.any():
         return None
     links = np.column_stack([couples.first[is_same], couples.second[is_same]])

@@ -20,8 +20,7 @@ from calibration.models.durations.fit import (
     AWAY,
     SESSION,
     DurationFit,
-    fit_session_lengths,
-    fit_times_away,
+    fit_exposure,
     plain_estimates,
 )
 from calibration.models.durations.fit import RESAMPLES as DURATION_RESAMPLES
@@ -65,8 +64,8 @@ class FitOptions:
     resamples : int or None
         Samples of every bootstrap; None for each family's own number. Given, away times and sessions get
         intervals from a bootstrap over workers.
-    simulations : int
-        Simulated data sets behind each test of a model; 0: no checks.
+    checks : bool
+        Hold each model against its checks, most of the time that a fit takes.
     laws : mapping of {'away', 'session'} to {'lognormal', 'gamma'}
         The law of people's means that is published, where it is not the paper's log-normal.
     same_answers : {'apart', 'one-cluster'}
@@ -74,9 +73,9 @@ class FitOptions:
 
     Examples
     --------
-    Fast, without tests of the models:
+    Fast, without checks of the models:
 
-    >>> FitOptions(simulations=0).level
+    >>> FitOptions(checks=False).level
     0.95
     """
 
@@ -88,7 +87,7 @@ class FitOptions:
     unit: Literal["worker", "follow"] = "worker"
     idle_threshold_seconds: float | None = None
     resamples: int | None = None
-    simulations: int = 99
+    checks: bool = True
     laws: Mapping[str, Literal["lognormal", "gamma"]] = field(default_factory=dict)
     same_answers: SameAnswersOption = "apart"
 
@@ -207,12 +206,16 @@ FAMILY_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 def away(material: FitMaterial) -> Fitted:
     """Fit how long people stay away."""
-    return attempt(AWAY, lambda: _away(material), lambda: material.times_away)
+    return attempt(
+        AWAY, lambda: _durations(material, "away", material.times_away), lambda: material.times_away
+    )
 
 
 def session(material: FitMaterial) -> Fitted:
     """Fit how long people stay, and whether those who come often stay longer or less."""
-    found = attempt(SESSION, lambda: _session(material), lambda: material.sessions)
+    found = attempt(
+        SESSION, lambda: _durations(material, "session", material.sessions), lambda: material.sessions
+    )
     return found + attempt(TOGETHER, lambda: fit_correlation(material.sessions))
 
 
@@ -238,16 +241,6 @@ def _estimates_like(fit: DurationFit, material: FitMaterial) -> Mapping[str, flo
     return plain_estimates(exposure, tuple(fit.parameters), fit.law)
 
 
-def _away(material: FitMaterial) -> CalibrationResult:
-    fit = fit_times_away(material.times_away, **_choices(material, "away"))
-    return _bootstrapped(material, fit)
-
-
-def _session(material: FitMaterial) -> CalibrationResult:
-    fit = fit_session_lengths(material.sessions, **_choices(material, "session"))
-    return _bootstrapped(material, fit)
-
-
 def away_options(material: FitMaterial) -> dict[str, Any]:
     """Return what study.json and the researcher say about times away, as `fit_away` takes it."""
     record, options = material.record, material.options
@@ -262,16 +255,17 @@ def away_options(material: FitMaterial) -> dict[str, Any]:
     }
 
 
-def _choices(material: FitMaterial, name: str) -> dict[str, Any]:
-    law = material.options.laws.get(name, "lognormal")
-    resamples = material.options.resamples or DURATION_RESAMPLES
-    return {"law": law, "rng": material.rng(name), "resamples": resamples}
-
-
-def _bootstrapped(material: FitMaterial, fit: CalibrationResult) -> CalibrationResult:
-    """Return the fit with its bootstrap in front, where one was asked for."""
-    method = next((how for how in fit.uncertainty if "bootstrap" in how), None)
-    return fit.preferring(method) if material.options.resamples and method else fit
+def _durations(
+    material: FitMaterial, name: Literal["away", "session"], exposure: Exposure
+) -> CalibrationResult:
+    """Fit times away or sessions, with the bootstrap in front where one was asked for."""
+    fit = fit_exposure(
+        exposure,
+        law=material.options.laws.get(name, "lognormal"),
+        rng=material.rng(name),
+        resamples=material.options.resamples or DURATION_RESAMPLES,
+    )
+    return fit.preferring("worker_bootstrap") if material.options.resamples else fit
 
 
 def gap_seconds(material: FitMaterial) -> float:

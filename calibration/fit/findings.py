@@ -7,7 +7,6 @@ from typing import Literal, TypeVar
 from calibration.checks.finding import Finding
 from calibration.checks.registry import run_checks
 from calibration.fit.families import FAMILY_NAMES
-from calibration.inference.attempts import Unmade, guarded
 from calibration.inference.results import CalibrationResult
 from calibration.inference.wording import short
 from calibration.models.intents import IntentFit
@@ -57,16 +56,19 @@ class ReportedFinding:
         }
 
 
-def checked(fit: AnyFit, data: object) -> tuple[AnyFit, list[Finding]]:
-    """Return a fit with what its checks say beside its numbers, which they do not change, and their findings."""
-    findings: list[Finding] | Unmade = guarded(lambda: run_checks(fit, data))
-    if isinstance(findings, Unmade):
-        failed = Finding(
-            name="not_checked",
-            severity="warning",
-            sentence=f"The model could not be checked: {findings.reason}.",
-        )
-        return fit.noted(failed.diagnostic), [failed]
+def checked(fit: AnyFit, data: object, *of_tables: Finding) -> tuple[AnyFit, list[Finding]]:
+    """Return a fit with what its checks say beside its numbers, which they do not change, and their findings.
+
+    Parameters
+    ----------
+    fit : CalibrationResult or IntentFit
+        Any fit.
+    data : object
+        What it was fitted to.
+    *of_tables : Finding
+        What is said of the tables that it rests on.
+    """
+    findings = run_checks(fit, data, *of_tables)
     said = fit.noted(*(finding.diagnostic for finding in findings))
     return said.with_sensitivity(_sensitivity(findings)), findings
 

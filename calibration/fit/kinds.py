@@ -91,18 +91,38 @@ def about_what_was_asked(
     record : StudyRecord or None
         study.json.
     """
+    absent = _absent(tables, record)
+    unasked = _unasked(skipped := list(skipped), absent)
+    lines = [str(one) for one in skipped if one not in unasked]
+    return [*lines, _not_asked(absent)] if unasked else lines
+
+
+def never_asked(
+    skipped: Iterable[Skipped], tables: Mapping[str, pd.DataFrame], record: StudyRecord | None
+) -> list[str]:
+    """Return how the names of skipped parameters begin that belong to kinds of study that were not run."""
+    absent = _absent(tables, record)
+    unasked = [plain_name(name) for one in _unasked(skipped, absent) for name in one.names]
+    beginnings = [beginning for one in absent for beginning in one.parameters]
+    return [beginning for beginning in beginnings if any(name.startswith(beginning) for name in unasked)]
+
+
+def _absent(tables: Mapping[str, pd.DataFrame], record: StudyRecord | None) -> list[_Asked]:
+    """Return what nobody was asked."""
     if "stops" in tables:
         stops = tables["stops"]
         tables = {**tables, "stops": text_stops(stops), _LISTS: list_stops(stops)}
-    absent = [one for one in _ALL if not _was_asked(one, tables, record)]
+    return [one for one in _ALL if not _was_asked(one, tables, record)]
+
+
+def _unasked(skipped: Iterable[Skipped], absent: Iterable[_Asked]) -> list[Skipped]:
+    """Return what is skipped because nobody was asked."""
     names = tuple(name for one in absent for name in one.parameters)
-    unasked = [
+    return [
         one
         for one in skipped
         if not one.unexpected and all(plain_name(name).startswith(names) for name in one.names)
     ]
-    lines = [str(one) for one in skipped if one not in unasked]
-    return [*lines, _not_asked(absent)] if unasked else lines
 
 
 def _was_asked(asked: _Asked, tables: Mapping[str, pd.DataFrame], record: StudyRecord | None) -> bool:

@@ -1,36 +1,23 @@
 """Workers who give the same answers: whose rows a fit counts, and what its numbers are with each group as one person."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import Finding, other_laws
 from calibration.checks.same_answers import SameAnswers, find_same_answers, one_cluster
 from calibration.fit.families import FitOptions
-from calibration.fit.findings import family_of, shortened
 from calibration.inference.attempts import Unmade, guarded
 from calibration.inference.results import LEVEL, CalibrationResult
-from calibration.inference.wording import shown, shown_interval
+from calibration.inference.wording import short, shown, shown_interval
 from calibration.tables.preferences import counted_tables
-from calibration.user_model.model import OtherLaw, plain_name
+from calibration.user_model.model import PARAMETERS, OtherLaw, plain_name
 
 AS_ONE = "same answers as one person"
 """The law under which a group of workers is one person."""
 MOST_NUMBERS = 6
 """Of more numbers a sentence has the one that moves most."""
-TABLES_OF: Mapping[str, tuple[str, ...]] = {
-    "away": ("visits",),
-    "session": ("visits",),
-    "reading": ("reads",),
-    "lateness": ("lateness",),
-    "push": ("preferences",),
-    "patience": ("preferences", "stops"),
-    "persistence": ("stops",),
-    "intents": ("intent_votes",),
-    "quality": ("preferences", "importance"),
-}
-"""Family -> the tables whose same answers concern it."""
 
 
 def counted_people(
@@ -38,63 +25,61 @@ def counted_people(
 ) -> tuple[Mapping[str, pd.DataFrame], tuple[SameAnswers, ...]]:
     """Return the tables whose rows count, and the workers of them who give the same answers; these are one each if that is asked for."""
     counted = counted_tables(tables, exclude=options.exclude, complete_only=options.complete_only)
-    if options.same_answers == "apart" and not options.simulations:
+    if options.same_answers == "apart" and not options.checks:
         return counted, ()
     made = guarded(lambda: find_same_answers(counted))
     found = () if isinstance(made, Unmade) else made
     return (one_cluster(counted, found) if options.same_answers == "one-cluster" else counted), found
 
 
-def said_of_same_answers(
-    fit: CalibrationResult,
-    found: Sequence[SameAnswers],
-    as_one: CalibrationResult | None,
-    *,
-    family: str | None = None,
-    is_one: bool = False,
-) -> tuple[CalibrationResult, list[Finding]]:
-    """Return a fit with what is said of workers who give the same answers in its tables, and the findings.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeopleFindings:
+    """What is said of the people in tables, whatever is fitted to them.
 
-    Parameters
+    Attributes
     ----------
-    fit : CalibrationResult
-        Any fit.
-    found : sequence of SameAnswers
-        In all tables.
-    as_one : CalibrationResult or None
-        The same fit with each group as one person; None where there is none.
-    family : str, optional
-        Of the fit; by default that of its parameters.
+    of_tables : mapping of str to tuple of Finding
+        Table -> what its checks say.
+    same : tuple of SameAnswers
+        Workers who give the same answers.
     is_one : bool
-        Each group counts as one person already.
+        Each group of them counts as one person already.
+    as_one : mapping of str to CalibrationResult
+        First parameter -> the fit with each group as one person; empty where there is none.
     """
-    tables = TABLES_OF[family or family_of(tuple(fit.parameters))]
-    findings = [each.finding(as_one=is_one) for each in found if each.table in tables]
-    if not findings:
-        return fit, []
-    if as_one is not None:
-        findings = [replace(each, sentence=each.sentence + _numbers(fit, as_one)) for each in findings]
-        if family is None:
-            fit = fit.with_sensitivity(_laws(as_one))
-    return fit.noted(*(finding.diagnostic for finding in findings)), findings
+
+    of_tables: Mapping[str, tuple[Finding, ...]]
+    same: tuple[SameAnswers, ...]
+    is_one: bool
+    as_one: Mapping[str, CalibrationResult]
+
+    def of(self, fit: CalibrationResult, tables: Collection[str]) -> list[Finding]:
+        """Return what is said of a fit to these tables."""
+        copies = [each.finding(as_one=self.is_one) for each in self.same if each.table in tables]
+        as_one = self.as_one.get(next(iter(fit.parameters)))
+        if as_one is not None:
+            laws, numbers = _laws(as_one), _numbers(fit, as_one)
+            copies = [replace(each, sentence=each.sentence + numbers, sensitivity=laws) for each in copies]
+        return [*copies, *(finding for name in tables for finding in self.of_tables.get(name, ()))]
+
+    @property
+    def careless(self) -> pd.DataFrame:
+        """Who may be careless, by what they answered: one row each with worker, answers and probability."""
+        rows = [
+            (worker, table, short(probability))
+            for table, findings in self.of_tables.items()
+            for finding in findings
+            for worker, probability in sorted(finding.people.items())
+        ]
+        return pd.DataFrame(rows, columns=["worker", "answers", "probability"])
 
 
 def _laws(as_one: CalibrationResult) -> dict[str, tuple[OtherLaw, ...]]:
-    intervals = as_one.conf_int(LEVEL)
-    return {
-        plain_name(name): (
-            shortened(
-                OtherLaw(
-                    law=AS_ONE,
-                    estimate=value,
-                    low=intervals[name][0],
-                    high=intervals[name][1],
-                    explains="as well",
-                )
-            ),
-        )
-        for name, value in as_one.parameters.items()
+    """Return the parameters of a user model with each group as one person."""
+    known = {
+        plain_name(name): value for name, value in as_one.parameters.items() if plain_name(name) in PARAMETERS
     }
+    return other_laws(AS_ONE, "as well", known, as_one.conf_int(LEVEL).values()) if known else {}
 
 
 def _numbers(fit: CalibrationResult, as_one: CalibrationResult) -> str:

@@ -12,31 +12,25 @@ from typing import Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from calibration.checks.finding import Finding
-from calibration.checks.inconsistent import check_repeats
-from calibration.checks.same_answers import SameAnswers, one_cluster
+from calibration.checks.registry import CHECKS, ModelChecks
+from calibration.checks.same_answers import one_cluster
+from calibration.checks.tables import check_tables
 from calibration.fit.families import (
-    ALPHA,
     FAMILIES,
     FAMILY_NAMES,
-    PATIENCE,
-    WEIGHTS,
     FitMaterial,
     FitOptions,
     patience,
 )
 from calibration.fit.findings import ReportedFinding, checked, reported
-from calibration.fit.patience import FROM_PAIRS
 from calibration.fit.patience import NAME as PATIENCE_NAME
-from calibration.fit.people import counted_people, said_of_same_answers
+from calibration.fit.people import PeopleFindings, counted_people
 from calibration.fit.visits import noted_on_visits, with_visits
 from calibration.inference.attempts import Fitted, Unmade, guarded
-from calibration.inference.goodness import notes_on_few
-from calibration.inference.results import CalibrationResult, GoodnessOfFit, Skipped, info, warning
+from calibration.inference.results import CalibrationResult, Skipped, info
 from calibration.inference.wording import short
 from calibration.models.durations.fit import AWAY, DurationFit
 from calibration.models.intents import IntentBallots, IntentFit, fit_intents_to
-from calibration.raters.consistency import NAMES as CONSISTENCY
 from calibration.raters.quality import QualityReport, quality_report
 from calibration.tables.preferences import counted_tables, left_out
 from calibration.tables.study import StudyRecord
@@ -55,63 +49,14 @@ from metrics.arrays import Floats
 from metrics.errors import PrefcalError
 from metrics.results import Overview, Summarised
 
-FROM_PREFERENCES = "from preferences"
-"""How the method of a `patience_chars` begins that is the one from preferences."""
-
-
-def warned(fit: CalibrationResult, of_judges: Sequence[Diagnostic]) -> CalibrationResult:
-    """Return a fit with what is said of all fits in one way: few workers or topics, and judges who click at random.
-
-    Parameters
-    ----------
-    fit : CalibrationResult
-        Of any family; what it says itself is not said again.
-    of_judges : sequence of Diagnostic
-        Of the people who gave the preferences.
-    """
-    topics = fit.details.get("topics")
-    notes = [*notes_on_few(workers=fit.n_workers, topics=None if topics is None else int(topics))]
-    if _from_preferences(fit):
-        notes += of_judges
-    said = {note.name for note in fit.diagnostics}
-    alone = {note.replace("one_", "few_") + "s" for note in said if note.startswith("one_")}
-    return fit.noted(*(note for note in notes if note.name not in said | alone))
-
-
-def _from_preferences(fit: CalibrationResult) -> bool:
-    names = {plain_name(name) for name in fit.parameters}
-    return names <= {*WEIGHTS, *ALPHA, *FROM_PAIRS} or (
-        names == {*PATIENCE} and fit.method.startswith(FROM_PREFERENCES)
-    )
-
-
+IMPORTANCE = "importance"
+"""How the names of measures begin that are of ratings, not of preferences."""
 SIGNED = frozenset(PUSH_WEIGHTS)
 """Parameters that may be negative."""
 CLEAR_OF_ZERO = 2.0
 """Standard errors between 0 and an estimate whose sign is taken as known."""
 Track: TypeAlias = Callable[[Sequence[str]], Iterable[str]]
 """Goes through the names of steps, showing how far it has come."""
-
-
-def tested(fit: CalibrationResult, material: FitMaterial) -> CalibrationResult:
-    """Return a fit with what its goodness of fit says; a warning where its model is rejected."""
-    said = {note.sentence for note in fit.diagnostics}
-    return fit.noted(*(note for note in _notes(fit, material) if note.sentence not in said))
-
-
-def _notes(fit: CalibrationResult, material: FitMaterial) -> Iterator[Diagnostic]:
-    simulations = material.options.simulations
-    tests = guarded(lambda: fit.goodness_of_fit(simulations, material.seed) if simulations else ())
-    if isinstance(tests, Unmade):
-        yield warning("goodness_of_fit", f"The model could not be tested: {tests.reason}.")
-    else:
-        yield from map(_note, tests)
-
-
-def _note(test: GoodnessOfFit) -> Diagnostic:
-    if test.p_value < test.level:
-        return warning("goodness_of_fit", test.sentence)
-    return info("goodness_of_fit", test.sentence)
 
 
 def joint_entry(fit: CalibrationResult) -> JointEntry | None:
@@ -168,6 +113,8 @@ class UserModelFit(Summarised):
         What the tables cannot tell, and why.
     findings : tuple of ReportedFinding
         What is said of all numbers, warnings first: rows of quality.json.
+    careless : DataFrame
+        Who may be careless, by what they answered: one row each with worker, answers and probability.
 
     Examples
     --------
@@ -186,7 +133,8 @@ class UserModelFit(Summarised):
     intents: IntentFit | None
     quality: QualityReport
     skipped: tuple[Skipped, ...]
-    findings: tuple[ReportedFinding, ...] = ()
+    findings: tuple[ReportedFinding, ...]
+    careless: pd.DataFrame
 
     @property
     def params(self) -> "pd.Series[float]":
@@ -207,18 +155,6 @@ class UserModelFit(Summarised):
     def summary(self) -> str:
         """Return every parameter with its interval, and what the tables cannot tell and why."""
         return "\n".join([self.model.summary(), *(f"not identified: {one}" for one in self.skipped)])
-
-    @property
-    def careless(self) -> pd.DataFrame:
-        """Who may be careless, by what they answered: one row each with worker, answers and probability."""
-        families = [(_stem(fit.parameters), fit.careless) for fit in self.results.values()]
-        families += [("preferences", self.quality.careless)]
-        rows = [
-            (worker, family, short(probability))
-            for family, people in families
-            for worker, probability in sorted(people.items())
-        ]
-        return pd.DataFrame(rows, columns=["worker", "answers", "probability"])
 
     @property
     def drawable(self) -> dict[str, CalibrationResult | IntentFit]:
@@ -271,7 +207,7 @@ def fit_user_model(
     options = options or FitOptions()
     counted, same = counted_people(tables, options)
     material, cut, found = _visits(FitMaterial(tables=counted, record=record, options=options, seed=seed))
-    intents, findings, no_intents = _intents(material)
+    intents, ballots, no_intents = _intents(material)
     found += no_intents
     lost = {name for one in found.skipped for name in one.names}
     for family in track([name for name, names in FAMILY_NAMES.items() if not lost & {*names}]):
@@ -280,40 +216,39 @@ def fit_user_model(
     notes = _notes_on_workers(tables, options)
     everyone = counted_tables(tables, exclude=False, complete_only=options.complete_only)
     is_one = options.same_answers == "one-cluster"
-    as_one = None
-    if same and not is_one:
-        again = replace(options, same_answers="one-cluster", simulations=0)
-        made = guarded(lambda: fit_user_model(tables, seed=seed, options=again, record=record))
-        as_one = None if isinstance(made, Unmade) else made
     quality = quality_report(
         one_cluster(everyone, same) if is_one else everyone,
         seed=seed,
         level=options.level,
         exclude=options.exclude,
     )
-    results = []
-    for fit, data in zip(noted_on_visits(material, found.results, cut), found.data, strict=True):
-        fit_checked, of_fit = checked(fit, data) if options.simulations else (fit, [])
-        findings += of_fit
-        fit_checked, of_people = said_of_same_answers(
-            fit_checked,
-            same,
-            as_one.results.get(next(iter(fit.parameters))) if as_one else None,
-            is_one=is_one,
-        )
-        findings += of_people
-        results.append(warned(tested(fit_checked, material), quality.of_judges).noted(*notes))
-    quality, of_quality = _quality_of_people(quality, same, as_one, is_one=is_one)
-    findings += of_quality
-    if intents is not None:
-        noted, of_intents = said_of_same_answers(
-            intents.result,
-            same,
-            as_one.intents.result if as_one and as_one.intents else None,
-            family="intents",
-            is_one=is_one,
-        )
-        intents = replace(intents, result=noted)
+    of_tables = guarded(lambda: check_tables(counted)) if options.checks else {}
+    people = PeopleFindings(
+        of_tables={} if isinstance(of_tables, Unmade) else of_tables,
+        same=same,
+        is_one=is_one,
+        as_one={} if is_one or not same else _as_one(tables, seed, options, record),
+    )
+    findings = []
+
+    def said_of(fit: CalibrationResult, data: object, table: str | None = None) -> CalibrationResult:
+        if not options.checks:
+            return fit
+        names = (table,) if table else CHECKS.get(type(fit), ModelChecks()).tables
+        fit, of_fit = checked(fit, data, *people.of(fit, names))
+        findings.extend(of_fit)
+        return fit
+
+    fits = zip(noted_on_visits(material, found.results, cut), found.data, strict=True)
+    results = [said_of(fit, data).noted(*notes) for fit, data in fits]
+    measures = tuple(
+        said_of(fit, data, "importance" if IMPORTANCE in next(iter(fit.parameters)) else "preferences")
+        for fit, data in zip(quality.results, quality.data, strict=True)
+    )
+    quality = replace(quality, results=measures)
+    if intents is not None and options.checks:
+        of_people = people.of(intents.result, CHECKS[IntentFit].tables)
+        intents, of_intents = checked(intents, ballots, *of_people)
         findings += of_intents
     model = _model(results, intents, material, tables_sha256)
     said = [(tuple(fit.parameters), fit.diagnostics) for fit in results]
@@ -326,25 +261,20 @@ def fit_user_model(
         quality=quality,
         skipped=tuple(sorted(found.skipped, key=lambda one: _place(one.names[0]))),
         findings=reported(said, findings),
+        careless=people.careless,
     )
 
 
-def _quality_of_people(
-    quality: QualityReport, same: Sequence[SameAnswers], as_one: UserModelFit | None, *, is_one: bool
-) -> tuple[QualityReport, list[Finding]]:
-    """Return agreement among raters and consistency with what their checks say."""
-    others = {next(iter(one.parameters)): one for one in as_one.quality.results} if as_one else {}
-    results, findings = [], []
-    for result in quality.results:
-        table = "importance" if next(iter(result.parameters)).startswith("importance") else "preferences"
-        concerned = [each for each in same if each.table == table]
-        other = others.get(next(iter(result.parameters)))
-        noted, of_people = said_of_same_answers(result, concerned, other, family="quality", is_one=is_one)
-        if CONSISTENCY[0] in result.parameters and (repeats := check_repeats(result)):
-            noted, of_people = noted.noted(repeats.diagnostic), [*of_people, repeats]
-        results.append(noted)
-        findings += of_people
-    return replace(quality, results=tuple(results)), findings
+def _as_one(
+    tables: Mapping[str, pd.DataFrame], seed: int, options: FitOptions, record: StudyRecord | None
+) -> dict[str, CalibrationResult]:
+    """Return first parameter -> fit with each group of workers who give the same answers as one person."""
+    again = replace(options, same_answers="one-cluster", checks=False)
+    made = guarded(lambda: fit_user_model(tables, seed=seed, options=again, record=record))
+    if isinstance(made, Unmade):
+        return {}
+    fits = [*made.results.values(), *made.quality.results, *([made.intents.result] if made.intents else [])]
+    return {next(iter(fit.parameters)): fit for fit in fits}
 
 
 def _model(
@@ -397,13 +327,12 @@ def _family(family: str, material: FitMaterial, intents: IntentFit | None) -> Fi
     return Fitted(skipped=(made.skipped(FAMILY_NAMES[family]),)) if isinstance(made, Unmade) else made
 
 
-def _intents(material: FitMaterial) -> tuple[IntentFit | None, list[Finding], Fitted]:
-    """Fit probabilities of intents, and check them."""
+def _intents(material: FitMaterial) -> tuple[IntentFit | None, IntentBallots | None, Fitted]:
+    """Fit probabilities of intents; return them, and the ballots that they are of."""
     fit = guarded(lambda: _fitted_intents(material))
     if isinstance(fit, Unmade):
-        return None, [], Fitted(skipped=(fit.skipped(("intents",)),))
-    found, data = fit
-    return (*(checked(found, data) if material.options.simulations else (found, [])), Fitted())
+        return None, None, Fitted(skipped=(fit.skipped(("intents",)),))
+    return (*fit, Fitted())
 
 
 def _fitted_intents(material: FitMaterial) -> tuple[IntentFit, IntentBallots]:

@@ -1,70 +1,16 @@
-"""What to know before a fit is believed: where there are few workers or topics, and how far data lie from the law.
+"""How far data lie from a law: Anderson and Darling's distance (1952).
 
-Of few, intervals are less reliable than they say, whatever their method. A law is tested by how often data drawn from it lie as far
-from it as those that it was fitted to.
-
-Values that should be uniform are held against the uniform law by Anderson and Darling's statistic (1952). Its tables, and
+Values that should be uniform are held against the uniform law. Its tables, and
 statsmodels' `normal_ad` and `scipy.stats.anderson`, are for plain samples with a fitted mean and spread; here each value has a
 law of its own (its exposure, its voters, its error), so p is by simulation with the law fitted anew each time.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibration.inference.results import GoodnessOfFit, warning
-from calibration.user_model.model import Diagnostic
 from metrics.arrays import Floats
-from metrics.errors import counted
 
-FEW_WORKERS, FEW_TOPICS = 20, 10
-
-
-def notes_on_few(*, workers: int | None = None, topics: int | None = None) -> Iterator[Diagnostic]:
-    """Warn of few workers or topics; None where they are no sample."""
-    if workers is not None and workers < FEW_WORKERS:
-        yield warning("few_workers", _sentence(workers, "worker"))
-    if topics is not None and topics < FEW_TOPICS:
-        yield warning("few_topics", _sentence(topics, "topic"))
-
-
-def _sentence(number: int, what: str) -> str:
-    are = "is" if number == 1 else "are"
-    return f"{counted(number, what)} {are} few: how much {what}s differ is hardly known, and intervals may be too short."
-
-
-REJECTED = 0.05
-"""A p-value below it rejects the law."""
 _EDGE = 1e-12
-
-
-def tested_by_simulation(
-    test: str, observed: float, simulated: Sequence[float], sentence: Callable[[float], str]
-) -> GoodnessOfFit:
-    """Return a test whose large values speak against the law.
-
-    p = (1 + number of simulated values that are at least the observed one) / (1 + their number)
-
-    Parameters
-    ----------
-    test : str
-        Its name.
-    observed : float
-        The statistic of the data.
-    simulated : sequence of float
-        The same of data drawn from the fitted law.
-    sentence : callable
-        p -> the outcome, for people.
-    """
-    p_value = (1 + sum(value >= observed for value in simulated)) / (1 + len(simulated))
-    return GoodnessOfFit(
-        test=test,
-        statistic=observed,
-        p_value=p_value,
-        n_boot=len(simulated),
-        sentence=sentence(p_value),
-    )
 
 
 def anderson_darling(values: ArrayLike) -> float:

@@ -4,24 +4,15 @@ The likelihood of each person stands in a table over a grid of the logarithm of 
 cut off at its ends. So the law is searched over mean and spread without fitting any person, and a class whose people
 have no such value (who answer by chance, who always read to the end) is a column beside the table.
 
-People who do not do what the task asks, as a class: how many they are, and how likely each is one of them.
-
-A family says how likely each person's answers are under its model (earnest) and under carelessness; the share of careless people is
+A class of people who do not do what the task asks: a family says how likely each person's answers are under its model (earnest) and under carelessness; the share of careless people is
 found by maximum likelihood, and each person's posterior follows (a mixture of two kinds of people, McLachlan and Peel 2000, 1.4).
 A family that fits its model anew for each share calls this inside its own likelihood.
 
-Who answers at random, told by the answers of the others.
-
-A family says how likely each person's answers are if that person follows the others with the powers g = 0, 0.25, ..., 3: with g = 0 an
-answer is drawn by lot, with 1 it follows the others as closely as their shares say. There are careless people when a share of them
-with g = 0, beside one g for all the others, explains clearly more than one g for all: twice the gain in log-likelihood is above 4,
-which chance exceeds in some 2 % of studies (half of it is 0 and half chi-squared with 1 degree of freedom: Self and Liang 1987).
-
-People may also follow the others more and less without anybody answering by lot, for tastes differ. Where that is to be expected,
-the class must explain more than powers that are spread over people, normal and not below 0.
+A person may follow the others with the powers `POWERS`: with 0 an answer is drawn by lot, with 1 it follows the others as closely as their
+shares say.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -241,100 +232,11 @@ def largest_share(earnest: Floats, careless: Floats, *, drop: float) -> float:
 
 
 POWERS = np.linspace(0, 3, 13)
-CLEAR_GAIN = 4.0
-CLEARER = 1.5
-"""Log-likelihood by which careless people must explain more than tastes."""
+"""With which a person may follow the others."""
 FEWEST = 5
+"""Of fewer people nobody can say who answers by lot."""
 MOST = 0.5
 """A class of a larger share is no minority: then nobody can say who answers by lot."""
-_ROUNDS = 2
-_SPREADS = (0.15, 0.3, 0.5, 0.8, 1.2)
-
-
-def who_follows_nobody(
-    logliks: Callable[[Floats], Floats], people: int, *, tastes: bool
-) -> CarelessClass | None:
-    """Find who answers by lot; None where nothing speaks clearly for such people.
-
-    Parameters
-    ----------
-    logliks : callable
-        (w,) weights with which people count for the others -> (w, 13) log-likelihoods of each person's answers by their power,
-        under `POWERS`. Careless people count less the second time.
-    people : int
-        w.
-    tastes : bool
-        People may follow the others more and less.
-    """
-    found = _class(logliks(np.ones(people)), tastes=tastes)
-    for _ in range(_ROUNDS):
-        if found is None:
-            return None
-        found = _class(logliks(1 - found.posterior), tastes=tastes) or found
-    return found
-
-
-SIGNED_POWERS = np.concatenate([-POWERS[:0:-1], POWERS])
-"""The powers of people who may also prefer the opposite of what the others prefer."""
-CAMP_GAIN = 2.0
-"""Log-likelihood by which a camp must explain more than tastes spread over people, or answers by lot."""
-_TRIED = np.array([0.25, 0.5, 1.0, 1.5, 2.0, 3.0])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KindsOfPeople:
-    """Who answers by lot, and who prefers the opposite of what the others prefer; None where nothing speaks clearly for such people."""
-
-    careless: CarelessClass | None
-    camp: CarelessClass | None
-
-
-def kinds_of_people(logliks: Callable[[Floats], Floats], people: int) -> KindsOfPeople:
-    """Tell people who answer by lot from a camp that prefers the opposite.
-
-    Parameters
-    ----------
-    logliks : callable
-        (w,) weights with which people count for the others, negative for a camp -> (w, 25) log-likelihoods of each person's answers by
-        their power, under `SIGNED_POWERS`.
-    people : int
-        w.
-    """
-    zero = len(POWERS) - 1
-    careless = who_follows_nobody(lambda weight: logliks(weight)[:, zero:], people, tastes=True)
-    if people < FEWEST:
-        return KindsOfPeople(careless=None, camp=None)
-    weight = np.ones(people)
-    for _ in range(_ROUNDS + 2):
-        table = logliks(weight)
-        camp, earnest = _likeliest_camp(table)
-        weight = 1 - 2 * camp.posterior  # a camp counts the other way round
-    by_lot = table[:, _column(0)]
-    beside = careless_class(earnest, by_lot)
-    alone = max(careless_class(table[:, _column(power)], by_lot).loglik for power in _TRIED)
-    gain = max(camp.loglik, beside.loglik - CAMP_GAIN) - max(alone, _spread_loglik(table, SIGNED_POWERS))
-    if not (gain > CAMP_GAIN and camp.count and camp.share <= MOST):
-        is_doubtful = careless is not None and camp.loglik > alone + CAMP_GAIN / 2
-        return KindsOfPeople(careless=None if is_doubtful else careless, camp=None)
-    is_clear = (
-        2 * (beside.loglik - float(earnest.sum())) > CLEAR_GAIN and beside.count and beside.share <= MOST
-    )
-    return KindsOfPeople(careless=beside if is_clear else None, camp=camp)
-
-
-def _likeliest_camp(table: Floats) -> tuple[CarelessClass, Floats]:
-    """Return the likeliest camp, and the log-likelihood of each person's answers as one of it or of its opponents."""
-    followers, camps = (table[:, [_column(sign * power) for power in _TRIED]] for sign in (1, -1))
-    own, other, camp = max(
-        ((own, other, careless_class(own, other)) for own in followers.T for other in camps.T),
-        key=lambda one: one[2].loglik,
-    )
-    share = min(max(camp.share, _LEAST_SHARE), 1 - _LEAST_SHARE)
-    return camp, np.logaddexp(own + np.log1p(-share), other + np.log(share))
-
-
-def _column(power: float) -> int:
-    return int(np.abs(SIGNED_POWERS - power).argmin())
 
 
 def share_left_open(logliks: Floats, answers: Floats, drop: float) -> float:
@@ -358,23 +260,3 @@ def share_left_open(logliks: Floats, answers: Floats, drop: float) -> float:
         return share
     each, of_others = (np.average(answers, weights=weight) for weight in (by_lot, 1 - by_lot))
     return max(share, float(share * each / (share * each + (1 - share) * of_others)))
-
-
-def _class(logliks: Floats, *, tastes: bool) -> CarelessClass | None:
-    if len(logliks) < FEWEST:
-        return None
-    classes = [careless_class(earnest, logliks[:, 0]) for earnest in logliks.T[1:]]
-    best = max(classes, key=lambda one: one.loglik)
-    gain = 2 * (best.loglik - float(logliks.sum(axis=0).max()))
-    if gain < CLEAR_GAIN or not best.count or best.share > MOST:
-        return None
-    return best if not tastes or best.loglik > _spread_loglik(logliks) + CLEARER else None
-
-
-def _spread_loglik(logliks: Floats, powers: Floats = POWERS) -> float:
-    """Return the highest log-likelihood of powers that are spread over people."""
-    highest = logliks.max(axis=1, keepdims=True)
-    mean, spread = (axis.ravel() for axis in np.meshgrid(powers, _SPREADS))
-    weight = np.exp(-0.5 * ((powers[:, None] - mean) / spread) ** 2)
-    each = np.log(np.exp(logliks - highest) @ (weight / weight.sum(axis=0)))
-    return float((each + highest).sum(axis=0).max())

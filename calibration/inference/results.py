@@ -48,38 +48,11 @@ def info(name: str, sentence: str) -> Diagnostic:
     return Diagnostic(name=name, severity="info", sentence=sentence)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GoodnessOfFit:
-    """What one test says about how well a fitted model describes the data.
-
-    Attributes
-    ----------
-    test : str
-        Stable name of the test.
-    statistic, p_value : float
-        Its value, and how often one at least as extreme comes about under the fitted model.
-    n_boot : int
-        How many simulated data sets the p-value is from; 0 for a p-value by formula.
-    sentence : str
-        The outcome, for people.
-    level : float
-        A p-value below it is a warning; smaller where several tests share the level, 0 where the intervals allow for the departure.
-    """
-
-    test: str
-    statistic: float
-    p_value: float
-    n_boot: int
-    sentence: str
-    level: float = 0.05
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class CalibrationResult(Summarised):
     """What a fit says about the parameters of one model. It prints as the first lines of its `summary`.
 
-    A family of models may subclass it (a frozen dataclass again, with ``repr=False``) to offer its own goodness of fit, plots and
-    simulator.
+    A family of models may subclass it (a frozen dataclass again, with ``repr=False``) to offer its own plots and simulator.
     Such a class reads its numbers by place (``estimates``), because a name gets its language in brackets where the
     tables have several.
 
@@ -107,8 +80,6 @@ class CalibrationResult(Summarised):
         What to know before using the estimates.
     sensitivity : mapping of str to tuple of OtherLaw
         Plain name -> what the parameter is under other laws that the data leave open.
-    careless : mapping of str to float
-        Worker -> how likely careless, where the fit found such people; else empty.
 
     Examples
     --------
@@ -138,7 +109,6 @@ class CalibrationResult(Summarised):
     details: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     diagnostics: tuple[Diagnostic, ...] = ()
     sensitivity: Mapping[str, tuple[OtherLaw, ...]] = field(default_factory=lambda: MappingProxyType({}))
-    careless: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def params(self) -> "pd.Series[float]":
@@ -233,18 +203,6 @@ class CalibrationResult(Summarised):
             name: (*self.sensitivity.get(name, ()), *sensitivity.get(name, ())) for name in sorted(names)
         }
         return replace(self, sensitivity=MappingProxyType(merged))
-
-    def goodness_of_fit(self, n_boot: int = 99, seed: int = 1) -> tuple[GoodnessOfFit, ...]:  # noqa: ARG002
-        """Return what tests of the model say; nothing for a family that has none.
-
-        Parameters
-        ----------
-        n_boot : int
-            Simulated data sets behind a p-value that has no formula.
-        seed : int
-            Of their simulation.
-        """
-        return ()
 
     def conf_int(self, level: float = LEVEL, method: str | None = None) -> dict[str, Interval]:
         """Return a confidence interval for every parameter, which always holds the estimate (`holding`).

@@ -44,11 +44,11 @@ class SideAdjustment:
         Log odds of the left side over the right one between equals; NaN where it cannot be told from the worths.
     excess : (n,) ndarray of float
         What the left place added to the expected vote for the left system; 0 where ``side`` is NaN.
-    parameter : (4, n) ndarray of int
+    parameter : four (n,) ndarrays of int
         Parameters that a judgment tells of: worth of the left, of the right, side, log nu.
-    score : (4, n) ndarray of float
+    score : four (n,) ndarrays of float
         Slope of the judgment's log-likelihood along each of these.
-    slope : (4, n) ndarray of float
+    slope : four (n,) ndarrays of float
         Slope of its excess along each of these.
     information : SuperLU or None
         The factorised information, (p, p); None where ``side`` is NaN.
@@ -56,9 +56,9 @@ class SideAdjustment:
 
     side: float
     excess: Floats
-    parameter: Ints
-    score: Floats
-    slope: Floats
+    parameter: tuple[Ints, ...]
+    score: tuple[Floats, ...]
+    slope: tuple[Floats, ...]
     information: SuperLU | None
 
     @property
@@ -167,13 +167,13 @@ def without_side(left: Ints, right: Ints, for_left: Floats) -> SideAdjustment:
     )
     decided = couples.for_left.sum() + couples.for_right.sum()
     if not couples.for_left.any() or not couples.for_right.any() or not couples.are_both_ways():
-        nothing = np.zeros((4, len(left)))
+        nothing = np.zeros(len(left))
         return SideAdjustment(
             side=float("nan"),
-            excess=nothing[0],
-            parameter=nothing.astype(np.intp),
-            score=nothing,
-            slope=nothing,
+            excess=nothing,
+            parameter=(nothing.astype(np.intp),) * 4,
+            score=(nothing,) * 4,
+            slope=(nothing,) * 4,
             information=None,
         )
     has_ties = bool(couples.ties.any())
@@ -196,23 +196,19 @@ def _adjustment(
     error = for_left - with_side.vote[group]
     slope = (with_side.slope - without.slope)[group]
     tie_slope = (with_side.tie_slope - without.tie_slope)[group]
-    everywhere = np.ones(len(group), dtype=np.intp)
     tie_score = (for_left == 0.5) - with_side.tie[group]
     if not has_ties:  # log nu is no parameter then: its scores and slopes are 0, whatever their place
         tie_score = tie_slope = np.zeros(len(group))
     return SideAdjustment(
         side=side,
         excess=(with_side.vote - without.vote)[group],
-        parameter=np.stack(
-            [
-                couples.left[group],
-                couples.right[group],
-                couples.systems * everywhere,
-                (couples.systems + has_ties) * everywhere,
-            ]
+        parameter=(
+            couples.left[group],
+            couples.right[group],
+            *(np.broadcast_to(couples.systems + place, len(group)) for place in (0, int(has_ties))),
         ),
-        score=np.stack([error, -error, error, tie_score]),
-        slope=np.stack([slope, -slope, with_side.slope[group], tie_slope]),
+        score=(error, -error, error, tie_score),
+        slope=(slope, -slope, with_side.slope[group], tie_slope),
         information=splu(_information(couples, point, has_ties=has_ties)),
     )
 

@@ -5,7 +5,6 @@ interval is None.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol, TypeAlias
@@ -239,44 +238,3 @@ class LikelihoodCurve:
 def closed(end: float) -> float | None:
     """Return None for what is infinite."""
     return end if math.isfinite(end) else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnyForm:
-    """The error of a fit of which the data leave the form open: intervals hold those of every form, draws are of each as often.
-
-    Attributes
-    ----------
-    plain : Uncertainty
-        In the form whose estimates are given.
-    others : tuple of Uncertainty
-        In the other forms, of the same parameters.
-    """
-
-    plain: Uncertainty
-    others: tuple[Uncertainty, ...]
-
-    @property
-    def scale(self) -> Scales:
-        """That of the plain form."""
-        return self.plain.scale
-
-    @property
-    def cov(self) -> Floats:
-        """(k, k) covariance in the plain form."""
-        return self.plain.cov
-
-    def intervals(self, level: float) -> tuple[Interval, ...]:
-        """Return the hull of the intervals in all forms."""
-        each = [one.intervals(level) for one in (self.plain, *self.others)]
-        return tuple(_hull(ends) for ends in zip(*each, strict=True))
-
-    def draws(self, n: int, rng: np.random.Generator) -> Floats:
-        """(n, k) draws, from each form as often."""
-        each = [one.draws(n, rng) for one in (self.plain, *self.others)]
-        return np.asarray(np.stack(each)[rng.integers(len(each), size=n), np.arange(n)])
-
-
-def _hull(intervals: Sequence[Interval]) -> Interval:
-    lows, highs = zip(*intervals, strict=True)
-    return (None if None in lows else min(lows)), (None if None in highs else max(highs))

@@ -11,12 +11,12 @@ Intervals and tests are those of `prefcal agree`, over queries and people (`metr
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from calibration.agree.judged_task import FEWEST_TOPICS, testable
-from calibration.plan.simulation import MOST, NOTHING, Outcome, People, Sizes, draw_votes, size_of
+from calibration.plan.simulation import MOST, NOTHING, Design, Outcome, People, Sizes, draw_votes
 from metrics.agreement.agreement import Ties, pair_credit
 from metrics.agreement.people import FEWEST_CLUSTERS, Error
 from metrics.arrays import Floats
@@ -30,7 +30,7 @@ _CLOSEST = 0.9999
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AgreementDesign:
+class AgreementDesign(Design):
     """A study of one measure's agreement.
 
     Attributes
@@ -80,16 +80,11 @@ class AgreementDesign:
     rho: float = math.nan
 
     @property
-    def log_scale(self) -> bool:
-        """Errors are alike as they are."""
-        return False
-
-    @property
     def truth(self) -> float:
         """The true agreement."""
         return self.true
 
-    def searched(self) -> Self:
+    def ready(self) -> Self:
         """Return the design with the measure found.
 
         Raises
@@ -97,20 +92,7 @@ class AgreementDesign:
         InputError
             If no measure can agree so well or so badly with these people.
         """
-        return replace(self, rho=_search(self, self.true))
-
-    def ready(self) -> Self:
-        """Return the design with the measure found, if it is not yet."""
-        return self.searched() if math.isnan(self.rho) else self
-
-    def size(self, vary: str) -> int:
-        """Return ``queries``, ``pairs`` or ``workers``."""
-        return size_of(self, self.varies, vary)
-
-    def resized(self, vary: str, size: int) -> Self:
-        """Return the study with another number of one of them, and the same measure."""
-        changed: dict[str, Any] = {vary: size}
-        return replace(self, **changed)
+        return replace(self, rho=_search(self, self.true)) if math.isnan(self.rho) else self
 
     def bounds(self, vary: str) -> tuple[int, int]:
         """Two queries are needed to tell how queries differ."""
@@ -128,7 +110,7 @@ class AgreementDesign:
 
     @property
     def sizes(self) -> Sizes:
-        """How many judge what."""
+        """Sizes of the study."""
         return Sizes(
             queries=self.queries,
             pairs=self.pairs,
@@ -148,7 +130,7 @@ class AgreementDesign:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DifferenceDesign:
+class DifferenceDesign(Design):
     """A study of the difference of two measures' agreement with the same votes.
 
     Attributes
@@ -178,16 +160,11 @@ class DifferenceDesign:
     rho_other: float = math.nan
 
     @property
-    def log_scale(self) -> bool:
-        """Errors are alike as they are."""
-        return False
-
-    @property
     def truth(self) -> float:
         """The true difference."""
         return self.study.true - self.other
 
-    def searched(self) -> Self:
+    def ready(self) -> Self:
         """Return the design with both measures found.
 
         Raises
@@ -195,7 +172,9 @@ class DifferenceDesign:
         InputError
             If no measure can agree so well or so badly, or two such measures cannot choose the same system so often.
         """
-        study = self.study.searched()
+        study = self.study.ready()
+        if not math.isnan(self.rho_other):
+            return replace(self, study=study)
         found = replace(self, study=study, rho_other=_search(study, self.other))
         low, high = _possible_alike(study.rho, found.rho_other)
         if not low <= _alike(self.same_choice) <= high:
@@ -206,10 +185,6 @@ class DifferenceDesign:
                 cure=f"give --same-choice from {least:.2f} to {most:.2f}",
             )
         return found
-
-    def ready(self) -> Self:
-        """Return the design with both measures found, if they are not yet."""
-        return self.searched() if math.isnan(self.study.rho) or math.isnan(self.rho_other) else self
 
     def size(self, vary: str) -> int:
         """Return ``queries``, ``pairs`` or ``workers``."""
@@ -256,7 +231,7 @@ class DifferenceDesign:
 
 
 def _outcome(estimate: float, error: Error, ends: tuple[float, float], tell_from: float | None) -> Outcome:
-    """Return what a study with an interval of Student's t prints; nothing where nothing varies."""
+    """Return the outcome with an interval of Student's t, or none without variation."""
     if not error.standard_error > 0:
         return replace(NOTHING, estimate=estimate)
     reach = error.reach(LEVEL)

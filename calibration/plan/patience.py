@@ -6,7 +6,7 @@ Summaries are those of `calibration.models.patience.simulate.simulate_summaries`
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from calibration.inference.results import NotIdentifiedError
 from calibration.models.patience.pairs import JudgedSummaries, Summaries, summary_pairs
 from calibration.models.patience.preferences import NAME, fit_patience_from_preferences
 from calibration.models.patience.simulate import KINDS, Judges, simulate_preferences, simulate_summaries
-from calibration.plan.simulation import MOST, NOTHING, Outcome, people_needed, size_of
+from calibration.plan.simulation import MOST, NOTHING, Design, Outcome, people_needed, positive_outcome
 from calibration.tables.preferences import pair_votes
 from metrics.arrays import Places
 
@@ -43,7 +43,7 @@ class Stock:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PatienceDesign:
+class PatienceDesign(Design):
     """A study of patience from preferences between two-layered summaries.
 
     Attributes
@@ -68,7 +68,7 @@ class PatienceDesign:
     tell_from : float or None
         The patience that the true one is to be told from.
     stock : Stock or None
-        What `stocked` made.
+        What `ready` made.
 
     Examples
     --------
@@ -77,6 +77,7 @@ class PatienceDesign:
     """
 
     varies: ClassVar[tuple[str, ...]] = ("queries", "pairs", "workers")
+    log_scale: ClassVar[bool] = True
 
     queries: int
     pairs: int
@@ -90,31 +91,13 @@ class PatienceDesign:
     stock: Stock | None = None
 
     @property
-    def log_scale(self) -> bool:
-        """Errors are alike in proportion to L."""
-        return True
-
-    @property
     def truth(self) -> float:
         """The true patience."""
         return self.true
 
-    def stocked(self) -> Self:
-        """Return the design with its queries made."""
-        return replace(self, stock=_stock(self.text_chars))
-
     def ready(self) -> Self:
-        """Return the design with its queries made, if they are not yet."""
-        return self.stocked() if self.stock is None else self
-
-    def size(self, vary: str) -> int:
-        """Return ``queries``, ``pairs`` or ``workers``."""
-        return size_of(self, self.varies, vary)
-
-    def resized(self, vary: str, size: int) -> Self:
-        """Return the study with another number of one of them."""
-        changed: dict[str, Any] = {vary: size}
-        return replace(self, **changed)
+        """Return the design with its queries made."""
+        return replace(self, stock=_stock(self.text_chars)) if self.stock is None else self
 
     def bounds(self, vary: str) -> tuple[int, int]:
         """Two queries are needed to tell how queries differ; of each there are no more than seven summaries."""
@@ -136,20 +119,17 @@ class PatienceDesign:
         Raises
         ------
         ValueError
-            If the design was not `stocked`.
+            If the design is not `ready`.
         """
         if self.stock is None:
-            raise ValueError("a design has no queries before stocked()")
+            raise ValueError("a design has no queries before ready()")
         pairs = _some_queries(self.stock, self.queries, self.pairs, rng)
         judged = replace(pairs, votes=_drawn(pairs, self, rng))
         try:
-            fit = fit_patience_from_preferences(judged, n_workers=self.people(), with_jackknife=False)
+            fit = fit_patience_from_preferences(judged, n_workers=self.people())
         except NotIdentifiedError:
             return NOTHING
-        low, high = fit.conf_int()[NAME]
-        ends = (0.0 if low is None else low, math.inf if high is None else high)
-        told = self.tell_from is not None and not ends[0] <= self.tell_from <= ends[1]
-        return Outcome(estimate=fit.parameters[NAME], low=ends[0], high=ends[1], told=told)
+        return positive_outcome(fit.parameters[NAME], fit.conf_int()[NAME], self.tell_from)
 
 
 def _stock(text_chars: float) -> Stock:

@@ -1,13 +1,9 @@
-"""Planning a study by simulating it, and the votes of a planned study.
-
-Planning a study by simulating it: how wide the interval will be, how likely the answer, and how large it must be.
+"""Simulated studies of a plan: designs, outcomes, and the votes that people give.
 
 A design knows how large a study is and what is true of its people; `simulated` draws one such study from the
 package's own generators and gives the interval that the package would print for it. Here many are drawn;
-`calibration.plan.search` searches the size at which a wish is met. The designs are in `calibration.plan.agreement`, `calibration.plan.patience`,
-`calibration.plan.streams` and `calibration.plan.streams`.
-
-Votes of a planned study: what people like, who judges what, and what they say.
+`calibration.plan.search` searches the size at which a wish is met. The designs are in `calibration.plan.agreement`, `calibration.plan.patience`
+and `calibration.plan.streams`.
 
 In a query q every system s is liked by v_qs ~ N(0, 1). The log odds of a pair are strength (v_qs - v_qr) / sqrt(2), plus what a
 person likes more than others do, times a person's own factor; votes follow Davidson's model (`calibration.inference.choice`).
@@ -15,11 +11,12 @@ Tastes and factors are a person's in all queries that they judge.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from itertools import combinations
 from numbers import Integral
-from typing import ClassVar, NamedTuple, Protocol, Self, TypeAlias, runtime_checkable
+from typing import ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from scipy.stats import binomtest
@@ -39,7 +36,7 @@ Track: TypeAlias = Callable[[Iterable[int], str], Iterable[int]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What one study would print.
+    """Estimate and interval of one simulated study.
 
     Attributes
     ----------
@@ -65,56 +62,80 @@ NOTHING = Outcome(estimate=math.nan, low=-math.inf, high=math.inf)
 """A study in which the wanted parameter cannot be told."""
 
 
-@runtime_checkable
-class Design(Protocol):
-    """A study to be: its size and what is true of its people. ``varies`` are the names of its sizes."""
+def positive_outcome(
+    estimate: float, interval: tuple[float | None, float | None], tell_from: float | None
+) -> Outcome:
+    """Return the outcome for a positive parameter, from an interval with open ends."""
+    low, high = 0.0 if interval[0] is None else interval[0], math.inf if interval[1] is None else interval[1]
+    told = tell_from is not None and not low <= tell_from <= high
+    return Outcome(estimate=estimate, low=low, high=high, told=told)
 
-    @property
-    def log_scale(self) -> bool:
-        """Errors of the estimate are alike on a log scale."""
 
-    @property
-    def truth(self) -> float:
-        """Return what the study would find if it were endless."""
+class Design(ABC):
+    """A study to be: its size and what is true of its people.
 
+    Attributes
+    ----------
+    varies : tuple of str
+        Names of its sizes.
+    log_scale : bool
+        Whether errors of the estimate are alike in proportion to it, and not as they are.
+    """
+
+    __slots__ = ()
     varies: ClassVar[tuple[str, ...]]
+    log_scale: ClassVar[bool] = False
 
-    def ready(self) -> Self:
-        """Return the design with everything searched or made that a simulation needs."""
+    @property
+    @abstractmethod
+    def truth(self) -> float:
+        """Value that an endless study would find."""
 
-    def size(self, vary: str) -> int:
-        """Return one of its sizes; raises `InputError` where it has none of that name, or it is no number of something."""
+    @abstractmethod
+    def people(self) -> int:
+        """Return the number of people."""
 
-    def resized(self, vary: str, size: int) -> Self:
-        """Return the same study with another size."""
+    @abstractmethod
+    def judgments(self) -> int | None:
+        """Return the number of judgments, or None if nobody judges."""
 
+    @abstractmethod
     def bounds(self, vary: str) -> tuple[int, int]:
         """Return the smallest and the largest value of a size that makes sense."""
 
-    def people(self) -> int:
-        """Return how many people take part."""
-
-    def judgments(self) -> int | None:
-        """Return how many judgments they give; None where nobody judges."""
-
+    @abstractmethod
     def simulated(self, rng: np.random.Generator) -> Outcome:
         """Draw a study and return what the package would print."""
 
+    def ready(self) -> Self:
+        """Return the design with everything searched or made that a simulation needs."""
+        return self
 
-def size_of(design: object, sizes: Sequence[str], name: str) -> int:
-    """Return a size of a design; raises `InputError` where there is none of that name, or it is no whole number from 1."""
-    kind = type(design).__name__
-    if name not in sizes:
-        raise input_fault(f"{name!r} is no size of {kind}", cure=f"use one of {listed(sizes)}")
-    value = getattr(design, name)
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise input_fault(f"{kind}: {name} is {value!r}", cure="give a whole number, 1 or more")
-    return int(value)
+    def size(self, vary: str) -> int:
+        """Return one of the sizes.
+
+        Raises
+        ------
+        InputError
+            If there is none of that name, or it is no whole number from 1.
+        """
+        kind = type(self).__name__
+        if vary not in self.varies:
+            raise input_fault(f"{vary!r} is no size of {kind}", cure=f"use one of {listed(self.varies)}")
+        value = getattr(self, vary)
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+            raise input_fault(f"{kind}: {vary} is {value!r}", cure="give a whole number, 1 or more")
+        return int(value)
+
+    def resized(self, vary: str, size: int) -> Self:
+        """Return the design with another size; searched parameters stay."""
+        changed: Self = replace(self, **{vary: size})  # type: ignore[type-var] # every design is a dataclass
+        return changed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRow:
-    """What studies of one size give.
+    """Results of simulated studies of one size.
 
     Attributes
     ----------

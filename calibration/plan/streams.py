@@ -1,4 +1,4 @@
-"""Planned studies of streams: how many workers, days and pairs tell the time away, M_A or S_A, and what silence is worth, S_0.
+"""Planned studies of streams: of the time away, M_A or S_A, and of the worth of silence, S_0.
 
 Visits are drawn by the model that is fitted (`calibration.models.durations.simulate.simulate_totals`); the time that visits
 themselves take, minutes in hours, is left out. The interval is the profile likelihood's, which `prefcal fit` prints.
@@ -10,7 +10,7 @@ S_0 is the weight of a silent day on which a system kept quiet, relative to that
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, Self, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from calibration.models.durations.simulate import simulate_totals
 from calibration.models.push.judgments import WEIGHTS
 from calibration.models.push.simulate import TRUTH, PushJudges, simulate_push_judgments
 from calibration.models.push.weights import judged_by, search_weights, silent_days
-from calibration.plan.simulation import MOST, NOTHING, Outcome, size_of
+from calibration.plan.simulation import MOST, NOTHING, Design, Outcome, positive_outcome
 
 LEVEL = 0.95
 HOURS_A_DAY = 24.0
@@ -30,7 +30,7 @@ What: TypeAlias = Literal["mean", "sd"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AwayDesign:
+class AwayDesign(Design):
     """A study that watches when people come back.
 
     Attributes
@@ -53,6 +53,7 @@ class AwayDesign:
     """
 
     varies: ClassVar[tuple[str, ...]] = ("workers", "days")
+    log_scale: ClassVar[bool] = True
 
     workers: int
     days: int
@@ -62,27 +63,9 @@ class AwayDesign:
     tell_from: float | None = None
 
     @property
-    def log_scale(self) -> bool:
-        """Errors are alike in proportion to the value."""
-        return True
-
-    @property
     def truth(self) -> float:
         """M_A or S_A in hours."""
         return self.mean_hours if self.what == "mean" else self.sd_hours
-
-    def ready(self) -> Self:
-        """Return the design itself: nothing has to be searched."""
-        return self
-
-    def size(self, vary: str) -> int:
-        """Return ``workers`` or ``days``."""
-        return size_of(self, self.varies, vary)
-
-    def resized(self, vary: str, size: int) -> Self:
-        """Return the study with another number of one of them."""
-        changed: dict[str, Any] = {vary: size}
-        return replace(self, **changed)
 
     def bounds(self, vary: str) -> tuple[int, int]:
         """Two workers are needed to tell how workers differ."""
@@ -109,14 +92,11 @@ class AwayDesign:
             return NOTHING
         profile = DurationProfile(totals=totals, top=top, df=len(totals) - 1)
         place = ("mean", "sd").index(self.what)
-        low, high = profile.intervals(LEVEL)[place]
-        ends = (0.0 if low is None else low, math.inf if high is None else high)
-        told = self.tell_from is not None and not ends[0] <= self.tell_from <= ends[1]
-        return Outcome(estimate=(top.mean, top.sd)[place], low=ends[0], high=ends[1], told=told)
+        return positive_outcome((top.mean, top.sd)[place], profile.intervals(LEVEL)[place], self.tell_from)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SilenceDesign:
+class SilenceDesign(Design):
     """A study of preferences between push streams.
 
     Attributes
@@ -151,27 +131,9 @@ class SilenceDesign:
     judges: PushJudges = field(default_factory=lambda: PushJudges(sharpness=1.0))
 
     @property
-    def log_scale(self) -> bool:
-        """Errors are alike as they are."""
-        return False
-
-    @property
     def truth(self) -> float:
         """The true S_0 / G_E."""
         return self.true
-
-    def ready(self) -> Self:
-        """Return the design itself: nothing has to be searched."""
-        return self
-
-    def size(self, vary: str) -> int:
-        """Return ``workers``, ``pairs`` or ``topics``."""
-        return size_of(self, self.varies, vary)
-
-    def resized(self, vary: str, size: int) -> Self:
-        """Return the study with another number of one of them."""
-        changed: dict[str, Any] = {vary: size}
-        return replace(self, **changed)
 
     def bounds(self, vary: str) -> tuple[int, int]:
         """Two workers and two topics are needed to tell how they differ."""

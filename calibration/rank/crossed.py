@@ -27,31 +27,28 @@ all, would be too short (measured, see docs/rank.md). Then every system's rank i
 behind it, and all ranks are right at once with the same level (Mogstad, Romano, Shaikh and Wilhelm 2024).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array, csc_array, csr_array
+from scipy.sparse import coo_array, csr_array, diags_array
 from scipy.special import stdtr, stdtrit
 
 from calibration.inference.sides import SideAdjustment
+from metrics.agreement.people import FEWEST_CLUSTERS, FEWEST_EFFECTIVE, NOTHING
 from metrics.arrays import Bools, Floats, Ints
 
-NOTHING = 1e-24
-"""Variances below are rounding errors."""
 NO_SHARE = 1e-9
 """Weights below are rounding errors."""
-FEWEST, FEWEST_EFFECTIVE = 4, 3.0
-"""Topics or people from which an error is known: so many, and effectively so many."""
 TABLE_VALUES = 3_000_000
-"""Values of a dense table that is made at once."""
+"""Values of a dense table, estimates by parameters of a model, that is made at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Errors:
-    """How far estimates may be off, arrays of one shape; NaN where nothing is known.
+    """Standard errors and degrees of freedom, arrays of one shape; NaN if unknown.
 
     Attributes
     ----------
@@ -66,7 +63,7 @@ class Errors:
     scarcer_df: Floats
 
     def unknown(self) -> "Errors":
-        """Return the same with nothing known."""
+        """Return errors of the same shape, all NaN."""
         nothing = np.full_like(self.standard_error, np.nan)
         return Errors(standard_error=nothing, df=nothing, scarcer_df=nothing)
 
@@ -86,7 +83,7 @@ class Errors:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Variances:
-    """The parts of V, of estimates (k,) or of any two (k, k), with degrees of freedom of the same shape.
+    """Parts of V for estimates (k,) or pairs of estimates (k, k).
 
     Attributes
     ----------
@@ -122,39 +119,27 @@ class Variances:
 
     def of_each(self) -> "Variances":
         """Return the variances of single estimates from those of any two."""
-        return Variances(
-            by_topic=np.diagonal(self.by_topic),
-            by_worker=np.diagonal(self.by_worker),
-            people=np.diagonal(self.people),
-            least=np.diagonal(self.least),
-            topic_df=np.diagonal(self.topic_df),
-            worker_df=np.diagonal(self.worker_df),
-            is_few=np.diagonal(self.is_few),
-        )
+        return self._changed(np.diagonal, np.diagonal)
 
     def of_differences(self) -> "Variances":
-        """Return those of the differences of any two estimates, (k, k), from those of any two."""
-        return Variances(
-            by_topic=_of_difference(self.by_topic),
-            by_worker=_of_difference(self.by_worker),
-            people=_of_difference(self.people),
-            least=_of_difference(self.least),
-            topic_df=self.topic_df,
-            worker_df=self.worker_df,
-            is_few=self.is_few,
-        )
+        """Return the variances of all differences, (k, k), from those of any two estimates."""
+        return self._changed(_of_difference, np.asarray)
 
     def through(self, bread: Floats) -> "Variances":
-        """Return those of bread x estimates, (r, r): from the scores of a likelihood to its first r parameters."""
+        """Return the variances of bread x estimates, (r, r)."""
         r = len(bread)
+        return self._changed(lambda part: bread @ part @ bread.T, lambda table: table[:r, :r])
+
+    def _changed(self, variance: Callable[[Floats], Floats], table: Callable[..., Any]) -> "Variances":
+        """Apply a function to every part of V, and another to all other fields."""
         return Variances(
-            by_topic=bread @ self.by_topic @ bread.T,
-            by_worker=bread @ self.by_worker @ bread.T,
-            people=bread @ self.people @ bread.T,
-            least=bread @ self.least @ bread.T,
-            topic_df=self.topic_df[:r, :r],
-            worker_df=self.worker_df[:r, :r],
-            is_few=self.is_few[:r, :r],
+            by_topic=variance(self.by_topic),
+            by_worker=variance(self.by_worker),
+            people=variance(self.people),
+            least=variance(self.least),
+            topic_df=table(self.topic_df),
+            worker_df=table(self.worker_df),
+            is_few=table(self.is_few),
         )
 
 
@@ -165,7 +150,7 @@ def _of_difference(covariance: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ModelPart:
-    """What estimates owe to a fitted model that votes were adjusted by.
+    """Dependence of estimates on a fitted model that adjusted the votes.
 
     Attributes
     ----------
@@ -178,13 +163,9 @@ class ModelPart:
     adjustment: SideAdjustment
     gradient: csr_array
 
-    def into(self) -> Floats:
-        """Return H^-1 gradient', (p, k): where the scores of the model lead."""
-        return self.adjustment.solved(_dense(self.gradient).T)
-
 
 def model_part(adjustment: SideAdjustment, estimate: Ints, weight: Floats) -> ModelPart:
-    """Return what estimates owe to a model whose votes they are weighted means of.
+    """Return the dependence of weighted means of votes on the adjusting model.
 
     Parameters
     ----------
@@ -198,20 +179,13 @@ def model_part(adjustment: SideAdjustment, estimate: Ints, weight: Floats) -> Mo
     shape = int(estimate.max()) + 1, adjustment.parameters
     gradient = csr_array(shape)
     for own, part in zip(estimate, weight, strict=True):
-        slopes = part * adjustment.slope
-        if shape[0] * shape[1] <= TABLE_VALUES:
-            gradient = gradient + csr_array(
-                _added(_places(own, adjustment.parameter, shape[1]), slopes, shape)
-            )
-        else:
-            places = (np.broadcast_to(own, slopes.shape).ravel(), adjustment.parameter.ravel())
-            gradient = gradient + csr_array(coo_array((slopes.ravel(), places), shape=shape))
-    return ModelPart(adjustment=adjustment, gradient=csr_array(gradient))
+        slopes = (part * slope for slope in adjustment.slope)
+        gradient = gradient + _table(own, adjustment.parameter, slopes, shape)
+    return ModelPart(adjustment=adjustment, gradient=gradient)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Clusters:
-    """Who or what shares judgments: c clusters of n judgments.
+class _Clusters(NamedTuple):
+    """Judgments that share a topic, a worker or both: c clusters of n judgments.
 
     Attributes
     ----------
@@ -224,29 +198,6 @@ class _Clusters:
     code: Ints
     parent: Ints
 
-    def __len__(self) -> int:
-        return len(self.parent)
-
-    @property
-    def share(self) -> Floats:
-        """(c,) share of all judgments."""
-        return np.asarray(np.bincount(self.code) / len(self.code))
-
-    def portions(self, columns: int) -> Iterator[tuple[slice | Ints, Ints, slice]]:
-        """Yield judgments, their clusters from 0, and which clusters these are, for tables that fit the memory."""
-        if len(self) * columns <= TABLE_VALUES:
-            yield slice(None), self.code, slice(0, len(self))
-            return
-        in_order = bool((np.diff(self.code) >= 0).all())
-        order = None if in_order else np.argsort(self.code, kind="stable")
-        code = self.code if order is None else self.code[order]
-        at_once = max(1, TABLE_VALUES // columns)
-        for start in range(0, len(self), at_once):
-            stop = min(start + at_once, len(self))
-            first, last = (int(place) for place in np.searchsorted(code, [start, stop]))
-            chosen = slice(first, last) if order is None else order[first:last]
-            yield chosen, code[first:last] - start, slice(start, stop)
-
 
 class CrossedClusters:
     """Which topic and which worker each of n judgments shares with others.
@@ -254,35 +205,27 @@ class CrossedClusters:
     Parameters
     ----------
     topic : (n,) ndarray of int
-        Codes from 0 without holes. Judgments in the order of topics, and within of workers, take less time.
+        Codes from 0 without holes.
     worker : (n,) ndarray of int or None
         Codes likewise; None where nobody knows who judged.
     """
 
     def __init__(self, topic: Ints, worker: Ints | None) -> None:
-        self.topics = _clusters(topic)
+        self.topics = _Clusters(topic, np.arange(int(topic.max()) + 1))
         self.workers: _Clusters | None = None
         self.cells: _Clusters | None = None
         if worker is None:
             return
-        self.workers = _clusters(worker)
-        people = len(self.workers)
-        key = topic * people + worker
-        order = np.argsort(key, kind="stable")
-        is_new = np.diff(key[order], prepend=-1) > 0
-        if is_new.sum() > people:  # somebody judged more than one topic
-            cell = np.empty(len(key), dtype=np.intp)
-            cell[order] = np.cumsum(is_new) - 1
-            self.cells = _Clusters(code=cell, parent=key[order[is_new]] % people)
-
-
-def _clusters(code: Ints) -> _Clusters:
-    return _Clusters(code=code, parent=np.arange(int(code.max()) + 1))
+        people = int(worker.max()) + 1
+        self.workers = _Clusters(worker, np.arange(people))
+        keys, cell = np.unique(topic * people + worker, return_inverse=True)
+        if len(keys) > people:  # somebody judged more than one topic
+            self.cells = _Clusters(cell, keys % people)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Influence:
-    """What n judgments add to the errors of k estimates, each of them to m.
+    """Influence of n judgments on k estimates; each judgment adds to m of them.
 
     Attributes
     ----------
@@ -304,7 +247,7 @@ class Influence:
 
     @cached_property
     def estimates(self) -> int:
-        """How many estimates there are, k."""
+        """Number of estimates, k."""
         return int(self.estimate.max()) + 1
 
     @cached_property
@@ -324,22 +267,23 @@ class Influence:
         return np.full(self.estimates, np.inf) if self._workers is None else self._workers.effective
 
     def variances(self) -> Variances:
-        """Return those of each estimate alone, (k,): in memory of the order of judgments."""
-        return self._parts(self._squares)
+        """Return the variances of single estimates, (k,)."""
+        return self._parts(_ScaledSums.squares)
 
     def covariances(self) -> Variances:
-        """Return those of any two estimates, (k, k)."""
-        return self._parts(self._products)
+        """Return the covariances of all pairs of estimates, (k, k)."""
+        return self._parts(_ScaledSums.products)
 
-    def _parts(self, sums: "Callable[..., list[tuple[Floats, Floats]]]") -> Variances:
-        """Return the parts of V from a function that sums U U and w w over clusters, for each scale that it is given."""
+    def _parts(self, of: "Callable[[_ScaledSums], tuple[Floats, Floats]]") -> Variances:
+        """Return the parts of V, from a function that sums U U and w w over clusters."""
         topics, workers, cells = self._topics, self._workers, self.crossing.cells
-        [(by_topic, _)] = sums(self.crossing.topics, topics.exact)
+        by_topic, _ = of(topics.scaled(topics.exact))
         by_worker = people = least = np.zeros_like(by_topic)
         worker_df = np.full(self.estimates, np.inf)
-        if workers is not None and self.crossing.workers is not None and cells is not None:
-            (by_worker, weight), (least, _) = sums(self.crossing.workers, workers.jackknife, workers.exact)
-            [(by_cell, weight_of_cell)] = sums(cells, workers.jackknife)
+        if workers is not None and cells is not None:
+            by_worker, weight = of(workers.scaled(workers.jackknife))
+            least, _ = of(workers.scaled(workers.exact))
+            by_cell, weight_of_cell = of(self._sums(cells).scaled(workers.jackknife))
             people = by_worker - by_cell + (weight - weight_of_cell) * by_topic
             worker_df = workers.effective - 1
         topic_df, few = topics.effective - 1, self.is_few
@@ -357,127 +301,130 @@ class Influence:
         )
 
     @cached_property
-    def _topics(self) -> "_SampledClusters":
-        return self._sample(self.crossing.topics)
+    def _topics(self) -> "_ClusterSums":
+        return self._sums(self.crossing.topics)
 
     @cached_property
-    def _workers(self) -> "_SampledClusters | None":
-        return None if self.crossing.workers is None else self._sample(self.crossing.workers)
+    def _workers(self) -> "_ClusterSums | None":
+        return None if self.crossing.workers is None else self._sums(self.crossing.workers)
 
-    def _sample(self, clusters: _Clusters) -> "_SampledClusters":
-        weight = self._sums(clusters).imag
-        squares = _column_sums(weight.power(2))
-        effective = _column_sums(weight) ** 2 / squares
-        counted = np.bincount(weight.indices[weight.data > NO_SHARE], minlength=self.estimates)
-        share = clusters.share
-        return _SampledClusters(
-            exact=_Scale(
-                own=_mapped(weight, _exact(weight.data, squares[weight.indices])),
-                overall=_exact(share, (share**2).sum()),
-            ),
-            jackknife=_Scale(own=_mapped(weight, _jackknife(weight.data)), overall=_jackknife(share)),
-            effective=effective,
-            is_few=(counted < FEWEST) | (effective < FEWEST_EFFECTIVE - NO_SHARE),
-        )
-
-    def _products(self, clusters: _Clusters, *scales: "_Scale") -> list[tuple[Floats, Floats]]:
-        """Return the sums over clusters of U U and of w w of any two estimates, (k, k) each, for each scale."""
-        k, into = self.estimates, None if self.model is None else self.model.into()
-        owns = [_dense(scale.own) for scale in scales]
-        sums = np.zeros((len(scales), 2, k, k))
-        for chosen, code, which in clusters.portions(k):
-            shape, parent = (which.stop - which.start, k), clusters.parent[which]
-            place = _places(code, self.estimate[:, chosen], k)
-            errors, weights = (
-                _added(place, values[:, chosen], shape) for values in (self.error, self.weight)
-            )
-            scores = None if into is None else self._scores(chosen, code, shape[0]) @ into
-            for number, (scale, own) in enumerate(zip(scales, owns, strict=True)):
-                weight, error = weights * own[parent], errors * own[parent]
-                if scores is not None:
-                    error -= scores * scale.overall[parent, None]
-                sums[number] += error.T @ error, weight.T @ weight
-        return [(error, weight) for error, weight in sums]
-
-    def _squares(self, clusters: _Clusters, *scales: "_Scale") -> list[tuple[Floats, Floats]]:
-        """Return the same of each estimate alone, (k,) each, from sparse tables."""
-        sums = self._sums(clusters)
-        return [self._scaled_squares(clusters, sums, scale) for scale in scales]
-
-    def _scaled_squares(self, clusters: _Clusters, sums: csr_array, scale: "_Scale") -> tuple[Floats, Floats]:
-        scaled = _mapped(sums, sums.data * _of_rows(scale.own, clusters.parent, sums))
-        error = scaled.real.tocsc()
-        errors, weights = _column_sums(error.power(2).tocsr()), _column_sums(scaled.imag.power(2))
+    def _sums(self, clusters: _Clusters) -> "_ClusterSums":
+        """Sum influences, parts and scores of the model over clusters."""
+        scores = None
         if self.model is not None:
-            errors += self._through_model(self.model, clusters, scale, error)
-        return errors, weights
-
-    def _through_model(
-        self, model: ModelPart, clusters: _Clusters, scale: "_Scale", error: csc_array
-    ) -> Floats:
-        """Return what scores of the model add to the squares of the scaled errors: g' S'S g - 2 g' S'U, S the scores times H^-1."""
-        p = model.adjustment.parameters
-        inverse = model.adjustment.solved(np.eye(p))
-        of_scores, added = np.zeros((p, p)), np.zeros(self.estimates)
-        at_once = max(1, TABLE_VALUES // p)
-        for judgments, code, which in clusters.portions(p):
-            overall = scale.overall[clusters.parent[which], None]
-            scores = self._scores(judgments, code, len(overall)) * overall @ inverse
-            of_scores += scores.T @ scores
-            for start in range(0, self.estimates, at_once):
-                chosen = slice(start, start + at_once)
-                across = error[:, chosen][which].T @ scores
-                added[chosen] -= 2 * _row_sums(model.gradient[chosen].multiply(across))
-        for start in range(0, self.estimates, at_once):
-            chosen = slice(start, start + at_once)
-            gradient = model.gradient[chosen]
-            added[chosen] += _row_sums(gradient.multiply(gradient @ of_scores))
-        return added
-
-    def _scores(self, chosen: slice | Ints, code: Ints, clusters: int) -> Floats:
-        """Return the sums of the model's scores over clusters of chosen judgments, (c, p)."""
-        if self.model is None:
-            return np.zeros((clusters, 0))
-        fit = self.model.adjustment
-        place = _places(code, fit.parameter[:, chosen], fit.parameters)
-        return _added(place, fit.score[:, chosen], (clusters, fit.parameters))
-
-    def _sums(self, clusters: _Clusters) -> csr_array:
-        """Return U + i w of every cluster and estimate, (c, k): one sparse table of two numbers a cell."""
-        shape = len(clusters), self.estimates
-        if shape[0] * shape[1] <= TABLE_VALUES:
-            place = _places(clusters.code, self.estimate, self.estimates)
-            return csr_array(_added(place, self.error, shape) + 1j * _added(place, self.weight, shape))
-        rows = np.broadcast_to(clusters.code.astype(np.int32), self.estimate.shape)
-        places = (rows.ravel(), self.estimate.ravel().astype(np.int32))
-        return csr_array(coo_array(((self.error + 1j * self.weight).ravel(), places), shape=shape))
+            fit = self.model.adjustment
+            scores = _table(clusters.code, fit.parameter, fit.score, (len(clusters.parent), fit.parameters))
+        both = (error + 1j * weight for error, weight in zip(self.error, self.weight, strict=True))
+        return _ClusterSums(
+            sums=_table(clusters.code, self.estimate, both, (len(clusters.parent), self.estimates)),
+            share=np.bincount(clusters.code) / len(clusters.code),
+            parent=clusters.parent,
+            scores=scores,
+            model=self.model,
+        )
 
 
 class _Scale(NamedTuple):
-    """What U of each cluster and estimate, (c, k), and scores of each cluster, (c,), are multiplied by."""
+    """Factors of U for each cluster and estimate, (c, k), and of scores, (c,)."""
 
     own: csr_array
     overall: Floats
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _SampledClusters:
-    """Clusters that are a sample, and how much of one.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _ClusterSums:
+    """Sums of judgments over c clusters.
 
     Attributes
     ----------
-    exact, jackknife : _Scale
-        1 / sqrt(r) and 1 / (1 - w) of the module.
-    effective : (k,) ndarray of float
-        How many clusters of equal weight would count as much.
-    is_few : (k,) ndarray of bool
-        Whether they are too few for an error.
+    sums : (c, k) sparse array of complex
+        U + i w of every cluster and estimate.
+    share : (c,) ndarray of float
+        Share of all judgments.
+    parent : (c,) ndarray of int
+        As in `_Clusters`.
+    scores : (c, p) sparse array of float, or None
+        Of the model.
+    model : ModelPart or None
+        As in `Influence`.
     """
 
-    exact: _Scale
-    jackknife: _Scale
-    effective: Floats
-    is_few: Bools
+    sums: csr_array
+    share: Floats
+    parent: Ints
+    scores: csr_array | None
+    model: ModelPart | None
+
+    @cached_property
+    def _squares(self) -> Floats:
+        """(k,) sum of w^2."""
+        return _column_sums(self.sums.imag.power(2))
+
+    @cached_property
+    def effective(self) -> Floats:
+        """(k,) how many clusters of equal weight would count as much."""
+        return _column_sums(self.sums.imag) ** 2 / self._squares
+
+    @cached_property
+    def is_few(self) -> Bools:
+        """(k,) whether they are too few for an error."""
+        counted = np.bincount(self.sums.indices[self.sums.data.imag > NO_SHARE], minlength=self.sums.shape[1])
+        return np.asarray((counted < FEWEST_CLUSTERS) | (self.effective < FEWEST_EFFECTIVE - NO_SHARE))
+
+    @property
+    def exact(self) -> _Scale:
+        """1 / sqrt(r) of the module."""
+        own = _exact(self.sums.data.imag, self._squares[self.sums.indices])
+        return _Scale(_mapped(self.sums, own), _exact(self.share, (self.share**2).sum()))
+
+    @property
+    def jackknife(self) -> _Scale:
+        """1 / (1 - w) of the module."""
+        return _Scale(_mapped(self.sums, _inverse(1 - self.sums.data.imag)), _inverse(1 - self.share))
+
+    def scaled(self, scale: _Scale) -> "_ScaledSums":
+        """Multiply the sums of each cluster by the scale of its parent."""
+        rows = np.repeat(self.parent, np.diff(self.sums.indptr))
+        of_sums = np.asarray(scale.own[rows, self.sums.indices]).ravel()
+        table = _mapped(self.sums, self.sums.data * of_sums)
+        scores = None if self.scores is None else diags_array(scale.overall[self.parent]) @ self.scores
+        return _ScaledSums(table.real, table.imag, scores, self.model)
+
+
+class _ScaledSums(NamedTuple):
+    """Scaled sums over clusters of influences U and parts w, (c, k), and of the scores of a model, (c, p), with which U is U - S H^-1 g'."""
+
+    error: csr_array
+    weight: csr_array
+    scores: csr_array | None
+    model: ModelPart | None
+
+    def products(self) -> tuple[Floats, Floats]:
+        """Return the sums over clusters of U U and of w w of any two estimates, (k, k) each."""
+        errors, weights = (_dense(each.T @ each) for each in (self.error, self.weight))
+        if self.scores is not None and self.model is not None:
+            into = self.model.gradient @ self._inverse()
+            across = (self.error.T @ self.scores) @ into.T
+            errors += into @ _dense(self.scores.T @ self.scores) @ into.T - across - across.T
+        return errors, weights
+
+    def squares(self) -> tuple[Floats, Floats]:
+        """Return the sums over clusters of U^2 and of w^2, (k,) each."""
+        errors, weights = (_column_sums(each.power(2)) for each in (self.error, self.weight))
+        if self.scores is not None and self.model is not None:
+            inverse, of_scores = self._inverse(), _dense(self.scores.T @ self.scores)
+            error, at_once = self.error.tocsc(), max(1, TABLE_VALUES // len(inverse))
+            for start in range(0, len(errors), at_once):
+                chosen = slice(start, start + at_once)
+                into = self.model.gradient[chosen] @ inverse
+                across = (error[:, chosen].T @ self.scores).multiply(into).sum(axis=1)
+                errors[chosen] += ((into @ of_scores) * into).sum(axis=1) - 2 * np.asarray(across).ravel()
+        return errors, weights
+
+    def _inverse(self) -> Floats:
+        """(p, p) inverse of the model's information."""
+        adjustment = self.model.adjustment if self.model else None
+        return np.zeros((0, 0)) if adjustment is None else adjustment.solved(np.eye(adjustment.parameters))
 
 
 def _exact(weight: Floats, squares: Any) -> Floats:
@@ -485,44 +432,26 @@ def _exact(weight: Floats, squares: Any) -> Floats:
     return _inverse(np.sqrt(np.maximum(np.minimum(1 - weight, 1 - 2 * weight + squares), 0)))
 
 
-def _jackknife(weight: Floats) -> Floats:
-    """Return 1 / (1 - w); 0 of a cluster that is alone."""
-    return _inverse(1 - weight)
-
-
 def _inverse(values: Floats) -> Floats:
+    """Return 1 / values; 0 of a cluster that is alone."""
     return np.asarray(np.divide(1, values, out=np.zeros_like(values), where=values > NO_SHARE))
 
 
+def _table(row: Ints, columns: Iterable[Ints], values: Iterable[Any], shape: tuple[int, int]) -> csr_array:
+    """Return a table of the sums of values at rows (n,) and columns, (n,) each: one set of n after the other, to save memory."""
+    table = csr_array(shape)
+    for column, part in zip(columns, values, strict=True):
+        table = table + csr_array(coo_array((part, (row, column)), shape=shape))
+    return table
+
+
 def _mapped(pattern: csr_array, values: Floats) -> csr_array:
+    """Return a table with other values at the same places."""
     return csr_array((values, pattern.indices, pattern.indptr), shape=pattern.shape)
-
-
-def _of_rows(scale: csr_array, row: Ints, pattern: csr_array) -> Floats:
-    """Return the values of ``scale`` in ``row`` of each row of ``pattern``, where the pattern has any."""
-    rows = np.repeat(row, np.diff(pattern.indptr))
-    if scale.shape[0] * scale.shape[1] <= TABLE_VALUES:
-        return np.asarray(_dense(scale)[rows, pattern.indices])
-    return np.asarray(scale[rows, pattern.indices]).ravel()
-
-
-def _places(row: Ints, column: Ints, columns: int) -> Ints:
-    """Return the place of (m, n) cells in a table, with (n,) rows and (m, n) columns."""
-    return np.asarray(row * columns + column)
-
-
-def _added(place: Ints, value: Floats, shape: tuple[int, int]) -> Floats:
-    """Return a table with the sums of (m, n) values at their places."""
-    sums = np.bincount(place.ravel(), value.ravel(), shape[0] * shape[1])
-    return np.asarray(sums, dtype=np.float64).reshape(shape)
 
 
 def _column_sums(table: csr_array) -> Floats:
     return np.asarray(np.bincount(table.indices, table.data, table.shape[1]), dtype=np.float64)
-
-
-def _row_sums(table: Any) -> Floats:
-    return np.asarray(table.sum(axis=1), dtype=np.float64).ravel()
 
 
 def _dense(table: Any) -> Floats:

@@ -1,4 +1,4 @@
-"""The judgments of one task as arrays: which systems they connect, and what share of them each system wins.
+"""Judgments of one task as arrays, with win rates of systems and shares of couples.
 
 Win rates of systems and shares of couples come with what each judgment adds to their errors:
 

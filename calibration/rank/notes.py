@@ -1,6 +1,5 @@
 """What to know of a ranking before using its numbers, one sentence each; the names in brackets are the same in every command."""
 
-from collections import defaultdict
 from collections.abc import Iterator
 
 import numpy as np
@@ -9,9 +8,10 @@ from scipy.special import bdtr
 
 from calibration.inference.choice import choice_probabilities
 from calibration.inference.sides import SideAdjustment
-from calibration.rank.crossed import FEWEST, FEWEST_EFFECTIVE, Errors
+from calibration.rank.crossed import Errors
 from calibration.rank.judgments import Duels, JudgedShares, JudgedSystems, is_balanced
 from calibration.rank.worths import Worths
+from metrics.agreement.people import FEWEST_CLUSTERS, FEWEST_EFFECTIVE
 from metrics.arrays import Floats, Ints
 from metrics.errors import counted, listed
 
@@ -33,7 +33,9 @@ def too_few(judged: JudgedSystems, rates: JudgedShares) -> str:
     topics = _load(judged.topic, "topic", "topics", rates.influence.effective_topics)
     scarce += [topics] if topics else []
     if not scarce:  # each system has too few of one or the other
-        scarce = [f"every system has fewer than {_WORDS[FEWEST]} people or topics (few_workers, few_topics)"]
+        scarce = [
+            f"every system has fewer than {_WORDS[FEWEST_CLUSTERS]} people or topics (few_workers, few_topics)"
+        ]
     return "; ".join(scarce)
 
 
@@ -44,12 +46,10 @@ def _load(cluster: Ints, single: str, plural: str, effective: Floats) -> str:
     least, name = float(effective.max()), "few_workers" if single == "person" else "few_topics"
     verb = "judged" if single == "person" else f"{'was' if len(share) == 1 else 'were'} judged"
     largest = f"{100 * share.max():.0f} % of the judgments"
-    if len(share) < FEWEST:
+    if len(share) < FEWEST_CLUSTERS:
         of_largest = "" if len(share) == 1 else f", {largest} by one" * (single == "person")
         of_largest = of_largest or ("" if len(share) == 1 else f", {largest} on one")
-        return (
-            f"{count} {verb}{of_largest}: too few to say who is ahead ({_WORDS[FEWEST]} are needed; {name})"
-        )
+        return f"{count} {verb}{of_largest}: too few to say who is ahead ({_WORDS[FEWEST_CLUSTERS]} are needed; {name})"
     if least < FEWEST_EFFECTIVE:
         whose = f"one of them gave {largest}" if single == "person" else f"one of them has {largest}"
         return (
@@ -89,11 +89,9 @@ def notes_on(
 def _on_few(judged: JudgedSystems, rates: JudgedShares, met: Duels) -> Iterator[str]:
     """Yield what is too few for some estimates, and whether people are few for all."""
     few, few_duels = rates.influence.is_few, met.shares.influence.is_few
-    limit = (
-        f"fewer than {_WORDS[FEWEST]} people or topics, or effectively than {_WORDS[int(FEWEST_EFFECTIVE)]}"
-    )
+    limit = f"fewer than {_WORDS[FEWEST_CLUSTERS]} people or topics, or effectively than {_WORDS[int(FEWEST_EFFECTIVE)]}"
     if judged.worker is None:
-        limit = f"fewer than {_WORDS[FEWEST]} topics, or effectively than {_WORDS[int(FEWEST_EFFECTIVE)]}"
+        limit = f"fewer than {_WORDS[FEWEST_CLUSTERS]} topics, or effectively than {_WORDS[int(FEWEST_EFFECTIVE)]}"
     if few.any():
         names = [judged.systems[place] for place in np.flatnonzero(few)]
         verb = "rests" if len(names) == 1 else "rest"
@@ -179,19 +177,3 @@ def notes_on_worths(worths: Worths | None, why_none: str, adjustment: SideAdjust
         yield "the side of a system cannot be told from its worth, so the worths have no side effect"
     elif adjustment is not None and not adjustment.is_separable:
         yield "the worths tell the side from the systems only if all systems lie on one scale"
-
-
-def notes_on_names(preferences: pd.DataFrame) -> Iterator[str]:
-    """Yield the names of topics, workers and systems that differ in case or in blanks around them only."""
-    systems = pd.concat([preferences["system_left"].astype("str"), preferences["system_right"].astype("str")])
-    for what, column in (
-        ("topic", preferences["topic"]),
-        ("worker", preferences["worker"]),
-        ("system", systems),
-    ):
-        same = defaultdict(list)
-        for name in column.dropna().unique():
-            same[str(name).casefold().strip()].append(str(name))
-        alike = [" and ".join(map(repr, sorted(group))) for group in same.values() if len(group) > 1]
-        if alike:
-            yield f"the {what}s {listed(sorted(alike), most=3)} differ in case only, and each counts as a {what} of its own"

@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from calibration.checks.adaptive_stopping import adaptive_stopping
-from calibration.checks.same_answers import SameAnswersOption, one_cluster, same_votes
+from calibration.checks.judges import check_judges
+from calibration.checks.same_answers import SameAnswersOption, one_cluster
+from calibration.checks.votes import VoteChecks, names_in_two_cases
 from calibration.rank.crossed import Errors, Variances, above_at_once, rank_ranges
 from calibration.rank.folder import Ranking
 from calibration.rank.judgments import (
@@ -18,8 +19,9 @@ from calibration.rank.judgments import (
     tasks_judged,
     win_rates,
 )
-from calibration.rank.notes import notes_on, notes_on_names, notes_on_worths, too_few
+from calibration.rank.notes import notes_on, notes_on_worths, too_few
 from calibration.rank.worths import Worths, fit_worths, no_worths, unconnected
+from calibration.tables.preferences import counted_tables
 from calibration.tables.study import StudyRecord
 from metrics.agreement.comparison import holm
 from metrics.arrays import Floats, Ints
@@ -28,7 +30,7 @@ from metrics.errors import Fault, InputError, input_fault
 LEVEL = 0.95
 
 
-def rank_systems(
+def rank_systems(  # noqa: PLR0913 - one argument an option of the command
     tables: Mapping[str, pd.DataFrame],
     *,
     task: str | None = None,
@@ -37,9 +39,10 @@ def rank_systems(
     complete_only: bool = False,
     study: StudyRecord | None = None,
     same_answers: SameAnswersOption = "apart",
+    checks: VoteChecks | None = None,
     place: str = "preferences",
 ) -> Ranking:
-    """Say which systems of each task people prefer.
+    """Rank the systems of each task by the preferences of people.
 
     Parameters
     ----------
@@ -58,6 +61,8 @@ def rank_systems(
         in all others they are without the effect of the side.
     same_answers : {'apart', 'one-cluster'}
         Workers who give the same answers count apart, or each group of them as one person; they are named either way.
+    checks : VoteChecks, optional
+        Those of these tables, where an agreement shares them.
     place : str
         What faults name.
 
@@ -72,8 +77,9 @@ def rank_systems(
             path=place,
             cure="only tasks of pairs are ranked",
         )
+    checks = checks or VoteChecks(tables=tables, exclude=exclude, complete_only=complete_only)
+    same = checks.same
     votes = {name: tables[name] for name in ("preferences", "workers") if name in tables}
-    same = same_votes(votes, exclude=exclude, complete_only=complete_only)
     if same_answers == "one-cluster":
         tables = one_cluster(votes, same)
     judged = list(tasks_judged(tables, exclude=exclude, complete_only=complete_only, study=study))
@@ -88,13 +94,16 @@ def rank_systems(
             )
         judged = named
     connected, notes = _connected(judged, place)
-    stopping = adaptive_stopping(votes, exclude=exclude, complete_only=complete_only)
+    counted = counted_tables(votes, exclude=exclude, complete_only=complete_only)["preferences"]
     notes += [
-        f"{each.task}: {stopping[each.task].sentence.removesuffix('.')} (adaptive_stopping)"
+        f"{each.task}: {finding.sentence.removesuffix('.')} ({finding.name})"
         for each in connected
-        if each.task in stopping
+        for finding in (
+            *([checks.stopping[each.task]] if each.task in checks.stopping else ()),
+            *check_judges(counted[counted["task"] == each.task]),
+        )
     ]
-    notes += notes_on_names(tables["preferences"])
+    notes += names_in_two_cases(tables["preferences"])
     notes += [
         f"{each.said(as_one=same_answers == 'one-cluster').removesuffix('.')} (same_answers)" for each in same
     ]
@@ -126,7 +135,7 @@ def _connected(judged: list[JudgedSystems], place: str) -> tuple[list[JudgedSyst
 
 
 def _apart(judged: JudgedSystems, groups: str) -> tuple[str, str]:
-    """Return what is wrong with a task whose systems, or items of topics, no comparison connects, and its cure."""
+    """Return the problem of a task with unconnected systems or items, and its cure."""
     topics = int(judged.topic.max()) + 1
     places = np.concatenate([judged.left, judged.right]) * topics + np.tile(judged.topic, 2)
     items = len(judged.systems)
@@ -140,7 +149,7 @@ def _apart(judged: JudgedSystems, groups: str) -> tuple[str, str]:
 
 
 class _RankedTask(NamedTuple):
-    """What is known of one task: frames as in `Ranking`, its notes, and what too few people or topics forbid."""
+    """Ranking of one task: frames, notes, and a sentence on too few clusters."""
 
     ranking: pd.DataFrame
     duels: pd.DataFrame

@@ -1,6 +1,4 @@
-"""Worker consistency, and who clicks at random.
-
-Worker consistency: how far pairs shown a second time are answered alike, beyond what habit alone would give.
+"""Worker consistency: how far pairs shown a second time are answered alike, beyond what habit alone would give.
 
 The share of consistent repeats says little by itself: whoever clicks left or right by lot is consistent half of the
 time, whoever always clicks `equally good` every time. So each worker's share is held against that of somebody with the
@@ -12,18 +10,9 @@ are alike with probability
     kappa = (share - chance) / (1 - chance)
 
 A worker's habits are taken as known; that is what makes the worker's interval exact (Clopper and Pearson 1934).
-
-Who clicks at random: a class of judges whose preferences have nothing to do with those of the others.
-
-Only answers for a side count, of pairs for which somebody else chose a side too: how often somebody finds both equal is a matter
-of taste. With v of the others for the system that was chosen and w for the other one, a judge who follows them with power g chooses it
-with odds ((v + 1/2) / (w + 1/2))^g; who clicks by lot has g = 0, whatever side they lean to, for sides are drawn by lot. Tastes differ,
-so people follow the others more and less (`calibration.inference.people`): only who follows nobody is careless, and who clearly prefers the
-opposite (g < 0) is of a camp.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
@@ -32,13 +21,12 @@ from numpy.typing import ArrayLike
 from scipy.special import bdtrc, betaincinv
 
 from calibration.inference.clusters import cluster_uncertainty
-from calibration.inference.goodness import notes_on_few
-from calibration.inference.people import SIGNED_POWERS, CarelessClass, kinds_of_people
-from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
+from calibration.inference.results import LEVEL, NotIdentifiedError, info, warning
 from calibration.inference.uncertainty import Replicates, StudentT
+from calibration.raters.measure import RaterMeasure
 from calibration.tables.preferences import WORKERS_UNKNOWN, knows_workers, resolved_sides
 from calibration.user_model.model import Diagnostic
-from metrics.arrays import Floats, Places
+from metrics.arrays import Floats
 
 NAMES = ("consistency_share", "consistency_kappa", "identical_share", "identical_kappa")
 CLICKS = MappingProxyType({"left or right by lot": 1 / 2, "any of the four options by lot": 3 / 8})
@@ -55,7 +43,7 @@ def fit_consistency(
     rng: np.random.Generator,
     min_consistency: float = MIN_CONSISTENCY,
     resamples: int = RESAMPLES,
-) -> CalibrationResult:
+) -> RaterMeasure:
     """Measure the consistency of all workers together.
 
     share = sum_w k_w / sum_w n_w,  kappa = sum_w (k_w - chance_w n_w) / sum_w (n_w - chance_w n_w)
@@ -73,7 +61,7 @@ def fit_consistency(
 
     Returns
     -------
-    CalibrationResult
+    RaterMeasure
         ``consistency_share`` and ``consistency_kappa`` (the same system, or an equal option, both times),
         ``identical_share`` and ``identical_kappa`` (the same of the four options). Its details: chance, and the ends of the
         exact 95 % intervals of consistent share and kappa as if all repeats were independent (share_exact_low, ...).
@@ -96,13 +84,15 @@ def fit_consistency(
     chance = float(sums[:, 2].sum() / sums[:, 0].sum())
     exact = np.array(clopper_pearson(sums[:, 1].sum(), sums[:, 0].sum(), LEVEL))
     kappas = (exact - chance) / (1 - chance)
-    return CalibrationResult(
+    return RaterMeasure(
         parameters=MappingProxyType(dict(zip(NAMES, estimates.tolist(), strict=True))),
         unit="share of repeats",
         units=MappingProxyType({name: "agreement beyond chance" for name in NAMES if name.endswith("kappa")}),
         method="repeats against chance by habit",
         uncertainty=_uncertainty(sums, resamples, rng),
         n_workers=len(sums),
+        sampled="worker",
+        clusters=len(sums),
         n_rows=len(rows),
         details=MappingProxyType(
             {
@@ -264,88 +254,3 @@ def _diagnostics(sums: Floats, min_consistency: float) -> Iterator[Diagnostic]:
         yield warning(
             "no_inconsistent_repeat", "Every repeat was consistent: there is no interval over workers."
         )
-    else:
-        yield from notes_on_few(workers=len(sums))
-
-
-_PAIR = ["task", "topic", "system_a", "system_b"]
-_HALF = 0.5
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeKinds:
-    """What kinds of judges there are, see `calibration.inference.people.KindsOfPeople`.
-
-    Attributes
-    ----------
-    judges : Index of str
-        In the order of the posteriors.
-    careless, camp : CarelessClass or None
-        Who clicks at random, and who prefers the opposite of what the others prefer.
-    """
-
-    judges: "pd.Index[str]"
-    careless: CarelessClass | None
-    camp: CarelessClass | None
-
-    @property
-    def notes(self) -> tuple[Diagnostic, ...]:
-        """What is said of them."""
-        return (
-            *([note_on_clickers(self.careless)] if self.careless else []),
-            *([note_on_camp(self.camp)] if self.camp else []),
-        )
-
-
-def judge_kinds(judged: pd.DataFrame) -> JudgeKinds | None:
-    """Find who clicks at random, and who prefers the opposite; None where who judged is not known.
-
-    Parameters
-    ----------
-    judged : DataFrame
-        What `calibration.tables.preferences.judged_pairs` returns, or the part of it that is of one task.
-    """
-    if not knows_workers(judged):
-        return None
-    sided = judged[judged["vote"].isin(["votes_a", "votes_b"])]
-    worker, judges = pd.factorize(sided["worker"])
-    pair = sided.groupby(_PAIR, observed=True).ngroup().to_numpy()
-    sign = np.where(sided["vote"] == "votes_a", 1.0, -1.0)
-    kinds = kinds_of_people(lambda weight: _logliks(worker, pair, sign, weight), len(judges))
-    return JudgeKinds(judges=judges, careless=kinds.careless, camp=kinds.camp)
-
-
-def note_on_camp(kind: CarelessClass, others: str = "") -> Diagnostic:
-    """Say how many prefer the opposite; ``others`` is a sentence with the numbers without them."""
-    return warning(
-        "opposite_camp",
-        f"{kind.count} of {len(kind.posterior)} judges prefer the opposite of what the others prefer, as clearly as these prefer it: two camps, and nobody is "
-        "careless for that. Every number that rests on preferences is of both together, and of other people by how many of each there are: say so, "
-        f"and look at the camps apart.{' ' * bool(others)}{others}",
-    )
-
-
-def note_on_clickers(kind: CarelessClass) -> Diagnostic:
-    """Say how many prefer what has nothing to do with what the others prefer, and that they are counted."""
-    return warning(
-        "careless_workers",
-        f"{kind.count} of {len(kind.posterior)} judges click as if at random: what they prefer has nothing to do with what the others "
-        "prefer. They are counted, which draws every number that rests on preferences towards chance; careless.csv (prefcal fit writes it) "
-        "says how likely each judge is one of them.",
-    )
-
-
-def _logliks(
-    worker: Places,
-    pair: Places,
-    sign: Floats,
-    weight: Floats,
-) -> Floats:
-    """(judges, signed powers) log-likelihoods of the sides chosen, where the others count with these weights, a camp the other way round."""
-    own = weight[worker]
-    total, lead = np.bincount(pair, abs(own)), np.bincount(pair, own * sign)
-    others, ahead = total[pair] - abs(own), (lead[pair] - own * sign) * sign
-    odds = np.log((others + ahead) / 2 + _HALF) - np.log((others - ahead) / 2 + _HALF)
-    odds = np.where(others > 0, odds, 0.0)
-    each = (np.bincount(worker, np.log1p(np.exp(-power * odds)), len(weight)) for power in SIGNED_POWERS)
-    return -np.stack(list(each), axis=1, dtype=np.float64)

@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 
 from calibration.inference.clusters import cluster_uncertainty
-from calibration.inference.goodness import notes_on_few
-from calibration.inference.results import CalibrationResult, NotIdentifiedError, info, warning
+from calibration.inference.results import NotIdentifiedError, info, warning
 from calibration.inference.uncertainty import Replicates, StudentT
 from calibration.raters.agreement import RESAMPLES, Metric, Ratings, coefficient_uncertainty
+from calibration.raters.measure import RaterMeasure
 from calibration.user_model.model import Diagnostic
 from metrics.arrays import Floats, Places
 
@@ -29,7 +29,7 @@ _CELLS_AT_ONCE = 4_000_000
 
 def fit_importance(
     ratings: pd.DataFrame, *, rng: np.random.Generator, resamples: int = RESAMPLES
-) -> CalibrationResult:
+) -> RaterMeasure:
     """Measure how far assessors agree on importance; the importance itself is `calibration.fit.collection_files.mean_importance`.
 
     Parameters
@@ -43,7 +43,7 @@ def fit_importance(
 
     Returns
     -------
-    CalibrationResult
+    RaterMeasure
         With ``importance_weighted_kappa`` and ``importance_alpha`` (interval metric). Its details: iunits (rated, for
         an intent), iunits_rated_twice, assessor_pairs, and the mean and standard deviation of the mean ratings.
 
@@ -57,13 +57,15 @@ def fit_importance(
     if np.isnan(estimates).any():
         raise NotIdentifiedError("the iUnits with two assessors do not vary in their ratings")
     means = ratings.groupby(ITEM)["rating"].agg(["mean", "size"])
-    return CalibrationResult(
+    return RaterMeasure(
         parameters=MappingProxyType(dict(zip((KAPPA, ALPHA), estimates.tolist(), strict=True))),
         unit="agreement beyond chance",
         method="mean of assessors, pairs of assessors",
         uncertainty=cluster_uncertainty(data.coefficients, data.topics, rng=rng, resamples=resamples),
         n_workers=ratings["worker"].nunique(),
         n_rows=len(ratings),
+        sampled="topic",
+        clusters=data.topics,
         details=MappingProxyType(
             {
                 "iunits": float(len(means)),
@@ -79,7 +81,7 @@ def fit_importance(
 
 def fit_importance_alpha(
     ratings: pd.DataFrame, *, metric: Metric, rng: np.random.Generator, resamples: int = RESAMPLES
-) -> CalibrationResult:
+) -> RaterMeasure:
     """Measure how far assessors agree on importance, with the ratings as names, as an order or as numbers.
 
     Parameters
@@ -95,7 +97,7 @@ def fit_importance_alpha(
 
     Returns
     -------
-    CalibrationResult
+    RaterMeasure
         With ``importance_alpha_nominal``, ``..._ordinal`` or ``..._interval``.
 
     Raises
@@ -123,13 +125,15 @@ def fit_importance_alpha(
     if np.isnan(alpha):
         raise NotIdentifiedError("the iUnits with two assessors do not vary in their ratings")
     both = coefficient_uncertainty(data, rng=rng, resamples=resamples)
-    return CalibrationResult(
+    return RaterMeasure(
         parameters=MappingProxyType({f"{ALPHA}_{metric}": alpha}),
         unit="agreement beyond chance",
         method=f"Krippendorff's alpha, {metric}",
         uncertainty=MappingProxyType({how: _second(one) for how, one in both.items()}),
         n_workers=several["worker"].nunique(),
         n_rows=len(several),
+        sampled="topic",
+        clusters=data.clusters,
     )
 
 
@@ -255,8 +259,6 @@ def _diagnostics(sizes: "pd.Series[int]", data: _Crossed) -> Iterator[Diagnostic
         )
     if data.topics < 2:
         yield warning("one_topic", "With a single topic nothing is known about others: there is no interval.")
-    else:
-        yield from notes_on_few(topics=data.topics)
 
 
 def _by_pair(data: _Crossed) -> Floats:

@@ -12,7 +12,7 @@ Position bias: how far people lean to one side of the screen when they choose on
 An intercept-only logit of left against right among the answers for one side, with the covariance clustered by worker, or by topic
 where who judged is not known.
 Validation repeats do not count. Where sides are drawn by lot for every judgment a lean is noise; where a pair was always
-shown the same way round it cannot be told from a liking for the systems that stood there, and a warning says so.
+shown the same way round it cannot be told from a liking for the systems that stood there (`calibration.checks.uneven_sides`).
 """
 
 import math
@@ -22,10 +22,8 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-from scipy.special import bdtr
 
-from calibration.inference.goodness import notes_on_few
-from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
+from calibration.inference.results import LEVEL, NotIdentifiedError, info, warning
 from calibration.inference.uncertainty import Scale, StudentT
 from calibration.raters.agreement import (
     FEWEST_WORKERS,
@@ -35,6 +33,7 @@ from calibration.raters.agreement import (
     fleiss_kappa,
 )
 from calibration.raters.consistency import clopper_pearson
+from calibration.raters.measure import RaterMeasure
 from calibration.tables.preferences import judged_pairs, knows_workers, resolved_sides
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.agreement import QueryMean, mean_by_query
@@ -53,7 +52,7 @@ def fit_rater_agreement(
     rng: np.random.Generator,
     options: Literal[3, 4] = 3,
     resamples: int = RESAMPLES,
-) -> CalibrationResult:
+) -> RaterMeasure:
     """Measure how far judges of the same pair agree beyond chance.
 
     Parameters
@@ -69,7 +68,7 @@ def fit_rater_agreement(
 
     Returns
     -------
-    CalibrationResult
+    RaterMeasure
         With ``preference_fleiss_kappa`` and ``preference_krippendorff_alpha`` (behind both ``_4`` for four options),
         for which of two systems is called the first is decided by lot: see `Ratings.exchangeable`. Its details:
         pairs, judges_a_pair (mean), and fleiss_kappa_as_shown, with the categories left, right and equal as they
@@ -94,13 +93,15 @@ def fit_rater_agreement(
     details = {"pairs": float(len(per_pair)), "judges_a_pair": float(per_pair.mean())}
     if shown is not None:
         details["fleiss_kappa_as_shown"] = fleiss_kappa(shown)
-    return CalibrationResult(
+    return RaterMeasure(
         parameters=MappingProxyType({FLEISS + suffix: kappa, KRIPPENDORFF + suffix: alpha}),
         unit="agreement beyond chance",
         method=f"pairs as items, {options} categories",
         uncertainty=coefficient_uncertainty(ratings, rng=rng, resamples=resamples),
         n_workers=int(ratings.worker.max()) + 1 if knows_workers(judged) else None,
         n_rows=len(ratings.item),
+        sampled="topic",
+        clusters=ratings.clusters,
         details=MappingProxyType(details),
         diagnostics=tuple(_diagnostics(ratings, shown)),
     )
@@ -159,8 +160,6 @@ def _diagnostics(ratings: Ratings, shown: Floats | None) -> Iterator[Diagnostic]
             "one_topic",
             "A single topic has pairs with two judgments or more: nothing is known about others, there is no interval.",
         )
-    else:
-        yield from notes_on_few(topics=ratings.clusters)
     crossed = pd.Series(ratings.cluster[ratings.item]).groupby(ratings.worker).nunique().mean()
     if crossed > 1:
         few = int(ratings.worker.max()) + 1 < FEWEST_WORKERS
@@ -184,11 +183,9 @@ def _on_complete(shown: Floats, most: int) -> str:
 
 
 NAME = "left_share"
-UNEVEN = 0.01
-"""Two-sided p-value below which the sides were hardly drawn by lot."""
 
 
-def fit_position_bias(preferences: pd.DataFrame, *, level: float = LEVEL) -> CalibrationResult:
+def fit_position_bias(preferences: pd.DataFrame, *, level: float = LEVEL) -> RaterMeasure:
     """Measure how often people who choose a side choose the left one.
 
     logit P(left) = b;  Var(b) = W / (W - 1) sum_w (sum_j (y_wj - p))^2 / (n p (1 - p))^2
@@ -204,7 +201,7 @@ def fit_position_bias(preferences: pd.DataFrame, *, level: float = LEVEL) -> Cal
 
     Returns
     -------
-    CalibrationResult
+    RaterMeasure
         With parameter ``left_share``, kept on the logit scale. Its details: log_odds and log_odds_se, sided (answers for
         a side), equal_share, and a_left_share: how often the system that comes first in the alphabet stood on
         the left, which should be one half.
@@ -218,14 +215,14 @@ def fit_position_bias(preferences: pd.DataFrame, *, level: float = LEVEL) -> Cal
     sided = first[first["choice"].isin(["left", "right"])]
     if sided.empty:
         raise NotIdentifiedError("nobody chose a side")
-    cluster = "worker" if knows_workers(first) else "topic"
+    cluster: Literal["worker", "topic"] = "worker" if knows_workers(first) else "topic"
     left = mean_by_query((sided["choice"] == "left").to_numpy(np.float64), sided[cluster])
     share = left.value
     is_open = 0 < share < 1 and left.standard_error > 0
     log_odds = math.log(share / (1 - share)) if 0 < share < 1 else math.copysign(math.inf, share - 0.5)
     error = left.standard_error / (share * (1 - share)) if is_open else math.nan
     sides = resolved_sides(first)
-    return CalibrationResult(
+    return RaterMeasure(
         parameters=MappingProxyType({NAME: share}),
         unit="share",
         method=f"intercept-only logit, clustered by {cluster}",
@@ -243,6 +240,8 @@ def fit_position_bias(preferences: pd.DataFrame, *, level: float = LEVEL) -> Cal
         ),
         n_workers=left.units if cluster == "worker" else None,
         n_rows=len(sided),
+        sampled=cluster,
+        clusters=left.units,
         details=MappingProxyType(
             {
                 "log_odds": log_odds,
@@ -252,10 +251,7 @@ def fit_position_bias(preferences: pd.DataFrame, *, level: float = LEVEL) -> Cal
                 "a_left_share": float((~sides["is_swapped"]).mean()),
             }
         ),
-        diagnostics=(
-            *_on_lean(left, level, cluster),
-            *notes_on_sides(first[["task", "topic"]].assign(**dict(sides.items()))),
-        ),
+        diagnostics=tuple(_on_lean(left, level, cluster)),
     )
 
 
@@ -297,32 +293,4 @@ def _on_lean(left: QueryMean, level: float, cluster: str) -> Iterator[Diagnostic
             "position_bias",
             f"People lean to the {'left' if low > 1 / 2 else 'right'}: {left.value:.0%} of the answers for a side are for "
             f"the left one, {level:.0%} interval {low:.0%} to {high:.0%}.",
-        )
-    if left.units > 1:
-        yield from notes_on_few(**{f"{cluster}s": left.units})
-
-
-def notes_on_sides(judged: pd.DataFrame) -> Iterator[Diagnostic]:
-    """Warn where the sides were not drawn by lot.
-
-    Parameters
-    ----------
-    judged : DataFrame
-        One row per judgment with task, topic, system_a, system_b, is_swapped, as `calibration.tables.preferences.judged_pairs` gives it.
-    """
-    a_left = ~judged["is_swapped"].to_numpy(dtype=np.bool_)
-    couple = [judged[name] for name in ("task", "topic", "system_a", "system_b")]
-    swaps = judged["is_swapped"].groupby(couple, observed=True).agg(["mean", "size"])
-    several = swaps[swaps["size"] > 1]
-    if len(several) and several["mean"].isin([0, 1]).all():
-        yield warning(
-            "sides_not_drawn",
-            f"Each of {len(several):,} pairs was shown the same way round every time: a lean to a side cannot be told from "
-            "a liking for what stood there.",
-        )
-    elif 2 * bdtr(min(a_left.sum(), (1 - a_left).sum()), len(a_left), 0.5) < UNEVEN:
-        yield warning(
-            "uneven_sides",
-            f"What comes first in the alphabet stood on the left in {a_left.mean():.0%} of {len(a_left):,} "
-            "judgments: the sides were not drawn evenly, so a lean to a side favours one of two.",
         )

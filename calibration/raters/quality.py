@@ -5,7 +5,7 @@ inconsistent answers raises what is measured on the rest, so each number is also
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -17,12 +17,12 @@ from calibration.inference.results import LEVEL, CalibrationResult, Skipped, inf
 from calibration.inference.uncertainty import closed
 from calibration.inference.wording import short
 from calibration.raters.consistency import NAMES as CONSISTENCY
-from calibration.raters.consistency import fit_consistency, judge_kinds
+from calibration.raters.consistency import fit_consistency
 from calibration.raters.importance import ALPHA, KAPPA, fit_importance, fit_importance_alpha
 from calibration.raters.preferences import FLEISS, KRIPPENDORFF, fit_position_bias, fit_rater_agreement
 from calibration.raters.preferences import NAME as LEFT_SHARE
-from calibration.tables.preferences import counted_tables, judged_pairs
-from calibration.user_model.model import Diagnostic, ParameterEntry, parameter_frame
+from calibration.tables.preferences import counted_tables
+from calibration.user_model.model import ParameterEntry, parameter_frame
 from metrics.results import Summarised
 
 FORMAT = "prefcal-quality/1"
@@ -39,16 +39,13 @@ class QualityReport(Summarised):
         agreement on importance (numbers, order). No name stands in two of them.
     skipped : tuple of Skipped
         What the tables cannot tell, and why.
-    of_judges : tuple of Diagnostic
-        What is said of judges who click at random, or prefer the opposite of what the others prefer.
-    careless : mapping of str to float
-        Judge -> how likely one of them; empty where there are none.
+    data : tuple of DataFrame
+        The rows that each was fitted to, for its checks.
     """
 
     results: tuple[CalibrationResult, ...]
     skipped: tuple[Skipped, ...]
-    of_judges: tuple[Diagnostic, ...] = ()
-    careless: Mapping[str, float] = field(default_factory=dict)
+    data: tuple[object, ...] = ()
 
     def entries(self, level: float = LEVEL) -> dict[str, ParameterEntry]:
         """Return name -> estimate, interval, unit, method, counts and diagnostics, as for parameters."""
@@ -134,6 +131,7 @@ def quality_report(
     """
     counted, everyone = (counted_tables(tables, exclude=each) for each in (exclude, False))
     results: list[CalibrationResult] = []
+    data: list[object] = []
     skipped: list[Skipped] = []
     for place, measure in enumerate(_MEASURES):
         table = counted.get(measure.table)
@@ -141,28 +139,14 @@ def quality_report(
             skipped.append(Skipped(names=measure.names, reason=f"there is no table {measure.table}"))
             continue
         rng, others = np.random.default_rng([seed, 100 + place]), everyone[measure.table]
-        found = attempt(measure.names, lambda: measure.fit(table, rng, level))  # noqa: B023 - called at once
+        found = attempt(measure.names, lambda: measure.fit(table, rng, level), table)  # noqa: B023 - called at once
         skipped += found.skipped
+        data += found.data
         results += [
             _compared(result, measure, others, seed, level) if len(others) > len(table) else result
             for result in found.results
         ]
-    report = QualityReport(results=tuple(results), skipped=tuple(skipped))
-    return _with_clickers(report, counted["preferences"]) if "preferences" in counted else report
-
-
-def _with_clickers(report: QualityReport, preferences: pd.DataFrame) -> QualityReport:
-    """Return the report with what is said of judges who click at random or are of a camp, where there are any."""
-    kinds = guarded(lambda: judge_kinds(judged_pairs(preferences)))
-    if kinds is None or isinstance(kinds, Unmade) or not kinds.notes:
-        return report
-    results = tuple(one.noted(*kinds.notes) if _on_preferences(one) else one for one in report.results)
-    careless = kinds.careless.by_name(kinds.judges) if kinds.careless else {}
-    return replace(report, results=results, of_judges=kinds.notes, careless=careless)
-
-
-def _on_preferences(result: CalibrationResult) -> bool:
-    return all(name.startswith((FLEISS, KRIPPENDORFF)) for name in result.parameters)
+    return QualityReport(results=tuple(results), skipped=tuple(skipped), data=tuple(data))
 
 
 def _compared(

@@ -5,7 +5,7 @@ that are legal in both tables make times away wrong without a sign, and are look
 files turn people who came into people who never did, and a follow that ends at the last visit has no time after it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from calibration.inference.results import NotIdentifiedError, warning
-from calibration.user_model.model import Diagnostic
+from calibration.inference.results import NotIdentifiedError
 from metrics.arrays import Bools, Ints, Places
 
 COMPLETE = ("left", "idle")
@@ -95,6 +94,14 @@ class Stays:
         return np.concatenate([self.start[:1], self.end[:-1]])
 
 
+class UnusableVisits(NamedTuple):
+    """How many visits have no follow, lie outside theirs, or begin before it and are cut there."""
+
+    without_follow: int = 0
+    outside_follow: int = 0
+    before_follow: int = 0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joined:
     """Follows, their visits, and what was noticed.
@@ -105,14 +112,14 @@ class Joined:
         Which belong together.
     streams : DataFrame
         worker, topic of each follow, for joining other tables.
-    notes : tuple of Diagnostic
+    left_out : UnusableVisits
         Visits that could not be used.
     """
 
     follows: Follows
     stays: Stays
     streams: pd.DataFrame
-    notes: tuple[Diagnostic, ...]
+    left_out: UnusableVisits
 
     def last_before(self, table: pd.DataFrame, at: str) -> Ints:
         """Return the last time in a table's column ``at``, of the same worker and topic, up to each visit's start.
@@ -160,8 +167,8 @@ def join(
         last_seen=milliseconds(rows["last_seen_at"].fillna(rows["ended_at"])),
     )
     streams = rows[["worker", "topic"]]
-    stays, notes = _stays(visits, places(visits, streams), watched)
-    return Joined(follows=watched, stays=stays, streams=streams, notes=notes)
+    stays, left_out = _stays(visits, places(visits, streams), watched)
+    return Joined(follows=watched, stays=stays, streams=streams, left_out=left_out)
 
 
 def milliseconds(times: "pd.Series[Any]") -> Ints:
@@ -213,18 +220,16 @@ def _watched(visits: pd.DataFrame, window: tuple[datetime, datetime] | None) -> 
     return rows.assign(started_at=times[0], ended_at=times[1], last_seen_at=times[1])
 
 
-def _stays(visits: pd.DataFrame, place: Places, follows: Follows) -> tuple[Stays, tuple[Diagnostic, ...]]:
+def _stays(visits: pd.DataFrame, place: Places, follows: Follows) -> tuple[Stays, UnusableVisits]:
     start, end = milliseconds(visits["start"]), milliseconds(visits["end"])
     known = place >= 0
     opened, closed = follows.start[place], follows.end[place]
     inside = known & (start < closed) & ((end > opened) | (start >= opened))
     beyond = (end > closed + CLOSE_MILLISECONDS) | (start < opened - CLOSE_MILLISECONDS)
-    notes = tuple(
-        _left_out(
-            int((~known).sum()),
-            int((known & ~inside & beyond).sum()),
-            int((inside & (start < opened - CLOSE_MILLISECONDS)).sum()),
-        )
+    left_out = UnusableVisits(
+        without_follow=int((~known).sum()),
+        outside_follow=int((known & ~inside & beyond).sum()),
+        before_follow=int((inside & (start < opened - CLOSE_MILLISECONDS)).sum()),
     )
     reason = visits["end_reason"]
     prompted = (
@@ -238,27 +243,7 @@ def _stays(visits: pd.DataFrame, place: Places, follows: Follows) -> tuple[Stays
         exhausted=reason.isin(["exhausted"]).to_numpy(bool)[inside],
         prompted=prompted.to_numpy(bool)[inside],
     )
-    return _united(rows, follows), notes
-
-
-def _left_out(without_follow: int, outside_follow: int, cut: int) -> Iterator[Diagnostic]:
-    """Yield the warnings of visits that do not fit the follows."""
-    if without_follow:
-        yield warning(
-            "visits_without_follow",
-            f"{without_follow} visits belong to no worker and topic of table follows and are left out.",
-        )
-    if outside_follow:
-        yield warning(
-            "visits_outside_follow",
-            f"{outside_follow} visits lie before their follow began or after it ended and are left out: {ASK_TIMES}",
-        )
-    if cut:
-        yield warning(
-            "visits_before_follow",
-            f"{'1 visit begins before its' if cut == 1 else f'{cut} visits begin before their'} follow did; what lies before it is left out: "
-            f"{ASK_TIMES}",
-        )
+    return _united(rows, follows), left_out
 
 
 def _united(rows: Stays, follows: Follows) -> Stays:
@@ -294,8 +279,8 @@ def _keys(follow: Places, times: Ints, follows: Follows) -> Ints:
 class Ends(NamedTuple):
     """How many follows have a visit, and how many of those end within a second of the end of their last one."""
 
-    visited: int
-    at_last_visit: int
+    visited: int = 0
+    at_last_visit: int = 0
 
     @property
     def is_suspicious(self) -> bool:
@@ -367,19 +352,3 @@ def ends(visits: pd.DataFrame, follows: pd.DataFrame) -> Ends:
     both = pd.concat([ended, last], axis="columns", join="inner", keys=["ended", "last"])
     apart = np.abs(milliseconds(both["ended"]) - milliseconds(both["last"]))
     return Ends(visited=len(both), at_last_visit=int((apart <= CLOSE_MILLISECONDS).sum()))
-
-
-def end_notes(tables: Mapping[str, pd.DataFrame]) -> tuple[Diagnostic, ...]:
-    """Return a warning where follows seem to end with their last visit."""
-    if "follows" not in tables:
-        return ()
-    found = ends(tables["visits"], tables["follows"])
-    if not found.is_suspicious:
-        return ()
-    return (
-        warning(
-            "ended_at_last_visit",
-            f"{found}; a follow must end with the study. Without the time in which nobody came back, times away come "
-            "out too short.",
-        ),
-    )

@@ -17,17 +17,15 @@ from scipy.special import expit
 from calibration.inference.results import NotIdentifiedError, info, warning
 from calibration.inference.wording import shown_roughly
 from calibration.user_model.model import Diagnostic, plain_name
-from calibration.visits.cut import gaps_milliseconds, signs_of_life, visits_from_activity, visits_from_signs
+from calibration.visits.cut import gaps_milliseconds, signs_of_life, visits_from_signs
 from metrics.arrays import Floats
 
 IDLE_SECONDS = 300.0
 """The threshold where the log has none to offer."""
 
-NAIVE_IDLE_SECONDS = 1800.0
-"""The half hour that web analytics takes by convention."""
-
 FACTORS = (0.5, 1.0, 2.0)
 LEAST_SEPARATION = 2.0
+"""Difference of the means of the log silences over their root mean square standard deviation below which there is no valley between the two."""
 LEAST_SILENCES = 50
 MOST_CHANGE = 0.1
 _CELLS = 2000
@@ -48,20 +46,12 @@ class IdleThreshold:
         Silences longer than this separate visits.
     source : {'mixture', 'fallback'}
         Whether the log told it.
-    short_seconds, long_seconds : float
-        Medians of the silences within and between visits; nan where no mixture was fitted.
-    separation : float
-        |difference of the means| of the log silences over their root mean square standard deviation; below 2
-        there is no valley between the two. nan where no mixture was fitted.
     sentence : str
         For people.
     """
 
     seconds: float
     source: str
-    short_seconds: float
-    long_seconds: float
-    separation: float
     sentence: str
 
 
@@ -92,14 +82,6 @@ def idle_threshold(
     return _from_mixture(np.log(silences), fallback_seconds)
 
 
-def naive_visits(activity: pd.DataFrame, *, follows: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Cut visits by the half hour of web analytics: what not to do with visits of minutes or away times of hours.
-
-    Visits of two minutes come out three times as long.
-    """
-    return visits_from_activity(activity, idle_seconds=NAIVE_IDLE_SECONDS, follows=follows)
-
-
 def silences_seconds(activity: pd.DataFrame, *, follows: pd.DataFrame | None = None) -> Floats:
     """Return the gaps between neighbouring signs of life of the same worker and topic that are longer than 0.
 
@@ -117,19 +99,10 @@ def silences_seconds(activity: pd.DataFrame, *, follows: pd.DataFrame | None = N
     return np.asarray(gaps[(gaps > 0) & np.isfinite(gaps)] / 1000, dtype=np.float64)
 
 
-def _fallback(
-    seconds: float,
-    why: str,
-    *,
-    medians: tuple[float, float] = (math.nan, math.nan),
-    separation: float = math.nan,
-) -> IdleThreshold:
+def _fallback(seconds: float, why: str) -> IdleThreshold:
     return IdleThreshold(
         seconds=seconds,
         source="fallback",
-        short_seconds=medians[0],
-        long_seconds=medians[1],
-        separation=separation,
         sentence=f"Silences longer than {seconds:.0f} s end a visit by convention: {why}.",
     )
 
@@ -141,14 +114,11 @@ def _from_mixture(logs: Floats, fallback_seconds: float) -> IdleThreshold:
     crossing = _crossing(share, mean, sd)
     if separation < LEAST_SEPARATION or crossing is None:
         why = f"silences of {shown_roughly(short)} s and {shown_roughly(long)} s have no valley between them"
-        return _fallback(fallback_seconds, why, medians=(short, long), separation=separation)
+        return _fallback(fallback_seconds, why)
     seconds = math.exp(crossing)
     return IdleThreshold(
         seconds=seconds,
         source="mixture",
-        short_seconds=float(short),
-        long_seconds=float(long),
-        separation=separation,
         sentence=f"Silences longer than {seconds:.0f} s end a visit: they are more likely of those between visits "
         f"(median {shown_roughly(long)} s) than of those within (median {shown_roughly(short)} s).",
     )

@@ -13,7 +13,7 @@ import prefcal
 
 tables = prefcal.read_tables("prefcal-demo/tables")
 asked = {name: tables[name] for name in ("lateness", "workers")}
-lateness = prefcal.fit(asked, options=prefcal.FitOptions(simulations=0)).results["lateness_decay"]
+lateness = prefcal.fit(asked, options=prefcal.FitOptions(checks=False)).results["lateness_decay"]
 drawing = Figure(figsize=(6, 4), layout="constrained")
 lateness.plot_proportions(drawing.add_subplot())
 drawing

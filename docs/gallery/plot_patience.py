@@ -13,7 +13,7 @@ import prefcal
 
 tables = prefcal.read_tables("prefcal-demo/tables")
 judged = {name: tables[name] for name in ("preferences", "positions", "intents", "workers")}
-patience = prefcal.fit(judged, options=prefcal.FitOptions(simulations=0)).results
+patience = prefcal.fit(judged, options=prefcal.FitOptions(checks=False)).results
 drawing = Figure(figsize=(6, 4), layout="constrained")
 patience["patience_chars_preferences"].plot_profile(drawing.add_subplot())
 drawing
@@ -27,7 +27,7 @@ drawing
 # %%
 # From reading: the share of people who are still reading at each character, against the decay that M assumes.
 read = {name: tables[name] for name in ("stops", "workers")}
-stops = prefcal.fit(read, options=prefcal.FitOptions(simulations=0)).results["patience_chars_stops"]
+stops = prefcal.fit(read, options=prefcal.FitOptions(checks=False)).results["patience_chars_stops"]
 drawing = Figure(figsize=(6, 4), layout="constrained")
 stops.plot_survival(drawing.add_subplot())
 drawing
@@ -40,7 +40,7 @@ import numpy as np
 from calibration.models.persistence import ListReaders, simulate_list_stops
 
 lists = simulate_list_stops(0.8, np.random.default_rng(1), ListReaders())
-going_on = prefcal.fit({"stops": lists}, options=prefcal.FitOptions(simulations=0)).results["rbp_p"]
+going_on = prefcal.fit({"stops": lists}, options=prefcal.FitOptions(checks=False)).results["rbp_p"]
 drawing = Figure(figsize=(6, 4), layout="constrained")
 going_on.plot_steps(drawing.add_subplot())
 drawing

@@ -13,7 +13,7 @@ import prefcal
 
 tables = prefcal.read_tables("prefcal-push/tables")
 judged = {name: tables[name] for name in ("preferences", "push_cells", "workers")}
-weights = prefcal.fit(judged, options=prefcal.FitOptions(simulations=0)).results["push_P_E"]
+weights = prefcal.fit(judged, options=prefcal.FitOptions(checks=False)).results["push_P_E"]
 drawing = Figure(figsize=(6, 4), layout="constrained")
 weights.plot_weights(drawing.add_subplot())
 drawing

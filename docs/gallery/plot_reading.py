@@ -13,7 +13,7 @@ import prefcal
 
 tables = prefcal.read_tables("prefcal-demo/tables")
 reads = {name: tables[name] for name in ("reads", "workers")}
-speed = prefcal.fit(reads, options=prefcal.FitOptions(simulations=0)).results["reading_speed_mu"]
+speed = prefcal.fit(reads, options=prefcal.FitOptions(checks=False)).results["reading_speed_mu"]
 drawing = Figure(figsize=(6, 4), layout="constrained")
 speed.plot_qq(drawing.add_subplot())
 drawing

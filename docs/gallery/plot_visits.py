@@ -13,7 +13,7 @@ import prefcal
 
 tables = prefcal.read_tables("prefcal-demo/tables")
 diary = {name: tables[name] for name in ("follows", "visits", "workers")}
-fits = prefcal.fit(diary, options=prefcal.FitOptions(simulations=0)).results
+fits = prefcal.fit(diary, options=prefcal.FitOptions(checks=False)).results
 drawing = Figure(figsize=(6, 4), layout="constrained")
 fits["away_mean_seconds"].plot_totals(drawing.add_subplot())
 drawing
@@ -31,7 +31,7 @@ from calibration.interchange.visits import VisitColumns, read_foreign_visits
 
 columns = VisitColumns(worker="user", topic="feed", start="opened", end="closed")
 log = read_foreign_visits("../notebooks/log.csv", columns).visits
-sessions = prefcal.fit({"visits": log}, options=prefcal.FitOptions(simulations=0)).results[
+sessions = prefcal.fit({"visits": log}, options=prefcal.FitOptions(checks=False)).results[
     "session_mean_seconds"
 ]
 drawing = Figure(figsize=(6, 4), layout="constrained")

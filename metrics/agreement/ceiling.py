@@ -39,15 +39,13 @@ from metrics.agreement.ceiling_votes import (
     halves_agreement,
     majority,
 )
-from metrics.agreement.people import effective_number, is_few
+from metrics.agreement.people import NOTHING, effective_number, is_few
 from metrics.arrays import Floats, Ints, in_one_order
 
 MOST_GROUPS = 25
 """More clusters than that are left out in so many groups."""
 MOST_LOG_ODDS = 2.0
 """An interval reaches no farther on the log odds: beside 0 and 1 they are known to nobody."""
-NOTHING = 1e-24
-"""Variances below are rounding errors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

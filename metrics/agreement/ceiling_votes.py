@@ -1,8 +1,6 @@
-"""The votes of pairs under the ceiling: how well their halves agree, and how strong preferences are.
+"""Agreement of halves of the votes, and the mixture of vote probabilities behind the ceilings.
 
-How well two random halves of a pair's votes agree is a mean over all ways to split them.
-
-A half has a hypergeometric number of the votes of each sort: a, b and c of F votes for one side, S for the other and T ties, with
+How well two random halves of a pair's votes agree is a mean over all ways to split them. A half has a hypergeometric number of the votes of each sort: a, b and c of F votes for one side, S for the other and T ties, with
 a + b + c = H, half of all votes N, in
 
     C(F, a) C(S, b) C(T, c) / C(N, H)
@@ -10,9 +8,7 @@ a + b + c = H, half of all votes N, in
 of all ways. Whose majority a half has depends on a - b alone. So what pairs with the same F and S have in common is summed by
 a + b once, and meets the ties of each.
 
-How strong preferences are over pairs is a mixture of vote probabilities, fitted without a shape.
-
-Each pair has a probability that a vote is a tie, and one that a vote that is none goes to the side that more people prefer.
+How strong preferences are over pairs is a mixture of vote probabilities, fitted without a shape. Each pair has a probability that a vote is a tie, and one that a vote that is none goes to the side that more people prefer.
 Over pairs these two follow any distribution at all on a grid (the nonparametric maximum-likelihood mixture of Kiefer and
 Wolfowitz 1956, by EM), so that studies in which everything is close and studies in which nothing is are served alike. Which
 side is preferred carries no name: both ways are equally likely.

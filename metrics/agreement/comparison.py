@@ -1,11 +1,9 @@
-"""Two measures compared: is the agreement of one higher, and how alike do they rank the same systems.
+"""Comparison of two measures: difference of their agreements, and correlation of their rankings.
 
-Is one metric's agreement higher than another's? Paired tests over queries, Holm's correction, power.
+Agreements are compared by paired tests over queries, with Holm's correction and power. Never by McNemar's test over pairs: pairs of
+one query are not independent, and it rejects a true null hypothesis far too often.
 
-Never McNemar over pairs: pairs of one query are not independent, and it rejects a true null hypothesis far too
-often.
-
-How alike measures rank the same systems, with intervals: over topics where there are any, else over systems.
+Intervals of correlations are over topics where there are any, else over systems.
 
 With scores by topic, topics are what was sampled: percentiles over topics drawn anew (`metrics.agreement.resampled`). With one score
 a system, systems are: Fisher's transformation, whose variance is 1 / (n - 3) for Pearson's coefficient, and .437 / (n - 4) for tau-b (Fieller,
@@ -27,7 +25,7 @@ from scipy.optimize import brentq
 from scipy.special import hyp2f1, ndtri
 
 from metrics.agreement.agreement import QueryMean, standard_error
-from metrics.agreement.correlation import correlate
+from metrics.agreement.correlation import correlate, percentile_interval
 from metrics.agreement.people import Error
 from metrics.agreement.resampled import CELLS, RankedRows, draws, resampled_sums, row_coefficients
 from metrics.arrays import Floats
@@ -289,16 +287,7 @@ def _over_topics(
         for x, y in couples:
             for metric, values in row_coefficients(rows[x], rows[y]).items():
                 drawn.setdefault((x, y, metric), []).append(values)
-    return {place: _percentiles(np.concatenate(values), level) for place, values in drawn.items()}
-
-
-def _percentiles(values: Floats, level: float) -> tuple[float, float]:
-    """Return what a share of the values lies between; NaN is left out, and comes back where nothing else is there."""
-    values = values[~np.isnan(values)]
-    if not values.size:
-        return math.nan, math.nan
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
+    return {place: percentile_interval(np.concatenate(values), level) for place, values in drawn.items()}
 
 
 def _over_systems(metric: str, value: float, systems: int, level: float) -> tuple[float, float]:

@@ -260,6 +260,11 @@ def bootstrap_interval(
         return math.nan, math.nan
     counts = rng.multinomial(topics, np.full(topics, 1 / topics), size=resamples)
     values = np.array([coefficient((x * n).sum(axis=1), (y * n).sum(axis=1)) for n in counts])
+    return percentile_interval(values, level)
+
+
+def percentile_interval(values: Scores, level: float = 0.95) -> tuple[float, float]:
+    """Return the percentiles between which a share of resampled values lies; NaN is left out, and returned without others."""
     values = values[~np.isnan(values)]
     if not values.size:
         return math.nan, math.nan

@@ -94,6 +94,11 @@ def row_coefficients(x: RankedRows, y: RankedRows) -> dict[str, Floats]:
     }
 
 
+def row_tau_b(x: RankedRows, y: RankedRows) -> Floats:
+    """Return tau-b for each row of two scorings; NaN where it is undefined."""
+    return _tau_b(_Walk(x.ranks, y.ranks), _Walk(y.ranks, x.ranks))
+
+
 class _Walk:
     """Rows of systems in the order of a ranking under test; equal ones stand the worst by the reference first.
 

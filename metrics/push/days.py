@@ -11,8 +11,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.arrays import Bools, Floats, Ints
-from metrics.push.pool import PushPool, close, summed
+from metrics.arrays import Bools, Floats, Ints, summed
+from metrics.push.pool import PushPool, close
 from metrics.push.streams import PushRun
 from metrics.taking_part import STREAM_TOPICS, TopicNames
 

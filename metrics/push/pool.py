@@ -127,11 +127,6 @@ def close(*arrays: NDArray[Any]) -> None:
         array.flags.writeable = False
 
 
-def summed(values: NDArray[Any], row: Ints, rows: int) -> Floats:
-    """Add up values, (n,), by row, (n,) indices into (rows,); an empty row has 0."""
-    return np.bincount(row, values, minlength=rows).astype(np.float64, copy=False)
-
-
 def found_in(keys: Ints, wanted: Ints) -> Ints:
     """Return the position of each number among ascending keys, -1 where it is none of them."""
     if not keys.size:

@@ -1,11 +1,7 @@
-"""The measures of ranked lists by name, and those of what a list covers.
+"""Measures of ranked lists by name, and subtopic recall with and without time windows.
 
-The measures of what a ranked list covers, as values: subtopics alone, and subtopics with time windows.
-
-Source: Singh, Nejdl, Anand: History by Diversity: Helping Historians search News Archives (CHIIR 2016), the sections on
-time-aware measures and on time-aware subtopic recall.
-
-Measures of ranked lists by name: the package's own, and every one of ir_measures where that is installed.
+Source of subtopic recall: Singh, Nejdl, Anand: History by Diversity: Helping Historians search News Archives (CHIIR 2016), the
+sections on time-aware measures and on time-aware subtopic recall.
 
 A name that the package has itself means its own measure; every other one is read in the notation of ir_measures, such as
 ``nDCG@10`` or ``RBP(p=0.8)``. `metrics.ranked.score` scores those.

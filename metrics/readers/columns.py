@@ -13,12 +13,15 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
+from typing import TextIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from metrics.arrays import Ints
 from metrics.errors import FaultLog, InputError, counted, listed, nearest
 from metrics.files import check_columns
 from metrics.readers.lines import (
@@ -212,6 +215,9 @@ def _checked(data: bytes, names: Sequence[str], log: FaultLog) -> FieldColumns:
     return FieldColumns(lines=np.array(lines, dtype=np.int64), fields=columns)
 
 
+PEEKED_ROWS, BATCH = 200, 10_000
+"""Rows of a CSV that are read first, to see what its columns hold, and then at a time."""
+BREAK = re.compile("\r\n|\r|\n")
 DELIMITERS = MappingProxyType({",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"})
 """What may stand between two fields, and how messages call several of it."""
 
@@ -270,9 +276,10 @@ def read_csv_columns(
         If the file cannot be opened or is not UTF-8, or its header lacks a column or has it twice.
     """
     text = _text(path, log)
-    delimiter = delimiter or excel_delimiter(text.partition("\n")[0])
-    rows = _numbered_rows(text, delimiter or ",", log)
+    batches = csv_batches(io.StringIO(text, newline=""), log, delimiter=delimiter)
+    rows = ((line, row) for lines, batch in batches for line, row in zip(lines.tolist(), batch, strict=True))
     header = [name.strip() for name in next(rows, (1, []))[1]]
+    delimiter = delimiter or excel_delimiter(text.partition("\n")[0])
     check_columns(path, len(header))
     check_delimiter(header, delimiter, log)
     check_header(header, columns, log)
@@ -295,19 +302,6 @@ def read_csv_columns(
     )
 
 
-def csv_header(path: str | Path, log: FaultLog) -> list[str]:
-    """Return the names of the columns of a CSV file in UTF-8; none of an empty one.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be opened or is not UTF-8.
-    """
-    text = _text(path, log)
-    rows = _numbered_rows(text, excel_delimiter(text.partition("\n")[0]) or ",", log)
-    return [name.strip() for name in next(rows, (1, []))[1]]
-
-
 def check_any_row(found: CsvColumns, log: FaultLog) -> None:
     """Raise `InputError` where a file without any other fault has a header and no row."""
     if not found.lines and not log.faults:
@@ -326,21 +320,44 @@ def _text(path: str | Path, log: FaultLog) -> str:
     return text
 
 
-def _numbered_rows(text: str, delimiter: str, log: FaultLog) -> Iterator[tuple[int, list[str]]]:
-    """Yield each row that is not blank with the line it starts on."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    start = 1
-    try:
-        for row in reader:
-            is_of_excel = start == 1 and excel_delimiter(delimiter.join(row)) is not None
-            if not is_of_excel and any(cell.strip() for cell in row):
-                yield start, row
-            start = reader.line_num + 1
-    except csv.Error as error:
-        log.add(
-            f"not CSV ({error})", line=start, cure="separate fields by commas and quote those with commas"
-        )
-        log.raise_if_any()
+def csv_batches(
+    text: TextIO, log: FaultLog, *, delimiter: str | None = None
+) -> Iterator[tuple[Ints, list[list[str]]]]:
+    """Yield the rows of a CSV that are not blank with the lines they start on: the header and some, then `BATCH` by `BATCH`.
+
+    A first line ``sep=;``, which Excel writes, is no row and names the delimiter where none is given; else it is a comma.
+    """
+    first = text.readline()
+    excel = excel_delimiter(first)
+    lines_of_text = text if excel is not None else chain([first], text)
+    reader = csv.reader(lines_of_text, delimiter=delimiter or excel or ",")
+    above, size = int(excel is not None), PEEKED_ROWS
+    start = 1 + above
+    while True:
+        try:
+            rows = list(islice(reader, size))
+        except csv.Error as error:
+            cure = "separate fields by commas and quote those with commas"
+            log.add(f"not CSV ({error})", line=reader.line_num + above, cure=cure)
+            log.raise_if_any()
+        if not rows:
+            return
+        end = reader.line_num + 1 + above
+        lines = np.arange(start, start + len(rows), dtype=np.int32)
+        if end - start != len(rows):
+            breaks = [sum(len(BREAK.findall(cell)) for cell in row) for row in rows]
+            lines[1:] += np.cumsum(breaks[:-1], dtype=np.int32)
+        blank = [
+            place
+            for place, row in enumerate(rows)
+            if not row or not (row[0].strip() or any(map(str.strip, row)))
+        ]
+        if blank:
+            lines = np.delete(lines, blank)
+            rows = [row for place, row in enumerate(rows) if place not in set(blank)]
+        if rows:
+            yield lines, rows
+        start, size = end, BATCH
 
 
 def check_delimiter(header: Sequence[str], delimiter: str | None, log: FaultLog) -> None:

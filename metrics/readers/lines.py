@@ -384,6 +384,11 @@ def number(text: str, what: str, line: int, log: FaultLog, *, infinite: bool = F
     return math.nan
 
 
+def differs(known: float, value: float) -> bool:
+    """Return whether two numbers differ; NaN stands for one that has been noted as a fault already."""
+    return known < value or known > value
+
+
 def whole_number(text: str, what: str, line: int, log: FaultLog) -> int:
     """Read a whole number of at most 18 digits; anything else is noted as a fault and comes back as 0."""
     if WHOLE_NUMBER.fullmatch(text):

@@ -37,7 +37,7 @@ import numpy as np
 from metrics.errors import FaultLog, listed, raise_all
 from metrics.ranked.lists import SAY_WHICH, CalendarUnit, RankedCollection, RankedRun
 from metrics.readers.columns import FieldColumns, grades_of, read_columns
-from metrics.readers.lines import number, run_name
+from metrics.readers.lines import differs, number, run_name
 from metrics.taking_part import TopicNames
 
 ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:.,]+(Z|[+-][0-9:]+)?)?")
@@ -484,7 +484,7 @@ def _read_probabilities(log: FaultLog) -> Probabilities:
         first.setdefault(topic, line)
         if share < 0:
             log.add(f"P is negative: {text}", line=line, cure="write 0 or more")
-        if _differs(shares.setdefault(topic, {}).setdefault(subtopic, share), share):
+        if differs(shares.setdefault(topic, {}).setdefault(subtopic, share), share):
             problem = f"subtopic {subtopic} of topic {topic} has another P above"
             log.add(problem, line=line, cure="delete one of the two lines")
     for topic, line in first.items():
@@ -493,8 +493,3 @@ def _read_probabilities(log: FaultLog) -> Probabilities:
             problem = f"the probabilities of topic {topic} add up to {total:.6g}, not 1"
             log.add(problem, line=line, cure="divide each by their sum")
     return shares
-
-
-def _differs(known: float, share: float) -> bool:
-    """Say whether two numbers differ; NaN stands for one that has been noted as a fault already."""
-    return known < share or known > share

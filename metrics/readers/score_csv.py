@@ -3,14 +3,12 @@
 Where no column is called as systems are, the first column of texts names them; another column of texts is no measure.
 """
 
-import csv
 import io
 import math
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
+from itertools import chain
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -18,7 +16,7 @@ import numpy as np
 from metrics.arrays import Floats, Ints
 from metrics.errors import FaultLog, listed, nearest
 from metrics.files import check_columns
-from metrics.readers.columns import check_delimiter, check_header, note_length
+from metrics.readers.columns import check_delimiter, check_header, csv_batches, note_length
 from metrics.readers.lines import NUMBER
 from metrics.readers.score_lines import RUN, TOPIC, UNDEFINED
 from metrics.readers.score_table import NUMBER_CURE, NameCodes, ScoreTable, TopicCodes, check_utf_8
@@ -39,12 +37,6 @@ USER = "user"
 NO_MEASURES = frozenset({*NAMES[RUN][:2], TOPIC, USER})
 """Columns of a wide table that are never a measure."""
 DIGITS = frozenset("0123456789+-.eE")
-PEEKED_ROWS = 200
-BATCH = 10_000
-"""Rows that are read at a time."""
-SEPARATOR = re.compile(r'"?sep=(.)"?\s*')
-"""A first line that Excel writes."""
-BREAK = re.compile("\r\n|\r|\n")
 Unnamed: TypeAlias = Literal["refuse", "rows", "one"]
 """What a table is whose columns name no systems: no table of scores, a system a row, or the scores of one system."""
 _Batch: TypeAlias = tuple[Ints, list[list[str]]]
@@ -76,7 +68,8 @@ class _Growing:
 
 def read_score_csv(data: bytes, measures: Sequence[str], log: FaultLog, *, unnamed: Unnamed) -> ScoreTable:
     """Read a table with a header, long or wide."""
-    batches = _batches(data, log)
+    check_utf_8(data, log)
+    batches = csv_batches(io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline=""), log)
     nothing: _Batch = (np.zeros(0, dtype=np.int32), [[]])
     lines, rows = next(batches, nothing)
     header = tuple(name.strip() for name in rows[0])
@@ -94,42 +87,6 @@ def read_score_csv(data: bytes, measures: Sequence[str], log: FaultLog, *, unnam
         log.raise_if_any()
     grown = _grown(chain([(lines, rows)], batches), layout, log)
     return _of_growing(grown, layout, measures, log, is_one=unnamed == "one")
-
-
-def _batches(data: bytes, log: FaultLog) -> Iterator[_Batch]:
-    """Yield the rows of a CSV that are not blank with the lines they start on: the header and some, then `BATCH` by `BATCH`."""
-    check_utf_8(data, log)
-    text = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", newline="")
-    first = text.readline()
-    excel = SEPARATOR.fullmatch(first)
-    reader = csv.reader(text if excel else chain([first], text), delimiter=excel[1] if excel else ",")
-    above, size = int(excel is not None), PEEKED_ROWS
-    start = 1 + above
-    while True:
-        try:
-            rows = list(islice(reader, size))
-        except csv.Error as error:
-            cure = "separate fields by commas and quote those with commas"
-            log.add(f"not CSV ({error})", line=reader.line_num + above, cure=cure)
-            log.raise_if_any()
-        if not rows:
-            return
-        end = reader.line_num + 1 + above
-        lines = np.arange(start, start + len(rows), dtype=np.int32)
-        if end - start != len(rows):
-            breaks = [sum(len(BREAK.findall(cell)) for cell in row) for row in rows]
-            lines[1:] += np.cumsum(breaks[:-1], dtype=np.int32)
-        blank = [
-            place
-            for place, row in enumerate(rows)
-            if not row or not (row[0].strip() or any(map(str.strip, row)))
-        ]
-        if blank:
-            lines = np.delete(lines, blank)
-            rows = [row for place, row in enumerate(rows) if place not in set(blank)]
-        if rows:
-            yield lines, rows
-        start, size = end, BATCH
 
 
 def _layout(

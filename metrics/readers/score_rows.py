@@ -68,17 +68,29 @@ def read_score_table(
         name, a value that is no number, a score that stands twice.
     """
     own = FaultLog(path) if log is None else log
-    data = read_bytes(path)
-    peeked = [line.decode(errors="replace") for line in islice(byte_lines(data), PEEKED_LINES)]
-    _check_no_json(peeked, own)
-    form = line_form(peeked, own, columns=columns, cure=f"{CONVERT} --columns {{columns}}")
-    table = (
-        read_score_csv(data, measures, own, unnamed=unnamed) if form is None else _of_lines(data, form, own)
-    )
-    _check_once(table, own)
-    own.faults.sort(key=lambda fault: fault.line or 0)
+    table = read_score_text(read_bytes(path), own, measures=measures, unnamed=unnamed, columns=columns)
     if log is None:
         own.raise_if_any()
+    return table
+
+
+def read_score_text(
+    data: bytes,
+    log: FaultLog,
+    *,
+    measures: Sequence[str] = (),
+    unnamed: Unnamed = "refuse",
+    columns: Sequence[str] | None = None,
+) -> ScoreTable:
+    """Read what `read_score_table` reads from the bytes of a file; the faults of cells are noted, by line."""
+    peeked = [line.decode(errors="replace") for line in islice(byte_lines(data), PEEKED_LINES)]
+    _check_no_json(peeked, log)
+    form = line_form(peeked, log, columns=columns, cure=f"{CONVERT} --columns {{columns}}")
+    table = (
+        read_score_csv(data, measures, log, unnamed=unnamed) if form is None else _of_lines(data, form, log)
+    )
+    _check_once(table, log)
+    log.faults.sort(key=lambda fault: fault.line or 0)
     return table
 
 

@@ -26,7 +26,7 @@ import numpy as np
 from metrics.errors import FaultLog, InputError, raise_all
 from metrics.events import Event, EventCollection, Match, Nugget, SkippedMatches, Update, UpdateRun
 from metrics.readers.columns import read_columns
-from metrics.readers.lines import number, rows, run_name, whole_number
+from metrics.readers.lines import differs, number, rows, run_name, whole_number
 from metrics.readers.trees import XmlElement, read_xml
 from metrics.taking_part import STREAM_TOPICS, TopicNames
 
@@ -119,15 +119,10 @@ def read_lengths(path: str | Path, judged: Iterable[str]) -> Lengths:
         if words < 0:
             log.add(f"words is negative: {text}", line=line, cure="write 0 or more")
         topic = names.find(written)
-        if topic is not None and _differs(lengths.setdefault(topic, {}).setdefault(update, words), words):
+        if topic is not None and differs(lengths.setdefault(topic, {}).setdefault(update, words), words):
             log.add(f"update {update} has another length above", line=line, cure="delete one of the two rows")
     raise_all([log])
     return lengths
-
-
-def _differs(known: float, words: float) -> bool:
-    """Say whether two lengths differ; NaN stands for one that has been noted as a fault already."""
-    return known < words or known > words
 
 
 NUGGETS = ("query_id", "nugget_id", "timestamp", "importance", "nugget_len", "nugget_text")

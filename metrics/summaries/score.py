@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from metrics.arrays import summed
 from metrics.registry import Measure, measure, short_number
 from metrics.results import Score, labelled, run_list, score_frame, with_means
 from metrics.summaries.trailtext import (
@@ -24,7 +25,6 @@ from metrics.summaries.trailtext import (
     positions,
     readers_of,
     readings,
-    summed,
 )
 from metrics.summaries.two_layered import Collection, Run, summaries_left_out, summary_collection_left_out
 from metrics.taking_part import warn_of_most

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from metrics.arrays import Floats, Places
+from metrics.arrays import Floats, Places, summed
 from metrics.errors import Fault, InputError, input_fault, listed
 from metrics.summaries.two_layered import Collection, Element, IUnit, Link, Query, Run, Summary
 
@@ -299,11 +299,6 @@ def intent_probabilities(
     if intents == "fitted":
         _check_fitted(collection, fitted or {})
     return np.array([share for query in queries for share in _shares(query, intents, fitted or {})])
-
-
-def summed(values: FloatArray, group: Places, groups: int) -> FloatArray:
-    """Add up values, (n,), by group, (n,) indices into (groups,); an empty group has 0."""
-    return np.bincount(group, values, minlength=groups).astype(np.float64, copy=False)
 
 
 def readers_of(collection: Collection) -> list[tuple[str, str]]:

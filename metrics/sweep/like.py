@@ -7,12 +7,12 @@ their error is `MSU-se`, made small by more of them.
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from metrics.agreement.correlation import kendall_tau_b, tau_ap
+from metrics.agreement.correlation import kendall_tau_b, percentile_interval, tau_ap
+from metrics.agreement.resampled import RankedRows, draws, resampled_sums, row_tau_b
 from metrics.arrays import Floats
 from metrics.errors import counted
 from metrics.sweep.parts import SweepPoint
@@ -22,12 +22,8 @@ from metrics.sweep.tables import LIKE_COLUMNS, ReferenceMeasure, as_printed
 if TYPE_CHECKING:
     import pandas as pd
 
-Signs: TypeAlias = NDArray[np.int8]
-TAILS = (0.025, 0.975)
 FEWEST_TOPICS = 5
 """Topics from which an interval over topics is worth showing."""
-NOISE = 1e-13
-"""Of the largest sum: sums that differ by no more are equal."""
 
 
 def points_like(
@@ -59,12 +55,12 @@ def points_like(
     taus = np.array([kendall_tau_b(reference.overall, overall) for _, overall, _ in points])
     order = np.argsort(-taus, kind="stable")  # undefined ones stand last
     counts = _resamples(reference, resamples, seed)
-    other = None if counts is None else _signs(np.asarray(reference.by_topic), counts)
+    other = None if counts is None else _ranked(np.asarray(reference.by_topic), counts)
     closest: Floats | None = None
     rows = []
     for place in order.tolist():
         point, overall, by_topic = points[place]
-        drawn = None if counts is None or other is None else _taus(_signs(by_topic, counts), other)
+        drawn = None if counts is None or other is None else row_tau_b(_ranked(by_topic, counts), other)
         closest = drawn if closest is None else closest
         below = None if drawn is None or closest is None else closest - drawn
         rows.append(
@@ -88,7 +84,7 @@ def as_close(found: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def told_apart(found: "pd.DataFrame") -> str:
-    """Say how many points are as good an answer as the first one."""
+    """Return a sentence on the points that are as close as the first one."""
     points = len(found)
     if found["tau-b"].isna().all():
         return "At no point tau-b is defined: one of both measures has no two runs that differ."
@@ -106,37 +102,15 @@ def _points(sweep: MSUSweep) -> Iterator[tuple[SweepPoint, Floats, Floats]]:
 
 
 def _resamples(reference: ReferenceMeasure, resamples: int, seed: int) -> Floats | None:
-    """Return how often each topic is drawn, (resamples, topics); None where no interval is possible."""
+    """Return counts of topics, (resamples, topics), or None without intervals."""
     if reference.by_topic is None or reference.by_topic.shape[1] < FEWEST_TOPICS:
         return None
-    topics = reference.by_topic.shape[1]
-    rng = np.random.default_rng(seed)
-    return rng.multinomial(topics, np.full(topics, 1 / topics), size=resamples).astype(np.float64)
+    return np.concatenate(list(draws(reference.by_topic.shape[1], resamples, np.random.default_rng(seed))))
 
 
-def _taus(own: Signs, other: Signs) -> Floats:
-    """Return tau-b of two measures in each resample; NaN where one of them ranks nothing."""
-    untied = np.abs(own).sum(axis=0, dtype=np.float64) * np.abs(other).sum(axis=0, dtype=np.float64)
-    agreeing = (own * other).sum(axis=0, dtype=np.float64)
-    taus = np.full(untied.shape, math.nan)
-    np.divide(agreeing, np.sqrt(untied), out=taus, where=untied > 0)
-    return taus
-
-
-def _signs(by_topic: Floats, counts: Floats) -> Signs:
-    """Return for every pair of runs which scores more in each resample, (pairs, resamples)."""
-    sums = np.zeros((len(by_topic), len(counts)))
-    for topic in range(by_topic.shape[1]):
-        sums += by_topic[:, topic, None] * counts[None, :, topic]
-    first, second = np.triu_indices(len(sums), 1)
-    more = sums[first] - sums[second]
-    more[np.abs(more) <= NOISE * np.abs(sums).max(axis=0)] = 0.0
-    return np.sign(more).astype(np.int8)
+def _ranked(by_topic: Floats, counts: Floats) -> RankedRows:
+    return RankedRows.of(resampled_sums(by_topic, counts))
 
 
 def _interval(values: Floats | None) -> tuple[float, float]:
-    known = np.zeros(0) if values is None else values[~np.isnan(values)]
-    if not known.size:
-        return math.nan, math.nan
-    low, high = np.quantile(known, TAILS)
-    return float(low), float(high)
+    return (math.nan, math.nan) if values is None else percentile_interval(values)

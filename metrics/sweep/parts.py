@@ -1,4 +1,4 @@
-"""The points of a sweep and the work on them, part by part, in files that keep what is done.
+"""Points of a sweep, and the files that keep each population that is done.
 
 A sweep crosses every mean time away with every mean session, every spread of both, and every lateness decay.
 

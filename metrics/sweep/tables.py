@@ -1,8 +1,7 @@
-"""The tables of a sweep as files, and what MSU is held against.
+"""Tables of a sweep as files, and the measures that MSU is compared with.
 
-What MSU is held against: other measures of the same runs, our own or from a table of scores.
-
-The tables of a sweep as files, written population by population: memory does not grow with the number of points.
+Tables are written population by population, so that memory does not grow with the number of points. The other measures of the same
+runs are our own, or come from a table of scores.
 """
 
 import csv

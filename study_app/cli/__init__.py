@@ -20,7 +20,7 @@ class LazyGroup(click.Group):
     Parameters
     ----------
     modules : mapping of str to (str, str)
-        Command name -> (module and function, as in `package.module:function`, one-line help), in the order to show.
+        Command name -> (module below `study_app.cli` and function, as in `module:function`, one-line help), in the order to show.
         Without a function it is `command`.
     """
 
@@ -37,7 +37,8 @@ class LazyGroup(click.Group):
         if cmd_name not in self.modules:
             return None
         module, _, function = self.modules[cmd_name][0].partition(":")
-        command: click.Command = getattr(importlib.import_module(module), function or "command")
+        place = f"{__name__}.{module}".rstrip(".")
+        command: click.Command = getattr(importlib.import_module(place), function or "command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -58,125 +59,81 @@ class LazyGroup(click.Group):
 
 
 SCORE = {
-    "summaries": ("study_app.cli.score.summaries", "U- and M-measure of two-layered summaries."),
-    "push": ("study_app.cli.score.push", "ELG, nCG, T11U and silence of push notifications."),
-    "updates": (
-        "study_app.cli.score.events:updates",
-        "Temporal Summarization measures of updates about events.",
-    ),
-    "msu": ("study_app.cli.score.events:msu", "Modeled Stream Utility of updates about events."),
-    "ranked": ("study_app.cli.score.ranked", "Time-aware and intent-aware measures of ranked lists."),
+    "summaries": ("score.summaries", "U- and M-measure of two-layered summaries."),
+    "push": ("score.push", "ELG, nCG, T11U and silence of push notifications."),
+    "updates": ("score.events:updates", "Temporal Summarization measures of updates about events."),
+    "msu": ("score.events:msu", "Modeled Stream Utility of updates about events."),
+    "ranked": ("score.ranked", "Time-aware and intent-aware measures of ranked lists."),
 }
-SWEEP = {
-    "msu": ("study_app.cli.sweep.msu:msu", "Modeled Stream Utility for many populations of people."),
-}
+SWEEP = {"msu": ("sweep.msu:msu", "Modeled Stream Utility for many populations of people.")}
 STUDY = {
-    "new": ("study_app.cli.study.new:new", "Write a first study file about a collection and runs."),
-    "check": (
-        "study_app.cli.study.commands:check",
-        "Check a study file and everything it names; change nothing.",
-    ),
-    "preview": ("study_app.cli.study.commands:preview", "Open every page as workers see it; store nothing."),
-    "load": ("study_app.cli.study.commands:load", "Check a study and put it into the database."),
-    "pause": ("study_app.cli.study.commands:pause", "Let nobody new in; whoever has begun goes on."),
-    "resume": ("study_app.cli.study.commands:resume", "Let new workers in again."),
+    "new": ("study.new:new", "Write a first study file about a collection and runs."),
+    "check": ("study.commands:check", "Check a study file and everything it names; change nothing."),
+    "preview": ("study.commands:preview", "Open every page as workers see it; store nothing."),
+    "load": ("study.commands:load", "Check a study and put it into the database."),
+    "pause": ("study.commands:pause", "Close a study to new workers; those who have begun go on."),
+    "resume": ("study.commands:resume", "Open a study to new workers again."),
 }
 PLAN = {
-    "agreement": (
-        "study_app.cli.plan.agreement:agreement",
-        "How well one measure's agreement will be known.",
-    ),
-    "difference": ("study_app.cli.plan.agreement:difference", "Whether two measures will be told apart."),
-    "patience": ("study_app.cli.plan.parameters:patience", "How well the patience L will be known."),
-    "away": ("study_app.cli.plan.parameters:away", "How well the time away, M_A, will be known."),
-    "silence": (
-        "study_app.cli.plan.parameters:silence",
-        "Whether silence will be seen to be worth something (S_0).",
-    ),
+    "agreement": ("plan.agreement:agreement", "How well one measure's agreement will be known."),
+    "difference": ("plan.agreement:difference", "Whether two measures will be distinguished."),
+    "patience": ("plan.parameters:patience", "How well the patience L will be known."),
+    "away": ("plan.parameters:away", "How well the time away, M_A, will be known."),
+    "silence": ("plan.parameters:silence", "Whether a reward for silence (S_0) will be found."),
 }
 CONVERT = {
-    "tables-to-lines": (
-        "study_app.cli.convert:tables_to_lines",
-        "Preferences as lines of topic, a, b, worker, choice.",
-    ),
-    "lines-to-tables": ("study_app.cli.convert:lines_to_tables", "Such lines as a folder of tables."),
-    "scores-to-trec": (
-        "study_app.cli.convert:scores_to_trec",
-        "Scores in trec_eval's columns, one file per run.",
-    ),
-    "trec-to-scores": (
-        "study_app.cli.convert:trec_to_scores",
-        "What trec_eval printed as one CSV of scores.",
-    ),
+    "tables-to-lines": ("convert:tables_to_lines", "Preferences as lines of topic, a, b, worker, choice."),
+    "lines-to-tables": ("convert:lines_to_tables", "Such lines as a folder of tables."),
+    "scores-to-trec": ("convert:scores_to_trec", "Scores in trec_eval's columns, one file per run."),
+    "trec-to-scores": ("convert:trec_to_scores", "Output of trec_eval as one CSV of scores."),
 }
 DB = {
-    "upgrade": ("study_app.cli.db:upgrade", "Bring the tables up to this prefcal."),
-    "backup": ("study_app.cli.db:backup", "Copy the database into a file, served or not."),
-    "restore": ("study_app.cli.db:restore", "Put a backup into the database."),
-    "check": ("study_app.cli.db:check", "Check that the database is whole."),
-    "rekey": ("study_app.cli.db:rekey", "Make new keys when the old ones leaked."),
+    "upgrade": ("db:upgrade", "Bring the tables up to this prefcal."),
+    "backup": ("db:backup", "Copy the database into a file, served or not."),
+    "restore": ("db:restore", "Put a backup into the database."),
+    "check": ("db:check", "Check that the database is whole."),
+    "rekey": ("db:rekey", "Make new keys when the old ones leaked."),
 }
 KEY = {
-    "new": ("study_app.cli.key:new", "Make a key to a study's console, to watch or to manage."),
-    "list": ("study_app.cli.key:list_keys", "List the keys, who has them, and which are revoked."),
-    "revoke": ("study_app.cli.key:revoke", "Let a key open nothing any more."),
+    "new": ("key:new", "Make a key to a study's console, to watch or to manage."),
+    "list": ("key:list_keys", "List the keys, their holders, and which are revoked."),
+    "revoke": ("key:revoke", "Revoke a key."),
 }
 COMMANDS = {
-    "demo": ("study_app.cli.demo:demo", "The whole loop on the bundled study, then keep serving it."),
-    "plan": ("study_app.cli:plan_group", "Say how large a study must be, by simulating it."),
-    "study": ("study_app.cli:study_group", "Begin, check, preview or load a study file."),
-    "serve": ("study_app.cli.serve.command:serve", "Serve the loaded studies to workers."),
-    "simulate": ("study_app.cli.simulate:simulate", "Let a simulated crowd go through a study."),
-    "status": ("study_app.cli.status:status", "Show how far each study is."),
-    "key": ("study_app.cli:key_group", "Make, list and revoke keys to a study's console."),
-    "remind": (
-        "study_app.cli.people.remind:remind",
-        "List the followers of streams to remind, with their addresses.",
-    ),
+    "demo": ("demo:demo", "The whole loop on the bundled study, then keep serving it."),
+    "plan": (":plan_group", "Find how large a study must be, by simulation."),
+    "study": (":study_group", "Begin, check, preview or load a study file."),
+    "serve": ("serve.command:serve", "Serve the loaded studies to workers."),
+    "simulate": ("simulate:simulate", "Send a simulated crowd through a study."),
+    "status": ("status:status", "Show the progress of each study."),
+    "key": (":key_group", "Make, list and revoke keys to a study's console."),
+    "remind": ("people.remind:remind", "List the followers of streams to remind, with their addresses."),
     "reconcile": (
-        "study_app.cli.people.platform_lists:reconcile",
+        "people.platform_lists:reconcile",
         "Compare a platform's list of submissions with what is stored.",
     ),
-    "bonus": ("study_app.cli.people.platform_lists:bonus", "Write a list of bonuses by platform id."),
+    "bonus": ("people.platform_lists:bonus", "Write a list of bonuses by platform id."),
     "retention": (
-        "study_app.cli.people.personal_data:retention",
-        "Delete who workers are, and what the withdrawn left.",
+        "people.personal_data:retention",
+        "Delete platform ids, and answers of people who withdrew.",
     ),
-    "withdraw": (
-        "study_app.cli.people.personal_data:withdraw",
-        "Take a worker's consent back, by the worker's code.",
-    ),
-    "db": ("study_app.cli:db_group", "Upgrade, back up, restore, check or rekey the database."),
-    "doctor": ("study_app.cli.doctor:doctor", "Say whether this installation is fit for a study."),
-    "export": ("study_app.cli.tables.folder:export", "Write a study's tables as CSV or Parquet."),
-    "import": (
-        "study_app.cli.tables.imports:import_preferences",
-        "Turn preferences from another tool into tables.",
-    ),
-    "import-visits": (
-        "study_app.cli.tables.imports:import_visits",
-        "Turn visits that another tool logged into tables.",
-    ),
-    "convert": ("study_app.cli:convert_group", "Hand preferences and scores on, or take them over."),
-    "check": ("study_app.cli.tables.folder:check", "Check a folder of tables, whoever wrote it."),
-    "features": (
-        "study_app.cli.tables.folder:features",
-        "Derive the tables that come from collections and runs.",
-    ),
-    "fit": ("study_app.cli.tables.fit", "Fit every user-model parameter the tables allow."),
-    "score": ("study_app.cli:score_group", "Score runs; no study needed."),
-    "measures": (
-        "study_app.cli.results.measures:measures",
-        "List every measure with its parameters and source.",
-    ),
-    "sweep": ("study_app.cli:sweep_group", "Score runs for many populations of people."),
-    "correlate": (
-        "study_app.cli.results.measures:correlate",
-        "Correlate two columns of scores of the same systems.",
-    ),
-    "rank": ("study_app.cli.results.rank:rank", "Say which system people prefer."),
-    "agree": ("study_app.cli.results.agree:agree", "Measure how well metrics agree with the preferences."),
-    "report": ("study_app.cli.results.agree:report", "Write the report page of an agreement folder."),
+    "withdraw": ("people.personal_data:withdraw", "Withdraw a worker, by the worker's code."),
+    "db": (":db_group", "Upgrade, back up, restore, check or rekey the database."),
+    "doctor": ("doctor:doctor", "Check that this installation is fit for a study."),
+    "export": ("tables.folder:export", "Write a study's tables as CSV or Parquet."),
+    "import": ("tables.imports:import_preferences", "Turn preferences from another tool into tables."),
+    "import-visits": ("tables.imports:import_visits", "Turn visits that another tool logged into tables."),
+    "convert": (":convert_group", "Exchange preferences and scores with other tools."),
+    "check": ("tables.folder:check", "Check a folder of tables, whoever wrote it."),
+    "features": ("tables.folder:features", "Derive the tables that come from collections and runs."),
+    "fit": ("tables.fit", "Fit every user-model parameter the tables allow."),
+    "score": (":score_group", "Score runs; no study needed."),
+    "measures": ("results.measures:measures", "List every measure with its parameters and source."),
+    "sweep": (":sweep_group", "Score runs for many populations of people."),
+    "correlate": ("results.measures:correlate", "Correlate columns of scores of the same systems."),
+    "rank": ("results.rank:rank", "Rank systems by what people prefer."),
+    "agree": ("results.agree:agree", "Measure how well metrics agree with the preferences."),
+    "report": ("results.agree:report", "Write the report page of an agreement folder."),
 }
 
 
@@ -194,54 +151,50 @@ def cli() -> None:
     """
 
 
-@click.group(cls=LazyGroup, modules=STUDY, name="study")
-def study_group() -> None:
-    """Begin a study, check it, look at it, load it, and pause it.
+study_group = LazyGroup(
+    "study",
+    STUDY,
+    help="""Begin a study, check it, look at it, load it, and pause it.
 
     A study is one YAML file beside the collection and the runs that it names; docs/study-file.md says what stands in it. The commands
     below have the order of use; after load comes prefcal serve.
-    """
+    """,
+)
+score_group = LazyGroup(
+    "score", SCORE, help="Score runs with a measure family; needs judgments and runs, no study."
+)
+sweep_group = LazyGroup(
+    "sweep",
+    SWEEP,
+    help="Score runs for many populations of people at once: the best system for each, and the population of each measure.",
+)
+plan_group = LazyGroup(
+    "plan",
+    PLAN,
+    help="""Find how large a study must be, by simulation.
 
-
-@click.group(cls=LazyGroup, modules=SCORE, name="score")
-def score_group() -> None:
-    """Score runs with a measure family; needs judgments and runs, no study."""
-
-
-@click.group(cls=LazyGroup, modules=SWEEP, name="sweep")
-def sweep_group() -> None:
-    """Score runs for many populations of people at once: who is best for whom, and who is a measure for."""
-
-
-@click.group(cls=LazyGroup, modules=PLAN, name="plan")
-def plan_group() -> None:
-    """Say how large a study must be, by simulating it.
-
-    Each command invents studies of the size you have in mind, many times, in which the truth is what you say it is,
+    Each command simulates studies of the size you have in mind, many times, with the truth that you expect,
     and shows what such studies would print: how wide the interval, how likely the answer, and how large the study
     must be for what you want. Nothing is needed but a guess of the truth.
-    """
+    """,
+)
+convert_group = LazyGroup(
+    "convert",
+    CONVERT,
+    help="""Exchange preferences and scores with other tools.
 
-
-@click.group(cls=LazyGroup, modules=CONVERT, name="convert")
-def convert_group() -> None:
-    """Hand preferences and scores on to other tools, or take them over.
-
-    prefcal import takes over preferences from a CSV with columns of any names.
-    """
-
-
-@click.group(cls=LazyGroup, modules=DB, name="db")
-def db_group() -> None:
-    """Upgrade, back up, restore, check or rekey the database."""
-
-
-@click.group(cls=LazyGroup, modules=KEY, name="key")
-def key_group() -> None:
-    """Make, list and revoke keys to a study's console, the pages on which its researchers watch and steer it.
+    prefcal import reads preferences from a CSV with columns of any names.
+    """,
+)
+db_group = LazyGroup("db", DB, help="Upgrade, back up, restore, check or rekey the database.")
+key_group = LazyGroup(
+    "key",
+    KEY,
+    help="""Make, list and revoke keys to a study's console, the pages on which its researchers watch and steer it.
 
     A key to watch opens the pages; a key to manage changes things and sees results too.
-    """
+    """,
+)
 
 
 NO_MEMORY = (
@@ -264,27 +217,27 @@ def main() -> None:
     gc.set_threshold(ROUND)
     try:
         cli(prog_name="prefcal")
-    except InputError as error:
-        sys.stderr.write("".join(f"{line}\n" for line in shown_faults(error.faults)))
-        sys.exit(1)
-    except PrefcalError as error:
-        sys.stderr.write(f"{error}\n")
-        sys.exit(1)
-    except MemoryError:
-        sys.stderr.write(f"{NO_MEMORY}\n")
-        sys.exit(1)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)
-    except OSError as error:
-        sys.stderr.write(f"{_system_fault(error)}\n")
-        sys.exit(1)
     except Exception as error:
-        fault = _database_fault(error)
-        if fault is None:
+        lines = _fault_lines(error)
+        if not lines:
             raise
-        sys.stderr.write(f"{fault}\n")
+        sys.stderr.write("".join(f"{line}\n" for line in lines))
         sys.exit(1)
+
+
+def _fault_lines(error: Exception) -> list[str]:
+    """Return the lines about an error that a user can mend; none for a fault of prefcal."""
+    if isinstance(error, InputError):
+        return shown_faults(error.faults)
+    if isinstance(error, PrefcalError):
+        return [str(error)]
+    if isinstance(error, MemoryError):
+        return [NO_MEMORY]
+    fault = _system_fault(error) if isinstance(error, OSError) else _database_fault(error)
+    return [] if fault is None else [str(fault)]
 
 
 DATABASE_FAULTS = ("DatabaseError", "OperationalError", "InternalError")

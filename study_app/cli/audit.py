@@ -23,7 +23,7 @@ def note_command(database: "Database", study: str | None, what: str, detail: str
     from sqlalchemy import select
     from sqlalchemy.exc import DatabaseError
 
-    from study_app.services.console.access import note_act
+    from study_app.services.researcher.audit import add_audit_entry
     from study_app.store.database import transaction
     from study_app.store.models import LoadedStudy
     from study_app.store.tokens import utc_now
@@ -33,7 +33,7 @@ def note_command(database: "Database", study: str | None, what: str, detail: str
         with transaction(database, write=True) as session:
             rows = wanted if study is None else wanted.where(LoadedStudy.name == study)
             for row in session.scalars(rows).all():
-                note_act(session, row, None, what, detail, now=utc_now())
+                add_audit_entry(session, row, None, what, detail, now=utc_now())
     except DatabaseError as error:
         reason = " ".join(str(error.orig).split())
         click.echo(

@@ -19,7 +19,7 @@ from study_app.cli import NO_MEMORY, cli
 from study_app.cli.tables.folder import refuse_damaged
 from study_app.config import database_url
 from study_app.export import export_study
-from study_app.services.console import jobs
+from study_app.services.researcher import jobs
 from study_app.services.researcher.completion import complete_workers
 from study_app.store.console_models import Job
 from study_app.store.database import Database, open_database, transaction

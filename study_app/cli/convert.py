@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import Output, file_option, folder_option
+from study_app.cli.options import OutFolder, TablesFolder, with_options
+from study_app.cli.output import ToFile, csv_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 @click.command("tables-to-lines")
 @click.argument("tables", type=click.Path(path_type=Path))
-@click.option("--task", metavar="NAME", help="Of this task; needed where the tables have several.")
+@click.option("--task", metavar="NAME", help="Task to write; needed where the tables have several.")
 @click.option(
     "--exclude",
     type=click.Choice(["rules", "none"]),
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Write four fields, the preferred system first, and leave out ties: for tools that know no others.",
 )
-@file_option
+@with_options(output=ToFile)
 def tables_to_lines(
-    tables: Path, *, task: str | None, exclude: str, winner_first: bool, file: Path | None
+    tables: Path, *, task: str | None, exclude: str, winner_first: bool, output: ToFile
 ) -> None:
     """Write the preferences in TABLES as lines of topic, a, b, worker, choice, separated by tabs.
 
@@ -47,7 +48,7 @@ def tables_to_lines(
     left_out = len(judged) - text.count("\n")
     if left_out:
         click.echo(f"{left_out} of {counted(len(judged), 'judgment')} left out", err=True)
-    Output(file=file).text(text)
+    output.text(text)
 
 
 def _of_task(preferences: "pd.DataFrame | None", task: str | None, folder: Path) -> "pd.DataFrame":
@@ -66,15 +67,15 @@ def _of_task(preferences: "pd.DataFrame | None", task: str | None, folder: Path)
 
 @click.command("lines-to-tables")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--task", default="preferences", show_default=True, help="What the tables shall call the task.")
+@click.option("--task", default="preferences", show_default=True, help="Name of the task in the tables.")
 @click.option(
     "--columns",
     metavar="NAMES",
-    help="What the fields are, in the order of the file: topic,left,right and of worker, winner and choice what there is. Without it"
+    help="Names of the fields, in the order of the file: topic,left,right and any of worker, winner and choice. Without it"
     " header, number and values of the fields tell; where these cannot, you are asked.",
 )
-@folder_option("Folder for the tables.")
-def lines_to_tables(file: Path, *, task: str, columns: str | None, folder: Path) -> None:
+@with_options(out=TablesFolder)
+def lines_to_tables(file: Path, *, task: str, columns: str | None, out: TablesFolder) -> None:
     """Turn FILE, lines of topic, a, b, worker and choice, into tables in DIR.
 
     Fields are separated by tabs, or by blanks in a line without a tab. The choice is a, b, equally_good (or =) or
@@ -89,14 +90,16 @@ def lines_to_tables(file: Path, *, task: str, columns: str | None, folder: Path)
     preferences = read_preference_lines(
         file, task=task, columns=None if columns is None else columns.split(",")
     )
-    write_tables({"preferences": preferences}, folder)
-    write_study(StudyRecord(study=task), folder)
-    click.echo(f"{folder}: {counted(len(preferences), 'preference')}")
+    write_tables({"preferences": preferences}, out.folder)
+    write_study(StudyRecord(study=task), out.folder)
+    click.echo(f"{out.folder}: {counted(len(preferences), 'preference')}")
 
 
 @click.command("scores-to-trec")
 @click.argument("file", type=click.Path(path_type=Path))
-@folder_option("Folder for the files.")
+@click.option(
+    "-o", "--output", "folder", type=OutFolder(), metavar="DIR", required=True, help="Folder for the files."
+)
 def scores_to_trec(file: Path, *, folder: Path) -> None:
     """Write the scores in FILE as trec_eval prints them: metric, topic, value; one file DIR/RUN.eval a run.
 
@@ -131,10 +134,10 @@ def _column_names(
     "--columns",
     metavar="NAMES",
     callback=_column_names,
-    help="What the fields of a line are, where their values do not tell it: metric,topic,value or topic,metric,value or run,metric,topic,value.",
+    help="Names of the fields of a line, where their values do not tell them: metric,topic,value or topic,metric,value or run,metric,topic,value.",
 )
-@file_option
-def trec_to_scores(files: tuple[str, ...], *, columns: tuple[str, ...] | None, file: Path | None) -> None:
+@with_options(output=ToFile)
+def trec_to_scores(files: tuple[str, ...], *, columns: tuple[str, ...] | None, output: ToFile) -> None:
     """Put what evaluation tools printed for several runs into a CSV with run, topic, metric, value.
 
     FILE is what trec_eval -q or ir_measures -q printed for a run, also through pyserini, or a table of several runs: of gdeval, ndeval,
@@ -152,4 +155,4 @@ def trec_to_scores(files: tuple[str, ...], *, columns: tuple[str, ...] | None, f
     scores, notes = read_trec_evals(named, columns=columns)
     for note in notes:
         click.echo(printable(note), err=True)
-    Output(format="csv", file=file).rows(COLUMNS, scores.to_numpy().tolist())
+    output.text(csv_text(COLUMNS, scores.to_numpy().tolist()))

@@ -1,12 +1,38 @@
 """`prefcal db`: upgrade, back up, restore, check and rekey the database."""
 
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 
 import click
+from sqlalchemy import select
+from sqlalchemy.exc import DatabaseError
 
+from metrics.errors import InputError, input_fault
 from study_app.cli.audit import note_command
-from study_app.cli.output import Number, database_option, opened
+from study_app.cli.options import Number
+from study_app.cli.output import database_option, opened
+from study_app.config import database_url
+from study_app.services.researcher.access import revoke_every_key
+from study_app.services.researcher.audit import add_audit_entry
+from study_app.services.researcher.studies import note_backup, replace_keys
+from study_app.store import tokens
+from study_app.store.backups.backup import back_up
+from study_app.store.backups.backup import restore as restore_database
+from study_app.store.backups.postgres import refuse_when_used
+from study_app.store.check import check_database
+from study_app.store.database import (
+    is_empty,
+    known_versions,
+    migrate,
+    open_database,
+    shown_address,
+    stored_version,
+    transaction,
+)
+from study_app.store.file_turns import serving_lock
+from study_app.store.models import LoadedStudy
+from study_app.store.tokens import secret_token
 
 
 @click.command(name="upgrade")
@@ -16,10 +42,6 @@ def upgrade(database: str | None) -> None:
 
     Every command that opens a database does so too; this one does nothing else. Back up first.
     """
-    from metrics.errors import input_fault
-    from study_app.config import database_url
-    from study_app.store.database import is_empty, migrate, open_database, shown_address, stored_version
-
     opened = open_database(database_url(database))
     address = shown_address(opened.engine.url)
     if is_empty(opened):
@@ -47,24 +69,10 @@ def backup(file: Path, database: str | None, *, force: bool) -> None:
     workers' platform ids and the server's keys: keep it as you keep the database. PostgreSQL's databases are
     copied by its own program pg_dump.
     """
-    from sqlalchemy.exc import DatabaseError
-
-    from study_app.config import database_url
-    from study_app.services.researcher.studies import note_backup
-    from study_app.store.backups.backup import back_up
-    from study_app.store.database import (
-        known_versions,
-        open_database,
-        shown_address,
-        stored_version,
-        transaction,
-    )
-    from study_app.store.tokens import utc_now
-
     opened = open_database(database_url(database))
     back_up(opened, file, force=force)
     with suppress(DatabaseError), transaction(opened, write=True) as session:  # the copy is whole either way
-        note_backup(session, now=utc_now())
+        note_backup(session, now=tokens.utc_now())
     if stored_version(opened) == known_versions()[-1]:
         note_command(opened, None, "back up", f"{file.stat().st_size:,} bytes")
     opened.engine.dispose()
@@ -79,12 +87,8 @@ def backup(file: Path, database: str | None, *, force: bool) -> None:
 def restore(file: Path, database: str | None, *, force: bool) -> None:
     """Put the backup FILE into the database, all of it or nothing.
 
-    FILE is checked first. The database must be empty, or --force given, and nobody may be serving it.
+    FILE is checked first. The database must be empty, or --force given, and must not be served.
     """
-    from study_app.config import database_url
-    from study_app.store.backups.backup import restore as restore_database
-    from study_app.store.database import known_versions, open_database, shown_address
-
     opened = open_database(database_url(database))
     version = restore_database(opened, file, force=force)
     click.echo(f"restored {file.absolute()} to {shown_address(opened.engine.url)} (version {version})")
@@ -101,14 +105,9 @@ def check(database: str | None) -> None:
     """Check that the database is whole, and change nothing.
 
     Looks at the file (SQLite), at every reference from one row to another, at the tables and constraints of this
-    prefcal, and at rules that a schema cannot hold: a finished worker has a code, nobody answers after finishing.
+    prefcal, and at rules that a schema cannot hold: a finished worker has a code, and no answer comes after finishing.
     One line each on stderr and exit 1 when something is wrong.
     """
-    from metrics.errors import InputError
-    from study_app.config import database_url
-    from study_app.store.check import check_database
-    from study_app.store.database import open_database, shown_address
-
     opened = open_database(database_url(database))
     faults = check_database(opened)
     if faults:
@@ -121,7 +120,7 @@ def check(database: str | None) -> None:
     "--keep-old",
     type=Number(0, 24 * 366, min_open=True),
     metavar="HOURS",
-    help="Keep the workers' old addresses valid for so many hours. Not when a key leaked.",
+    help="Keep the workers' old addresses valid for HOURS hours. Not when a key leaked.",
 )
 @database_option
 def rekey(database: str | None, *, keep_old: float | None) -> None:
@@ -133,29 +132,17 @@ def rekey(database: str | None, *, keep_old: float | None) -> None:
     To change keys without a leak, --keep-old lets people who come by an old address within that time go on, at a new one. Anybody who has the old key
     can still make addresses until then.
     """
-    from datetime import timedelta
-
-    from sqlalchemy import select
-
-    from study_app.services.console.access import note_act, revoke_every_key
-    from study_app.services.researcher.studies import replace_keys
-    from study_app.store.backups.postgres import refuse_when_used
-    from study_app.store.database import shown_address, transaction
-    from study_app.store.file_turns import serving_lock
-    from study_app.store.models import LoadedStudy
-    from study_app.store.tokens import secret_token, utc_now
-
     store = opened(database)
     address = shown_address(store.engine.url)
     try:
         if not store.is_sqlite:
             refuse_when_used(store)
         with serving_lock(str(store.engine.url)), transaction(store, write=True) as session:
-            until = None if keep_old is None else utc_now() + timedelta(hours=keep_old)
+            until = None if keep_old is None else tokens.utc_now() + timedelta(hours=keep_old)
             replace_keys(session, new_token=secret_token, keep_until=until)
-            revoke_every_key(session, now=utc_now())
+            revoke_every_key(session, now=tokens.utc_now())
             for row in session.scalars(select(LoadedStudy.id).order_by(LoadedStudy.id)).all():
-                note_act(session, row, None, "make every key anew", "", now=utc_now())
+                add_audit_entry(session, row, None, "make every key anew", "", now=tokens.utc_now())
     finally:
         store.engine.dispose()
     click.echo(f"{address} has new keys; prefcal serve prints the addresses that are good now")

@@ -10,7 +10,7 @@ import click
 
 from metrics.errors import input_fault
 from study_app.cli import cli
-from study_app.cli.output import OutFolder
+from study_app.cli.options import OutFolder
 
 if TYPE_CHECKING:
     from metrics.events import EventCollection, UpdateRun
@@ -40,9 +40,9 @@ STREAM_USERS = 2_000
     type=click.IntRange(0, 65535),
     default=8000,
     show_default=True,
-    help="Where to serve afterwards.",
+    help="Port to serve at afterwards.",
 )
-@click.option("--no-serve", is_flag=True, help="End after the report.")
+@click.option("--no-serve", is_flag=True, help="End after the report, without serving.")
 def demo(out: Path, workers: int, port: int, *, no_serve: bool) -> None:
     """Go through the whole loop on the bundled study, then keep serving it.
 
@@ -65,7 +65,7 @@ def demo(out: Path, workers: int, port: int, *, no_serve: bool) -> None:
     _show_stream_utility(study, fitted=out / "user-model.json", true=truth)
     _run(f"agree {out / 'tables'} --model {out / 'user-model.json'} -o {out}")
     _run(f"report {out}")
-    click.echo(f"\nThe whole loop took {time.monotonic() - begun:.0f} s. Open {out / 'report.html'}")
+    click.echo(f"\nThe whole loop took {time.monotonic() - begun:.0f} s. The report is {out / 'report.html'}")
     if not no_serve:
         click.echo("The study is being served now: be the next worker. Ctrl-C ends it.")
         _serve(database, port)
@@ -75,7 +75,7 @@ def _run(line: str) -> None:
     """Run one prefcal command as if it had been typed, and show it first."""
     click.secho(f"\n$ prefcal {line}", bold=True)
     sys.stdout.flush()
-    cli.main(line.split(" "), prog_name="prefcal", standalone_mode=False)
+    cli.main(line.split(" "), prog_name="prefcal", standalone_mode=False, obj="demo")
 
 
 def _prepare(out: Path) -> None:
@@ -96,29 +96,33 @@ def _prepare(out: Path) -> None:
 
 
 def _show_recovery(model: Path, truth: Path) -> None:
-    """Print fitted beside true values."""
+    """Print fitted beside true values, as `prefcal fit` prints parameters."""
     from calibration.user_model.model import read_user_model
+    from study_app.cli.output import table_text
+    from study_app.cli.tables.fit_table import for_people
+    from study_app.cli.tables.units import label, scales
     from study_app.simulate.truth import recovery_rows, recovery_sentence
 
     click.secho("\nFitted against true:", bold=True)
-    from tabulate import tabulate
-
     fitted, true = read_user_model(model), read_user_model(truth)
-    rows = recovery_rows(fitted, true)
-    click.echo(
-        tabulate(
-            [
-                (row.name, row.truth, row.estimate, row.low, row.high, "yes" if row.holds else "no")
-                for row in rows
-                if row.topic is None
-            ],
-            headers=["parameter", "true", "fitted", "95% from", "to", "holds the truth"],
-            floatfmt=",.4g",
-            missingval="open",
+    rows, printed = recovery_rows(fitted, true), scales(fitted.parameters)
+    kept = [row for row in rows if row.topic is None and row.name in for_people(fitted.parameters)]
+    cells = [
+        (
+            label(row.name),
+            scale.number(row.truth),
+            scale.amount(row.estimate),
+            scale.interval((row.low, row.high)),
+            *([] if all(each.holds for each in kept) else ["" if row.holds else "<- misses"]),
         )
-    )
+        for row in kept
+        for scale in [printed[row.name]]
+    ]
+    columns = ("parameter", "true", "fitted", "95 %", "")
+    click.echo(table_text(columns[: len(cells[0])], cells).rstrip("\n"))
+    held = sum(row.holds for row in kept)
+    click.echo(f"{held} of {len(kept)} intervals hold the truth; at 95 % one in twenty misses by chance.")
     click.echo(recovery_sentence(rows))
-    click.echo("One 95% interval in twenty misses by chance, and those of one crowd often miss together.")
 
 
 def _show_stream_utility(study: Path, *, fitted: Path, true: Path) -> None:

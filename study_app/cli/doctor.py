@@ -23,7 +23,8 @@ from sqlalchemy import Connection, text
 
 from metrics.errors import InputError
 from study_app.cli.health_check import FAULT, NOTE, OK, WARNING, HealthCheck, State, link_of, standby_of
-from study_app.cli.output import Output, database_option, output_options, table_text
+from study_app.cli.options import with_options
+from study_app.cli.output import Output, database_option, table_text
 from study_app.services.researcher.studies import KEY_LETTERS, SIGNING_KEY
 from study_app.store.database import (
     FULL_BYTES,
@@ -50,10 +51,10 @@ OLDEST_SQLITE = (3, 35, 0)
 @click.option(
     "--address",
     metavar="URL",
-    help="Also ask the served study by the workers' address, such as https://study.example.org: HTTPS, proxy headers.",
+    help="Check the served study at the workers' address too, such as https://study.example.org: HTTPS, proxy headers.",
 )
 @database_option
-@output_options
+@with_options(output=Output)
 def doctor(database: str | None, address: str | None, *, output: Output) -> None:
     """Look at what a study needs: keys, clock, disk, durability, schema, rights, HTTPS; change nothing.
 
@@ -100,17 +101,15 @@ def clock(
     now = datetime.fromtimestamp(wall()).astimezone()
     found = f"{now:%Y-%m-%d %H:%M:%S}, UTC{now:%z} (stored times are UTC, whatever the zone)"
     if not EARLIEST_YEAR <= now.year <= LATEST_YEAR:
-        return HealthCheck(
-            what="clock", state=FAULT, found=found, cure="set the clock: timedatectl set-ntp true"
-        )
+        return HealthCheck("clock", FAULT, found, "set the clock: timedatectl set-ntp true")
     if step > CLOCK_STEP_SECONDS:
         return HealthCheck(
-            what="clock",
-            state=WARNING,
-            found=f"{found}; it jumped by {step:.1f} s while it was looked at",
-            cure="let one time service keep it, slowly: timedatectl set-ntp true",
+            "clock",
+            WARNING,
+            f"{found}; it jumped by {step:.1f} s while it was looked at",
+            "let one time service keep it, slowly: timedatectl set-ntp true",
         )
-    return HealthCheck(what="clock", state=OK, found=found)
+    return HealthCheck("clock", OK, found)
 
 
 def room(folder: Path, free_bytes: Callable[[Path], int] = free_bytes) -> HealthCheck:
@@ -118,9 +117,7 @@ def room(folder: Path, free_bytes: Callable[[Path], int] = free_bytes) -> Health
     free = free_bytes(folder)
     found = f"{free / (1 << 30):,.1f} GiB free in {folder}"
     state: State = FAULT if free < FULL_BYTES else WARNING if free < LOW_BYTES else OK
-    return HealthCheck(
-        what="disk", state=state, found=found, cure="" if state == OK else "make room: 1 GiB or more"
-    )
+    return HealthCheck("disk", state, found, "" if state == OK else "make room: 1 GiB or more")
 
 
 def file_rights(file: Path) -> HealthCheck:
@@ -129,15 +126,11 @@ def file_rights(file: Path) -> HealthCheck:
     found = f"{file} has mode {mode:04o}"
     if not (os.access(file, os.R_OK | os.W_OK) and os.access(file.parent, os.W_OK)):
         cure = "let the server's user own the file, and write into its folder"
-        return HealthCheck(
-            what="file", state=FAULT, found=f"{found}; it or its folder cannot be written", cure=cure
-        )
+        return HealthCheck("file", FAULT, f"{found}; it or its folder cannot be written", cure)
     if mode & 0o077 and not _is_private(file.parent):
         cure = f"chmod 600 {file}, or chmod 700 {file.parent}"
-        return HealthCheck(
-            what="file", state=WARNING, found=f"{found}: others may read keys and ids", cure=cure
-        )
-    return HealthCheck(what="file", state=OK, found=found)
+        return HealthCheck("file", WARNING, f"{found}: others may read keys and ids", cure)
+    return HealthCheck("file", OK, found)
 
 
 def _is_private(folder: Path) -> bool:
@@ -155,7 +148,7 @@ def server_of(file: Path) -> HealthCheck:
         except Timeout:
             is_served = True
     found = "this file is being served now" if is_served else "nobody serves this file now"
-    return HealthCheck(what="server", state=OK, found=found)
+    return HealthCheck("server", OK, found)
 
 
 def programs() -> HealthCheck:
@@ -163,17 +156,17 @@ def programs() -> HealthCheck:
     found = f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
         cure = f"use SQLite {'.'.join(map(str, OLDEST_SQLITE))} or later"
-        return HealthCheck(what="programs", state=FAULT, found=found, cure=cure)
-    return HealthCheck(what="programs", state=OK, found=found)
+        return HealthCheck("programs", FAULT, found, cure)
+    return HealthCheck("programs", OK, found)
 
 
 def encryption() -> HealthCheck:
     """Say what the server does not do itself."""
     return HealthCheck(
-        what="HTTPS",
-        state=NOTE,
-        found="prefcal serve speaks plain HTTP",
-        cure="on the open net: a reverse proxy with HTTPS (docs/deploy.md); look at it with --address https://HOST",
+        "HTTPS",
+        NOTE,
+        "prefcal serve speaks plain HTTP",
+        "on the open net: a reverse proxy with HTTPS (docs/deploy.md); look at it with --address https://HOST",
     )
 
 
@@ -200,7 +193,7 @@ def examine(url: str) -> list[HealthCheck]:
             return findings
     except InputError as error:
         fault = error.faults[0]
-        return [*findings, HealthCheck(what="database", state=FAULT, found=fault.problem, cure=fault.cure)]
+        return [*findings, HealthCheck("database", FAULT, fault.problem, fault.cure)]
     file = Path(database.engine.url.database or "")
     if database.is_sqlite:
         findings += [room(file.parent), file_rights(file), server_of(file)]
@@ -224,9 +217,7 @@ def _asked(database: Database) -> list[HealthCheck]:
 
 def _nothing_loaded(database: Database) -> HealthCheck:
     found = f"no study is loaded in {shown_address(database.engine.url)}"
-    return HealthCheck(
-        what="database", state=FAULT, found=found, cure="prefcal study load FILE, or name --database"
-    )
+    return HealthCheck("database", FAULT, found, "prefcal study load FILE, or name --database")
 
 
 def schema(version: str | None) -> HealthCheck:
@@ -234,14 +225,11 @@ def schema(version: str | None) -> HealthCheck:
     newest, unknown = known_versions()[-1], cure_of_unknown(version)
     if unknown is not None:
         found = f"version {version}, of {unknown[0]} prefcal"
-        return HealthCheck(what="schema", state=FAULT, found=found, cure=unknown[1])
+        return HealthCheck("schema", FAULT, found, unknown[1])
     if version == newest:
-        return HealthCheck(what="schema", state=OK, found=f"version {version}, up to date")
+        return HealthCheck("schema", OK, f"version {version}, up to date")
     return HealthCheck(
-        what="schema",
-        state=WARNING,
-        found=f"version {version}, not {newest}",
-        cure="prefcal db backup FILE, prefcal db upgrade",
+        "schema", WARNING, f"version {version}, not {newest}", "prefcal db backup FILE, prefcal db upgrade"
     )
 
 
@@ -251,15 +239,8 @@ def secret_key(connection: Connection) -> HealthCheck:
     letters = connection.scalar(query, {"name": SIGNING_KEY})
     if letters is None or letters < KEY_LETTERS[SIGNING_KEY]:
         found = "is missing" if letters is None else f"has only {letters} letters"
-        return HealthCheck(
-            what="secret key",
-            state=FAULT,
-            found=found,
-            cure="restore a backup, or load the study anew (new key)",
-        )
-    return HealthCheck(
-        what="secret key", state=OK, found="is in the database, for the database's readers only"
-    )
+        return HealthCheck("secret key", FAULT, found, "restore a backup, or load the study anew (new key)")
+    return HealthCheck("secret key", OK, "is in the database, for the database's readers only")
 
 
 def sqlite_durability(connection: Connection) -> HealthCheck:
@@ -269,9 +250,9 @@ def sqlite_durability(connection: Connection) -> HealthCheck:
     keys = connection.scalar(text("PRAGMA foreign_keys"))
     found = f"journal_mode {journal}, synchronous {SYNCHRONOUS.get(level, level)}, foreign_keys {keys}"
     if journal == "wal" and level >= FULL and keys:
-        return HealthCheck(what="durability", state=OK, found=found)
+        return HealthCheck("durability", OK, found)
     cure = "put the file on a local disk: SQLite's log does not work on a network's"
-    return HealthCheck(what="durability", state=FAULT, found=found, cure=cure)
+    return HealthCheck("durability", FAULT, found, cure)
 
 
 def postgresql_durability(connection: Connection) -> HealthCheck:
@@ -280,9 +261,9 @@ def postgresql_durability(connection: Connection) -> HealthCheck:
     weak = [name for name, value in values.items() if value not in DURABLE[name]]
     found = ", ".join(f"{name} {value}" for name, value in values.items())
     if not weak:
-        return HealthCheck(what="durability", state=OK, found=found)
+        return HealthCheck("durability", OK, found)
     cure = f"in postgresql.conf: {', '.join(f'{name} = on' for name in weak)}; then reload the server"
-    return HealthCheck(what="durability", state=FAULT, found=found, cure=cure)
+    return HealthCheck("durability", FAULT, found, cure)
 
 
 def server_clock(connection: Connection) -> HealthCheck:
@@ -293,10 +274,10 @@ def server_clock(connection: Connection) -> HealthCheck:
     found = f"the database server's is {difference:+.1f} s from this machine's"
     is_far = abs(difference) > CLOCK_DIFFERENCE_SECONDS
     return HealthCheck(
-        what="clocks",
-        state=WARNING if is_far else OK,
-        found=found,
-        cure="let the same time service set both: timedatectl set-ntp true" if is_far else "",
+        "clocks",
+        WARNING if is_far else OK,
+        found,
+        "let the same time service set both: timedatectl set-ntp true" if is_far else "",
     )
 
 
@@ -326,12 +307,12 @@ def examine_address(address: str, http: httpx.Client | None = None) -> list[Heal
         except UNASKED as error:
             cure = "look at the proxy's configuration, its certificate, and whether its port is open"
             found = f"{address} cannot be asked ({error})"
-            return [HealthCheck(what="address", state=FAULT, found=found, cure=cure)]
+            return [HealthCheck("address", FAULT, found, cure)]
         link = _standing_link(answer)
         if link is None:
             found = f"{address}/healthz answers {answer.status_code}, and not as prefcal does"
             cure = "let the proxy pass the whole host on to prefcal serve; is that running?"
-            return [HealthCheck(what="address", state=FAULT, found=found, cure=cure)]
+            return [HealthCheck("address", FAULT, found, cure)]
         return [_encryption(address, client), _headers(address, link)]
 
 
@@ -350,7 +331,7 @@ def _encryption(address: str, client: httpx.Client) -> HealthCheck:
     if not address.startswith("https:"):
         cure = "on the open net: a reverse proxy with HTTPS (docs/deploy.md)"
         found = f"{address} is not encrypted: everybody on the way can read along"
-        return HealthCheck(what="address", state=WARNING, found=found, cure=cure)
+        return HealthCheck("address", WARNING, found, cure)
     plain = f"http://{urlsplit(address).hostname}"
     try:
         is_plain = _standing_link(client.get(f"{plain}/healthz")) is not None
@@ -359,8 +340,8 @@ def _encryption(address: str, client: httpx.Client) -> HealthCheck:
     if is_plain:
         cure = "let port 80 only lead to https (docs/deploy.md)"
         found = f"{address} answers, but {plain} shows the pages too, unencrypted"
-        return HealthCheck(what="address", state=WARNING, found=found, cure=cure)
-    return HealthCheck(what="address", state=OK, found=f"{address} answers; nothing is shown without HTTPS")
+        return HealthCheck("address", WARNING, found, cure)
+    return HealthCheck("address", OK, f"{address} answers; nothing is shown without HTTPS")
 
 
 def _headers(address: str, link: str) -> HealthCheck:
@@ -376,6 +357,6 @@ def _headers(address: str, link: str) -> HealthCheck:
     ]
     found = f"the server shows workers links like {link}"
     if not lost:
-        return HealthCheck(what="proxy headers", state=OK, found=found)
+        return HealthCheck("proxy headers", OK, found)
     cure = f"let the proxy pass on {' and '.join(lost)}; nginx: {' '.join(NGINX[name] for name in lost)}"
-    return HealthCheck(what="proxy headers", state=FAULT, found=found, cure=cure)
+    return HealthCheck("proxy headers", FAULT, found, cure)

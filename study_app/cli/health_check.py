@@ -18,7 +18,7 @@ NOTE: Final = "note"
 State = Literal["ok", "note", "warning", "fault"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class HealthCheck:
     """One thing looked at.
 
@@ -64,16 +64,14 @@ def database_link(host: str, *, is_encrypted: bool, mode: str) -> HealthCheck:
     """
     cure = "add ?sslmode=verify-full to the database's address (docs/deploy.md, PostgreSQL)"
     if not host or host.startswith("/") or host in LOCAL_HOSTS:
-        return HealthCheck(what="database link", state=OK, found="the database server is on this machine")
+        return HealthCheck("database link", OK, "the database server is on this machine")
     if not is_encrypted:
         found = f"the connection to {host} is not encrypted: everybody on the way can read answers and keys"
-        return HealthCheck(what="database link", state=WARNING, found=found, cure=cure)
+        return HealthCheck("database link", WARNING, found, cure)
     if mode != "verify-full":
         found = f"the connection to {host} is encrypted, but nobody checks that it is the right server"
-        return HealthCheck(what="database link", state=WARNING, found=found, cure=cure)
-    return HealthCheck(
-        what="database link", state=OK, found=f"encrypted, and {host} has shown its certificate"
-    )
+        return HealthCheck("database link", WARNING, found, cure)
+    return HealthCheck("database link", OK, f"encrypted, and {host} has shown its certificate")
 
 
 def standby_of(connection: Connection) -> list[HealthCheck]:
@@ -83,14 +81,12 @@ def standby_of(connection: Connection) -> list[HealthCheck]:
     waits = connection.scalar(text("SHOW synchronous_commit")) in {"on", "remote_apply"}
     names = connection.scalar(text("SHOW synchronous_standby_names"))
     if waits and names:
-        return [
-            HealthCheck(what="standby", state=OK, found=f"answers are acknowledged when {names} has them")
-        ]
+        return [HealthCheck("standby", OK, f"answers are acknowledged when {names} has them")]
     return [
         HealthCheck(
-            what="standby",
-            state=WARNING,
-            found="answers are acknowledged before a standby has them: the last ones are lost with this server",
-            cure="set synchronous_standby_names, and synchronous_commit = on (docs/deploy.md, A standby)",
+            "standby",
+            WARNING,
+            "answers are acknowledged before a standby has them: the last ones are lost with this server",
+            "set synchronous_standby_names, and synchronous_commit = on (docs/deploy.md, A standby)",
         )
     ]

@@ -2,7 +2,14 @@
 
 import click
 
-from study_app.cli.output import Output, database_option, opened, output_options
+from study_app.cli.options import with_options
+from study_app.cli.output import Output, database_option, database_session
+from study_app.services.researcher.access import make_key, revoke_key, study_keys
+from study_app.services.researcher.studies import chosen_study
+from study_app.services.worker.entry import loaded_studies
+from study_app.store import tokens
+from study_app.store.plan import Plans
+from study_app.store.tokens import secret_token
 
 COLUMNS = ("number", "study", "role", "name", "made", "revoked")
 
@@ -15,23 +22,16 @@ COLUMNS = ("number", "study", "role", "name", "made", "revoked")
     type=click.Choice(["watch", "manage"]),
     help="watch: to look. manage: to act too, and to see results.",
 )
-@click.option("--name", required=True, help="Who will use it, as it shall stand in the audit.")
+@click.option("--name", required=True, help="Name of its holder, for the audit.")
 @database_option
 def new(study: str, role: str, name: str, database: str | None) -> None:
     """Make a key for STUDY's console, and print it with what to put behind the server's address.
 
     It is printed once: the database keeps only what tells a right key from a wrong one.
     """
-    from study_app.services.console.access import make_key
-    from study_app.services.researcher.studies import chosen_study
-    from study_app.store.database import transaction
-    from study_app.store.tokens import secret_token, utc_now
-
-    store = opened(database)
-    with transaction(store, write=True) as session:
+    with database_session(database, write=True) as session:
         row = chosen_study(session, study)
-        key = make_key(session, row, role=role, name=name, now=utc_now(), new_token=secret_token)
-    store.engine.dispose()
+        key = make_key(session, row, role=role, name=name, now=tokens.utc_now(), new_token=secret_token)
     click.echo(f"/r/{study}?key={key}")
     click.echo(
         "This is shown once. Keep it as you keep a password; prefcal key list shows the number to revoke it by.",
@@ -42,21 +42,14 @@ def new(study: str, role: str, name: str, database: str | None) -> None:
 @click.command(name="list")
 @click.argument("study", metavar="[STUDY]", required=False)
 @database_option
-@output_options
+@with_options(output=Output)
 def list_keys(study: str | None, database: str | None, *, output: Output) -> None:
     """List the keys of STUDY's console, or of all studies; never the keys themselves.
 
     The key that prefcal study load printed stands in no list: it opens every study of this installation, and
     prefcal db rekey makes a new one.
     """
-    from study_app.services.console.access import study_keys
-    from study_app.services.researcher.studies import chosen_study
-    from study_app.services.worker.entry import loaded_studies
-    from study_app.store.database import transaction
-    from study_app.store.plan import Plans
-
-    store = opened(database)
-    with transaction(store, write=False) as session:
+    with database_session(database, write=False) as session:
         only = None if study is None else chosen_study(session, study).id
         names = {plan.id: plan.name for plan in loaded_studies(session, Plans())}
         rows = [
@@ -70,7 +63,6 @@ def list_keys(study: str | None, database: str | None, *, output: Output) -> Non
             )
             for key in study_keys(session, only)
         ]
-    store.engine.dispose()
     output.rows(COLUMNS, rows)
 
 
@@ -78,13 +70,7 @@ def list_keys(study: str | None, database: str | None, *, output: Output) -> Non
 @click.argument("number", metavar="NUMBER", type=click.IntRange(min=1))
 @database_option
 def revoke(number: int, database: str | None) -> None:
-    """Let the key of that NUMBER (prefcal key list) open nothing any more, and sign out who uses it now."""
-    from study_app.services.console.access import revoke_key
-    from study_app.store.database import transaction
-    from study_app.store.tokens import utc_now
-
-    store = opened(database)
-    with transaction(store, write=True) as session:
-        name = revoke_key(session, number, now=utc_now()).name
-    store.engine.dispose()
-    click.echo(f"key {number} ({name}) opens nothing any more")
+    """Revoke the key of that NUMBER (prefcal key list), and sign out its present users."""
+    with database_session(database, write=True) as session:
+        name = revoke_key(session, number, now=tokens.utc_now()).name
+    click.echo(f"key {number} ({name}) is revoked")

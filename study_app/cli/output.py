@@ -1,20 +1,18 @@
-"""What commands print: a table for people, csv or json for machines, on the terminal or whole into a file.
+"""What commands print, a table for people, csv or json for machines, and the database that they open.
 
 csv and json carry 13 significant digits. What is undefined is `nan` in csv and a table, null in json.
-
-And what several commands share: where they may write, which is refused while options are read, the database they open, and
-who does long work.
 """
 
 import csv
-import functools
 import io
 import json
 import math
-import os
 import re
+import shutil
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -24,95 +22,79 @@ import click
 from metrics.errors import input_fault, printable
 from metrics.files import write_whole
 from metrics.results import ALL, Interval, Place, Score
+from study_app.cli.options import OutFile, one_of, option
 from study_app.config import DATABASE_VARIABLE, DEFAULT_FILE, database_url
 
 if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
     from study_app.store.database import Database
 
 F = TypeVar("F", bound=Callable[..., Any])
 Cell: TypeAlias = str | float | int | None
-FORMATS = ("table", "csv", "json")
-MOST = 1_000_000
-"""More people, draws or entries than this are a slip of the hand."""
+WIDTH = 100
+"""Columns of prose, on a terminal at most its own."""
+HEADER_PADDING = 2
+"""Blanks that tabulate keeps beside a header."""
+SHORTEST = 16
+"""Columns in which words of a table can still be read."""
 
 LONG_FRACTION = re.compile(r"\b0\.[0-9]{5,}")
 
 
-class Number(click.FloatRange):
-    """A number within a range; infinity and what is no number (nan), which pass every comparison or none, are refused."""
+@dataclass(frozen=True, kw_only=True)
+class Printed:
+    """How a result is printed: for people, or for machines."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the number, or end the command with its usage."""
-        number: float = super().convert(value, param, ctx)
-        if not math.isfinite(number):
-            self.fail(f"{value} is no finite number.", param, ctx)
-        return number
+    format: str = one_of("table", "csv", "json", help="A table for people; csv or json for machines.")
 
-
-class OutFile(click.Path):
-    """A file to write; its folder is made with it. `-` is the terminal where the command has a use for that."""
-
-    def __init__(self, *, path_type: type[str | Path] = Path, terminal: bool = False) -> None:
-        super().__init__(path_type=path_type, allow_dash=terminal)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the path.
-
-        Raises
-        ------
-        InputError
-            If no such file can be written.
-        """
-        from metrics.files import check_file_place
-
-        path = super().convert(value, param, ctx)
-        if not (self.allow_dash and str(path) == "-"):
-            check_file_place(str(path))
-        return path
-
-
-class OutFolder(click.Path):
-    """A folder to write into; it is made."""
-
-    def __init__(self, *, path_type: type[str | Path] = Path) -> None:
-        super().__init__(path_type=path_type)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the path.
-
-        Raises
-        ------
-        InputError
-            If nothing can be written there.
-        """
-        from metrics.files import check_folder_place
-
-        path = super().convert(value, param, ctx)
-        check_folder_place(str(path))
-        return path
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Output:
-    """Where a result goes, and in which format.
-
-    Attributes
-    ----------
-    format : {'table', 'csv', 'json'}
-        For people, or for machines.
-    file : str, Path or None
-        None or ``-``: the terminal.
-    per_topic : bool
-        A table of scores has a row each topic besides the means; the other formats always do.
-    """
-
-    format: str = "table"
-    file: str | Path | None = None
-    per_topic: bool = False
+    @property
+    def is_for_people(self) -> bool:
+        """True if people read it."""
+        return self.format == "table"
 
     def rows(self, columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
-        """Write rows of cells under their columns."""
+        """Print rows of cells under their columns."""
         self.text({"csv": csv_text, "json": json_text, "table": table_text}[self.format](columns, list(rows)))
+
+    def text(self, text: str) -> None:
+        """Print a text."""
+        click.echo(text, nl=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToFile:
+    """Where a text goes: ``file`` None or `-` is the terminal."""
+
+    file: Path | None = option(
+        "-o",
+        "--output",
+        type=OutFile(terminal=True),
+        metavar="FILE",
+        help="Write into FILE, not on the terminal.",
+    )
+
+    def text(self, text: str) -> None:
+        """Print a text, or write it into the file, all of it or nothing."""
+        if self.file is None or str(self.file) == "-":
+            click.echo(text, nl=False)
+        else:
+            write_whole(self.file, text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output(ToFile, Printed):
+    """How a result is printed, and where."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreOutput(Output):
+    """How scores are printed; machines always get every topic."""
+
+    per_topic: bool = option(
+        is_flag=True,
+        help="Show every topic in the table, not the means alone; csv and json always have both.",
+    )
 
     def scores(self, scores: Sequence[Score], intervals: Mapping[Place, Interval] | None = None) -> None:
         """Write scores: a row each for machines; for people a column each metric, and the means unless asked for more.
@@ -124,95 +106,11 @@ class Output:
         intervals : mapping of (run, topic, metric) to (low, high), optional
             Adds columns low and high; a score without an entry was not moved by any draw.
         """
-        if self.format == "table":
+        if self.is_for_people:
             shown = [score for score in scores if self.per_topic or score.topic == ALL]
             self.rows(*_wide(shown, intervals))
         else:
             self.rows(*_long(scores, intervals))
-
-    def text(self, text: str) -> None:
-        """Print a text, or write it into the file, all of it or nothing."""
-        if self.file is None or str(self.file) == "-":
-            click.echo(text, nl=False)
-        else:
-            write_whole(self.file, text)
-
-
-def format_option(meaning: str = "A table for people; csv or json for machines.") -> Callable[[F], F]:
-    """Add `--format`, which the command gets as ``format_``."""
-    return click.option(
-        "--format",
-        "format_",
-        type=click.Choice(FORMATS),
-        default="table",
-        show_default=True,
-        help=meaning,
-    )
-
-
-def same_answers_option(command: F) -> F:
-    """Add `--same-answers`, which the command gets as ``same_answers``."""
-    return click.option(
-        "--same-answers",
-        type=click.Choice(["apart", "one-cluster"]),
-        default="apart",
-        show_default=True,
-        help="Workers who give the same answers as each other count apart, or each group of them as one person.",
-    )(command)
-
-
-def file_option(command: F) -> F:
-    """Add `-o` for a result that may go to the terminal, which the command gets as ``file``."""
-    return click.option(
-        "-o",
-        "--output",
-        "file",
-        type=OutFile(terminal=True),
-        metavar="FILE",
-        help="Write into FILE, not on the terminal.",
-    )(command)
-
-
-def folder_option(
-    meaning: str,
-    *,
-    path_type: type[str | Path] = Path,
-    name: str = "folder",
-    metavar: str = "DIR",
-    required: bool = True,
-) -> Callable[[F], F]:
-    """Add `-o` for a folder of results, which the command gets as ``name``; None where it may be left out and is."""
-    return click.option(
-        "-o",
-        "--output",
-        name,
-        type=OutFolder(path_type=path_type),
-        metavar=metavar,
-        required=required,
-        help=meaning,
-    )
-
-
-def output_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add `--format` and `-o` to a command, which gets them as its argument ``output``."""
-
-    @format_option()
-    @file_option
-    @functools.wraps(command)
-    def wrapped(*args: Any, format_: str, file: Path | None, per_topic: bool = False, **options: Any) -> None:
-        command(*args, output=Output(format=format_, file=file, per_topic=per_topic), **options)
-
-    return wrapped
-
-
-def score_output_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add `--per-topic` besides what `output_options` adds."""
-    per_topic = click.option(
-        "--per-topic",
-        is_flag=True,
-        help="Show every topic in the table, not the means alone; csv and json always have both.",
-    )
-    return per_topic(output_options(command))
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
@@ -235,20 +133,52 @@ def json_text(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
 
 
 def table_text(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
-    """Return rows as a table for people, numbers to four decimals."""
+    """Return rows as a table for people, numbers to four decimals; a last column of words is broken at the terminal's width."""
     from tabulate import tabulate
 
     shown = [[_shown(cell) for cell in row] for row in rows]
     numeric = [any(isinstance(row[place], float | int) for row in rows) for place in range(len(columns))]
     align = ["right" if is_number else "left" for is_number in numeric]
+    widths = [
+        max(len(columns[place]) + HEADER_PADDING, *(len(str(row[place])) for row in shown), 0)
+        for place in range(len(columns))
+    ]
+    room = (terminal_width() or sum(widths) + 2 * len(widths)) - sum(width + 2 for width in widths[:-1])
+    is_wide = bool(rows) and align[-1] == "left" and SHORTEST <= room < widths[-1]
     return (
-        tabulate(shown, headers=list(columns), disable_numparse=True, colalign=align if rows else None) + "\n"
+        tabulate(
+            shown,
+            headers=list(columns),
+            disable_numparse=True,
+            colalign=align if rows else None,
+            maxcolwidths=[None] * (len(columns) - 1) + [room] if is_wide else None,
+        )
+        + "\n"
     )
+
+
+def terminal_width() -> int | None:
+    """Return the columns of the terminal, at most `WIDTH`; None where the output is a file or a pipe, whose lines stay whole."""
+    return min(WIDTH, shutil.get_terminal_size().columns) if sys.stdout.isatty() else None
+
+
+def wrapped(text: str, *, indent: str = "", width: int | None = None) -> str:
+    """Break a line of prose between words at a width, by default the terminal's; a number keeps its `%`."""
+    columns = width or terminal_width()
+    if columns is None:
+        return text
+    kept = text.replace(" %", "\0%")
+    lines = textwrap.fill(
+        kept, columns, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+    return lines.replace("\0", " ")
 
 
 def _shown(cell: Cell) -> Cell:
     if isinstance(cell, float):
         return f"{cell:.4f}"
+    if isinstance(cell, int):
+        return f"{cell:,}"
     return printable(cell) if isinstance(cell, str) else cell
 
 
@@ -305,61 +235,10 @@ def _json_value(value: Cell) -> Cell:
     return value
 
 
-def engine_options(command: F) -> F:
-    """Add `--jobs` and `--scheduler`, which the command gets as ``jobs`` and ``scheduler``."""
-    scheduler = click.option(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="Work on a running Dask cluster instead, such as tcp://10.0.0.1:8786; needs prefcal[cluster].",
-    )
-    jobs = click.option(
-        "--jobs",
-        type=click.IntRange(min=1),
-        default=cores,
-        show_default="every core",
-        metavar="N",
-        help="Processes on this machine. The numbers are the same with any number of them.",
-    )
-    return jobs(scheduler(command))
-
-
-def cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def typed_options(context: click.Context, values: Mapping[str, Any]) -> list[str]:
-    """Return arguments and options as one would type them behind the command, defaults left out.
-
-    Parameters
-    ----------
-    context : Context
-        Of the command.
-    values : mapping of str to value
-        Name of a parameter -> its value; parameters that are not in it are left out.
-    """
-    words: list[str] = []
-    for option in context.command.params:
-        value = values.get(str(option.name))
-        if isinstance(option, click.Argument) and value is not None:
-            words.append(str(value))
-        elif value and value != option.get_default(context):
-            for given in _given(option, value):
-                words += [option.opts[-1], *given]
-    return words
-
-
-def _given(option: click.Parameter, value: Any) -> list[list[str]]:
-    """Return what stands behind an option each time that it is typed."""
-    if value is True:
-        return [[]]
-    if isinstance(value, dict):
-        return [[f"{name}={path}"] for name, path in value.items()]
-    if option.multiple:
-        return [[str(each)] for each in value]
-    return [list(value)] if option.nargs > 1 else [[str(value)]]
+def next_step(command: str) -> None:
+    """Print the command that usually follows, unless this one is a step of another, which says what comes next."""
+    if click.get_current_context().find_root().obj is None:
+        click.echo(f"Next: prefcal {command}")
 
 
 def database_option(command: F) -> F:
@@ -367,7 +246,7 @@ def database_option(command: F) -> F:
     return click.option(
         "--database",
         metavar="URL",
-        help="Where the studies are: a SQLite file, or a PostgreSQL server as postgresql://USER@HOST/NAME. "
+        help="Database of the studies: a SQLite file, or a PostgreSQL server as postgresql://USER@HOST/NAME. "
         f"Default: ${DATABASE_VARIABLE}, else {DEFAULT_FILE} in this folder.",
     )(command)
 
@@ -391,3 +270,16 @@ def opened(given: str | None, *, create: bool = False) -> "Database":
     migrate(database)
     sys.stderr.write(f"database: {address}\n")
     return database
+
+
+@contextmanager
+def database_session(given: str | None, *, write: bool) -> "Iterator[Session]":
+    """Open the database that an option names for one transaction, and close it."""
+    from study_app.store.database import transaction
+
+    database = opened(given)
+    try:
+        with transaction(database, write=write) as session:
+            yield session
+    finally:
+        database.engine.dispose()

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import MOST, Number, database_option
+from study_app.cli.options import MOST, Number
+from study_app.cli.output import database_option
 from study_app.cli.progress import shown_progress
 
 if TYPE_CHECKING:
@@ -20,14 +21,20 @@ REAL_ARRIVAL_SECONDS = 60.0
 
 @click.command(short_help="Let a simulated crowd go through a study.")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--workers", type=click.IntRange(1, MOST), required=True, help="How many people take part.")
+@click.option("--workers", type=click.IntRange(1, MOST), required=True, help="Number of simulated workers.")
 @click.option(
     "--truth",
     type=click.Path(path_type=Path),
-    help="What they are like: a user-model file, with an optional block 'behaviour'. Default: the values that "
+    help="Parameters of the crowd: a user-model file, with an optional block 'behaviour'. Default: the values that "
     "docs/simulation.md lists, and no bad habits.",
 )
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Same seed, same crowd.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=1,
+    show_default=True,
+    help="Random seed; the same seed gives the same crowd.",
+)
 @click.option(
     "--url", help="Go to the study server that runs there, such as http://127.0.0.1:8000, on the real clock."
 )
@@ -142,7 +149,11 @@ def _show_effects(url: str, report: "CrowdReport") -> None:
 
     database = open_database(url)
     with transaction(database, write=False) as session:
-        rows = [(one.habit, one.times, one.said) for one in effects(session, report)]
+        found = list(effects(session, report))
     database.engine.dispose()
-    if rows:
-        click.echo("\n" + table_text(("disturbance", "times", "in the data"), rows))
+    together: dict[str, list[str]] = {}
+    for effect in found:
+        together.setdefault(effect.said, []).append(f"{effect.habit} {effect.times}")
+    if found:
+        rows = [(", ".join(habits), said) for said, habits in together.items()]
+        click.echo("\n" + table_text(("disturbances", "in the data"), rows))

@@ -5,11 +5,19 @@ from typing import TYPE_CHECKING
 import click
 
 from metrics.errors import counted
-from study_app.cli.output import Output, database_option, opened, output_options
+from study_app.cli.options import with_options
+from study_app.cli.output import Cell, Output, database_option, database_session, table_text, wrapped
+from study_app.services.researcher.completion import complete_workers
+from study_app.services.researcher.progress import CountRange, StudyProgress, TaskProgress, study_progress
+from study_app.services.researcher.studies import chosen_study
+from study_app.services.worker.entry import loaded_studies
+from study_app.store import tokens
+from study_app.store.plan import Plans
 
 if TYPE_CHECKING:
-    from study_app.services.researcher.progress import Spread, StudyProgress
-    from study_app.services.researcher.reconcile import Handover
+    from collections.abc import Iterator
+
+    from study_app.services.researcher.reconcile import PaymentCounts
 
 COLUMNS = ("study", "task", "topic", "done", "live", "room")
 
@@ -17,24 +25,16 @@ COLUMNS = ("study", "task", "topic", "done", "live", "room")
 @click.command()
 @click.argument("study", metavar="[STUDY]", required=False)
 @database_option
-@output_options
+@with_options(output=Output)
 def status(study: str | None, database: str | None, *, output: Output) -> None:
     """Show how far STUDY is, or every loaded study: the same as its researcher's page.
 
-    First come numbers of workers, codes, judgments and checks of care. The table below has a line for each query (event, profile):
+    First come numbers of workers, places, judgments and checks of care. The table below has a line for each query (event, profile):
     done are the places whose work is there, live those that somebody holds now, room those that are still to give. csv and json have
     the table only, with an empty room or null where there is no limit.
     """
-    from study_app.services.researcher.completion import complete_workers
-    from study_app.services.researcher.progress import study_progress
-    from study_app.services.researcher.studies import chosen_study
-    from study_app.services.worker.entry import loaded_studies
-    from study_app.store.database import transaction
-    from study_app.store.plan import Plans
-    from study_app.store.tokens import utc_now
-
-    store, known_plans, now = opened(database), Plans(), utc_now()
-    with transaction(store, write=False) as session:
+    known_plans, now = Plans(), tokens.utc_now()
+    with database_session(database, write=False) as session:
         only = None if study is None else chosen_study(session, study).id
         plans = [plan for plan in loaded_studies(session, known_plans) if only in {None, plan.id}]
         progresses = [
@@ -43,23 +43,27 @@ def status(study: str | None, database: str | None, *, output: Output) -> None:
             )
             for plan in plans
         ]
-    store.engine.dispose()
-    if output.format == "table":
-        for progress in progresses:
-            click.echo("\n".join(_sentences(progress)))
-    unlimited = "no limit" if output.format == "table" else None
-    output.rows(
-        COLUMNS,
-        [
-            (
-                *(progress.study, task.name, query.topic, query.done, query.live),
-                unlimited if query.room is None else query.room,
-            )
-            for progress in progresses
-            for task in progress.tasks
-            for query in task.queries
-        ],
-    )
+    if output.is_for_people:
+        output.text("\n\n".join(map(_study_text, progresses)))
+    else:
+        output.rows(COLUMNS, [row for progress in progresses for row in _rows(progress, unlimited=None)])
+
+
+def _rows(progress: "StudyProgress", *, unlimited: str | None) -> "list[tuple[Cell, ...]]":
+    return [
+        (
+            *(progress.study, task.name, query.topic, query.done, query.live),
+            unlimited if query.room is None else query.room,
+        )
+        for task in progress.tasks
+        for query in task.queries
+    ]
+
+
+def _study_text(progress: "StudyProgress") -> str:
+    """Return the sentences about a study, and its table without the study's name."""
+    rows = [row[1:] for row in _rows(progress, unlimited="no limit")]
+    return "\n".join([*_sentences(progress), table_text(COLUMNS[1:], rows)])
 
 
 def _sentences(progress: "StudyProgress") -> list[str]:
@@ -69,27 +73,40 @@ def _sentences(progress: "StudyProgress") -> list[str]:
     )
     if progress.paused_at is not None:
         head += f"; paused since {progress.paused_at:%Y-%m-%d %H:%M} UTC"
-    pairs = [
-        f"  {task.name}: {_between(spread, 'judgment')} a pair"
-        for task in progress.tasks
-        if (spread := task.judgments_per_pair) is not None
+    tasks = [f"  {task.name}: {'; '.join(_on_task(task))}" for task in progress.tasks]
+    has_pairs = any(task.judgments_per_pair is not None for task in progress.tasks)
+    checks = _checks(progress) if has_pairs else []
+    return [
+        head,
+        *(wrapped(line, indent="    ") for line in (*tasks, *_payments(progress.payments), *checks)),
+        "",
     ]
-    streams = [
-        f"  {task.name}: {counted(follows.following, 'stream')} followed now, {follows.never_came} never read; "
-        f"{_between(follows.per_stream, 'worker')} a stream; "
-        f"{follows.answered} of {counted(follows.asked, 'question')} answered; {counted(follows.reminders, 'reminder')}"
-        for task in progress.tasks
-        if (follows := task.streams) is not None
-    ]
-    checks = _checks(progress) if pairs else []
-    return [head, *_handover(progress.handover), *pairs, *streams, *checks, ""]
 
 
-def _between(spread: "Spread", thing: str) -> str:
-    """Say how many there are, from the smallest number to the largest where they differ."""
+def _on_task(task: "TaskProgress") -> "Iterator[str]":
+    """Yield how many places of a task are done, judgments a pair, and who follows streams."""
+    done, live = sum(query.done for query in task.queries), sum(query.live for query in task.queries)
+    room = [query.room for query in task.queries]
+    held = f", {live} held now" if live else ""
+    if None in room:
+        yield f"{counted(done, 'place')} done{held}, no limit"
+    else:
+        still = sum(each for each in room if each is not None)
+        yield f"{done} of {counted(done + live + still, 'place')} done{held}, {still} still to give"
+    if task.judgments_per_pair is not None:
+        yield _between(task.judgments_per_pair, "judgment", "a pair")
+    if (follows := task.streams) is not None:
+        yield f"{counted(follows.following, 'stream')} followed now, {follows.never_came} never read"
+        yield _between(follows.per_stream, "worker", "a stream")
+        yield f"{follows.answered} of {counted(follows.asked, 'question')} answered"
+        yield counted(follows.reminders, "reminder")
+
+
+def _between(spread: "CountRange", thing: str, each: str) -> str:
+    """Return how many there are, from the smallest number to the largest where they differ."""
     if spread.low == spread.high:
-        return counted(spread.low, thing)
-    return f"{spread.low} to {counted(spread.high, thing)}, median {spread.middle:g},"
+        return f"{counted(spread.low, thing)} {each}"
+    return f"{spread.low} to {counted(spread.high, thing)} {each} (median {spread.middle:g})"
 
 
 def _checks(progress: "StudyProgress") -> list[str]:
@@ -106,7 +123,7 @@ def _checks(progress: "StudyProgress") -> list[str]:
     return [*rule, f"  flagged only: {flags}"]
 
 
-def _handover(states: "Handover") -> list[str]:
+def _payments(states: "PaymentCounts") -> list[str]:
     """Say who has complete data and who was told and paid, and how the others ended if any did."""
     paid = f"confirmed by the platform {states.confirmed}, paid {states.paid}"
     lines = [f"  data complete {states.complete}, code shown {states.shown}, {paid}"]

@@ -1,5 +1,5 @@
-"""What a study asks of workers: minutes, places, cost.
+"""Estimates of a study's minutes, slots and cost for workers.
 
-In comes a study file with everything it names (`content`), out go estimates with warnings, and the sizes that `prefcal plan` takes.
-Uses `study` and `tasks`.
+Reads a study file with everything it names (`content`), returns estimates with warnings, and the sizes that
+`prefcal plan` takes. Uses `study` and `tasks`.
 """

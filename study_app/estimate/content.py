@@ -1,7 +1,7 @@
-"""Reads the collections and runs that a study file names, and makes of them what `load` stores.
+"""Contents of a study: the collections and runs that its file names.
 
-Files that are missing come out first; when all are there, every fault of every file at once. Nothing here touches the
-database. What a kind of task needs is in its module in `study_app.tasks`.
+Missing files are reported first; when all are there, every fault of every file at once. Nothing here touches
+the database. The needs of a kind of task are in its module in `study_app.tasks`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,8 @@ from study_app.protocol.sides import Side
 from study_app.study.entries import JudgingTask
 from study_app.study.faults import note_missing_files
 from study_app.study.file import StudyFile, read_study_file
-from study_app.study.signed_ids import with_ids, with_keys
+from study_app.study.id_list import with_ids
+from study_app.study.signed_ids import with_keys
 from study_app.study.words import UNWRITTEN
 from study_app.tasks.content import UNSHOWN, TaskContent
 from study_app.tasks.kinds import KINDS, kind_of
@@ -27,7 +28,7 @@ NO_PAIR = ("no two systems show anything of one topic", "give two systems or mor
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyContent:
-    """A study file, and all that its tasks need."""
+    """Study file, with the contents that its tasks need."""
 
     file: StudyFile
     tasks: tuple[TaskContent, ...]
@@ -57,12 +58,15 @@ def read_study_content(file: StudyFile) -> StudyContent:
 
 
 def read_whole_study(path: str | Path) -> StudyContent:
-    """Read a study file and everything it names; raises `InputError` as `read_study_file` and `read_study_content` do."""
+    """Read a study file and everything it names.
+
+    Raises `InputError` as `read_study_file` and `read_study_content` do.
+    """
     return read_study_content(read_study_file(path, KINDS))
 
 
 def read_ready_study(path: str | Path) -> StudyContent:
-    """Read a study that people are to take part in, and everything it names.
+    """Read a study that is ready for workers, and everything it names.
 
     Raises
     ------
@@ -81,14 +85,14 @@ def read_ready_study(path: str | Path) -> StudyContent:
 
 
 def _note_unwritten(file: StudyFile, log: FaultLog) -> None:
-    """Find what `prefcal study new` left to the researcher in the consent, each with its line."""
+    """Add a fault for each placeholder left in the consent text."""
     words = [word for word in UNWRITTEN if word in file.entry.consent]
     begin = file.line("consent")
     end = min((line for place, line in file.lines.items() if len(place) == 1 and line > begin), default=None)
     text = dict(enumerate(file.source.splitlines()[begin - 1 : end and end - 1], start=begin))
     for word in words:
         for line in [line for line in text if word in text[line]] or [begin]:
-            log.add(f"the consent text still has {word}", line=line, cure="say there what only you know")
+            log.add(f"the consent text still has {word}", line=line, cure="replace it")
 
 
 def _check_files_exist(file: StudyFile) -> None:
@@ -105,7 +109,7 @@ def _check_texts(file: StudyFile) -> None:
 
 
 def _unshown(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Yield where texts within a value have a character that cannot be shown, and the first such."""
+    """Yield key path and first character of texts with one that cannot be shown."""
     if isinstance(value, str):
         found = UNSHOWN.search(value)
         if found:
@@ -124,7 +128,7 @@ def _cannot_show(where: str, character: str) -> str:
 
 
 def _check_events(file: StudyFile, tasks: tuple[TaskContent, ...]) -> None:
-    """Refuse an event of two tasks: the tables know a follow by worker and event."""
+    """Refuse an event in two tasks: the tables know a follow by worker and event."""
     log = FaultLog(file.path)
     seen: dict[str, str] = {}
     for number, task in enumerate(tasks):
@@ -140,7 +144,7 @@ def _check_events(file: StudyFile, tasks: tuple[TaskContent, ...]) -> None:
 
 
 def _check_contents(file: StudyFile, tasks: tuple[TaskContent, ...]) -> None:
-    """Refuse a task in which there is nothing to do, or something that cannot be shown."""
+    """Refuse a task without work, or with contents that cannot be shown."""
     log = FaultLog(file.path)
     for number, task in enumerate(tasks):
         is_empty = isinstance(task.entry, JudgingTask) and not task.topics

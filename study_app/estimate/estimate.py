@@ -1,4 +1,4 @@
-"""What a study asks of a worker, what it collects and costs, and what in it cannot come out as it is meant."""
+"""Estimates of a study's time, answers and cost, with warnings."""
 
 import re
 from collections import Counter
@@ -31,7 +31,10 @@ from study_app.tasks.workload import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskEstimate:
-    """One task: ``seconds`` of a worker's time, and what it collects (None of questions)."""
+    """Estimate of a task: ``seconds`` of a worker's time, and its answers.
+
+    The answers are None for questions.
+    """
 
     content: TaskContent
     seconds: Span
@@ -40,7 +43,10 @@ class TaskEstimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """What is paid, in ``currency``: to a worker, an hour, and in all with the platform's fee (None without a limit)."""
+    """Cost in ``currency``: of a worker, of an hour, and in all with the fee.
+
+    The last is None without a limit of workers.
+    """
 
     currency: str
     reward: float
@@ -51,20 +57,20 @@ class Cost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyEstimate:
-    """A whole study.
+    """Estimate of a study.
 
     Attributes
     ----------
     consent, seconds : Span
-        Of the consent page; of everything.
+        Time of the consent page; of the whole study.
     tasks : tuple of TaskEstimate
         In order.
     workers : int or None
-        How many workers the study can take; None without a limit.
+        Number of workers that the study can take; None without a limit.
     cost : Cost or None
         None without a reward.
     warnings : tuple of str
-        What cannot come out as it is meant, a line each.
+        Warnings, a line each.
     """
 
     consent: Span
@@ -96,19 +102,19 @@ def estimate(content: StudyContent) -> StudyEstimate:
 
 
 def assumptions(tasks: Iterable[TaskEntry]) -> tuple[str, ...]:
-    """Return what the lengths of these tasks rest on."""
+    """Return the assumptions about reading and answering of these tasks."""
     present = {task.kind for task in tasks}
     of_kinds = (words for name, kind in KINDS.items() if name in present for words in kind.assumed)
     return tuple(dict.fromkeys([*READING_ASSUMED, *of_kinds]))
 
 
 def consent_seconds(text: str, language: str) -> Span:
-    """Return how long the consent page takes."""
+    """Return the time for the consent page."""
     return read_once(reading_seconds(text, language)) + AGREEING
 
 
 def task_seconds(content: TaskContent) -> Span:
-    """Return for how long one worker is busy with a task, its introduction included."""
+    """Return a worker's time for a task, its introduction included."""
     return _introduction(content.entry) + kind_of(content.entry).seconds(content)
 
 
@@ -125,7 +131,7 @@ def _introduction(entry: TaskEntry) -> Span:
 
 
 def _workers(tasks: tuple[TaskEstimate, ...]) -> int | None:
-    """Return how many come before no task has room any more."""
+    """Return the number of workers before no task has room any more."""
     limits = [task.capacity.workers for task in tasks if task.capacity is not None]
     finite = [limit for limit in limits if limit is not None]
     return max(finite) if finite and len(finite) == len(limits) else None
@@ -145,7 +151,7 @@ def _cost(entry: StudyEntry, seconds: Span, workers: int | None) -> Cost | None:
 
 
 def _of_platform(entry: StudyEntry) -> Iterator[str]:
-    """Say which codes a platform waits for, and which keys it does not use."""
+    """Yield warnings about codes, pay and keys that do not suit the platform."""
     has_fixed_code = PLATFORMS[entry.platform].fixed_code
     if has_fixed_code and entry.completion_code is None and not _speaks_for_itself(entry.return_url):
         yield f"platform {entry.platform} checks one code for everybody; write it as completion_code"
@@ -165,21 +171,24 @@ def _of_platform(entry: StudyEntry) -> Iterator[str]:
 
 
 def _names_amount(text: str, amount: float) -> bool:
-    """Say whether an amount stands in a text, with a point or a comma, as whole cents or as short as it goes."""
+    """Return whether a text names an amount.
+
+    It may be written with a point or a comma, in whole cents or as short as possible.
+    """
     written = {f"{amount:.2f}", f"{amount:g}"}
     written |= {number.replace(".", ",") for number in written}
     return any(re.search(rf"(?<![\d.,]){re.escape(number)}(?![\d]|[.,]\d)", text) for number in written)
 
 
 def _speaks_for_itself(address: str | None) -> bool:
-    """Say whether an address tells the platform how a part ended without a code."""
+    """Return whether an address reports the end of a part without a code."""
     return address is not None and "{code}" not in address
 
 
 def _of_study(entry: StudyEntry, tasks: tuple[TaskEstimate, ...], workers: int | None) -> Iterator[str]:
     yield from _of_platform(entry)
     if all(task.capacity is None for task in tasks):
-        yield "there are only questions, which never make room for anybody; add another task"
+        yield "there are only questions, which do not open the study to workers; add another task"
     repeats = sum(_repeats(task.content) for task in tasks)
     if 0 < repeats < MIN_VALIDATIONS:
         yield (
@@ -210,7 +219,7 @@ def _of_tasks(tasks: tuple[TaskEstimate, ...]) -> Iterator[str]:
 
 
 def _too_much(content: TaskContent) -> Iterator[str]:
-    """Say what is asked for of which there is not so much."""
+    """Yield warnings about settings that exceed the collection."""
     entry, kind = content.entry, kind_of(content.entry)
     units, called = units_there(content)
     if kind.wanted(entry) > units:
@@ -227,7 +236,7 @@ def _too_much(content: TaskContent) -> Iterator[str]:
 
 
 def units_there(content: TaskContent) -> tuple[int, str]:
-    """Return of how many things a worker could do some, and what they are called."""
+    """Return the number of things that a worker gets some of, and their name."""
     kind, topics = kind_of(content.entry), len(content.topics)
     if kind.unit == "pair":
         return sum(content.pairs_of_topics), "pairs"
@@ -237,16 +246,16 @@ def units_there(content: TaskContent) -> tuple[int, str]:
 
 
 def _too_few(task: TaskEstimate) -> Iterator[str]:
-    """Say what nobody would answer, and what is too little to be judged by."""
+    """Yield warnings about pairs without answers and checks without repeats."""
     entry, held = task.content.entry, task.capacity
     if held is not None and held.each is not None and held.each[0] == 0:
-        yield f"some {held.thing}s would be judged by nobody; raise the number of workers, or pairs"
+        yield f"some {held.thing}s would get no answer; raise the number of workers, or pairs"
     if isinstance(entry, JudgingTask) and entry.validation_pairs == 0 and entry.min_consistency > 0:
-        yield "validation_pairs is 0, so min_consistency leaves nobody out; write 0 there too"
+        yield "validation_pairs is 0, so min_consistency excludes no worker; write 0 there too"
 
 
 def _repeats(content: TaskContent) -> int:
-    """Return of how many repeats of a task a worker's consistency is judged."""
+    """Return the number of repeats that a worker's consistency is judged by."""
     entry = content.entry
     if not isinstance(entry, JudgingTask) or not entry.min_consistency:
         return 0
@@ -277,7 +286,7 @@ def _same(content: TaskContent) -> Iterator[str]:
 
 
 def _measures(content: TaskContent) -> Iterator[str]:
-    """Say which measures to compare no task of this kind has."""
+    """Yield warnings about measures that a task of this kind does not have."""
     entry = content.entry
     if isinstance(entry, JudgingTask):
         for name in dict.fromkeys([*entry.compare, *(entry.primary or ())]):
@@ -287,11 +296,11 @@ def _measures(content: TaskContent) -> Iterator[str]:
                 install = what_is_missing(entry.kind)
                 if install is not None:
                     meant += f"; measures of ir_measures need {install}"
-                yield f"{name!r} is no measure of {entry.kind}: prefcal agree needs its --scores{meant}"
+                yield f"{name!r} is not a measure of {entry.kind}: prefcal agree needs its --scores{meant}"
 
 
 def _unrated(content: TaskContent) -> Iterator[str]:
-    """Say how many iUnits a file of importances leaves out."""
+    """Yield a warning about iUnits that a file of importances leaves out."""
     if not isinstance(content.entry, JudgingTask) or "importance" not in content.files:
         return
     queries = [topic.query for topic in content.topics if topic.query is not None]

@@ -1,4 +1,4 @@
-"""How large a study is that a study file describes, in the words of `prefcal plan`, and what a person in it costs."""
+"""Sizes and costs of a study file's tasks for `prefcal plan`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,22 +15,22 @@ from study_app.tasks.workload import Capacity, Span, followed_days
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedStudy:
-    """One task of a study, as a plan takes it.
+    """Sizes of one task for a plan, with the time and cost of a worker.
 
     Attributes
     ----------
     task : str
-        Its name.
+        Name of the task.
     sizes : mapping of str to int
-        Option of the plan -> value; what the study does not limit is missing.
+        Value of each option of the plan; what the study does not limit is missing.
     pairs_each : int or None
-        Pairs of a query that one person judges, where those are not all.
+        Pairs of a query that one worker judges, where those are not all.
     seconds : Span
-        That one person is busy with the whole study.
+        Time of one worker for the whole study.
     price : float or None
-        Of one person, with the platform's fee; None without a reward.
+        Price of one worker, with the platform's fee; None without a reward.
     currency : str
-        Of the price.
+        Currency of the price.
     """
 
     task: str
@@ -42,7 +42,7 @@ class PlannedStudy:
 
 
 def planned_study(content: StudyContent, kinds: Sequence[str], name: str | None) -> PlannedStudy:
-    """Return the size of the one task of these kinds, or of the one that is named.
+    """Return the sizes of the only task of these kinds, or of the named one.
 
     Raises
     ------
@@ -105,6 +105,9 @@ def _sizes(task: TaskContent, held: Capacity | None) -> dict[str, int | None]:
 
 
 def _shown_days(task: TaskContent) -> int | None:
-    """Return how many days the pairs of a task show, of the first profile where they differ."""
+    """Return the number of days that the pairs of a task show.
+
+    Where profiles differ, the first counts.
+    """
     details = [topic.detail or {} for topic in task.topics]
     return next((len(detail["days"]) for detail in details if "days" in detail), None)

@@ -1,7 +1,8 @@
-"""From the database to tables: what `prefcal export` writes.
+"""Tables that `prefcal export` writes from the database.
 
-`people` and `answers` read what people did, `event_log`, `readings` and `stream_logs` what their pages logged, `raw` everything as it
-was stored; `folder` writes; `study_export` puts them together. Uses `store` and the pure rooms before it.
+`people` and `answers` read what workers did, `event_log`, `readings` and `stream_logs` what their pages
+logged, `log_gaps` what is missing from these logs, `raw` everything as it was stored (columns in `raw_tables`); `folder` writes;
+`study_export` puts them together. Uses `store` and the pure rooms before it.
 """
 
 from study_app.export.study_export import ExportSummary, export_study

@@ -1,4 +1,4 @@
-"""What people answered, and what they were asked about: each table in one query."""
+"""Tables of workers' answers, and of the material that they answered about."""
 
 from collections.abc import Iterator
 from typing import Any, TypeVar
@@ -31,7 +31,10 @@ Rows = TypeVar("Rows", bound=Select[*tuple[Any, ...]])
 
 
 def preferences_table(session: Session, study_id: int) -> pd.DataFrame:
-    """Return table preferences: the newest revision of every answer, of complete and incomplete workers."""
+    """Return table preferences: the newest revision of every answer.
+
+    Complete and incomplete workers are in it.
+    """
     left, right, first = aliased(System), aliased(System), aliased(Showing)
     newest = (
         select(Judgment.showing_id, func.max(Judgment.revision).label("revision"))
@@ -96,7 +99,10 @@ def stored_intents(session: Session, study_id: int) -> pd.DataFrame:
 
 
 def intent_votes_table(session: Session, study_id: int) -> pd.DataFrame:
-    """Return table intent_votes: a row per tick of the newest ballot, and a row without an intent for an empty ballot."""
+    """Return table intent_votes, a row per tick of the newest ballot.
+
+    An empty ballot has a row without an intent.
+    """
     newest = (
         select(Ballot.slot_id, func.max(Ballot.revision).label("revision"))
         .group_by(Ballot.slot_id)
@@ -118,7 +124,10 @@ def intent_votes_table(session: Session, study_id: int) -> pd.DataFrame:
 
 
 def searches_by_task(session: Session, study_id: int) -> pd.DataFrame:
-    """Return worker, task, topic and seconds of every search that was left; table searches is this without the task."""
+    """Return the duration of every search that was left.
+
+    The columns are worker, task, topic and seconds; table searches is this without the task.
+    """
     searched = (
         _of_study(
             select(Worker.pseudonym, Task.name, Topic.name, Slot.search_shown_at, Slot.search_left_at),
@@ -136,7 +145,10 @@ def searches_by_task(session: Session, study_id: int) -> pd.DataFrame:
 
 
 def stored_features(session: Session, study_id: int) -> dict[str, pd.DataFrame]:
-    """Return the tables derived from collections and runs when the study was loaded, those that some task has."""
+    """Return the tables derived from collections and runs when the study was loaded.
+
+    Tables that no task has are left out.
+    """
     stored = (
         select(Task.name, TaskTable.name, TaskTable.content)
         .join(TaskTable, TaskTable.task_id == Task.id)
@@ -147,7 +159,7 @@ def stored_features(session: Session, study_id: int) -> dict[str, pd.DataFrame]:
 
 
 def _of_study(rows: Rows, study_id: int, *, topic: InstrumentedAttribute[int] = Slot.topic_id) -> Rows:
-    """Join slots with what they belong to, and keep those of people whose rows are exported.
+    """Join slots with their worker and task, and keep the exported workers.
 
     ``topic`` is that of the slot; a repeated pair may be one of another topic than its slot's.
     """
@@ -190,7 +202,10 @@ def importance_table(session: Session, study_id: int) -> pd.DataFrame:
 
 
 def answers_table(session: Session, study_id: int) -> pd.DataFrame:
-    """Return table answers: the newest answers, a row per question, and of several options a row each."""
+    """Return table answers: the newest answers, a row per question.
+
+    A question with several options has a row per option picked.
+    """
     newest = (
         select(Reply.slot_id, func.max(Reply.revision).label("revision")).group_by(Reply.slot_id).subquery()
     )

@@ -1,4 +1,4 @@
-"""What pages logged, from the database to arrays, some people at a time."""
+"""Arrays of what pages logged and showed, read from the database."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,15 +40,19 @@ from study_app.protocol.streams import SIDE
 from study_app.store.models import EPOCH, MILLISECOND, PageLoad, StoredEvent
 
 ROWS_AT_ONCE = 500
-"""Few: the values of some hundred rows stay in the processor's cache, and Python does not look for circles among them."""
+"""Rows fetched at a time.
+
+Few: the values of some hundred rows stay in the processor's cache, and Python does not look for circles among
+them.
+"""
 _PER_PAGE = MAX_NUMBER + 1
-"""A page and the number of an event of it, which is at most `MAX_NUMBER`, stand in one integer."""
+"""Factor that joins a page and an event's number, at most `MAX_NUMBER`, in one integer."""
 SIDES = ("left", "right", SIDE)
-"""What an event may name, in the order in which a page has them."""
+"""Sides that an event may name, in the order in which a page has them."""
 
 
 class ShownText:
-    """A text as arrays; ``place`` is where in it each key stands."""
+    """Text as arrays; ``place`` is the index of each key."""
 
     def __init__(self, items: Sequence[Item]) -> None:
         self.items = items
@@ -60,7 +64,7 @@ class ShownText:
 
 
 class Showed(NamedTuple):
-    """What one side of a page showed: items ``begin`` to ``end`` of a text."""
+    """Items ``begin`` to ``end`` of a text on one side of a page."""
 
     text: ShownText
     begin: int
@@ -69,22 +73,22 @@ class Showed(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Screens:
-    """Some pages: what they logged, and what they showed.
+    """Events and items of some pages.
 
     Attributes
     ----------
     events : Events
-        What they logged.
+        Events of the pages.
     shown : Shown
-        What they showed.
+        Items of the pages.
     page_of_item : array of int, shape (items,)
         The page of each item shown.
     texts : sequence of ShownText
         Every text of which something was shown, once.
     first_item : array of int, shape (texts,)
-        Where the items of each text begin, when all texts stand one after the other.
+        Index of the first item of each text, when all texts are joined.
     item : array of int, shape (items,)
-        Which of the items of all texts each item shown is.
+        Index of each item shown among the items of all texts.
     """
 
     events: Events
@@ -95,13 +99,13 @@ class Screens:
     item: Int64s
 
     def place_in_text(self, item: Int64s) -> Int64s:
-        """Return which of its text's items each item shown is, from 0."""
+        """Return the index of each item shown within its text, from 0."""
         text = np.searchsorted(self.first_item, self.item[item], side="right") - 1
         return self.item[item] - self.first_item[text]
 
     @property
     def items(self) -> list[Item]:
-        """The items of all texts."""
+        """Items of all texts."""
         return [item for text in self.texts for item in text.items]
 
     @property
@@ -112,7 +116,7 @@ class Screens:
 
 
 class _Details(NamedTuple):
-    """What the details say, each text of a detail once."""
+    """Parsed details of events, each text of a detail once."""
 
     side: Int64s
     key: Int64s
@@ -122,18 +126,18 @@ class _Details(NamedTuple):
 
 
 class EventLog:
-    """What the pages of some people logged.
+    """Logged events of a group of workers, as arrays.
 
     Attributes
     ----------
     page, text : array of int, shape (events,)
-        Row of the page load; place in ``kinds`` and ``details``.
+        Row of the page load; index of ``kinds`` and ``details``.
     kinds, details : sequence of str
         Every kind with a detail, once.
     loops : Loops
-        What goes through them.
+        Kernels over the events.
     log : array of int, shape (events, 8)
-        As in `Events`; what was seen and which layout came into force are still open.
+        As in `Events`; items seen and layouts are filled in later.
     """
 
     def __init__(self, session: Session, workers: Sequence[int], loops: Loops = PLAIN) -> None:
@@ -161,13 +165,13 @@ class EventLog:
         self._keys: dict[str, int] = {}
 
     def happened(self, events: Events, served_ms: Int64s) -> Int64s:
-        """Return when each event of some pages happened, in milliseconds since 1970."""
+        """Return the time of each event of some pages, in milliseconds since 1970."""
         at = np.zeros(len(events.log), np.int64)
         self.loops.place_in_time(events, served_ms, at)
         return at
 
     def order(self, pages: Sequence[int]) -> tuple[Int64s, Int64s]:
-        """Return the events of some pages in the order of these and of their numbers, and where each page begins."""
+        """Return the events of some pages by page and number, and each page's first index."""
         rows, place = np.unique(self.page, return_inverse=True)
         wanted = {row: rank for rank, row in enumerate(pages)}
         rank = np.array([wanted.get(row, -1) for row in rows.tolist()], np.int64)[place]
@@ -175,14 +179,14 @@ class EventLog:
         return order, _begins(np.bincount(rank[order], minlength=len(pages)))
 
     def screens(self, pages: Sequence[int], showings: Sequence[Mapping[str, Showed]]) -> Screens:
-        """Return what pages logged and showed.
+        """Return the events and items of some pages.
 
         Parameters
         ----------
         pages : sequence of int
             Rows of the page loads in the order wanted; 0 where nothing was logged.
         showings : sequence of mapping
-            Side -> what each page showed there.
+            Items that each page showed, by side.
         """
         texts = {id(one.text): one.text for page in showings for one in page.values()}
         places = {text: place for place, text in enumerate(texts)}
@@ -194,7 +198,10 @@ class EventLog:
         return self._screens(pages, list(texts.values()), table)
 
     def _screens(self, pages: Sequence[int], texts: Sequence[ShownText], table: Int64s) -> Screens:
-        """``table``: page and side -> text (-1 for none), begin, end."""
+        """Return the events and items of pages by a table of texts.
+
+        ``table``: text (-1 for none), begin and end by page and side.
+        """
         text, begin, end = (table[:, :, column] for column in range(3))
         first = _begins((end - begin).ravel())
         base = first[:-1].reshape(text.shape)
@@ -229,7 +236,7 @@ class EventLog:
         )
 
     def _places(self, texts: Sequence[ShownText], text: Int64s, key: Int64s) -> Int64s:
-        """Return where keys stand in texts, -1 for nowhere."""
+        """Return the indices of keys in texts, -1 for unknown keys."""
         pairs, place = np.unique(text * len(self._keys) + key, return_inverse=True)
         keys = list(self._keys)
         found = [
@@ -240,7 +247,7 @@ class EventLog:
 
     @cached_property
     def _details(self) -> _Details:
-        """What the details say that matter to reading."""
+        """Parsed details that matter to reading."""
         size = len(self.details)
         found = _Details(
             *(np.full(size, -1), np.full(size, -1), np.zeros(size), np.zeros(size, int), np.full(size, -1))
@@ -259,10 +266,11 @@ class EventLog:
 
 
 def _columns(session: Session, workers: Sequence[int]) -> Iterator[Any]:
-    """Yield page and number as one, both clocks, time of storing, kind and detail as one, of some events at a time.
+    """Yield the columns of stored events, in batches.
 
-    As the driver gives them: every value less is time saved. Times as the integers they are stored as, and details as text, since
-    most say nothing that matters to reading, and many say the same.
+    Columns are page and number as one, both clocks, time of storing, kind and detail as one. They are as the
+    driver gives them: every value less is time saved. Times are the integers they are stored as, and details
+    are text, since most do not matter to reading, and many are equal.
     """
     logged = (
         select(
@@ -287,13 +295,13 @@ def milliseconds(time: datetime) -> int:
 
 
 def taken(values: Sequence[Any], places: Int64s) -> "pd.Series[str]":
-    """Return a column of texts: the value in each place."""
+    """Return a column of texts by index."""
     texts = pa.array(values, pa.large_string(), from_pandas=True).take(pa.array(places))
     return pd.Series(pd.array(texts, dtype="str"))
 
 
 def flags(values: Flags) -> "pd.Series[bool]":
-    """Return a column of true and false."""
+    """Return a column of flags."""
     return pd.Series(values, dtype="boolean")
 
 
@@ -303,7 +311,7 @@ def times(milliseconds: Int64s) -> Any:
 
 
 def _begins(sizes: Int64s) -> Int64s:
-    """Return where each of some runs begins, and where the last one ends."""
+    """Return the first index of each run of given sizes, and the end of the last."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
 
 

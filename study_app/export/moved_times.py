@@ -1,8 +1,8 @@
-"""Times of an export that do not lead back to a platform's list of submissions.
+"""Shifted times of an export, which no list of submissions can be matched with.
 
-A platform's list has the second at which each of its workers began and ended. With exact times in the tables, whoever has both knows
-which pseudonym is whose. So the times of one worker are moved by one amount below an hour, which is drawn once and stored: every
-difference within a worker stays exact, and so does every estimate.
+A platform's list has the second at which each of its workers began and ended. With exact times in the tables,
+whoever has both could match pseudonyms with ids. So the times of one worker are moved by one amount below an
+hour, drawn once and stored: every difference within a worker stays exact, and so does every estimate.
 """
 
 from collections.abc import Mapping
@@ -18,29 +18,29 @@ from study_app.store.models import Worker
 
 HOUR = timedelta(hours=1)
 ROUNDED = "workers"
-"""The table whose times are rounded down to the hour."""
+"""Name of the table whose times are rounded down to the hour."""
 EMPTIED = "preferences"
-"""The table whose times are left out; decision_seconds and position stay."""
+"""Name of the table whose times are left empty; decision_seconds and position stay."""
 STREAM_TIME = "stream_at"
-"""Counted from the start of the stream for each follower: it tells no time of day."""
+"""Column of times since the start of the stream for each follower; it reveals no time of day."""
 BROWSER_CLOCK = "wall_ms"
-"""Milliseconds since 1970, as a whole number."""
+"""Column of times in whole milliseconds since 1970."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MovedTimes:
-    """Moves the times of tables.
+    """Time shifts of workers, applied to tables.
 
     Attributes
     ----------
     by : mapping of str to timedelta
-        Pseudonym of a worker -> the amount, from 0 to below an hour, by which the worker's times become later.
+        Time from 0 to below an hour that is added to a worker's times, by pseudonym.
     """
 
     by: Mapping[str, timedelta]
 
     def move(self, frame: pd.DataFrame, table: Table) -> pd.DataFrame:
-        """Return rows of a table whose times lead back to no list.
+        """Return rows of a table with shifted times.
 
         Parameters
         ----------
@@ -66,13 +66,13 @@ class MovedTimes:
 
 
 def moved_times(session: Session, study_id: int) -> MovedTimes:
-    """Return what moves the times of a study's workers."""
+    """Return the time shifts of a study's workers."""
     stored = select(Worker.pseudonym, Worker.times_moved_ms).where(Worker.study_id == study_id)
     return MovedTimes(by={worker: timedelta(milliseconds=moved) for worker, moved in session.execute(stored)})
 
 
 def hours_around(start: datetime, end: datetime) -> tuple[datetime, datetime]:
-    """Return the full hours that a span of time lies between."""
+    """Return the full hours before and after a span of time."""
     begun = start.replace(minute=0, second=0, microsecond=0)
     ended = end.replace(minute=0, second=0, microsecond=0)
     return begun, ended if ended == end else ended + HOUR

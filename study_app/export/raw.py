@@ -1,4 +1,4 @@
-"""Everything as it was stored: events, every revision of every answer, and what is missing from the logs."""
+"""Raw tables: events, every revision of every answer, and gaps of the logs."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,9 +13,11 @@ from sqlalchemy import Select, Text, cast, select
 from sqlalchemy.orm import Session
 
 from study_app.export.event_log import EventLog, taken, times
-from study_app.export.folder import RAW_TABLES, TableStream
+from study_app.export.folder import TableStream
+from study_app.export.log_gaps import MissingLogs
 from study_app.export.moved_times import MovedTimes
-from study_app.export.people import MissingLogs, worker_groups
+from study_app.export.people import worker_groups
+from study_app.export.raw_tables import RAW_TABLES
 from study_app.logs.event_arrays import NUMBER, PAGE_MS, RECEIVED_MS, WALL_MS
 from study_app.logs.page_events import events_schema
 from study_app.store.models import (
@@ -44,17 +46,18 @@ from study_app.store.task_models import (
 Rows = TypeVar("Rows", bound=Select[*tuple[Any, ...]])
 
 EVENTS_SCHEMA = "events.schema.json"
+_LOG_TABLES = ("events", "page_gaps", "worker_gaps")
 
 
 class RawLogs:
-    """The raw tables of logs, written while these are read, some people at a time. Use as a context manager."""
+    """Context manager that writes the raw tables of logs, some workers at a time."""
 
     def __init__(self, folder: Path, missing: MissingLogs, moved: MovedTimes | None) -> None:
         folder.mkdir()
         (folder / EVENTS_SCHEMA).write_text(events_schema(), encoding="utf-8")
         self._missing = missing
         self._open_files = ExitStack()
-        self._tables = {name: TableStream(folder, RAW_TABLES[name], moved) for name in _OF_LOGS}
+        self._tables = {name: TableStream(folder, RAW_TABLES[name], moved) for name in _LOG_TABLES}
 
     def __enter__(self) -> Self:
         """Open the files."""
@@ -67,22 +70,22 @@ class RawLogs:
         self._open_files.close()
 
     def append(self, workers: Sequence[str], log: EventLog, gaps: pd.DataFrame) -> None:
-        """Write what some people logged; ``gaps`` as `page_gaps` returns it."""
+        """Write the log of some workers; ``gaps`` as `page_gaps` returns it."""
         self._tables["events"].append(_events(log, gaps))
         self._tables["page_gaps"].append(gaps[list(RAW_TABLES["page_gaps"].column_names)])
         self._tables["worker_gaps"].append(self._missing.by_worker(workers, gaps))
 
     @property
     def rows(self) -> dict[str, int]:
-        """How many rows each table has."""
+        """Number of rows by table."""
         return {name: table.rows for name, table in self._tables.items()}
 
 
-_OF_LOGS = ("events", "page_gaps", "worker_gaps")
-
-
 def write_raw(session: Session, study_id: int, folder: Path, moved: MovedTimes | None) -> dict[str, int]:
-    """Write the raw tables of answers and of what was served into ``folder``, some people at a time; return how many rows each has."""
+    """Write the raw tables of answers and served pages, some workers at a time.
+
+    Returns the number of rows by table.
+    """
     with ExitStack() as files:
         tables = {name: files.enter_context(TableStream(folder, RAW_TABLES[name], moved)) for name in _STORED}
         for some in worker_groups(session, study_id):
@@ -95,14 +98,14 @@ def write_raw(session: Session, study_id: int, folder: Path, moved: MovedTimes |
 
 
 def _cells(row: Sequence[object]) -> tuple[object, ...]:
-    """Return a stored row as it is written: lists and mappings as JSON."""
+    """Return a stored row with its lists and mappings as JSON."""
     return tuple(
         json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value for value in row
     )
 
 
 def _events(log: EventLog, pages: pd.DataFrame) -> pd.DataFrame:
-    """Return every event as it was stored, in order of the pages."""
+    """Return every stored event, in order of the pages."""
     order, first = log.order(pages["row"].tolist())
     page = np.repeat(np.arange(len(pages)), np.diff(first))
     stored = log.log[order]
@@ -120,7 +123,7 @@ def _events(log: EventLog, pages: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_slots(rows: Rows) -> Rows:
-    """Join slots with what they belong to."""
+    """Join slots with their worker and task."""
     return rows.join(Slot.assignment).join(Assignment.worker).join(Assignment.task).join(Slot.topic)
 
 
@@ -241,4 +244,4 @@ _STORED: Mapping[str, Select[*tuple[Any, ...]]] = MappingProxyType(
         ).order_by(Worker.pseudonym, Follow.id, UsefulQuestion.id, UsefulAnswer.revision),
     }
 )
-"""What selects the rows of each raw table that comes from no log, as they were stored, in order of the pseudonyms."""
+"""Selects of the stored rows of each raw table without logs, in order of the pseudonyms."""

@@ -1,4 +1,4 @@
-"""What people did with the streams they follow: from the database to visits and readings, some people at a time."""
+"""Visits and readings of followed streams, read from the database."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ from study_app.tasks.kinds import kinds_with
 
 
 class _FollowRow(NamedTuple):
-    """A follow as it is stored."""
+    """Row of a follow."""
 
     id: int
     worker: str
@@ -37,7 +37,7 @@ class _FollowRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskClock:
-    """What a task with streams says of time: stream seconds in a wall second, and the idle time; and its language."""
+    """Clock of a task with streams: stream seconds a second, idle time, and language."""
 
     factor: float
     idle_seconds: float
@@ -45,12 +45,12 @@ class TaskClock:
 
 
 class StreamText(ShownText):
-    """The updates of a stream, newest first.
+    """Updates of a stream, newest first.
 
     Attributes
     ----------
     start : float
-        When the event began, in seconds since 1970.
+        Start of the event, in seconds since 1970.
     end_chars : array of int, shape (updates + 1,)
         Counted characters of the oldest updates together, from none to all.
     """
@@ -61,13 +61,19 @@ class StreamText(ShownText):
         self.end_chars = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.chars[::-1])])
 
     def shown(self, first: int, last: int) -> Showed:
-        """Return the updates in places ``first`` to ``last``, newest first; none for ``last`` before ``first``."""
+        """Return the updates ``first`` to ``last``, newest first.
+
+        There are none for ``last`` before ``first``.
+        """
         newest = len(self.items)
         return Showed(self, newest - last, max(newest - first + 1, newest - last))
 
 
 class ViewRow(NamedTuple):
-    """One page of a stream as `study_app.store.task_models.StreamView` has it, and the row of its page load, None without a log."""
+    """Page of a stream as stored, with the row of its page load.
+
+    The row is None without a log.
+    """
 
     follow: int
     key: str
@@ -84,7 +90,7 @@ class ViewRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FollowLog:
-    """One follow from enrolment to its end, or as far as it has come.
+    """Follow from enrolment to its end, or to now.
 
     ``visits``: each in order of time, and whether nothing new was left to see at its end.
     """
@@ -101,24 +107,24 @@ class FollowLog:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamLogs:
-    """The follows of some people, in order of the pseudonyms, and the pages of all of them.
+    """Follows of some workers and their pages, in order of the pseudonyms.
 
     Attributes
     ----------
     follows : sequence of FollowLog
         Each follow.
     views : sequence of ViewRow
-        Their pages, those of a follow together and in the order in which they were served; the page of a sign is a place here.
+        Their pages by follow, in the order of serving; the page of an activity is an index of these.
     follow : array of int, shape (views,)
-        Whose each is.
+        Index of the follow of each page.
     screens : Screens
-        What the pages logged and showed.
+        Events and items of the pages.
     happened_ms : array of int, shape (events,)
-        When each event happened, in milliseconds since 1970.
+        Time of each event, in milliseconds since 1970.
     activity : (array of int, shape (rows, 7), array of int, shape (rows,))
-        Signs of life, and the kinds of their rows: `study_app.logs.visit_record.activity_rows`.
+        Activity, and the kinds of its rows: `study_app.logs.visit_record.activity_rows`.
     read : ItemReadings
-        What was on the screens during visits.
+        Items read during visits.
     """
 
     follows: Sequence[FollowLog]
@@ -131,7 +137,7 @@ class StreamLogs:
 
 
 def task_clocks(session: Session, study_id: int) -> dict[int, TaskClock]:
-    """Return task by row -> its clock, for tasks with streams."""
+    """Return the clocks of tasks with streams, by row."""
     rows = session.execute(
         select(Task.id, Task.config, Task.language).where(
             Task.study_id == study_id, Task.kind.in_(kinds_with("stream"))
@@ -144,7 +150,7 @@ def task_clocks(session: Session, study_id: int) -> dict[int, TaskClock]:
 
 
 class StreamTexts:
-    """The streams of a study, each read when somebody who followed it comes up."""
+    """Streams of a study, each read when its first follower is exported."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -171,9 +177,10 @@ def stream_logs(
     *,
     now: datetime,
 ) -> StreamLogs:
-    """Return the follows of some people and what their pages logged.
+    """Return the follows of some workers and what their pages logged.
 
-    They end ``now`` at the latest, and when the worker stopped for good: nobody could come back after that.
+    They end ``now`` at the latest, and when the worker stopped for good, since a worker cannot come back
+    after that.
     """
     rows, stored = _follow_rows(session, workers), _views(session, workers)
     views = [view for row in rows for view in stored[row.id]]
@@ -253,7 +260,7 @@ def _follow_rows(session: Session, workers: Sequence[int]) -> list[_FollowRow]:
 
 
 def _views(session: Session, workers: Sequence[int]) -> defaultdict[int, list[ViewRow]]:
-    """Return follow -> its pages in the order in which they were served."""
+    """Return the pages of each follow in the order of serving."""
     rows = (
         select(
             StreamView.follow_id,
@@ -284,7 +291,7 @@ def _views(session: Session, workers: Sequence[int]) -> defaultdict[int, list[Vi
 def _read(
     log: EventLog, screens: Screens, at: Int64s, follow: Int64s, visits: Sequence[Visit]
 ) -> ItemReadings:
-    """Read the pages until the last visit was over, without the heartbeats that are no sign of life."""
+    """Read the pages until the last visit was over, without idle heartbeats."""
     events = screens.events
     is_alive, is_pause = np.zeros(len(at), bool), np.zeros(len(at), bool)
     over = np.full(int(follow.max(initial=-1)) + 1, -1)
@@ -308,7 +315,10 @@ def _seen_at(
     follow: Int64s,
     texts: Sequence[StreamText],
 ) -> list[dict[int, int]]:
-    """Return for each follow place -> when the update there had wholly been seen, or named by a form."""
+    """Return the times at which updates were wholly seen, or named by a form.
+
+    They are by index, for each follow.
+    """
     seen_at: list[dict[int, int]] = [{} for _ in texts]
     seen = np.flatnonzero(read.notes[:, WHOLLY_SEEN] >= 0)
     whose = follow[screens.page_of_item[seen]].tolist()
@@ -328,5 +338,5 @@ def _note_earliest(seen_at: dict[int, int], place: int, at: int) -> None:
 
 
 def _is_exhausted(visit: Visit, last: ViewRow, seen_at: Mapping[int, int]) -> bool:
-    """Say whether the oldest of the updates that were new on a visit's last page had been seen by its end."""
+    """Return whether the oldest new update of a visit's last page was seen by its end."""
     return last.upto <= last.after or seen_at.get(last.after + 1, visit.end + 1) <= visit.end

@@ -1,4 +1,4 @@
-"""Rows of the tables that come from streams: follows, visits, activity, reads, stops; lateness and prompts."""
+"""Tables follows, visits, activity, reads, stops, lateness and prompts of streams."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ from study_app.store.task_models import Follow, Prompt, UsefulAnswer, UsefulQues
 
 
 def follows_rows(logs: StreamLogs) -> pd.DataFrame:
-    """Return rows of table follows: everybody who enrolled, whether or not they came back."""
+    """Return rows of table follows: every enrolment, with or without visits."""
     rows = [
         (
             follow.worker,
@@ -45,7 +45,7 @@ def visits_rows(logs: StreamLogs) -> pd.DataFrame:
 
 
 def stream_activity_rows(logs: StreamLogs) -> pd.DataFrame:
-    """Return rows of table activity: the signs of life that make the visits, and no others."""
+    """Return rows of table activity: the activity that the visits are made of."""
     signs, kinds = logs.activity
     return pd.DataFrame(
         {
@@ -81,7 +81,10 @@ def stream_reads_rows(logs: StreamLogs) -> pd.DataFrame:
 
 
 def stream_stops_rows(logs: StreamLogs) -> pd.DataFrame:
-    """Return rows of table stops: how far each visit that told what was on its screen read into what was new."""
+    """Return rows of table stops: how far each visit read into the new updates.
+
+    A visit whose pages logged nothing of their screen has no row.
+    """
     seen = defaultdict[int, list[tuple[str, float]]](list)
     for page, key, share in items_by_page(logs.screens, logs.read):
         seen[page].append((key, share))
@@ -89,7 +92,7 @@ def stream_stops_rows(logs: StreamLogs) -> pd.DataFrame:
 
 
 def lateness_table(session: Session, study_id: int) -> pd.DataFrame:
-    """Return table lateness: the newest revision of every answer to the question whether an update was still of use."""
+    """Return table lateness: the newest answers about the use of late updates."""
     newest = (
         select(UsefulAnswer.question_id, func.max(UsefulAnswer.revision).label("revision"))
         .group_by(UsefulAnswer.question_id)
@@ -123,7 +126,7 @@ def lateness_table(session: Session, study_id: int) -> pd.DataFrame:
 
 
 def prompts_table(session: Session, study_id: int) -> pd.DataFrame:
-    """Return table prompts: the reminders that the researcher was given to send."""
+    """Return table prompts: the reminders written for the researcher to send."""
     rows = (
         select(Worker.pseudonym, Topic.name, Prompt.sent_at)
         .join(Follow, Follow.id == Prompt.follow_id)
@@ -139,7 +142,7 @@ def prompts_table(session: Session, study_id: int) -> pd.DataFrame:
 
 
 def _visits(follow: FollowLog, views: Sequence[ViewRow]) -> Iterator[tuple[Any, ...]]:
-    """Cells in the order of table visits."""
+    """Yield the cells of each row of table visits."""
     came: set[int] = set()
     for number, (visit, exhausted) in enumerate(follow.visits, start=1):
         first = int(visit.signs[0, PAGE])
@@ -158,7 +161,7 @@ def _visits(follow: FollowLog, views: Sequence[ViewRow]) -> Iterator[tuple[Any, 
 
 
 def _whose(logs: StreamLogs, follow: Int64s) -> dict[str, Any]:
-    """Return the columns that say whose rows they are."""
+    """Return the columns worker, topic and system of rows."""
     return {
         "worker": taken([one.worker for one in logs.follows], follow),
         "topic": taken([one.topic for one in logs.follows], follow),
@@ -167,7 +170,7 @@ def _whose(logs: StreamLogs, follow: Int64s) -> dict[str, Any]:
 
 
 def _visit_numbers(logs: StreamLogs, follow: Int64s, at: Int64s) -> Int64s:
-    """Return the numbers (from 1) of the visits during which something happened."""
+    """Return the numbers (from 1) of the visits at some moments."""
     numbers = np.zeros(len(at), np.int64)
     for place, one in enumerate(logs.follows):
         mine = follow == place
@@ -176,7 +179,7 @@ def _visit_numbers(logs: StreamLogs, follow: Int64s, at: Int64s) -> Int64s:
 
 
 def _end_offsets(logs: StreamLogs, seen: Int64s, page: Int64s) -> Int64s:
-    """Return the counted characters from the newest update there was to the end of each update that was seen."""
+    """Return the counted characters from the newest update to the end of each item."""
     texts = [follow.text for follow in logs.follows]
     begins = np.cumsum([0, *(len(text.end_chars) for text in texts)])[logs.follow[page]]
     end_chars = np.concatenate([text.end_chars for text in texts] or [np.zeros(0, np.int64)])
@@ -188,7 +191,7 @@ def _end_offsets(logs: StreamLogs, seen: Int64s, page: Int64s) -> Int64s:
 
 
 def _stream_times(logs: StreamLogs, follow: Int64s, at: Int64s) -> Any:
-    """Return the times in the streams at some moments, as `study_app.protocol.domain.stream_time` does."""
+    """Return the stream times of some moments, as function `stream_time` does."""
     start = np.array([one.text.start for one in logs.follows])[follow]
     factor = np.array([one.clock.factor for one in logs.follows])[follow]
     started = np.array([milliseconds(one.started_at) for one in logs.follows], np.int64)[follow]
@@ -199,7 +202,7 @@ def _stream_times(logs: StreamLogs, follow: Int64s, at: Int64s) -> Any:
 
 
 def _interrupted(logs: StreamLogs) -> list[int]:
-    """Return what was being read when a visit ended, unless its reader was through with it."""
+    """Return the items being read when a visit ended, without those read to the end."""
     ends = [
         (visit, exhausted, int(visit.signs[-1, EVENT]))
         for follow in logs.follows
@@ -218,7 +221,10 @@ def _interrupted(logs: StreamLogs) -> list[int]:
 def _stops(
     follow: FollowLog, logs: StreamLogs, seen: Mapping[int, Sequence[tuple[str, float]]]
 ) -> Iterator[tuple[Any, ...]]:
-    """Cells in the order of table stops. A page belongs to the visit that opened it, whatever was read on it later."""
+    """Yield the cells of each row of table stops.
+
+    A page belongs to the visit that opened it, whatever was read on it later.
+    """
     came: set[int] = set()
     for visit, _ in follow.visits:
         pages = [page for page in sorted(visit.pages - came) if page in seen]

@@ -1,4 +1,4 @@
-"""A whole study from the database into a folder of tables, and study.json: when it began and ended, its files, its protocol."""
+"""Export of a study: a folder of tables, with its times, files and protocol."""
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, nullcontext
@@ -35,21 +35,19 @@ from study_app.export.answers import (
     stored_intents,
 )
 from study_app.export.event_log import EventLog
-from study_app.export.folder import RAW_TABLES, TableStream, fresh_folder
+from study_app.export.folder import TableStream, fresh_folder
+from study_app.export.log_gaps import LogGaps, MissingLogs, missing_logs, page_gaps
 from study_app.export.moved_times import MovedTimes, hours_around, moved_times
 from study_app.export.people import (
-    NAME,
-    LogGaps,
-    MissingLogs,
+    CONSENT_FILE,
     logged_events,
-    missing_logs,
-    page_gaps,
     validations,
     worker_groups,
     workers_table,
     write_consents,
 )
 from study_app.export.raw import EVENTS_SCHEMA, RawLogs, write_raw
+from study_app.export.raw_tables import RAW_TABLES
 from study_app.export.readings import pair_logs, reads_rows, stops_rows, summary_texts
 from study_app.export.stream_logs import StreamTexts, stream_logs, task_clocks
 from study_app.export.stream_tables import (
@@ -63,7 +61,7 @@ from study_app.export.stream_tables import (
 )
 from study_app.logs.sign_loops import loops_for
 from study_app.protocol.domain import VISIT_GAP_SECONDS
-from study_app.store.console_models import ResultsLook
+from study_app.store.console_models import ResultsView
 from study_app.store.models import (
     Assignment,
     Ballot,
@@ -89,7 +87,7 @@ FILES = frozenset(
     + [f"{name}.{suffix}" for name in TABLES for suffix in ("csv", "parquet")]
     + [f"{RAW_FOLDER}/{name}.{suffix}" for name in RAW_TABLES for suffix in ("csv", "parquet")]
 )
-"""Everything that an export may write, relative to its folder, besides consent texts."""
+"""Files that an export may write, relative to its folder, besides consent texts."""
 
 _FROM_ANSWERS = {
     "intent_votes": intent_votes_table,
@@ -108,25 +106,27 @@ _FROM_STREAMS = {
 
 
 def began_at(session: Session, study: LoadedStudy) -> datetime:
-    """Return the first consent, or else when the study was loaded."""
+    """Return the time of the first consent, or else of loading the study."""
     first = session.scalar(select(func.min(Worker.consented_at)).where(takes_part(study.id)))
     return first or study.loaded_at
 
 
 def ended_at(session: Session, study: LoadedStudy, *, now: datetime) -> datetime:
-    """Return ``now`` while somebody is at work or follows a stream, else the latest moment that the answers know of.
+    """Return the latest stored moment of a study, or ``now`` while it goes on.
 
-    So the same finished study gives the same tables whenever it is exported. Never before that latest moment: the virtual clock of
-    a simulation may run ahead of ``now``.
+    It goes on while somebody is at work or follows a stream. So the same finished study gives the same tables
+    whenever it is exported. Never before the latest moment: the virtual clock of a simulation may run ahead
+    of ``now``.
     """
     latest = max([began_at(session, study), *_moments(session, study.id, now=now)])
     return max(latest, now) if _goes_on(session, study.id, now=now) else latest
 
 
 def is_simulated(session: Session, study_id: int) -> bool:
-    """Say whether the first who came was simulated: a crowd goes through databases only that held nobody yet.
+    """Return whether the study's first worker was simulated.
 
-    Unknown, and so False, once platform ids are deleted, and where every id is a number.
+    One worker decides, since a crowd enters only databases without any. False where this is unknown: once
+    platform ids are deleted, and where every id is a number.
     """
     first = (
         select(PlatformIdentity.platform_worker)
@@ -138,7 +138,7 @@ def is_simulated(session: Session, study_id: int) -> bool:
 
 
 def _goes_on(session: Session, study_id: int, *, now: datetime) -> bool:
-    """Say whether somebody who has not come to an end holds a place, or follows a stream."""
+    """Return whether a worker still holds a slot or follows a stream."""
     slots = _of_slots(select(Slot.id), study_id).where(
         Worker.completed_at.is_(None), Worker.stopped_at.is_(None)
     )
@@ -148,7 +148,10 @@ def _goes_on(session: Session, study_id: int, *, now: datetime) -> bool:
 
 
 def _moments(session: Session, study_id: int, *, now: datetime) -> Iterator[datetime]:
-    """Yield the last consent, end of a part, answer, event received, and end of a follow that is over."""
+    """Yield the latest moment of each kind that the database has.
+
+    Kinds are consents, ends of workers' parts, answers, events received, and ends of follows that are over.
+    """
     columns = (Worker.consented_at, Worker.completed_at, Worker.stopped_at)
     latest = [select(func.max(column)).where(takes_part(study_id)) for column in columns]
     latest += [
@@ -180,7 +183,7 @@ def _moments(session: Session, study_id: int, *, now: datetime) -> Iterator[date
 
 
 def _of_slots(query: Select[Any], study_id: int) -> Select[Any]:
-    """Go on from slots to the workers of a study who take part."""
+    """Join slots with the exported workers of a study."""
     return query.join(Slot.assignment).join(Assignment.worker).where(takes_part(study_id))
 
 
@@ -198,7 +201,10 @@ def study_record(
     tables: Mapping[str, TableRecord],
     exact_times: bool = False,
 ) -> StudyRecord:
-    """Return what a study.json at ``place`` says of a study that ended then, as far as its tables know, and of these tables."""
+    """Return the study.json of a study that ended at ``ended_at``.
+
+    It describes the study as far as its tables know it, and these tables in the folder ``place``.
+    """
     started_at = began_at(session, study)
     if not exact_times:
         started_at, ended_at = hours_around(started_at, ended_at)
@@ -223,9 +229,9 @@ def study_record(
 
 
 def _results_opened(session: Session, study_id: int) -> tuple[ResultsOpened, ...]:
-    """Return every look at results so far: in the researcher's console, and by exports."""
+    """Return every view of results so far, in the console and by exports."""
     looks = (
-        select(ResultsLook).where(ResultsLook.study_id == study_id).order_by(ResultsLook.at, ResultsLook.id)
+        select(ResultsView).where(ResultsView.study_id == study_id).order_by(ResultsView.at, ResultsView.id)
     )
     return tuple(ResultsOpened(at=look.at, judgments=look.judgments) for look in session.scalars(looks))
 
@@ -250,22 +256,22 @@ def _task_record(task: Task, folder: Path, place: Path) -> TaskRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportSummary:
-    """What was exported.
+    """Counts of an export.
 
     Attributes
     ----------
     rows : dict of str to int
-        Table -> rows; tables of the folder raw as ``raw/NAME``.
+        Number of rows by table; tables of the folder raw as ``raw/NAME``.
     workers, completed, withdrawn, excluded : int
-        Who ever consented; who finished, who took the consent back, and whom rule `EXCLUSION_RULE` excludes. Who
-        withdrew is in neither of the others.
+        Workers who ever consented, who finished, who took the consent back, and whom rule `EXCLUSION_RULE` excludes.
+        Workers who withdrew are not among those who finished or are excluded.
     validations, consistent, same_option : int
-        Validation pairs answered, and how many of them alike: the same system or an equal option both times, and
-        the same one of the four options.
+        Validation pairs answered, those with the same system or a tie both times, and those with the same one of the
+        four options both times.
     gaps : LogGaps
-        What is missing from the logs.
+        Gaps of the logs.
     running : bool
-        Somebody still holds a place or follows a stream: the tables end with the export.
+        Somebody still holds a slot or follows a stream: the tables end with the export.
     """
 
     rows: dict[str, int]
@@ -291,7 +297,9 @@ def export_study(
     exact_times: bool = False,
     complete: Mapping[int, datetime] | None = None,
 ) -> ExportSummary:
-    """Write the tables of a study and its study.json; ``folder`` appears complete or not at all.
+    """Write the tables of a study and its study.json.
+
+    ``folder`` appears complete or not at all.
 
     Parameters
     ----------
@@ -300,15 +308,15 @@ def export_study(
     study : LoadedStudy
         The study.
     folder : str or Path
-        Takes the place of an earlier export there.
+        Replaces an earlier export there.
     now : datetime
-        The end of the study as far as these tables know, while somebody is at work; see `study_time.ended_at`.
+        End of the study as far as these tables know it, while somebody is at work; see `ended_at`.
     raw : bool
         Write the folder ``raw`` too.
     parquet : bool
         Write every table as Parquet too, not only those of `PARQUET_ROWS` rows or more.
     complete : mapping of int to datetime, optional
-        Worker (row) -> when the data were complete, of all with complete data; by default of those who pressed the last button.
+        Time of complete data by worker (row); by default of the workers who pressed the last button.
     exact_times : bool
         Leave all times as they are, although they lead back to a platform's list; see `study_app.export.moved_times`.
 
@@ -335,7 +343,7 @@ def export_study(
 
 
 def _is_ours(name: str) -> bool:
-    return name in FILES or NAME.fullmatch(name) is not None
+    return name in FILES or CONSENT_FILE.fullmatch(name) is not None
 
 
 def _write(
@@ -349,7 +357,7 @@ def _write(
     complete: Mapping[int, datetime] | None,
     exact_times: bool,
 ) -> ExportSummary:
-    """Write everything into ``folder``, which will stand at ``place``."""
+    """Write everything into ``folder``, which is renamed to ``place`` afterwards."""
     plan = read_plan(session, study.id)
     preferences, searches = preferences_table(session, study.id), searches_by_task(session, study.id)
     repeated = validations(preferences)
@@ -409,7 +417,10 @@ def _write_logs(
     *,
     now: datetime,
 ) -> dict[str, int]:
-    """Write those of the wanted tables that come from logs, some people at a time, and count what is missing from the logs."""
+    """Write the wanted tables of logs, some workers at a time, and add up the gaps.
+
+    Returns the number of rows by table.
+    """
     study_id, shown = plan.id, {task.kind.page for task in plan.tasks}
     summaries, clocks = summary_texts(session, study_id), task_clocks(session, study_id)
     texts, loops = StreamTexts(session), loops_for(logged_events(session, study_id))

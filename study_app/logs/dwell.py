@@ -1,4 +1,4 @@
-"""Pure: the events of one page load -> when they happened, how long each item was looked at, and how much of it was seen.
+"""Times of a page load's events, and dwell time of each item; pure.
 
 The rules, where the log leaves a choice:
 
@@ -6,9 +6,9 @@ The rules, where the log leaves a choice:
   otherwise. After `close` nothing counts until the page is shown again (`open` of a restored page).
 - A moment is divided among the items on screen by what is visible of each: words (in a language without spaces
   characters) x share shown. An item inside a second layer is on screen only while its layer is open. A moment
-  with nothing on screen is nobody's.
-- Only time between two events with neighbouring numbers counts. Across a hole in the numbers nobody knows what
-  the page showed: counting stops at the last event before the hole and goes on, with what was last known, at the
+  with nothing on screen belongs to none.
+- Only time between two events with neighbouring numbers counts. Across a gap in the numbers the screen is
+  unknown: counting stops at the last event before the gap and goes on, with what was last known, at the
   first one after it. Time after the last event does not count either.
 - Sleep is cut: the whole stretch before a `sleep` event, or between two events whose clocks drift apart by more
   than `DRIFT_MS`, does not count. Where the monotonic clock goes on during sleep, only the heartbeat stops: a stretch
@@ -23,7 +23,7 @@ placed at
     time of serving the page + monotonic clock + sleep before it,
 
 where a step of more than `DRIFT_MS` by which the wall clock runs ahead of the monotonic one is sleep, unless this or a
-later event would then have happened after it arrived: in that case somebody set the clock. Whatever a browser claims,
+later event would then have happened after it arrived: in that case the clock was set. Whatever a browser claims,
 no event is placed later than it arrived, nor later than one with a higher number.
 """
 
@@ -37,17 +37,17 @@ from study_app.protocol.items import Item
 
 DRIFT_MS = 2_000
 SILENT_MS = 15_000
-"""Three heartbeats."""
+"""Longest time in milliseconds without an event in a visible page: three heartbeats."""
 FULL = 0.99
 """Share from which an item counts as wholly on screen; browsers round to fractions of a pixel."""
 Place: TypeAlias = tuple[str, str]
-"""Side of the text and key of the item in it."""
+"""Side of a text, and key of an item in it."""
 
 
 class LoggedEvent(NamedTuple):
-    """One logged event: its number in the page load, its kind, both clocks in milliseconds, its detail.
+    """Logged event: number in the page load, kind, clocks in milliseconds, detail.
 
-    ``received_ms``: when the server stored it, in milliseconds since 1970; None where that plays no part.
+    ``received_ms``: time of storing, in milliseconds since 1970; None where it is not needed.
     """
 
     number: int
@@ -60,12 +60,12 @@ class LoggedEvent(NamedTuple):
 
 _NUMBER = itemgetter(0)
 Texts: TypeAlias = Mapping[str, Sequence[Item]]
-"""Side -> items; those of a second layer stand right after their link, in order."""
+"""Items by side; those of a second layer follow their link, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemReading:
-    """What became of one item that was seen.
+    """Dwell time and visibility of one item that was seen.
 
     Attributes
     ----------
@@ -90,13 +90,13 @@ class ItemReading:
 
     @property
     def fully_seen(self) -> bool:
-        """Whether all of it was on screen at some time."""
+        """True if all of it was on screen at some time."""
         return self.wholly_seen is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageReading:
-    """What the events of one page load tell.
+    """Dwell times and items seen of one page load.
 
     Attributes
     ----------
@@ -109,9 +109,9 @@ class PageReading:
     layout_seconds : mapping of str to float
         Counted time of each layout that was in force, in order of appearance.
     broken_off : mapping of int to Place
-        Pause -> the item that was being read when it began, unless that item was read on later in the same page.
+        Item that was being read when each pause began, unless it was read on later in the same page.
     tops : mapping of str to Place
-        Side -> the first item on the screen when the furthest one of the side came into view.
+        First item on the screen when the furthest one of each side came into view.
     """
 
     visible_seconds: float
@@ -125,7 +125,7 @@ class PageReading:
 def read_page(
     events: Iterable[LoggedEvent], texts: Texts, *, pauses: Collection[int] = frozenset()
 ) -> PageReading:
-    """Reconstruct one page load.
+    """Return the dwell times and items seen of one page load.
 
     Parameters
     ----------
@@ -180,12 +180,12 @@ class _Screen:
             self._per_word_ms += length_ms / words
 
     def see(self, place: Place, share: float) -> None:
-        """Take in that ``share`` of an item is in the viewport now."""
+        """Set the share of an item that is in the viewport."""
         self._shares[place] = share
         self._place(place)
 
     def turn(self, link: Place, *, is_open: bool) -> Sequence[Place]:
-        """Open or close the second layer of a link; return the items that this concerns."""
+        """Open or close the second layer of a link; return the items in it."""
         if is_open:
             self._open.add(link)
             self.opened.add(link)
@@ -216,7 +216,7 @@ class _Screen:
 
 
 class _Page:
-    """A page as far as its events have been told."""
+    """State of a page after some of its events."""
 
     def __init__(self, texts: Texts) -> None:
         self._screen = _Screen(texts)
@@ -234,7 +234,7 @@ class _Page:
         self._tops: dict[str, Place] = {}
 
     def pass_time(self, before: LoggedEvent, after: LoggedEvent) -> None:
-        """Count the stretch between two events, if it is known and looked at."""
+        """Count the time between two events, if it is known and the page was visible."""
         if self._visible and self._focused and not self._closed and is_known(before, after):
             length = after.page_ms - before.page_ms
             self._counted_ms += length
@@ -245,19 +245,19 @@ class _Page:
                 self._layout_ms[self._layout] += length
 
     def _read_on(self) -> None:
-        """Forget the breaking off of whatever is looked at again."""
+        """Remove the items in view from those whose reading broke off."""
         for pause, place in list(self._broken_off.items()):
             if place in self._screen.shown:
                 del self._broken_off[pause]
 
     def pause(self, event: LoggedEvent) -> None:
-        """Note what is being read as the reader goes away."""
+        """Store the item being read as the reader goes away."""
         being_read = self._being_read()
         if being_read is not None:
             self._broken_off[event.number] = being_read
 
     def happen(self, event: LoggedEvent) -> None:
-        """Take one event into the state."""
+        """Apply one event."""
         match event.kind:
             case "see":
                 place = (event.detail["side"], event.detail["item"])
@@ -285,7 +285,7 @@ class _Page:
                 self._closed = True
 
     def _note_seen(self, places: Iterable[Place], event: LoggedEvent) -> None:
-        """Note what the viewer sees of some items now, if there is a viewer."""
+        """Store what is visible of some items, if the page is visible."""
         if not self._visible or self._closed:
             return
         for place in places:
@@ -298,7 +298,7 @@ class _Page:
                     self._whole.setdefault(place, event.number)
 
     def _note_depth(self, place: Place) -> None:
-        """Note what begins the screen, if this is the furthest that was seen of a side."""
+        """Store the top of the screen, if an item is the furthest seen of its side."""
         side, number = place[0], self._order[place]
         if number >= self._furthest.get(side, 0):
             self._furthest[side] = number
@@ -307,7 +307,7 @@ class _Page:
             )
 
     def reading(self) -> PageReading:
-        """Return what was reconstructed."""
+        """Return the dwell times and items seen."""
         interrupted = self._interrupted()
         self._screen.clear()
         items = {
@@ -331,18 +331,18 @@ class _Page:
         )
 
     def _interrupted(self) -> Place | None:
-        """Return the item whose reading the end of the page cut short."""
+        """Return the item whose reading the end of the page interrupted."""
         last = self._being_read()
         return None if self._submitted and last in self._whole else last
 
     def _being_read(self) -> Place | None:
-        """Return the item that is being read: of those on screen the one first seen last."""
+        """Return the item being read: of those on screen the one first seen last."""
         on_screen = [p for p in self._screen.items if p in self._screen.shown and p in self._first]
         return max(reversed(on_screen), key=lambda place: self._first[place].page_ms, default=None)
 
 
 def is_known(before: LoggedEvent, after: LoggedEvent) -> bool:
-    """Say whether nothing was lost or slept between two events."""
+    """Return whether no event was lost and no sleep lies between two events."""
     length = after.page_ms - before.page_ms
     return (
         after.number == before.number + 1
@@ -357,7 +357,7 @@ def _rounded(share: float) -> float:
 
 
 def server_times(events: Sequence[LoggedEvent], served_ms: int) -> list[int]:
-    """Return when each event happened, in milliseconds since 1970; none is earlier than the one before.
+    """Return the time of each event, in milliseconds since 1970 and ascending.
 
     Parameters
     ----------
@@ -376,7 +376,10 @@ _NEVER = 2**62
 
 
 def _sleep_before(events: Sequence[LoggedEvent], awake: Sequence[int], arrived: Sequence[int]) -> list[int]:
-    """Return the milliseconds slept before each event, where its clock and all later ones leave room before they arrived."""
+    """Return the milliseconds slept before each event.
+
+    Sleep is assumed only where it and all later events still precede their arrival.
+    """
     if not any(_ahead(before, after) > DRIFT_MS for before, after in pairwise(events)):
         return [0] * len(events)
     room, slept = _least_from_here(map(sub, arrived, awake)), [0]
@@ -389,10 +392,10 @@ def _sleep_before(events: Sequence[LoggedEvent], awake: Sequence[int], arrived: 
 
 
 def _ahead(before: LoggedEvent, after: LoggedEvent) -> int:
-    """Return by how much the wall clock ran ahead of the page's between two events."""
+    """Return the milliseconds by which the wall clock ran ahead between two events."""
     return (after.wall_ms - before.wall_ms) - (after.page_ms - before.page_ms)
 
 
 def _least_from_here(values: Iterable[int]) -> list[int]:
-    """Return the smallest of each value and all after it."""
+    """Return the minimum of each value and all after it."""
     return list(accumulate(reversed(list(values)), min))[::-1]

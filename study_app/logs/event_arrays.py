@@ -1,6 +1,6 @@
-"""Pure: the events of many pages as arrays, beside the items that the pages showed and what became of them.
+"""Arrays of the events, items shown and items read of many pages; pure.
 
-Few wide arrays, not many narrow ones: compiled loops take time to count who holds each of them.
+Few wide arrays, not many narrow ones: compiled loops take time to count the references to each of them.
 """
 
 from typing import NamedTuple, TypeAlias
@@ -28,16 +28,19 @@ KINDS = (
     "sleep",
     "leave",
 )
-"""Kinds of event by their number here; every other kind is `OTHER`."""
+"""Kinds of event by their number in arrays; every other kind is `OTHER`."""
 SEE, LAYER, OPEN, LAYOUT, VISIBLE, BEAT, HIDDEN, FOCUS, BLUR, SUBMIT, CLOSE, SLEEP, LEAVE, OTHER = range(14)
 
 NUMBER, KIND, PAGE_MS, WALL_MS, RECEIVED_MS, ITEM, IS_OPEN, IN_FORCE = range(8)
-"""Columns of `Events.log`: number in the page; place in `KINDS`; the page's clock, the wall clock, and the time of storing, in
-milliseconds; what was seen, opened or closed, as its place in `Shown`, -1 for nothing that the page showed; 1 where a layer was
-opened; which layout came into force."""
+"""Columns of `Events.log`.
+
+Number in the page; index of `KINDS`; the page's clock, the wall clock, and the time of storing, in
+milliseconds; the item seen, opened or closed as its index in `Shown`, -1 for none of these; 1 where a layer
+was opened; the layout that came into force.
+"""
 
 BEGIN, SECOND, END = range(3)
-"""Columns of `Shown.pages`: where the items of a page begin, those of its second side, and where they end."""
+"""Columns of `Shown.pages`: first item, first item of the second side, and end."""
 
 
 class Events(NamedTuple):
@@ -46,11 +49,11 @@ class Events(NamedTuple):
     Attributes
     ----------
     first : array of int, shape (pages + 1,)
-        Where each page begins.
+        Index of the first event of each page.
     log : array of int, shape (events, 8)
-        What was logged: columns `NUMBER` to `IN_FORCE`.
+        Columns `NUMBER` to `IN_FORCE`.
     share : array of float, shape (events,)
-        Of an item that was seen.
+        Share on the screen of an item that was seen.
     """
 
     first: Int64s
@@ -59,7 +62,9 @@ class Events(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """The items that pages showed, page after page, each text with a second layer right after its link.
+    """Items that pages showed, page after page.
+
+    Each text with a second layer stands right after its link.
 
     Attributes
     ----------
@@ -77,15 +82,19 @@ class Shown(NamedTuple):
 
 
 FIRST_SEEN, WHOLLY_SEEN, IS_INTERRUPTED, WAS_OPENED, IS_SHOWN, IS_OPENED = range(6)
-"""Columns of `ItemReadings.notes`: the event since which an item was seen, and all of it at once, -1 for never; 1 where the page ended
-while it was being read; where its second layer was opened at some time; where it is on the screen; where its layer is open."""
+"""Columns of `ItemReadings.notes`.
+
+The event since which an item was seen, and all of it at once, -1 for never; 1 where the page ended while it
+was being read; where its second layer was opened at some time; where it is on the screen; where its layer is
+open.
+"""
 
 SHARE, DWELL_MS, SHARE_NOW, LENGTH_NOW, SINCE = range(5)
-"""Columns of `ItemReadings.parts`: the largest share seen at once; its part of the counted time; and what is seen of it now."""
+"""Columns of `ItemReadings.parts`: largest share, dwell time, and share, weight and growth now."""
 
 
 class ItemReadings(NamedTuple):
-    """What became of the items that pages showed; see `study_app.logs.dwell.PageReading`.
+    """Reading of the items that pages showed; see `study_app.logs.dwell.PageReading`.
 
     Attributes
     ----------

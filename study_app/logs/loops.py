@@ -1,6 +1,6 @@
-"""Pure: loops over the events of many pages: when each happened, what was read, what is a sign of life.
+"""Kernels over the events of many pages: times of events and items read; pure.
 
-`dwell` says of one page what its events mean. Here the same is done for many pages at once, and a test holds both equal. The loops
+`dwell` does the same for one page, and a test holds both equal. The kernels
 are plain Python that numba can compile too: to load them compiled takes longer than to run them over a small log.
 """
 
@@ -54,7 +54,7 @@ from study_app.logs.event_arrays import (
 
 
 def place_in_time(events: Events, served_ms: Int64s, at: Int64s) -> None:
-    """Say ``at`` which time each event happened, as `study_app.logs.dwell.server_times` does."""
+    """Write the time of each event into ``at``, as function `server_times` does."""
     log = events.log
     for page in range(served_ms.size):
         served, begin, end = served_ms[page], events.first[page], events.first[page + 1]
@@ -76,17 +76,20 @@ def place_in_time(events: Events, served_ms: Int64s, at: Int64s) -> None:
 
 
 LOOKED_AT, FOCUSED, CLOSED, SUBMITTED, STANDING, ON_SCREEN, PAUSES, LAYOUTS, TOP = range(9)
-"""Places in `PageState.state`: four flags; the layout in force; how many items are on the screen, pauses not read on after, and layouts that
-were in force; from `TOP` on the top of each side."""
+"""Indices of `PageState.state`.
+
+Four flags; the layout in force; how many items are on the screen, pauses not read on after, and layouts that
+were in force; from `TOP` on the top of each side.
+"""
 
 
 class PageState(NamedTuple):
-    """A page as far as its events have been told.
+    """State of a page after some of its events.
 
     Attributes
     ----------
     state : array of int, shape (11,)
-        Places `LOOKED_AT` to `TOP`.
+        Indices `LOOKED_AT` to `TOP`.
     on_screen, pauses : array of int
         The items on the screen in the order in which they came, and the events of pauses not read on after.
     per_word_ms : array of float, shape (1,)
@@ -100,7 +103,7 @@ class PageState(NamedTuple):
 
 
 def read_pages(events: Events, shown: Shown, passed: Flags, is_pause: Flags, read: ItemReadings) -> None:
-    """Read pages as `study_app.logs.dwell.read_page` does, without the events that are ``passed`` over."""
+    """Read pages as `read_page` of `dwell` does, without the events ``passed`` over."""
     items, log = len(read.notes), events.log
     page = PageState(
         np.zeros(TOP + 2, np.int64),
@@ -133,7 +136,7 @@ def read_pages(events: Events, shown: Shown, passed: Flags, is_pause: Flags, rea
 
 
 def begin_page(page: PageState) -> None:
-    """Set the state to that before the first event."""
+    """Set the state before the first event."""
     page.state[:] = 0
     page.state[LOOKED_AT] = page.state[FOCUSED] = 1
     page.state[STANDING] = page.state[TOP] = page.state[TOP + 1] = -1
@@ -141,7 +144,7 @@ def begin_page(page: PageState) -> None:
 
 
 def end_page(log: Int64s, notes: Int64s, parts: Floats, page: PageState) -> None:
-    """Note whose reading the end of the page cut short, and take everything off the screen."""
+    """Store the item that the page's end interrupted, and clear the screen."""
     last = being_read(log, notes, page)
     if last >= 0 and not (page.state[SUBMITTED] and notes[last, WHOLLY_SEEN] >= 0):
         notes[last, IS_INTERRUPTED] = 1
@@ -150,7 +153,7 @@ def end_page(log: Int64s, notes: Int64s, parts: Floats, page: PageState) -> None
 
 
 def is_counted(log: Int64s, before: int, after: int, state: Int64s) -> bool:
-    """Say whether the stretch between two events is known and was looked at."""
+    """Return whether the time between two events is known and the page was visible."""
     length = log[after, PAGE_MS] - log[before, PAGE_MS]
     drift = log[after, WALL_MS] - log[before, WALL_MS] - length
     return bool(
@@ -165,7 +168,7 @@ def is_counted(log: Int64s, before: int, after: int, state: Int64s) -> bool:
 
 
 def divide_time(length: int, parts: Floats, page: PageState) -> None:
-    """Divide a stretch among the items on the screen."""
+    """Divide a stretch of time among the items on the screen."""
     words = 0.0
     for place in range(page.state[ON_SCREEN]):
         words += parts[page.on_screen[place], LENGTH_NOW]
@@ -174,7 +177,7 @@ def divide_time(length: int, parts: Floats, page: PageState) -> None:
 
 
 def pause(event: int, log: Int64s, notes: Int64s, broken_off: Int64s, page: PageState) -> None:
-    """Note what is being read as the reader goes away."""
+    """Store the item being read as the reader goes away."""
     broken_off[event] = being_read(log, notes, page)
     if broken_off[event] >= 0:
         page.pauses[page.state[PAUSES]] = event
@@ -182,7 +185,7 @@ def pause(event: int, log: Int64s, notes: Int64s, broken_off: Int64s, page: Page
 
 
 def read_on(notes: Int64s, page: PageState, broken_off: Int64s) -> None:
-    """Forget the breaking off of whatever is looked at again."""
+    """Remove the items in view from those whose reading broke off."""
     kept = 0
     for place in range(page.state[PAUSES]):
         event = page.pauses[place]
@@ -195,7 +198,7 @@ def read_on(notes: Int64s, page: PageState, broken_off: Int64s) -> None:
 
 
 def happen(event: int, log: Int64s, layouts: Int64s, page: PageState) -> None:
-    """Take an event that concerns the whole page into the state."""
+    """Apply an event that concerns the whole page."""
     state, kind, layout = page.state, log[event, KIND], log[event, IN_FORCE]
     if kind in (OPEN, LAYOUT):
         state[CLOSED] = state[CLOSED] and kind == LAYOUT
@@ -214,7 +217,7 @@ def happen(event: int, log: Int64s, layouts: Int64s, page: PageState) -> None:
 def look(
     event: int, events: Events, bounds: Int64s, shown: Shown, notes: Int64s, parts: Floats, page: PageState
 ) -> None:
-    """Take in what came into sight, or what a layer that opens or closes shows and hides."""
+    """Apply an event that shows or hides items, or opens or closes a layer."""
     item = inside = events.log[event, ITEM]
     if item < 0:
         return
@@ -233,7 +236,7 @@ def look(
 
 
 def put(item: int, shown: Shown, notes: Int64s, parts: Floats, page: PageState) -> None:
-    """Put an item on the screen as it is seen now, or take it off."""
+    """Put an item on the screen as it is visible now, or take it off."""
     take_off(item, notes, parts, page)
     share, layer = parts[item, SHARE_NOW], shown.layer[item]
     if share > 0 and (layer < 0 or notes[layer, IS_OPENED]):
@@ -245,7 +248,7 @@ def put(item: int, shown: Shown, notes: Int64s, parts: Floats, page: PageState) 
 
 
 def take_off(item: int, notes: Int64s, parts: Floats, page: PageState) -> None:
-    """Take an item off the screen and give it its part of the time."""
+    """Take an item off the screen and add its share of the time."""
     if not notes[item, IS_SHOWN]:
         return
     notes[item, IS_SHOWN] = 0
@@ -259,13 +262,13 @@ def take_off(item: int, notes: Int64s, parts: Floats, page: PageState) -> None:
 
 
 def note_screen(event: int, bounds: Int64s, notes: Int64s, parts: Floats, page: PageState) -> None:
-    """Note what the viewer sees of everything on the screen now."""
+    """Store what is visible of everything on the screen."""
     for place in range(page.state[ON_SCREEN]):
         note_seen(page.on_screen[place], event, bounds, notes, parts, page.state)
 
 
 def note_seen(item: int, event: int, bounds: Int64s, notes: Int64s, parts: Floats, state: Int64s) -> None:
-    """Note what the viewer sees of an item now, if there is a viewer."""
+    """Store what is visible of an item, if the page is visible."""
     share = parts[item, SHARE_NOW]
     if not state[LOOKED_AT] or state[CLOSED] or not notes[item, IS_SHOWN] or share <= parts[item, SHARE]:
         return
@@ -285,7 +288,10 @@ def note_seen(item: int, event: int, bounds: Int64s, notes: Int64s, parts: Float
 
 
 def being_read(log: Int64s, notes: Int64s, page: PageState) -> int:
-    """Return the item that is being read, -1 for none: of those on screen the one first seen last, and of several the furthest."""
+    """Return the item being read, -1 for none.
+
+    It is the one on screen first seen last, and of several the furthest.
+    """
     latest, when = -1, -1
     for place in range(page.state[ON_SCREEN]):
         item = page.on_screen[place]
@@ -311,4 +317,4 @@ HELPERS = (
     note_seen,
     being_read,
 )
-"""What `read_pages` calls."""
+"""Kernels that `read_pages` calls."""

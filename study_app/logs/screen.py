@@ -1,12 +1,12 @@
-"""Pure: the events of one page load -> what stood on its screen from moment to moment, and whether anybody could look at it.
+"""Screen of a page load from moment to moment, computed from its events; pure.
 
 The rules, where the log leaves a choice:
 
-- A moment is so many milliseconds after the page was served, by the server's clock (`study_app.logs.dwell.server_times`).
+- A moment is a time in milliseconds after the page was served, by the server's clock (`study_app.logs.dwell.server_times`).
 - An item is on the screen with the share that its last `see` said; one inside a second layer only while that is open.
-- What happens at nearly the same time is one moment, and more is taken together where a page tells of more than
-  `MOST_MOMENTS`: a moment shows how things stood at its end.
-- Between two events with a missing number, or where a page in sight stops beating, nobody knows what was on the screen:
+- Events at nearly the same time are one moment, and moments become longer where a page has more than
+  `MAX_MOMENTS`: a moment shows the screen at its end.
+- Between two events with a missing number, or where a page in sight stops beating, the screen is unknown:
   these spells are `missing` and `silent`. The others are `looked` (in sight, with the focus), `unfocused`, `hidden` and `closed`.
 """
 
@@ -16,19 +16,20 @@ from itertools import pairwise
 
 from study_app.logs.dwell import LoggedEvent, Place, is_known, server_times
 
-MOST_MOMENTS = 400
+MAX_MOMENTS = 400
+"""Most moments that a page is shown in, so that a replay stays readable."""
 STEPS_MS = (50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000, 900_000)
-"""Lengths of a moment, the shortest first; the last takes a page of two days and more."""
+"""Lengths of a moment in milliseconds, tried from the shortest; the last suffices for days."""
 
 ACTS = frozenset(
     {"open", "layer", "choice", "submit", "leave", "visible", "hidden", "focus", "blur", "sleep", "close"}
 )
-"""Kinds of events that are told one by one."""
+"""Kinds of events that are listed one by one."""
 
 
 @dataclass(slots=True)
 class Screen:
-    """How a page stands; `happen` takes it on by one event.
+    """State of a page; `happen` applies one event.
 
     Attributes
     ----------
@@ -58,7 +59,7 @@ class Screen:
 
     @property
     def state(self) -> str:
-        """Whether somebody could look at it."""
+        """State of the page: looked, unfocused, hidden or closed."""
         if self._closed:
             return "closed"
         if not self._visible:
@@ -67,7 +68,7 @@ class Screen:
 
     @property
     def shown(self) -> dict[Place, float]:
-        """What is on the screen, and how much of it."""
+        """Share on the screen of each item that is visible there."""
         return {place: share for place, share in self.shares.items() if share > 0 and self._is_open(place)}
 
     def _is_open(self, place: Place) -> bool:
@@ -75,7 +76,7 @@ class Screen:
         return key[0] != "s" or (side, f"f{key[1:].partition('.')[0]}") in self.opened
 
     def happen(self, event: LoggedEvent) -> None:
-        """Take one event in."""
+        """Apply one event."""
         detail = event.detail
         match event.kind:
             case "see":
@@ -101,7 +102,7 @@ class Screen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScreenMoment:
-    """What a page told at nearly one time.
+    """Events and changes of a page at nearly one time.
 
     Attributes
     ----------
@@ -126,7 +127,7 @@ class ScreenMoment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spell:
-    """A stretch in which a page was in one state."""
+    """Stretch of time in which a page was in one state."""
 
     from_ms: int
     to_ms: int
@@ -135,23 +136,23 @@ class Spell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageStory:
-    """What one page load told: its events by ascending number, and when each happened after the page was served."""
+    """Events of one page load by ascending number, with their times after serving."""
 
     events: Sequence[LoggedEvent]
     times_ms: Sequence[int]
 
     @classmethod
     def of(cls, events: Sequence[LoggedEvent], served_ms: int) -> "PageStory":
-        """Return the story of a page that was served so many milliseconds after 1970."""
+        """Return the story of a page served at ``served_ms`` (milliseconds since 1970)."""
         return cls(events=events, times_ms=[time - served_ms for time in server_times(events, served_ms)])
 
     @property
     def end_ms(self) -> int:
-        """When the last thing happened of which the page told."""
+        """Time of the page's last event."""
         return self.times_ms[-1] if self.times_ms else 0
 
     def screen(self, at_ms: int) -> Screen:
-        """Return how the page stood at a moment."""
+        """Return the screen state at a time."""
         screen = Screen()
         for event, time in zip(self.events, self.times_ms, strict=True):
             if time > at_ms:
@@ -160,11 +161,14 @@ class PageStory:
         return screen
 
     def state(self, at_ms: int) -> str:
-        """Return the state at a moment; "over" after the last event."""
+        """Return the state at a time; "over" after the last event."""
         return next((spell.state for spell in self.spells() if at_ms < spell.to_ms), "over")
 
     def spells(self) -> list[Spell]:
-        """Return the stretches of different states, in order and without holes, from the first event to the last."""
+        """Return the stretches of different states, from the first event to the last.
+
+        They are in order and without holes.
+        """
         spells: list[Spell] = []
         for state, start, end in self._stretches():
             if spells and spells[-1].state == state:
@@ -186,10 +190,10 @@ class PageStory:
             yield state, start, end
 
     def moments(self) -> list[ScreenMoment]:
-        """Return at most about `MOST_MOMENTS` moments at which something changed, in order."""
+        """Return the moments at which something changed, at most about `MAX_MOMENTS`."""
         for step in STEPS_MS:
             groups = self._groups(step)
-            if len(groups) <= MOST_MOMENTS or step == STEPS_MS[-1]:
+            if len(groups) <= MAX_MOMENTS or step == STEPS_MS[-1]:
                 break
         screen, moments = Screen(), []
         for group in groups:
@@ -213,7 +217,7 @@ class PageStory:
         return [moment for moment in moments if moment.acts or moment.changed or moment.missing]
 
     def _groups(self, step_ms: int) -> list[list[int]]:
-        """Return the places of the events, those together that happened within a step of the first of them."""
+        """Return the indices of events, grouped within a step of the group's first."""
         groups: list[list[int]] = []
         for place, time in enumerate(self.times_ms):
             if groups and time - self.times_ms[groups[-1][0]] < step_ms:

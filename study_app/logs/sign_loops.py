@@ -1,6 +1,6 @@
-"""Pure: loops over signs of life: which events of many pages are signs, and which signs are rows of table activity.
+"""Kernels that find activity in the events of many pages; pure.
 
-As those in `study_app.logs.loops` they are plain Python that numba can compile; `loops_for` says which to take.
+As those in `study_app.logs.loops` they are plain Python that numba can compile; `loops_for` chooses between both.
 """
 
 from collections.abc import Callable
@@ -30,21 +30,28 @@ from study_app.protocol.domain import VISIT_GAP_SECONDS
 
 OUT_OF_SIGHT = (HIDDEN, CLOSE)
 GOING = (HIDDEN, CLOSE, LEAVE, BLUR)
-NOBODY = (BEAT, SLEEP)
+PASSIVE = (BEAT, SLEEP)
 ROWS = (OPEN, BEAT, HIDDEN, VISIBLE, CLOSE)
 GAP_MS = 1000 * VISIT_GAP_SECONDS
 HEARTBEAT_MS = 5_000
 
 FOLLOW, AT, PAGE, SIGN_NUMBER, SIGN_KIND, FLAGS, EVENT = range(7)
-"""Columns of signs of life: whose; when; on which page; number of the event, of the last one before it where it is none, 0 for none;
-its kind; `ACT` where somebody did something, `IDLE` where nobody did for the idle time after it; and the event, -1 for none."""
+"""Columns of the array of activity.
+
+Follow, time, page, number and kind of the event, flags, and index of the event (-1 for none). Without an
+event of its own the number is that of the event before, 0 for none. The flags are `ACT` where somebody did
+something, `IDLE` where nobody did for the idle time after it.
+"""
 
 KEPT, WAITS, ACT, IDLE = 1, 2, 4, 8
-"""What `watch` says of an event: it is a sign of life; it waits for somebody to do something; somebody did; then nobody did any more."""
+"""Flags of an event: activity; waits for an action after it; action; idle after it."""
 
 
 def watch(events: Events, at: Int64s, idle_ms: Int64s, signs: Int8s) -> None:
-    """Say which events of pages are ``signs`` of life. Heartbeats wait until the next event says whether somebody was there."""
+    """Mark the events of pages that are activity, in ``signs``.
+
+    Heartbeats wait until the next event shows whether somebody was there.
+    """
     log = events.log
     for page in range(idle_ms.size):
         begin, end, idle = events.first[page], events.first[page + 1], idle_ms[page]
@@ -61,8 +68,8 @@ def watch(events: Events, at: Int64s, idle_ms: Int64s, signs: Int8s) -> None:
                     settle(signs, waiting, event, latest, until - since <= idle)
                     since, waiting, latest = at[event], event, -1
                 until = at[event]
-                is_act = kind not in GOING and (number != before + 1 or kind not in NOBODY)
-                if kind in NOBODY and not is_act:
+                is_act = kind not in GOING and (number != before + 1 or kind not in PASSIVE)
+                if kind in PASSIVE and not is_act:
                     signs[event] = WAITS
                 else:
                     was_there = at[event] - since <= idle
@@ -77,13 +84,16 @@ def watch(events: Events, at: Int64s, idle_ms: Int64s, signs: Int8s) -> None:
 
 
 def opens_hidden(log: Int64s, event: int, end: int) -> bool:
-    """Say whether a page opens in a tab behind others: then the very next event says so."""
+    """Return whether a page opens in a hidden tab, as its very next event shows."""
     after = event + 1
     return bool(after < end and log[after, KIND] == HIDDEN and log[after, NUMBER] == log[event, NUMBER] + 1)
 
 
 def settle(signs: Int8s, waiting: int, upto: int, latest: int, was_there: bool) -> None:  # noqa: FBT001 - numba
-    """Keep the heartbeats that wait, or drop them when they lasted too long: then nobody was there after the latest sign."""
+    """Keep the waiting heartbeats, or drop them where they lasted too long.
+
+    Heartbeats that lasted too long mean that nobody was there after the latest activity.
+    """
     if waiting < 0:
         return
     for event in range(waiting, upto):
@@ -94,9 +104,10 @@ def settle(signs: Int8s, waiting: int, upto: int, latest: int, was_there: bool) 
 
 
 def tell_activity(first: Int64s, signs: Int64s, away: Int64s, kinds: Int64s) -> None:
-    """Say of the signs of visits, each of which begins at ``first``, which kind of row each is, -1 for none.
+    """Assign each activity of visits its kind of row in table activity, -1 for none.
 
-    ``away``: page -> its last row, where that says that the page went out of sight.
+    Each visit begins at ``first``. ``away``: by page, its last row, where that shows that the page went out
+    of sight.
     """
     for visit in range(first.size - 1):
         rows, last_at = 0, signs[first[visit], AT]
@@ -123,7 +134,7 @@ def tell_activity(first: Int64s, signs: Int64s, away: Int64s, kinds: Int64s) -> 
 
 
 def same_row(sign: int, first: int, kind: int, signs: Int64s, kinds: Int64s) -> int:
-    """Return the row before a sign in its visit that says the same, or else the sign itself."""
+    """Return the equal row before an activity in its visit, or the activity itself."""
     before = sign - 1
     while before >= first and signs[before, AT] == signs[sign, AT]:
         if signs[before, PAGE] == signs[sign, PAGE] and kinds[before] == kind:
@@ -133,7 +144,7 @@ def same_row(sign: int, first: int, kind: int, signs: Int64s, kinds: Int64s) -> 
 
 
 class Loops(NamedTuple):
-    """The loops, plain or compiled."""
+    """Kernels over events, plain or compiled."""
 
     place_in_time: Callable[[Events, Int64s, Int64s], None]
     read_pages: Callable[[Events, Shown, Flags, Flags, ItemReadings], None]
@@ -143,20 +154,20 @@ class Loops(NamedTuple):
 
 PLAIN = Loops(loops.place_in_time, loops.read_pages, watch, tell_activity)
 WORTH_COMPILING = 400_000
-"""So many events are worth the time to load compiled loops."""
+"""Fewest events for which loading the compiled kernels saves time."""
 
 
 def loops_for(events: int) -> Loops:
-    """Return the loops for so many events in all: compiled where these are worth it."""
+    """Return compiled kernels for many events, else the plain ones."""
     return _compiled() if events >= WORTH_COMPILING else PLAIN
 
 
 @cache
 def _compiled() -> Loops:
-    """Return the loops compiled; from the second process on the machine code is read from a file.
+    """Return compiled kernels; later processes read their machine code from a file.
 
-    That file is made anew when the module of a loop changes, not when a constant does that it takes from another one: whoever
-    changes such a constant removes ``__pycache__``.
+    That file is made anew when the module of a kernel changes, not when a constant does that it imports:
+    after changing such a constant remove ``__pycache__``.
     """
     from numba.extending import register_jitable  # noqa: PLC0415 - slow to import
 

@@ -1,20 +1,20 @@
-"""Pure: the pages of one follow -> signs of life -> visits.
+"""Visits of the followers of streams, cut from the activity of their pages; pure.
 
 The rules, where the log leaves a choice:
 
 - A sign of life is whatever a page logged while it was visible, that it was hidden or closed then, and its form. A page
   that opens hidden (in a tab behind others, or fetched before anybody asked for it) is not visible. A page without
-  script tells of its visit by its form only: then it was served and sent by somebody. So was a page that followed
+  script reports its visit by its form only: then it was served and sent by somebody. So was a page that followed
   another's form within the gap: the older updates, when somebody asked for them.
 - A visit is a run of signs over all pages, tabs and devices, no two neighbours of which are more than
   `VISIT_GAP_SECONDS` apart. In each somebody does something: heartbeats, and that a page goes out of sight, are no
   visit by themselves.
 - While a visible page logs nothing but heartbeats for longer than the study's idle time, nobody is there: the signs
-  end with the last event before it, and that the page then goes out of sight is no sign either. What a missing number
-  was nobody knows; a heartbeat after it counts as something done.
-- Of a page without script nobody knows what was between serving and form. Up to the idle time it was a stay.
+  end with the last event before it, and that the page then goes out of sight is no sign either. A missing number
+  may have been anything; a heartbeat after it counts as something done.
+- Between serving and form of a page without script nothing is known. Up to the idle time it was a stay.
 - Enrolling is a sign: the visit that begins within the gap after it begins with it.
-- What goes on after the follow's end is cut there.
+- A visit that goes on after the follow's end is cut there.
 
 All times are milliseconds since 1970.
 """
@@ -58,12 +58,12 @@ _GOING = (*_LEFT, BLUR)
 
 
 class StreamPages(NamedTuple):
-    """Pages of streams, those of a follow together and in the order in which they were served.
+    """Stream pages, grouped by follow, in the order in which they were served.
 
     Attributes
     ----------
     follow : array of int, shape (pages,)
-        Whose.
+        Index of the follow.
     served_ms, left_ms : array of int, shape (pages,)
         When each was served, and when its form was sent (-1: never).
     """
@@ -74,7 +74,10 @@ class StreamPages(NamedTuple):
 
 
 class FollowTimes(NamedTuple):
-    """Enrolment and end of follows, and the longest time in which a visible page may log nothing but heartbeats."""
+    """Enrolment and end of follows, and their idle time.
+
+    The idle time is the longest time in which a visible page may log nothing but heartbeats.
+    """
 
     started_ms: Int64s
     ended_ms: Int64s
@@ -83,12 +86,12 @@ class FollowTimes(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
-    """One stay.
+    """Visit to a stream, with its activity.
 
     Attributes
     ----------
     follow : int
-        Whose.
+        Index of the follow.
     signs : array of int, shape (signs, 7)
         Signs of life in order of time; never empty.
     is_cut : bool
@@ -101,21 +104,21 @@ class Visit:
 
     @property
     def start(self) -> int:
-        """The first sign."""
+        """Time of the first activity."""
         return int(self.signs[0, AT])
 
     @property
     def end(self) -> int:
-        """The last sign, or the follow's end if that is before it."""
+        """Time of the last activity, or of the follow's end if that is earlier."""
         return int(self.signs[-1, AT])
 
     @property
     def pages(self) -> frozenset[int]:
-        """The pages it was made of."""
+        """Indices of the pages of the visit."""
         return frozenset(self.signs[:, PAGE].tolist())
 
     def end_reason(self, *, exhausted: bool) -> str:
-        """Say why it ended; ``exhausted``: nothing new was left to see."""
+        """Return the reason of the end; ``exhausted``: nothing new was left to see."""
         last = self.signs[-1]
         reasons = {
             "study_end": self.is_cut,
@@ -127,7 +130,7 @@ class Visit:
 
     @property
     def is_left_by_form(self) -> bool:
-        """Whether the form of its last page was sent."""
+        """True if the form of the visit's last page was sent."""
         on_last = self.signs[:, PAGE] == self.signs[-1, PAGE]
         return bool((on_last & (self.signs[:, SIGN_KIND] == LEAVE)).any())
 
@@ -135,12 +138,12 @@ class Visit:
 def visits_of(
     events: Events, at: Int64s, pages: StreamPages, follows: FollowTimes, loops: Loops = PLAIN
 ) -> list[Visit]:
-    """Cut the visits of follows.
+    """Cut the visits of follows from the events and forms of their pages.
 
     Parameters
     ----------
     events : Events
-        What the pages logged.
+        Logged events of the pages.
     at : array of int, shape (events,)
         When each happened: `study_app.logs.dwell.server_times`.
 
@@ -167,18 +170,18 @@ def visits_of(
 
 
 def _enrolment(first: Int64s, started_ms: int) -> Int64s:
-    """Return the sign that enrolling is."""
+    """Return the activity of an enrolment."""
     return np.array([first[FOLLOW], started_ms, first[PAGE], 0, OPEN, ACT, -1])
 
 
 def _runs(signs: Int64s) -> list[Int64s]:
-    """Part signs in order of time where they are more than the gap apart."""
+    """Split activity in order of time at gaps that end a visit."""
     parted = (np.diff(signs[:, FOLLOW]) != 0) | (np.diff(signs[:, AT]) > GAP_MS)
     return np.split(signs, np.flatnonzero(parted) + 1) if len(signs) else []
 
 
 def _visit(run: Int64s, ended_ms: int) -> Visit:
-    """Make a visit of a run that begins before the follow's end."""
+    """Return the visit of a run that begins before the follow's end."""
     signs = run[run[:, AT] <= ended_ms]
     last = signs[-1]
     is_open = last[SIGN_KIND] not in _GOING and not last[FLAGS] & IDLE
@@ -192,7 +195,9 @@ def _visit(run: Int64s, ended_ms: int) -> Visit:
 
 
 def activity_rows(visits: Sequence[Visit], loops: Loops = PLAIN) -> tuple[Int64s, Int64s]:
-    """Return the signs of follows' visits for table activity, in order of time, and their kinds as places in `KINDS`.
+    """Return the rows of table activity and their kinds as indices of `KINDS`.
+
+    Rows are in order of time.
 
     An event of a kind that the table does not have stands as `beat`, and only where the visit begins, ends or falls
     idle with it, or no row is within a heartbeat of it. The form stands as `close` where the visit ends with it; that the page
@@ -210,12 +215,12 @@ def activity_rows(visits: Sequence[Visit], loops: Loops = PLAIN) -> tuple[Int64s
 
 
 def _in_order(signs: Int64s) -> Int64s:
-    """Return signs follow by follow in order of time."""
+    """Return activity by follow, in order of time."""
     return signs[np.lexsort((signs[:, SIGN_NUMBER], signs[:, PAGE], signs[:, AT], signs[:, FOLLOW]))]
 
 
 def _logged(events: Events, at: Int64s, pages: StreamPages, idle_ms: Int64s, loops: Loops) -> Int64s:
-    """Return the signs of life that pages logged."""
+    """Return the activity that pages logged."""
     flags = np.zeros(len(at), np.int8)
     loops.watch(events, at, idle_ms, flags)
     kept = np.flatnonzero(flags & KEPT)
@@ -226,7 +231,7 @@ def _logged(events: Events, at: Int64s, pages: StreamPages, idle_ms: Int64s, loo
 
 
 def _of_forms(events: Events, at: Int64s, pages: StreamPages, idle_ms: Int64s) -> Int64s:
-    """Return the signs that pages gave by their form, and silent ones by being asked for right after another's form."""
+    """Return the activity of forms, and of pages without a log served after a form."""
     signs: list[tuple[int, ...]] = []
     for page in np.flatnonzero((pages.left_ms >= 0) | (np.diff(events.first) == 0)).tolist():
         of_page = slice(events.first[page], events.first[page + 1])
@@ -246,7 +251,7 @@ def _of_forms(events: Events, at: Int64s, pages: StreamPages, idle_ms: Int64s) -
 
 
 def _follows_a_form(page: int, pages: StreamPages) -> bool:
-    """Say whether a page was served right after a form of its follow."""
+    """Return whether a page was served right after a form of its follow."""
     forms = pages.left_ms[(pages.follow == pages.follow[page]) & (pages.left_ms >= 0)]
     since = pages.served_ms[page] - forms
     return bool(((since >= 0) & (since <= GAP_MS)).any())

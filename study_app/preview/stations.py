@@ -1,4 +1,4 @@
-"""Which pages a study has: each with where it stands in the study and how a copy's worker is led to it."""
+"""Pages of a study for its preview, each with the way to reach it."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,19 +16,19 @@ ANSWERED = {"vote", "rate", "pair", "questions", "enrol"}
 """Pages on which the first answer of a task is given."""
 
 Lead = Callable[[Copy], str]
-"""Brings a copy to a page; returns the page's address, from the slash on."""
+"""Callable that brings a copy to a page, and returns the page's path."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Station:
-    """One page: the part of the study it belongs to, what it is called, and how it is reached.
+    """Page of the study: its part, its name and the way to reach it.
 
     Attributes
     ----------
     at_door : bool
-        It is reached by the study's own address, before anybody has a worker's address.
+        It is reached by the study's own address, before there is a worker's address.
     other_device : bool
-        It is looked at with the device that the study is not for.
+        It is viewed on the device that the study is not for.
     """
 
     part: str
@@ -40,9 +40,10 @@ class Station:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notice:
-    """A page that only says something, and that comes of the server and not of what a worker does.
+    """Page with a message of the server, whatever the worker does.
 
-    ``key`` names its words in the catalogue, ``status`` is that of the answer; ``reference``: it has the number of the request.
+    ``key`` names its words in the catalogue, ``status`` is the HTTP status; ``reference``: it has the number
+    of the request.
     """
 
     part: str
@@ -53,7 +54,7 @@ class Notice:
 
 
 def stations(content: StudyContent) -> tuple[Station | Notice, ...]:
-    """Return every page that a worker of the study can see, in the order in which workers see them."""
+    """Return every page that a worker of the study can see, in workers' order."""
     entry = content.file.entry
     listed = [*_door(content)]
     for number in range(1, len(entry.tasks) + 1):
@@ -66,14 +67,14 @@ TROUBLES = (
     Notice(part=TROUBLE, name="The database does not answer", key="unavailable", status=503, reference=True),
     Notice(part=TROUBLE, name="A fault of the server", key="failure", status=500, reference=True),
     Notice(part=TROUBLE, name="No such study", key="no_study", status=404),
-    Notice(part=TROUBLE, name="An address of nobody", key="bad_address", status=404, reference=True),
+    Notice(part=TROUBLE, name="An unknown worker's address", key="bad_address", status=404, reference=True),
     Notice(
         part=TROUBLE, name="The bare address of the server", key="bare_address", status=404, reference=True
     ),
     Notice(part=TROUBLE, name="No such page", key="not_found", status=404, reference=True),
     Notice(part=TROUBLE, name="A form of another page", key="bad_form", status=403),
     Notice(part=TROUBLE, name="A form that is too large", key="too_large", status=413, reference=True),
-    Notice(part=TROUBLE, name="Anything else that is refused", key="bad_request", status=400, reference=True),
+    Notice(part=TROUBLE, name="Any other bad request", key="bad_request", status=400, reference=True),
 )
 
 
@@ -95,13 +96,13 @@ def _door(content: StudyContent) -> Iterator[Station | Notice]:
             other_device=True,
         )
     if platform_of(entry).takes_form:
-        yield Notice(part=part, name="A site that is not known", key="bad_host", status=400)
+        yield Notice(part=part, name="An unknown site for handing in", key="bad_host", status=400)
     if entry.ids is not None:
         yield Notice(part=part, name="Not in the list of ids", key="not_invited", status=403)
     if entry.signing_keys is not None:
         yield Notice(part=part, name="Not signed by the platform", key="not_signed", status=403)
     yield Station(part=part, name="Paused", lead=_paused, at_door=True)
-    yield Notice(part=part, name="No room on the disk", key="no_room", status=503)
+    yield Notice(part=part, name="A full disk", key="no_room", status=503)
     if _can_be_full(content):
         yield Station(part=part, name="Full", lead=_full, at_door=True)
 
@@ -117,11 +118,14 @@ def _of_task(content: StudyContent, number: int) -> Iterator[Station]:
 
 
 ONE_PAGE: dict[AnswerPage, str] = {"vote": "Votes", "rate": "Ratings", "questions": "Questions"}
-"""Kind of answer pages of which one is enough to look at -> its name."""
+"""Name of each kind of answer page of which one is enough to preview."""
 
 
 def _pages(task: TaskContent) -> Iterator[tuple[str, str, int]]:
-    """Yield (name, kind of page, the how manieth of that kind) of a task's pages after its introduction."""
+    """Yield (name, kind of page, number within the kind) of a task's pages.
+
+    The page before the task is left out.
+    """
     entry, topics = task.entry, len(task.topics)
     kind = kind_of(entry)
     if kind.is_chosen and topics > 1:
@@ -189,7 +193,10 @@ def _screens(task: TaskEntry) -> bool:
 
 
 def _nth(step: str, task: int | None, nth: int) -> Wanted:
-    """Return what is true of the ``nth`` different page of that kind; two loads of one stream are two."""
+    """Return a condition that is true of the ``nth`` different page of a kind.
+
+    Two loads of one stream are two pages.
+    """
     seen: list[str] = []
 
     def wanted(page: Page) -> bool:
@@ -240,7 +247,7 @@ def _stopping(copy: Copy) -> str:
 
 
 def _stopped(copy: Copy) -> str:
-    """Stop after a first answer, so that there is a code for that."""
+    """Stop after a first answer, so that there is a partial code."""
     page = copy.walker.walk(copy.entrance, lambda page: page.step in ANSWERED)
     page = copy.walker.open(copy.walker.answer(page), "stop")
     return _path(copy.walker.open(copy.walker.send(page, stop="yes"), ""))

@@ -1,10 +1,10 @@
-"""The protocol's rules as pure functions, those of streams among them: no SQL, no clock, no state.
+"""Rules of a study: showings, repeats, exclusion, flags, visits and lateness.
 
-What is drawn is drawn from the study's seed and the worker's number, so a study can be replayed. Signs in a worker's
-judgments that nobody looked are flags: no rule leaves anybody out for them.
+Pure functions without SQL, clock or state. Random choices come from the study's seed and the worker's number,
+so a study can be replayed. Flags mark judgments made without care; no rule excludes anybody for a flag.
 
-Visits and lateness are those of Baruah, Smucker, Clarke: Evaluating Streams of Evolving News Events (SIGIR 2015),
-section 3: a nugget that became known exactly at a visit could have been told then.
+Visits and lateness are those of Baruah, Smucker, Clarke: Evaluating Streams of Evolving News Events (SIGIR
+2015), section 3: a nugget that became known exactly at a visit could have been told then.
 """
 
 from bisect import bisect_left
@@ -19,16 +19,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 System = TypeVar("System")
-"""However the caller names systems: by row or by name."""
+"""A system as the caller names it: by row or by name."""
 EXCLUSION_RULE = 2
-"""Version of `exclusion_reasons`; stands beside every result it is applied to. Version 1 judged each task for itself."""
+"""Version of `exclusion_reasons`, stored beside every result. Version 1 judged each task for itself."""
 MIN_VALIDATIONS = 3
-"""Fewer repeats than this say nothing about a worker's consistency."""
+"""Fewest repeats from which a worker's consistency is judged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairTally:
-    """A pair of systems, and how often it was shown so far with each on the left (done and live slots)."""
+    """Pair of systems, with how often each was shown on the left.
+
+    Done and live slots count.
+    """
 
     pair: int
     system_a: int
@@ -38,13 +41,13 @@ class PairTally:
 
     @property
     def shown(self) -> int:
-        """How often it was shown."""
+        """Number of showings."""
         return self.a_left + self.b_left
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedShowing:
-    """One pair page to be: sides, and the place (from 0) of the showing it repeats."""
+    """Planned pair page: its sides, and the index of the showing it repeats."""
 
     pair: int
     left: int
@@ -53,24 +56,27 @@ class PlannedShowing:
 
 
 def drawn(seed: int, worker: int, purpose: str) -> Random:
-    """Return the random numbers of one worker for one purpose."""
+    """Return the random generator of one worker for one purpose."""
     return Random(f"{seed}/{worker}/{purpose}")
 
 
 def topic_order(count: int, rng: Random) -> list[int]:
-    """Return the order (indices from 0) in which a worker's list shows ``count`` queries."""
+    """Return the random order (indices from 0) of the queries in a worker's list."""
     return rng.sample(range(count), count)
 
 
 def has_room(taken: int, limit: int | None) -> bool:
-    """Say whether a query can take one more; ``taken`` counts slots done and live, None is no limit."""
+    """Return whether a query can take one more worker.
+
+    ``taken`` counts slots done and live, None is no limit.
+    """
     return limit is None or taken < limit
 
 
 def planned_showings(
     tallies: Sequence[PairTally], *, pairs: int | None, validation: int, swapped: bool, rng: Random
 ) -> list[PlannedShowing]:
-    """Plan a slot's pair pages: which pairs, in which order, on which sides, and which repeats.
+    """Plan a slot's pair pages: pairs, order, sides and repeats.
 
     Parameters
     ----------
@@ -94,7 +100,10 @@ def planned_showings(
 
 
 def least_shown(tallies: Sequence[PairTally], count: int | None, rng: Random) -> list[PairTally]:
-    """Return the ``count`` pairs shown least so far (all for None) in random order; chance decides between equals."""
+    """Return the ``count`` least shown pairs in random order, all for None.
+
+    Ties are broken at random.
+    """
     shuffled = rng.sample(tallies, len(tallies))
     if count is None:
         return shuffled
@@ -103,7 +112,7 @@ def least_shown(tallies: Sequence[PairTally], count: int | None, rng: Random) ->
 
 
 def balanced_sides(tally: PairTally, rng: Random) -> tuple[int, int]:
-    """Return (left, right): the order shown less often so far; chance decides when both are equal."""
+    """Return (left, right): the order shown less often so far, or a random one."""
     a_first = tally.a_left < tally.b_left or (tally.a_left == tally.b_left and rng.random() < 0.5)
     return (tally.system_a, tally.system_b) if a_first else (tally.system_b, tally.system_a)
 
@@ -111,10 +120,11 @@ def balanced_sides(tally: PairTally, rng: Random) -> tuple[int, int]:
 def with_repeats(
     originals: Sequence[PlannedShowing], count: int, *, swapped: bool, rng: Random
 ) -> list[PlannedShowing]:
-    """Put validation pairs among the originals: repeats of earlier ones, spread evenly over the last third.
+    """Insert validation pairs, spread evenly over the last third of the pages.
 
-    No pair is repeated twice and none right after its original; so there are at most as many repeats as originals,
-    and none for a single pair. When the last third is too short for them, they take what they need.
+    Each repeats an earlier pair. No pair is repeated twice and none right after its original; so there are at
+    most as many repeats as originals, and none for a single pair. When the last third is too short for them,
+    they take what they need.
     """
     count = min(count, len(originals)) if len(originals) > 1 else 0
     total = len(originals) + count
@@ -140,21 +150,24 @@ def _repeat(original: PlannedShowing, place: int, *, swapped: bool) -> PlannedSh
 
 
 def preferred(choice: str, left: System, right: System) -> System | None:
-    """Return the system a choice is for, None when it is for neither."""
+    """Return the system that a choice prefers, None for a tie."""
     return {"left": left, "right": right}.get(choice)
 
 
 def is_consistent(first: tuple[str, System, System], second: tuple[str, System, System]) -> bool:
-    """Say whether two answers (choice, left, right) to one pair agree: the same system, or both times an equal option."""
+    """Return whether two answers (choice, left, right) to one pair agree.
+
+    They agree on the same system, or on a tie both times.
+    """
     return preferred(*first) == preferred(*second)
 
 
 def exclusion_reasons(
     *, searches: Sequence[tuple[float, float]], validations: Sequence[tuple[bool, float]]
 ) -> tuple[str, ...]:
-    """Apply rule `EXCLUSION_RULE` (two-layered-summaries §4.2): why a worker is left out of analyses, () if not.
+    """Return the reasons of rule `EXCLUSION_RULE` to exclude a worker, () for none.
 
-    A worker is judged by all tasks together, each search and each repeat held against its own task's number. With one number
+    Rule of two-layered-summaries §4.2. A worker is judged by all tasks together, each search and each repeat held against its own task's number. With one number
     for all: the mean search is shorter than it; the consistent share of at least `MIN_VALIDATIONS` repeats is smaller.
 
     Parameters
@@ -175,11 +188,17 @@ def exclusion_reasons(
 
 
 CLOSE = 1e-6
-"""Sums that differ by a larger share are different, however they were rounded; means to the last digit take ten times as long."""
+"""Relative difference above which two sums differ, whatever the rounding.
+
+Below it exact means are compared, at ten times the cost.
+"""
 
 
 def _is_short(pairs: Sequence[tuple[float, float]]) -> bool:
-    """Say whether the mean of what there was is below that of what was wanted; exact where they are close, so that equal is equal."""
+    """Return whether the mean observed value is below the mean required value.
+
+    Close values are compared exactly, so that equal is equal.
+    """
     had, wanted = sum(one for one, _ in pairs), sum(one for _, one in pairs)
     if abs(had - wanted) > CLOSE * max(1.0, wanted):
         return had < wanted
@@ -187,26 +206,35 @@ def _is_short(pairs: Sequence[tuple[float, float]]) -> bool:
 
 
 MIN_DECISION_SECONDS = 3.0
-"""The quickest that `study check` reckons with for an answer alone, without any reading."""
+"""Fewest seconds that `study check` assumes for an answer alone, without reading."""
 MIN_TIMED = 3
-"""From so many judgments on the time that they took is looked at."""
+"""Fewest timed judgments from which their times are judged."""
 HURRIED_SHARE = 0.5
 MIN_STRAIGHT = 8
-"""From so many alike on it is a flag: sides are drawn by lot, so all of 8 on one side is one chance in 128."""
+"""Fewest equal judgments that raise a flag.
+
+Sides are random, so 8 of 8 on one side have a chance of 1 in 128.
+"""
 FLAGS = ("dwell", "straight_lining")
 SHARED = "shared_submission"
-"""The flag of those who came under a submission of the platform under which another id came too."""
+"""Flag of workers whose platform submission another id used, too."""
 
 
 def is_hurried(seconds: Sequence[float]) -> bool | None:
-    """Say whether at least `HURRIED_SHARE` of judgments took less than `MIN_DECISION_SECONDS`; None for too few."""
+    """Return whether at least `HURRIED_SHARE` of judgments took too little time.
+
+    Too little is below `MIN_DECISION_SECONDS`. Returns None for fewer than `MIN_TIMED` judgments.
+    """
     if len(seconds) < MIN_TIMED:
         return None
     return sum(one < MIN_DECISION_SECONDS for one in seconds) / len(seconds) >= HURRIED_SHARE
 
 
 def is_straight(choices: Sequence[str]) -> bool | None:
-    """Say whether all judgments are the same option, or all of those for a side the same side; None for too few."""
+    """Return whether all judgments, or all preferences' sides, are alike.
+
+    Returns None for too few.
+    """
     if len(choices) < MIN_STRAIGHT:
         return None
     sides = [choice for choice in choices if choice in {"left", "right"}]
@@ -214,7 +242,9 @@ def is_straight(choices: Sequence[str]) -> bool | None:
 
 
 def flags_by_worker(preferences: "pd.DataFrame") -> Mapping[str, Mapping[str, bool]]:
-    """Return worker -> flag -> whether it is up, over all tasks; a flag that too few judgments speak for or against is absent.
+    """Return the flags of each worker over all tasks.
+
+    A flag without enough judgments to decide it is absent.
 
     Parameters
     ----------
@@ -234,15 +264,15 @@ def flags_by_worker(preferences: "pd.DataFrame") -> Mapping[str, Mapping[str, bo
 
 
 VISIT_GAP_SECONDS = 60
-"""Signs of life further apart than this (on the wall clock) belong to two visits."""
+"""Longest gap between activities of one visit, in seconds of wall-clock time."""
 LATENESS_CLASSES = 4
-"""Questions are spread evenly over 0, 1, 2 and 3 or more visits late."""
+"""Classes of lateness, asked about equally often: 0, 1, 2 and 3 or more visits late."""
 VISIT_GAP = timedelta(seconds=VISIT_GAP_SECONDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A question whether an update was still of use: its place, its one nugget, and how many visits late that came."""
+    """Possible question about an update: its index, its one nugget, its visits late."""
 
     place: int
     nugget: str
@@ -250,12 +280,12 @@ class Asked:
 
 
 def is_same_visit(last_sign: datetime, now: datetime) -> bool:
-    """Say whether a page that is loaded ``now`` belongs to the visit with that last sign of life."""
+    """Return whether a page loaded ``now`` belongs to the visit of an activity."""
     return now - last_sign <= VISIT_GAP
 
 
 def stream_time(started_at: datetime, start: float, factor: float, now: datetime) -> float:
-    """Return the time in a stream (seconds since 1970) at a moment of the wall clock.
+    """Return the time in a stream (seconds since 1970) at a moment of wall-clock time.
 
     Parameters
     ----------
@@ -270,17 +300,20 @@ def stream_time(started_at: datetime, start: float, factor: float, now: datetime
 
 
 def follow_length(event_seconds: float, days: float, factor: float) -> timedelta:
-    """Return for how long a stream is followed by the wall clock: its days, or until the event ends if that is earlier."""
+    """Return the wall-clock time for which a stream is followed.
+
+    It is the stream's days, or until the event ends if that is earlier.
+    """
     return timedelta(seconds=min(event_seconds, days * 86_400) / factor)
 
 
 def visits_late(known: float, visits: Sequence[float]) -> int:
-    """Return how many visits late a nugget is at the last of ``visits``: k - min{j : known <= s_j}.
+    """Return the lateness in visits of a nugget: k - min{j : known <= s_j}.
 
     Parameters
     ----------
     known : float
-        When the nugget became known.
+        Time at which the nugget became known.
     visits : (k + 1,) sequence of float
         s_0 ... s_k, ascending, on the same clock; 0 comes back for a nugget that became known after s_k.
     """
@@ -289,7 +322,10 @@ def visits_late(known: float, visits: Sequence[float]) -> int:
 
 
 def fewest(tallies: Mapping[int, int], limit: int | None) -> list[int]:
-    """Return the systems with the fewest followers, of those below the limit; of all when none is below."""
+    """Return the systems with the fewest followers among those below the limit.
+
+    Returns all when none is below.
+    """
     below = {system: number for system, number in tallies.items() if limit is None or number < limit}
     open_to = below or tallies
     least = min(open_to.values())
@@ -299,16 +335,16 @@ def fewest(tallies: Mapping[int, int], limit: int | None) -> list[int]:
 def single_new_nuggets(
     read_now: Iterable[int], read_before: Iterable[int], nuggets: Mapping[int, Sequence[str]]
 ) -> list[tuple[int, str]]:
-    """Return (place, nugget) of each update of a visit that brought exactly one nugget nobody had told yet.
+    """Return (index, nugget) of each update with exactly one new nugget.
 
     Parameters
     ----------
     read_now : iterable of int
-        Places read in this visit, where newer ones were read first.
+        Indices of updates read in this visit, where newer ones were read first.
     read_before : iterable of int
-        Places read in earlier visits.
+        Indices of updates read in earlier visits.
     nuggets : mapping of int to sequence of str
-        Place -> nuggets of its update; a place without any may be missing.
+        Nuggets of each update, by its index; updates without any may be missing.
     """
     known = {name for place in read_before for name in nuggets.get(place, ())}
     single = []
@@ -323,14 +359,14 @@ def single_new_nuggets(
 def drawn_questions(
     candidates: Collection[Asked], asked: Mapping[int, int], count: int, rng: Random
 ) -> list[Asked]:
-    """Draw at most ``count`` questions so that every class of lateness is asked about equally often.
+    """Sample at most ``count`` questions, balanced over the classes of lateness.
 
     Parameters
     ----------
     candidates : collection of Asked
-        What could be asked.
+        Possible questions.
     asked : mapping of int to int
-        Visits late -> how often the study has asked so far.
+        Number of questions asked so far in the study, by visits late.
     count : int
         How many questions there may be.
     rng : Random
@@ -350,5 +386,5 @@ def drawn_questions(
 
 
 def lateness_class(late: int) -> int:
-    """Return the class of a number of visits: 3 stands for 3 and more."""
+    """Return the class of a number of visits late: 3 stands for 3 and more."""
     return min(late, LATENESS_CLASSES - 1)

@@ -1,4 +1,4 @@
-"""The way through a study: which pages are open to a worker, and which of them is next. Pure values."""
+"""Steps of a worker through a study: open pages, and the next one; pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -6,7 +6,10 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One page of a worker's way; ``task``, ``query`` and ``pair`` (or sheet) count from 1 and are 0 where they have no meaning."""
+    """Page of a worker's study.
+
+    ``task``, ``query`` and ``pair`` (or sheet) count from 1 and are 0 where they have no meaning.
+    """
 
     kind: str
     task: int = 0
@@ -15,13 +18,13 @@ class Step:
 
     @property
     def path(self) -> str:
-        """The step's address below the worker's: ``consent``, ``1/choose``, ``1/2/search``, ``1/2/pair/3``."""
+        """Path below the worker's address: ``consent``, ``1/choose``, ``1/2/pair/3``."""
         numbers = "".join(f"{number}/" for number in (self.task, self.query) if number)
         return f"{numbers}{self.kind}" + (f"/{self.pair}" if self.pair else "")
 
 
 def step_of(path: str) -> Step:
-    """Return the step that an address below a worker's leads to: what `Step.path` was made from."""
+    """Return the step of a path below a worker's address, the inverse of `Step.path`."""
     parts = path.split("/")
     place = next(place for place, part in enumerate(parts) if not part.isdigit())
     before, after = [int(part) for part in parts[:place]], [int(part) for part in parts[place + 1 :]]
@@ -38,12 +41,12 @@ DONE = Step("done")
 WITHDRAWN = Step("withdrawn")
 
 ONE_PAGE = {"vote", "questions"}
-"""Kinds of answer pages of which a slot has one; of the others it has numbered ones."""
+"""Kinds of answer pages that a slot has only one of; other kinds are numbered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotState:
-    """How far a worker is with one query.
+    """Progress of a worker with one query.
 
     Attributes
     ----------
@@ -66,26 +69,26 @@ class SlotState:
 
     @property
     def is_done(self) -> bool:
-        """Whether every page has its answer."""
+        """True if every page has its answer."""
         return self.searched and all(self.answered)
 
     @property
     def runs(self) -> bool:
-        """Whether its stream is being followed."""
+        """True if its stream is being followed."""
         return self.followed and not self.is_done
 
 
 def is_settled(slots: Sequence[SlotState]) -> bool:
-    """Say whether what a worker holds of a task needs nothing now: a stream that is followed runs by itself.
+    """Return whether a worker's slots of a task need nothing now.
 
-    What was taken last is looked at first: it is what is at hand.
+    A stream that is followed runs by itself. The slot taken last is checked first: it is the one at hand.
     """
     return all(slot.is_done or slot.followed for slot in reversed(slots))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskState:
-    """How far a worker is with one task.
+    """Progress of a worker with one task.
 
     Attributes
     ----------
@@ -94,17 +97,17 @@ class TaskState:
     has_search : bool
         A search page comes before them.
     choices : int
-        How many queries there are to choose from; 0 where the server takes what is next.
+        Number of queries to choose from; 0 where the server assigns the next one.
     wanted : int
-        How many queries, pairs or intents a worker is asked to do.
+        Number of queries, pairs or intents that a worker is asked to do.
     has_room : bool
-        Something that the worker does not hold can take one more; False, since nobody asks, while what is held needs something.
+        Something that the worker does not hold can take one more worker; False while the worker's own slots need something.
     slots : tuple of SlotState
-        What the worker holds, in order.
+        Slots of the worker, in order.
     introduction : bool or None
         Whether the page before the task was passed; None where there is none.
     opens_study : bool
-        Room in it is a reason to let somebody in: not in questions, which have no end of room.
+        Free slots of it are a reason to let a worker in: not in questions, which are never full.
     """
 
     page: str
@@ -118,9 +121,10 @@ class TaskState:
 
     @property
     def wants_slot(self) -> bool:
-        """Whether the worker should take a query now: more are wanted, there is room, and those held need nothing.
+        """True if the worker should take a query now.
 
-        A stream needs nothing as soon as it is followed: several run side by side.
+        More are wanted, there is room, and those held need nothing. A stream needs nothing as soon as it is
+        followed: several run side by side.
         """
         return (
             self.has_room
@@ -131,18 +135,18 @@ class TaskState:
 
     @property
     def awaits_introduction(self) -> bool:
-        """Whether the page before the task comes now: not where there is nothing to do after it."""
+        """True if the page before the task comes now; False without work after it."""
         return self.introduction is False and (self.has_room or bool(self.slots))
 
     @property
     def has_choice(self) -> bool:
-        """Whether it is the worker who picks the next query: not when only one is left."""
+        """True if the worker picks the next query; False when only one is left."""
         return self.choices - len(self.slots) > 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerState:
-    """How far a worker is."""
+    """Progress of a worker with the whole study."""
 
     consented: bool
     completed: bool
@@ -152,12 +156,12 @@ class WorkerState:
 
     @property
     def opening(self) -> tuple[TaskState, ...]:
-        """The tasks whose room opens the study; all of them where none does."""
+        """Tasks whose room opens the study; all tasks where none does."""
         return tuple(task for task in self.tasks if task.opens_study) or self.tasks
 
     @property
     def has_all(self) -> bool:
-        """Whether every required row is there: something was done, and nothing that was begun is unfinished."""
+        """True if every required answer is stored and nothing begun is unfinished."""
         something = any(task.slots for task in self.opening)
         missing = any(task.has_room and not task.slots for task in self.tasks)
         unfinished = any(not slot.is_done for task in self.tasks for slot in task.slots)
@@ -165,12 +169,15 @@ class WorkerState:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every required answer is stored: the last button was pressed, or is all that is left, also of who withdrew then."""
+        """True if every required answer is stored, even without the last button.
+
+        The last button was pressed, or is all that is left; so also for a worker who withdrew then.
+        """
         return self.completed or current_step(replace(self, withdrawn=False)) == FINISH
 
 
 def open_steps(state: WorkerState) -> tuple[Step, ...]:
-    """Return every step that the worker may open, in order; the last is the current one."""
+    """Return every step that the worker may open, in order; the last is current."""
     if state.withdrawn:
         return (WITHDRAWN,)
     if state.completed:
@@ -192,7 +199,10 @@ def open_steps(state: WorkerState) -> tuple[Step, ...]:
 
 
 def after_page(state: WorkerState, step: Step) -> Step | None:
-    """Return the step after the answer to one of a slot's numbered pages: the next without one, of this slot or of those after it.
+    """Return the step after the answer to one of a slot's numbered pages.
+
+    It is the next step without an answer, of this slot or of those after it. Returns None when nothing more
+    is known to be needed.
 
     None when what is held needs nothing more that is known from here.
     """
@@ -205,10 +215,11 @@ def after_page(state: WorkerState, step: Step) -> Step | None:
 
 
 def part_of(state: WorkerState, step: Step) -> tuple[int, int] | None:
-    """Return which part of the study a page belongs to and how many parts there are, None where that says nothing.
+    """Return the number of a page's part of the study, and the number of parts.
 
-    A task is a part when the worker has something of it or can still get it: one that was full when they came to it is passed
-    over, and so is one that would be full now. It says nothing on pages of no task, and where there is one part only.
+    A task is a part when the worker has something of it or can still get it: one that was full when they came
+    to it is passed over, and so is one that would be full now. Returns None on pages of no task, and where
+    there is one part only.
     """
     parts = [
         number
@@ -219,7 +230,7 @@ def part_of(state: WorkerState, step: Step) -> tuple[int, int] | None:
 
 
 def current_step(state: WorkerState) -> Step:
-    """Return the step that is next."""
+    """Return the next step."""
     return open_steps(state)[-1]
 
 
@@ -252,9 +263,10 @@ def _slot_steps(number: int, query: int, task: TaskState, slot: SlotState) -> li
 
 
 def _stream_steps(number: int, task: TaskState) -> list[Step]:
-    """Return the pages of a task with streams; of several that run, the list of them is the current one.
+    """Return the pages of a task with streams.
 
-    What belongs to a stream stays open after its days, so that a form that comes late finds its page.
+    Of several streams that run, the list of them is the current page. What belongs to a stream stays open
+    after its days, so that a form that comes late finds its page.
     """
     slots = list(enumerate(task.slots, start=1))
     followed = [(query, slot) for query, slot in slots if slot.followed]

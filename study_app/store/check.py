@@ -1,4 +1,4 @@
-"""Is a database whole? Its file, its references, its schema, and the rules between rows. Changes nothing.
+"""Check of a database: its file, references, schema, and consistency rules.
 
 The rules are in `study_app.store.rules`.
 """
@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from metrics.errors import Fault, input_fault
 from study_app.store.backups.sqlite import damage
-from study_app.store.console_models import Act
+from study_app.store.console_models import AuditEntry
 from study_app.store.database import (
     METADATA,
     Database,
@@ -70,16 +70,16 @@ def check_database(database: Database) -> list[Fault]:
 
 
 def broken_audit(connection: Connection) -> list[Fault]:
-    """Return a fault for each place where the audit of a study is no unbroken chain of lines.
+    """Return a fault for each break in the chain of a study's audit.
 
     That its last lines were cut off cannot be seen: nothing follows that would hold their hash.
     """
     faults: dict[str, list[str]] = {}
     session = Session(connection)
-    lines = select(Act, LoadedStudy.name).join(LoadedStudy, LoadedStudy.id == Act.study_id)
+    lines = select(AuditEntry, LoadedStudy.name).join(LoadedStudy, LoadedStudy.id == AuditEntry.study_id)
     last: tuple[str, int, str] = ("", 0, "")
     for act, study in session.execute(
-        lines.order_by(Act.study_id, Act.number).execution_options(yield_per=1_000)
+        lines.order_by(AuditEntry.study_id, AuditEntry.number).execution_options(yield_per=1_000)
     ):
         before = last if last[0] == study else (study, 0, "")
         missing = range(before[1] + 1, act.number)
@@ -101,7 +101,7 @@ def broken_audit(connection: Connection) -> list[Fault]:
 
 
 def _lost_references(connection: Connection) -> list[Fault]:
-    """Look for rows that refer to rows which are not there; constraints forbid them, switched-off ones do not."""
+    """Find references to missing rows, which only switched-off constraints allow."""
     faults = []
     for table in METADATA.sorted_tables:
         for constraint in table.foreign_key_constraints:
@@ -150,5 +150,7 @@ def _broken_rules(connection: Connection) -> list[Fault]:
         rows = sorted(connection.scalars(rule.breaking))
         if rows:
             shown = ", ".join(map(str, rows[:SHOWN_IDS])) + (", ..." if len(rows) > SHOWN_IDS else "")
-            faults.append(Fault(problem=f"{rule.table} {shown}: {rule.problem}", cure=rule.cure))
+            faults.append(
+                Fault(problem=f"{rule.table.__tablename__} {shown}: {rule.problem}", cure=rule.hint)
+            )
     return faults

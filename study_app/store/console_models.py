@@ -1,6 +1,7 @@
-"""The database's tables of the researcher's console: keys, who is signed in, what was done, and long work.
+"""Tables of the researcher's console: keys, sessions, audit and jobs.
 
-Beside `study_app.store.models`, whose rules hold here too. Of a key and of a browser's session only the SHA-256 is kept.
+Beside `study_app.store.models`, whose rules hold here too. Of a key and of a browser's session only the
+SHA-256 is stored.
 """
 
 import hashlib
@@ -14,7 +15,7 @@ from study_app.store.models import EPOCH, MILLISECOND, Base
 
 
 class ResearcherKey(Base):
-    """A key that opens one study's console: ``watch`` to look, ``manage`` to act too."""
+    """Key to one study's console: ``watch`` to look, ``manage`` to act too."""
 
     __tablename__ = "researcher_key"
     __table_args__ = (CheckConstraint("role IN ('watch', 'manage')", name="role"),)
@@ -28,7 +29,10 @@ class ResearcherKey(Base):
 
 
 class ConsoleSession(Base):
-    """A browser that has signed in to one study's console; ``key_id`` is None for the key of the installation."""
+    """Browser session signed in to one study's console.
+
+    ``key_id`` is None for the key of the installation.
+    """
 
     __tablename__ = "console_session"
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -39,7 +43,7 @@ class ConsoleSession(Base):
     ended_at: Mapped[datetime | None]
 
 
-class Act(Base):
+class AuditEntry(Base):
     """A line of the audit: who did what to a study, and when; ``who`` is the key's name as it was then.
 
     The lines of a study are a chain: ``number`` counts them from 1, ``previous`` is the ``sha256`` of the line before, empty for the
@@ -62,17 +66,18 @@ class Act(Base):
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of the line as it stands: what ``sha256`` has to be."""
+        """SHA-256 of the line as it stands, which ``sha256`` has to equal."""
         at = (self.at - EPOCH) // MILLISECOND
         said = [self.study_id, self.number, self.previous, self.key_id, self.who, at, self.what, self.detail]
         return hashlib.sha256(json.dumps(said, separators=(",", ":")).encode()).hexdigest()
 
 
 class Job(Base):
-    """Long work on a study that the console began.
+    """Long work on a study that the console started.
 
-    ``step`` is what it does now; ``message`` what ended it where it failed or was interrupted, and what is missing from its result
-    where it is done; ``folder`` the name of the folder with its results, below those of the server, None once they were removed.
+    ``step`` is what it does now; ``message`` what ended it where it failed or was interrupted, and what is
+    missing from its result where it is done; ``folder`` the name of the folder with its results, below those
+    of the server, None once they were removed.
     """
 
     __tablename__ = "job"
@@ -92,10 +97,13 @@ class Job(Base):
 
 
 FORGET_RESULTS = "UPDATE job SET folder = NULL"
-"""A backup is restored without its jobs' results: their folders are those of the server that the backup was made of."""
+"""Statement that a restored backup is without results of its jobs.
+
+Their folders are those of the server that the backup was made of.
+"""
 
 
-class ResultsLook(Base):
+class ResultsView(Base):
     """Somebody saw who is preferred, or took tables with every vote, while there were so many judgments; every later export tells of it."""
 
     __tablename__ = "results_look"

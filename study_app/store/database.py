@@ -1,8 +1,9 @@
-"""The engine, the only place that commits, and the migrations: which there are, and which a database has had.
+"""Database engine, transactions, free space and versions of the schema.
 
-Reads see one consistent state and wait for nobody. In SQLite, the writes of this process take turns and share commits
-(`study_app.store.file_turns`) instead of waiting for SQLite's busy handler, which sleeps; the database's own lock holds other
-processes off. In PostgreSQL writes run side by side and wait for each other's rows only.
+This is the only module that commits. Reads see one consistent state and wait for nobody. In SQLite, the
+writes of this process take turns and share commits (`study_app.store.file_turns`) instead of waiting for
+SQLite's busy handler, which sleeps; the database's own lock holds other processes off. In PostgreSQL writes
+run side by side and wait for each other's rows only.
 """
 
 import os
@@ -31,11 +32,11 @@ if TYPE_CHECKING:
 
 BUSY_TIMEOUT_MS = 10_000
 DAMAGED = "malformed"
-"""A word of what SQLite says of a torn file."""
+"""Word in SQLite's message about a torn file."""
 
 DAMAGED_CURE = "see what is damaged with prefcal db check, and restore a backup from before that"
 SQLITE_POOL_SIZE, POSTGRES_POOL_SIZE = 40, 20
-"""How many connections are kept: of a file one for every thread of a server, of a database server what it can give to several."""
+"""Connections kept: one for every thread of a server; what a database server can spare."""
 
 MIGRATIONS = Path(__file__).resolve().parent / "migrations"
 _MODULES = (task_models, console_models)
@@ -44,7 +45,10 @@ METADATA: MetaData = Base.metadata
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Database:
-    """An open database; `transaction` is how to use it. ``shared``: how this process writes into a SQLite file."""
+    """Open database, used through `transaction`.
+
+    ``shared``: the shared writes of this process into a SQLite file.
+    """
 
     engine: Engine
     readers: sessionmaker[Session]
@@ -53,17 +57,17 @@ class Database:
 
     @property
     def is_sqlite(self) -> bool:
-        """Whether it is a SQLite file, not a server's database."""
+        """True for a SQLite file, False for a server's database."""
         return self.engine.dialect.name == "sqlite"
 
 
 def open_database(url: str, *, impatient: bool = False) -> Database:
-    """Open a database without looking into it.
+    """Open a database without connecting to it.
 
     Parameters
     ----------
     url : str
-        Its address.
+        Address of the database.
     impatient : bool
         For a server of pages, whose workers wait: a database server that falls silent, or a lock that somebody keeps, is an
         error after some seconds. Without it a statement may take as long as it takes.
@@ -105,7 +109,10 @@ def open_database(url: str, *, impatient: bool = False) -> Database:
 
 
 def _with_driver(url: str, parameters: Mapping[str, str]) -> URL:
-    """Name the driver in an address that PostgreSQL's own tools would take, and parameters that it does not name itself."""
+    """Return an address with its driver, and with parameters that it lacks.
+
+    PostgreSQL's own tools take addresses without a driver.
+    """
     parsed = parsed_address(url)
     if parsed.drivername in {"postgresql", "postgres"}:
         parsed = parsed.set(drivername="postgresql+psycopg")
@@ -116,7 +123,9 @@ def _with_driver(url: str, parameters: Mapping[str, str]) -> URL:
 
 @contextmanager
 def transaction(database: Database, *, write: bool) -> Iterator[Session]:
-    """Open a session; a writing one commits at the end of the block, and nothing of it stays if the block raises.
+    """Open a session; a writing one commits at the end of the block.
+
+    Nothing is stored if the block raises.
 
     Raises
     ------
@@ -158,10 +167,10 @@ def migrate(database: Database) -> None:
 
 @contextmanager
 def schema_change(database: Database) -> Iterator[Connection]:
-    """Open a connection on which tables may be made anew; what it did is undone if the block raises.
+    """Open a connection that may create tables anew; undo it if the block raises.
 
-    SQLite changes a table by copying it and dropping the old one, which references to it forbid: so they are not
-    enforced in the block, and are all looked at in the end.
+    SQLite changes a table by copying it and dropping the old one, which references to it forbid: so they are
+    not enforced in the block, and are all checked at its end.
     """
     alone = database.shared.alone() if database.shared else nullcontext()
     with alone, database.engine.connect() as connection:
@@ -172,9 +181,7 @@ def schema_change(database: Database) -> Iterator[Connection]:
             with connection.begin():
                 yield connection
                 if database.is_sqlite and connection.exec_driver_sql("PRAGMA foreign_key_check").first():
-                    raise PrefcalError(
-                        f"{shown_address(database.engine.url)}: rows refer to others that are not there"
-                    )
+                    raise PrefcalError(f"{shown_address(database.engine.url)}: rows refer to missing rows")
         finally:
             _enforce_references(database, connection, "ON")
 
@@ -186,7 +193,7 @@ def _enforce_references(database: Database, connection: Connection, switch: str)
 
 
 def is_empty(database: Database) -> bool:
-    """Say whether nothing of ours is in the database; asking creates nothing.
+    """Return whether the database has no table of prefcal; creates nothing.
 
     Raises
     ------
@@ -201,7 +208,10 @@ def is_empty(database: Database) -> bool:
 
 
 def shown_address(url: Any) -> str:
-    """Return an address for messages: a SQLite file's path, or the address without its password and what was added to it here."""
+    """Return an address for messages: a SQLite file's path, or one without a password.
+
+    Parameters that were added here are left out, too.
+    """
     parsed = parsed_address(url)
     if parsed.get_backend_name() == "sqlite" and parsed.database:
         return parsed.database
@@ -211,7 +221,10 @@ def shown_address(url: Any) -> str:
 
 @contextmanager
 def faults_named(database: Database) -> Iterator[None]:
-    """Turn what a database says into an `InputError` with its address, without a password, while the block lasts."""
+    """Turn database errors of the block into an `InputError` with the address.
+
+    The address is without its password.
+    """
     try:
         yield
     except DatabaseError as error:
@@ -226,7 +239,10 @@ def faults_named(database: Database) -> Iterator[None]:
 
 
 def _make_private(_dialect: object, _record: object, arguments: list[Any], _options: object) -> None:
-    """Make a new file that only its owner reads: it will hold platform ids and keys. SQLite's other files follow it."""
+    """Create a new file that only its owner reads: it will hold platform ids and keys.
+
+    SQLite's other files get the same rights.
+    """
     name = str(arguments[0])
     if not name.startswith((":memory:", "file:")):
         with suppress(OSError):  # it is there already; or cannot be made, as SQLite then says itself
@@ -247,7 +263,10 @@ def _prepare_sqlite(connection: Any, record: object) -> None:  # noqa: ARG001 - 
 
 
 def without_waiting(database: Database) -> Database:
-    """Let new connections to a SQLite file not wait for the disk: a simulated crowd that a power cut ends is simulated again."""
+    """Turn off waiting for the disk in new connections to a SQLite file.
+
+    Only for simulated crowds: one that a power cut ends is simulated again.
+    """
     if database.is_sqlite:
         event.listen(database.engine, "connect", lambda raw, _: raw.execute("PRAGMA synchronous = OFF"))
         database.engine.dispose()
@@ -255,39 +274,51 @@ def without_waiting(database: Database) -> Database:
 
 
 def _begin_sqlite(dbapi_connection: PoolProxiedConnection) -> None:
-    """Begin at once for writing when that is wanted, so that two writers never wait for each other's read."""
+    """Begin a transaction, at once as a writer where that is wanted.
+
+    So two writers never wait for each other's read.
+    """
     raw: Any = dbapi_connection.dbapi_connection
     raw.execute("BEGIN IMMEDIATE" if WRITES in dbapi_connection.info else "BEGIN")
 
 
 def _read_again(_connection: object, record: ConnectionPoolEntry) -> None:
-    """Let a connection that has come back begin for reading again."""
+    """Reset a returned connection so that it begins as a reader."""
     record.info.pop(WRITES, None)
 
 
 LOW_BYTES, FULL_BYTES = 1 << 30, 100 << 20
-"""Below the first the doctor warns; below the second nobody new is let in, so that those who began can end."""
+"""Free bytes below which the doctor warns, and below which no new worker is let in.
+
+Workers who have begun can then still end.
+"""
 
 
 def free_bytes(folder: Path) -> int:
-    """Return what may still be written there."""
+    """Return the free bytes of a folder's disk."""
     return shutil.disk_usage(folder).free
 
 
 def room_left(database: Database) -> int | None:
-    """Return what may still be written where a file is; None for a database server, whose room cannot be seen from here."""
+    """Return the free bytes of the disk of a SQLite file.
+
+    Returns None for a database server, whose disk cannot be seen from here.
+    """
     path = database.engine.url.database
     return free_bytes(Path(path).absolute().parent) if database.is_sqlite and path is not None else None
 
 
 def is_nearly_full(database: Database) -> bool:
-    """Say whether there is too little room for more workers, as far as that can be seen."""
+    """Return whether there is too little disk space for more workers.
+
+    False where the disk space is unknown.
+    """
     room = room_left(database)
     return room is not None and room < FULL_BYTES
 
 
 def migrations() -> "Config":
-    """Return alembic's settings, which say where the migrations are."""
+    """Return alembic's settings with the folder of the migrations."""
     from alembic.config import Config  # noqa: PLC0415 - slow to import, and few commands need it
 
     settings = Config()
@@ -297,7 +328,7 @@ def migrations() -> "Config":
 
 @cache
 def known_versions() -> tuple[str, ...]:
-    """Return the versions of the schema that this prefcal knows, oldest first."""
+    """Return the known versions of the schema, oldest first."""
     from alembic.script import ScriptDirectory  # noqa: PLC0415
 
     scripts = ScriptDirectory.from_config(migrations()).walk_revisions()
@@ -305,7 +336,7 @@ def known_versions() -> tuple[str, ...]:
 
 
 def stored_version(database: Database) -> str | None:
-    """Return the version of a database's schema, None when it has none; changes nothing.
+    """Return the version of a database's schema, None without one; changes nothing.
 
     Raises
     ------
@@ -318,9 +349,9 @@ def stored_version(database: Database) -> str | None:
 
 
 def cure_of_unknown(version: str | None) -> tuple[str, str] | None:
-    """Return whether an older or a newer prefcal wrote an unreadable version, and the cure.
+    """Return ("an older" or "a newer", hint) for an unreadable schema version.
 
-    None for a version that this prefcal can read or upgrade.
+    Returns None for a version that this prefcal can read or upgrade.
     """
     known = known_versions()
     if version is None or version in known:
@@ -334,14 +365,14 @@ def cure_of_unknown(version: str | None) -> tuple[str, str] | None:
 
 
 def refuse_unknown(version: str | None, place: str) -> None:
-    """Raise `PrefcalError` when a version is none that this prefcal can read or upgrade.
+    """Raise `PrefcalError` if a version cannot be read or upgraded.
 
     Parameters
     ----------
     version : str or None
         As `stored_version` returns it.
     place : str
-        What has it: an address or a file, for the message.
+        Address or file of that version, for the message.
     """
     unknown = cure_of_unknown(version)
     if unknown is not None:
@@ -350,12 +381,12 @@ def refuse_unknown(version: str | None, place: str) -> None:
 
 
 def refuse_unknown_database(database: Database) -> None:
-    """Raise `PrefcalError` when a database was written by a prefcal that this one cannot follow."""
+    """Raise `PrefcalError` if a database's version cannot be read or upgraded."""
     refuse_unknown(stored_version(database), shown_address(database.engine.url))
 
 
 def drift(connection: Connection) -> list[str]:
-    """Return one line for each difference between the tables there are and those of the models."""
+    """Return one line for each difference between stored tables and models."""
     from alembic.autogenerate import compare_metadata  # noqa: PLC0415
 
     context = _context(connection)
@@ -363,7 +394,7 @@ def drift(connection: Connection) -> list[str]:
 
 
 def _described(difference: Any) -> str:
-    """Name one difference: what a migration would have to do, and to what."""
+    """Return the description of one difference: the migration that is missing."""
     first = difference[0] if isinstance(difference, list) else difference
     words = [getattr(part, "name", None) or str(part) for part in first[:4] if part is not None]
     return " ".join(words).replace("_", " ", 1)

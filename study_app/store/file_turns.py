@@ -1,19 +1,21 @@
-"""Whose turn it is at one SQLite file: one server, its processes one after the other, their writers several in one commit.
+"""Locks of a SQLite file: one server, one writing process, and shared commits.
 
-A commit waits for the disk, some milliseconds in which nobody else can write. So writers that are there at the same time
-work one after the other in one transaction, each behind a savepoint of its own, and share its commit. A writer is told
-that its work is stored only after that commit: what was acknowledged is on the disk, and what was not may be lost.
+A commit waits for the disk, some milliseconds in which nobody else can write. So writers that are there at
+the same time work one after the other in one transaction, each behind a savepoint of its own, and share its
+commit. A writer is told that its work is stored only after that commit: what was acknowledged is on the disk,
+and what was not may be lost.
 
-SQLite itself lets one process write at a time, but who is kept off sleeps and asks again, and a busy neighbour is always
-faster. So where several processes serve the file, each batch waits for its turn among them: for a lock on a file beside the
-database, which wakes them. Writers of other commands are held off by SQLite's own lock.
+SQLite itself lets one process write at a time, but a blocked process sleeps and asks again, and a busy
+neighbour is always faster. So where several processes serve the file, each batch waits for its turn among
+them: for a lock on a file beside the database, which wakes them. Writers of other commands are held off by
+SQLite's own lock.
 
-Which server runs, and which is to be stopped, must not be a riddle: a server, with all its processes, holds a second lock that
-the operating system frees when its holder ends, however it ends. Other commands (load, status, export, withdraw) may run
-beside a server.
+A server, with all its processes, holds a second lock that the operating system frees when its holder ends,
+however it ends: so it is always known which server runs. Other commands (load, status, export, withdraw) may
+run beside a server.
 
-Nothing but the order of writers hangs on the file of turns: SQLite's own lock keeps writers apart. The system frees the file
-when its holder ends, and who looks after the processes ends a holder that hangs.
+The turns only order the writers: SQLite's own lock keeps them apart. The system frees the file when its
+holder ends, and the supervisor of the processes ends a holder that hangs.
 """
 
 import os
@@ -38,15 +40,22 @@ if sys.platform != "win32":
 
 TURN_SUFFIX = ".writing"
 LOCK_SUFFIX = ".serving"
+MAX_BATCH_WRITERS = 64
+"""Most writers that share a commit, so that no writer waits for an endless queue."""
 
 
 def beside(database: str, suffix: str) -> str:
-    """Return the path of a lock beside a SQLite file itself, whatever links lead to it: one file has one lock."""
+    """Return the path of a lock beside a SQLite file, with links resolved.
+
+    So one file has one lock.
+    """
     return f"{os.path.realpath(database)}{suffix}"
 
 
 class FileTurn:
-    """A turn that processes take one after the other; threads of one process share it out by themselves.
+    """Turn to write, taken by one process after the other.
+
+    Threads of one process share it among themselves.
 
     Parameters
     ----------
@@ -59,7 +68,10 @@ class FileTurn:
         self._held: int | None = None
 
     def take(self) -> None:
-        """Wait for the turn. Where the file cannot be made there is no turn: SQLite will say what is wrong with the folder."""
+        """Wait for the turn.
+
+        Where the lock file cannot be made there is no turn: SQLite will report the fault of the folder.
+        """
         if sys.platform == "win32":
             return
         with suppress(OSError):
@@ -72,7 +84,7 @@ class FileTurn:
             self._held = opened
 
     def hand_on(self) -> None:
-        """Let the next process write."""
+        """Release the turn to the next process."""
         held, self._held = self._held, None
         if held is not None and sys.platform != "win32":
             with suppress(OSError):
@@ -83,7 +95,7 @@ class FileTurn:
 
 @contextmanager
 def serving_lock(url: str) -> Iterator[None]:
-    """Hold the right to serve a database while the block lasts; a database server needs none.
+    """Hold the right to serve a database; a database server needs none.
 
     Raises
     ------
@@ -97,7 +109,7 @@ def serving_lock(url: str) -> Iterator[None]:
         return
     folder = Path(parsed.database).absolute().parent
     if not folder.is_dir():  # the lock would make it
-        raise input_fault(f"{folder} is no folder", cure="make it, or name another place with --database")
+        raise input_fault(f"{folder} is not a folder", cure="make it, or name another path with --database")
     file = Path(parsed.database)
     if file.exists() and file.stat().st_nlink > 1:
         raise input_fault(
@@ -124,20 +136,22 @@ def serving_lock(url: str) -> Iterator[None]:
 
 
 WRITES = "prefcal_write"
-"""Key in the ``info`` of a connection whose transactions are for writing."""
+"""Key in the ``info`` of a connection whose transactions begin as writers."""
 
 
 def begin_for_writing(connection: Connection) -> None:
-    """Let the transactions of a connection to a SQLite file be for writing from their beginning, until it is given back."""
+    """Mark a SQLite connection so that its transactions begin as writers.
+
+    The mark lasts until the connection is returned.
+    """
     connection.info[WRITES] = True
 
 
-MOST_IN_A_BATCH = 64
-"""So many writers share a commit at most, so that nobody waits for a queue that never ends."""
-
-
 class _Turn:
-    """A lock that goes to who has waited longest, and wakes nobody else: threads that wake for nothing cost more than the work."""
+    """Lock that goes to the longest waiting thread and wakes no other.
+
+    Threads that wake for nothing cost more than the work.
+    """
 
     def __init__(self) -> None:
         self._guard = Lock()
@@ -146,7 +160,7 @@ class _Turn:
 
     @property
     def is_wanted(self) -> bool:
-        """Whether somebody waits for it."""
+        """True if a thread waits for it."""
         return bool(self._waiting)
 
     def take(self) -> None:
@@ -161,7 +175,7 @@ class _Turn:
         gate.acquire()
 
     def hand_on(self) -> None:
-        """Give the turn to the next."""
+        """Release the turn to the next thread."""
         with self._guard:
             if self._waiting:
                 self._waiting.popleft().release()
@@ -170,7 +184,7 @@ class _Turn:
 
 
 class _Batch:
-    """An open transaction, and how many writers' work is in it.
+    """Open transaction shared by several writers.
 
     ``ended`` is set when it is on the disk, or when nothing of it is: then ``error`` says why.
     """
@@ -189,25 +203,34 @@ class _Batch:
 
     @property
     def is_open(self) -> bool:
-        """Whether the transaction lives: SQLite ends it by itself when the disk fails."""
+        """True if the transaction lives; SQLite ends it by itself when the disk fails."""
         raw: Any = self.connection.connection.dbapi_connection
         return bool(raw.in_transaction)
 
     def commit(self) -> None:
-        """Commit; raises RuntimeError if the transaction has ended by itself, where a commit would do nothing silently."""
+        """Commit; raise RuntimeError if the transaction has ended by itself.
+
+        A commit would then do nothing, silently.
+        """
         if not self.is_open:
             raise RuntimeError("the database ended the transaction by itself")
         self.connection.commit()
 
 
 def refuse_half_a_write(session: Session) -> None:
-    """Raise RuntimeError for a writer who went on after the database had refused a part: none of it will be stored."""
+    """Raise RuntimeError if a writer went on after a refused statement.
+
+    Nothing of its work would be stored.
+    """
     if not session.is_active:
         raise RuntimeError("a writer went on after the database refused something")
 
 
 def _joining(batch: _Batch) -> Session:
-    """Return a session for one writer's part; the first can take the whole transaction back, and needs no savepoint."""
+    """Return a session for one writer's work in a batch.
+
+    The first can roll back the whole transaction, and needs no savepoint.
+    """
     return Session(
         batch.connection,
         join_transaction_mode="create_savepoint" if batch.writers else "rollback_only",
@@ -216,7 +239,7 @@ def _joining(batch: _Batch) -> Session:
 
 
 class SharedWrites:
-    """The writers of one SQLite file in this process.
+    """Writers of one SQLite file in this process.
 
     Parameters
     ----------
@@ -231,12 +254,12 @@ class SharedWrites:
         self._batch: _Batch | None = None
 
     def take_turns_with(self, others: FileTurn) -> None:
-        """Wait for the turn among several processes before each batch from now on."""
+        """Wait for the turn among several processes before each later batch."""
         self._between = others
 
     @contextmanager
     def session(self) -> Iterator[Session]:
-        """Open a session that writes; what it did is on the disk when the block has ended, or nothing of it stays.
+        """Open a session that writes; at the end its work is on the disk, or none of it.
 
         Raises
         ------
@@ -257,7 +280,7 @@ class SharedWrites:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep every writer off, with nothing left uncommitted."""
+        """Block every writer, with nothing left uncommitted."""
         self._turn.take()
         try:
             if self._batch is not None:
@@ -267,7 +290,7 @@ class SharedWrites:
             self._turn.hand_on()
 
     def _work_in(self) -> _Batch:
-        """Return the open batch, a new one when there is none."""
+        """Return the open batch, or a new one."""
         if self._batch is None:
             if self._between is not None:
                 self._between.take()
@@ -280,7 +303,7 @@ class SharedWrites:
 
     @contextmanager
     def _kept_whole(self, batch: _Batch) -> Iterator[None]:
-        """Drop a batch that has nobody's work in it, or that SQLite has given up, when a writer fails."""
+        """Drop a batch without work, or one that SQLite has given up, when a writer fails."""
         try:
             yield
         except BaseException as error:
@@ -294,13 +317,16 @@ class SharedWrites:
         """Commit the open batch, or leave that to the next writer, who joins it."""
         try:
             batch = self._batch
-            if batch is not None and not (self._turn.is_wanted and batch.writers < MOST_IN_A_BATCH):
+            if batch is not None and not (self._turn.is_wanted and batch.writers < MAX_BATCH_WRITERS):
                 self._commit(batch)
         finally:
             self._turn.hand_on()
 
     def _commit(self, batch: _Batch) -> None:
-        """Commit; whoever's work is in the batch is told when that fails. Only for who has the turn."""
+        """Commit, and report a failure to every writer of the batch.
+
+        Only the holder of the turn may call it.
+        """
         try:
             batch.commit()
         except BaseException as error:  # every writer of the batch raises it
@@ -319,6 +345,6 @@ class SharedWrites:
             self._hand_on()
 
     def _hand_on(self) -> None:
-        """Let another process write."""
+        """Release the turn to another process."""
         if self._between is not None:
             self._between.hand_on()

@@ -1,4 +1,7 @@
-"""The connections to a database server of those who serve pages: what waits is given up soon, and rows are looked up the quick way."""
+"""Settings of a page server's connections to a database server.
+
+Waits are given up soon, and rows are looked up by index.
+"""
 
 from time import monotonic
 from typing import Any
@@ -8,9 +11,9 @@ from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 PLAN_SECONDS = 10
-"""So long a database server keeps to how it runs a statement."""
+"""Seconds for which a database server keeps the plan of a statement."""
 STATEMENT_SECONDS, LOCK_SECONDS, IDLE_SECONDS = 15, 5, 30
-"""So long a page waits for a statement of a database server, and for what another holds; so long a transaction may do nothing."""
+"""Longest seconds of a statement, of a wait for a lock, and of an idle transaction."""
 SOON_LOST = {
     "connect_timeout": "5",
     "keepalives_idle": "10",
@@ -18,21 +21,22 @@ SOON_LOST = {
     "keepalives_count": "3",
     "tcp_user_timeout": "15000",
 }
-"""Parameters of a connection to PostgreSQL that does not wait for ever for a machine that has gone."""
+"""Connection parameters of PostgreSQL that detect a lost machine within seconds."""
 
 
 def prepare_for_pages(engine: Engine) -> None:
-    """Set up every connection of an engine when it is opened, and again when it is taken."""
+    """Set up an engine's connections, when opened and when taken from the pool."""
     event.listen(engine, "connect", _make_impatient)
     event.listen(engine, "checkout", _plan_anew)
 
 
 def _make_impatient(connection: Any, record: object) -> None:  # noqa: ARG001 - SQLAlchemy's signature
-    """Set how long statements and locks may take; not as a parameter of the connection, which poolers before a database refuse.
+    """Limit the time of statements and locks.
 
-    Statements of pages take milliseconds: to compile one would take longer than to run it. They look rows up: where the statistics of a
-    table are those of the twenty rows that it had a minute ago, a server would rather read it all. Which rows makes no difference: it plans
-    once for all of them.
+    Not by parameters of the connection, which poolers before a database refuse. Statements of pages take
+    milliseconds: to compile one would take longer than to run it. They look rows up: where the statistics of
+    a table are those of the twenty rows that it had a minute ago, a server would rather read it all. The rows
+    make no difference: it plans once for all of them.
     """
     with connection.cursor() as cursor:
         cursor.execute("SET jit = off")
@@ -45,10 +49,10 @@ def _make_impatient(connection: Any, record: object) -> None:  # noqa: ARG001 - 
 
 
 def _plan_anew(connection: Any, record: ConnectionPoolEntry, _proxy: object) -> None:
-    """Have the server plan its prepared statements anew every few seconds.
+    """Make the server plan its prepared statements anew every few seconds.
 
-    It plans them for tables of the size that they have then, and keeps to that: a study that opens has empty ones, and a thousand rows
-    within a minute.
+    It plans them for tables of the size that they have then, and keeps to that: a study that opens has empty
+    ones, and a thousand rows within a minute.
     """
     now = monotonic()
     if now - record.info.setdefault("planned", now) > PLAN_SECONDS:

@@ -1,6 +1,7 @@
-"""Which workers count: who takes part, and who shares a submission of a platform.
+"""Conditions on workers: who is exported, and who shares a platform's submission.
 
-Under a shared one more than one worker came: one person with several ids, or an address that was passed on.
+Under a shared submission more than one worker arrived: one person with several ids, or an address that was
+passed on.
 """
 
 from sqlalchemy import ColumnElement, and_, func, select
@@ -11,18 +12,24 @@ from study_app.study.platforms import Platform
 
 
 def takes_part(study_id: int) -> ColumnElement[bool]:
-    """Return the condition that a worker's rows are exported: consent was given and not taken back."""
+    """Return the condition that a worker's rows are exported.
+
+    Consent was given and not taken back.
+    """
     return and_(Worker.study_id == study_id, Worker.consented_at.is_not(None), Worker.withdrawn_at.is_(None))
 
 
 def submission_of(platform: Platform) -> ColumnElement[str] | None:
-    """Return what an arrival says of its submission, for a question to the database; None where the platform has none."""
+    """Return the column of an arrival's submission.
+
+    Returns None where the platform has none.
+    """
     name = platform.submission_parameter
     return None if name is None else PlatformEntry.parameters[name].as_string()
 
 
 def sharers(session: Session, study: int, platform: Platform) -> set[int]:
-    """Return the workers (rows) of a study who came under a submission under which another one came too."""
+    """Return the workers (rows) of a study who share a submission with another."""
     submission = submission_of(platform)
     if submission is None:
         return set()
@@ -40,7 +47,7 @@ def sharers(session: Session, study: int, platform: Platform) -> set[int]:
 def other_of_submission(
     session: Session, study: int, platform: Platform, *, worker: str, submission: str | None
 ) -> str | None:
-    """Return the pseudonym of a worker who came under a submission with another id than ``worker``; None for nobody."""
+    """Return the pseudonym of another worker under a submission, None for nobody."""
     said = submission_of(platform)
     if said is None or submission is None:
         return None

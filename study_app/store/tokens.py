@@ -1,7 +1,8 @@
-"""Signed tokens and random names.
+"""Signed tokens of workers, pages and console viewers, and random names.
 
-A worker's token is the worker's signed number; it stands in every address and is all that a browser holds. A page
-token says which page was served to whom and when; it comes back with the page's form and with its events.
+A worker's token is the worker's signed number; it stands in every address and is all that a browser holds. A
+page token says which page was served to whom and when; it comes back with the page's form and with its
+events.
 """
 
 import hashlib
@@ -18,34 +19,34 @@ from itsdangerous import BadSignature, URLSafeSerializer
 from study_app.store.models import EPOCH, HOUR_MS, MILLISECOND
 
 NewToken: TypeAlias = Callable[[int], str]
-"""Makes a fresh random name of so many characters."""
+"""Callable that returns a fresh random name of a length."""
 
 Now: TypeAlias = Callable[[], datetime]
-"""Tells the time, aware and in UTC."""
+"""Callable that returns the time, aware and in UTC."""
 
 LETTERS = "23456789abcdefghjkmnpqrstuvwxyz"
-"""What names are made of: nothing that is easily mistaken for something else when read aloud or copied by hand."""
+"""Letters of names, without those easily confused when read aloud or copied by hand."""
 
 
-MOST_KNOWN = 100_000
-"""So many tokens are remembered as good."""
+MAX_KNOWN_TOKENS = 100_000
+"""Most valid tokens remembered."""
 
-MOST_SERVED = 4_096
-"""Of so many pages served last it is remembered what their tokens say: most forms and events come minutes after their page."""
+MAX_SERVED_PAGES = 4_096
+"""Most served pages whose tokens are remembered: forms and events mostly come within minutes."""
 
 
 class BadTokenError(ValueError):
-    """A token that this server did not sign, or signed for something else."""
+    """Token that this server did not sign, or signed for something else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageToken:
-    """What the server knows of a page it served.
+    """Page that was served, as its token describes it.
 
     Attributes
     ----------
     worker : int
-        Who got it.
+        Row of the worker who got it.
     key : str
         Name of this page load.
     step : str
@@ -65,7 +66,10 @@ class PageToken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsoleWatcher:
-    """Somebody who signed in to a study's console while nothing could be written; ``key`` is None for that of the installation."""
+    """Viewer of a study's console who signed in while nothing could be written.
+
+    ``key`` is None for the key of the installation.
+    """
 
     study: int
     key: int | None
@@ -74,23 +78,23 @@ class ConsoleWatcher:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyBefore:
-    """The key that signed before this one, and until when what it signed is good."""
+    """Former signing key, with the time until which its signatures are valid."""
 
     key: str
     until: datetime
 
 
 class Signer:
-    """Signs and reads tokens with the installation's key.
+    """Signer and reader of tokens with the installation's key.
 
     Parameters
     ----------
     key : str
-        Signs.
+        Key that signs.
     before : KeyBefore, optional
-        What it signed is read too, until its time is over.
+        Former key; its signatures are valid until its time is over.
     now : callable
-        Tells when that is.
+        Clock that decides about that.
     """
 
     def __init__(self, key: str, *, before: KeyBefore | None = None, now: Now | None = None) -> None:
@@ -107,18 +111,21 @@ class Signer:
         return _text(self._workers.dumps(worker))
 
     def worker(self, token: str) -> int:
-        """Return the worker of a token; raises `BadTokenError`. Good ones are looked at once: they come with every request."""
+        """Return the worker of a token; raises `BadTokenError`.
+
+        Valid tokens are verified once, since they come with every request.
+        """
         worker = self._known.get(token)
         if worker is None:
             worker = int(self._read(token, place=0))
-            if len(self._known) < MOST_KNOWN and token == self.worker_token(
+            if len(self._known) < MAX_KNOWN_TOKENS and token == self.worker_token(
                 worker
             ):  # not every spelling that reads alike
                 self._known[token] = worker
         return worker
 
     def renewed(self, token: str) -> str | None:
-        """Return a worker's token as this key signs it, for one of the key before; None for any other."""
+        """Return a worker's token signed anew, None unless the former key signed it."""
         if self._before is None or token in self._known:
             return None
         try:
@@ -136,13 +143,16 @@ class Signer:
             )
         )
         with self._lock:
-            if len(self._served) >= MOST_SERVED:
+            if len(self._served) >= MAX_SERVED_PAGES:
                 del self._served[next(iter(self._served))]
             self._served[token] = replace(page, served_at=EPOCH + served_ms * MILLISECOND)
         return token
 
     def page(self, token: str) -> PageToken:
-        """Return what a page token says; raises `BadTokenError`. Those that this very server has just signed are not read again."""
+        """Return the page of a token; raises `BadTokenError`.
+
+        Tokens that this very server has just signed are not verified again.
+        """
         served = self._served.get(token)
         if served is not None:
             return served
@@ -156,12 +166,12 @@ class Signer:
         )
 
     def watcher_token(self, watcher: ConsoleWatcher) -> str:
-        """Return the token of a sign-in that no table has."""
+        """Return the token of a sign-in that is in no table."""
         began_ms = (watcher.began_at - EPOCH) // MILLISECOND
         return _text(self._watchers.dumps({"s": watcher.study, "k": watcher.key, "t": began_ms}))
 
     def watcher(self, token: str) -> ConsoleWatcher | None:
-        """Return whose token of that kind this is, None where it is none that this very key signed."""
+        """Return the viewer of a token, None unless this very key signed it."""
         try:
             claims = self._watchers.loads(token)
         except BadSignature:
@@ -170,7 +180,7 @@ class Signer:
         return ConsoleWatcher(study=claims["s"], key=claims["k"], began_at=began_at)
 
     def _read(self, token: str, *, place: int) -> Any:
-        """Return what was signed by the key of now, else by the one before as long as it is good."""
+        """Return the content of a token signed by this key, or by a valid former one."""
         try:
             return (self._workers, self._pages)[place].loads(token)
         except BadSignature as error:
@@ -183,7 +193,7 @@ class Signer:
 
 
 def _serializers(key: str) -> tuple[URLSafeSerializer, URLSafeSerializer, URLSafeSerializer]:
-    """Return what signs workers, pages, and those who watch the console, with a key."""
+    """Return a key's signers of workers, pages and console viewers."""
     sha256 = {"digest_method": hashlib.sha256}
     workers, pages, watchers = (
         URLSafeSerializer(key, salt=salt, signer_kwargs=sha256) for salt in ("worker", "page", "watcher")
@@ -196,7 +206,10 @@ def _text(signed: str | bytes) -> str:
 
 
 def secret_token(length: int) -> str:
-    """Return an unguessable name; drawn at once, since each call for randomness is one to the system."""
+    """Return an unguessable name.
+
+    All letters are drawn at once, since each call for randomness is one to the system.
+    """
     number = secrets.randbelow(len(LETTERS) ** length)
     letters = []
     for _ in range(length):
@@ -206,7 +219,7 @@ def secret_token(length: int) -> str:
 
 
 def seeded_tokens(seed: int | str) -> NewToken:
-    """Return a source of names that gives the same ones for the same seed; for rehearsals, never for a real study."""
+    """Return a source of the same names for the same seed; for rehearsals only."""
     rng, lock = Random(seed), Lock()
 
     def token(length: int) -> str:
@@ -217,13 +230,14 @@ def seeded_tokens(seed: int | str) -> NewToken:
 
 
 def time_shift(secret: str) -> int:
-    """Draw the milliseconds, below an hour, by which a worker's times are moved in exports.
+    """Return the time shift of a worker in exports, in milliseconds below an hour.
 
-    Drawn from a secret of the worker that no export holds, so that a simulation with a seed gives the same tables again.
+    It is drawn from a secret of the worker that no export holds, so that a simulation with a seed gives the
+    same tables again.
     """
     return int(hashlib.sha256(f"times {secret}".encode()).hexdigest(), 16) % HOUR_MS
 
 
 def utc_now() -> datetime:
-    """Return the time."""
+    """Return the time, aware and in UTC."""
     return datetime.now(UTC)

@@ -1,4 +1,5 @@
-"""The study file: what it may say (`entries`), reading it (`file`), its faults with line and cure, its platforms and questions.
+"""Study files: schema, reading, faults, platforms and questions.
 
-In comes YAML and the table of kinds, out go frozen entries. Uses no other room of `study_app`.
+`entries` has the schema, `file` reads YAML, `faults` words every fault with its line and hint. Reads YAML and
+the table of kinds, returns frozen entries. Uses no other room of `study_app`.
 """

@@ -1,6 +1,7 @@
-"""What a study file may say of the study itself, and what the tasks have in common that have the same pages.
+"""Schema of a study file, without the entries of single kinds of tasks.
 
-The entry of each kind of task is in its module in `study_app.tasks`; who reads a study file brings the table of kinds.
+The entry of each kind of task is in its module in `study_app.tasks`; the reader of a study file brings the
+table of kinds.
 """
 
 import math
@@ -35,20 +36,20 @@ Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Repeats = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Share = Annotated[float, Field(ge=0, le=1)]
 BEFORE_FIRST_ANSWER = timedelta(minutes=15)
-"""So long a place is held for the first answer; what is looked for first comes on top."""
+"""Time for which a slot is held for the first answer, besides the time for the search."""
 
 ALL: Literal["all"] = "all"
-"""What a study file writes for the pairs that all systems of a topic make up."""
+"""Value of ``pairs`` for all pairs of a topic's systems."""
 
 
 class Entry(BaseModel):
-    """Base of all: unknown keys are faults, nothing is converted in silence."""
+    """Base of all entries: unknown keys are faults, values are not converted."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class CheckQuestion(Entry):
-    """A question of a comprehension check; ``answer`` is the number of the right option, from 1."""
+    """Question of a comprehension check; ``answer`` is the right option, from 1."""
 
     question: Text
     options: Annotated[tuple[Text, ...], Field(min_length=2, max_length=8, strict=False)]
@@ -56,7 +57,7 @@ class CheckQuestion(Entry):
 
 
 class TaskEntry(Entry):
-    """What every task has.
+    """Task of any kind.
 
     ``instructions``: the page before the task; ``standard`` for prefcal's own words, None for no page. On that page stand an
     ``example`` and the questions of ``check`` (None for prefcal's own beside its own words and for none beside others, () for none).
@@ -71,19 +72,22 @@ class TaskEntry(Entry):
 
 
 class SearchedTask(TaskEntry):
-    """What every task has whose workers search for the query on their own first."""
+    """Task whose workers first search for the query on their own."""
 
     search_seconds: Seconds = 180
     min_search_seconds: Seconds = 200
 
     @property
     def whole_search_seconds(self) -> float:
-        """How long the page asks for: whoever leaves when the button lights is not left out for it."""
+        """Seconds of search that the page asks for.
+
+        A worker who leaves when the button lights is never excluded for a short search.
+        """
         return max(self.search_seconds, self.min_search_seconds)
 
 
 class JudgingTask(TaskEntry):
-    """What every task has in which pairs are judged; ``compare`` and ``primary`` are for the analysis."""
+    """Task of judging pairs; ``compare`` and ``primary`` are for the analysis."""
 
     systems: dict[Name, Text] = Field(min_length=2)
     min_consistency: Share = 0.4
@@ -95,31 +99,37 @@ class JudgingTask(TaskEntry):
 
     @property
     def pairs_of_a_topic(self) -> int:
-        """How many pairs all its systems make up."""
+        """Number of pairs of all its systems."""
         return math.comb(len(self.systems), 2)
 
     @property
     def pairs_file(self) -> str | None:
-        """The file that names the pairs to judge, relative to the study file; None where those of all systems are judged."""
+        """File of the pairs to judge, None for those of all systems.
+
+        The path is relative to the study file.
+        """
         pairs = getattr(self, "pairs", ALL)
         return pairs if isinstance(pairs, str) and pairs != ALL else None
 
     @property
     def revealed(self) -> Literal["random"] | bool | None:
-        """Whether workers are told which days were silent; None where there are no days."""
+        """True, False or "random" for showing the silent days; None without days."""
         return None
 
     @abstractmethod
     def pairs_of_a_worker(self, of_topics: Sequence[int]) -> int:
-        """Return how many pairs a worker judges at most, repeats aside; ``of_topics``: how many pairs each topic has."""
+        """Return the most pairs that a worker judges, without repeats.
+
+        ``of_topics``: number of pairs of each topic.
+        """
 
     @abstractmethod
     def repeats_of_a_worker(self, of_topics: Sequence[int]) -> int:
-        """Return how many of these are to be judged once more."""
+        """Return the number of pairs that a worker judges once more."""
 
 
 class ChosenPairs(JudgingTask):
-    """What every task has whose workers choose a topic, and judge its pairs."""
+    """Task of judging the pairs of a topic that the worker chooses."""
 
     queries_per_worker: Count = 1
     pairs: Literal["all"] | Count | Text = ALL
@@ -127,51 +137,60 @@ class ChosenPairs(JudgingTask):
 
     @property
     def pairs_each(self) -> int | None:
-        """How many pairs of a topic a worker judges; None for all that it has."""
+        """Pairs of a topic that a worker judges; None for all."""
         return self.pairs if isinstance(self.pairs, int) else None
 
     def pairs_and_repeats(self, possible: int) -> tuple[int, int]:
-        """Return how many pairs a worker judges of a topic that has so many, and how many of these once more."""
+        """Return (pairs, repeats) per worker for a topic with ``possible`` pairs."""
         pairs = possible if self.pairs_each is None else min(self.pairs_each, possible)
         return pairs, min(self.validation_pairs, pairs if pairs > 1 else 0)
 
     def pairs_of_a_worker(self, of_topics: Sequence[int]) -> int:
-        """Return how many pairs a worker judges at most, repeats aside; ``of_topics``: how many pairs each topic has."""
+        """Return the most pairs that a worker judges, without repeats.
+
+        ``of_topics``: number of pairs of each topic.
+        """
         return sum(self.pairs_and_repeats(pairs)[0] for pairs in self._most(of_topics))
 
     def repeats_of_a_worker(self, of_topics: Sequence[int]) -> int:
-        """Return how many of these are to be judged once more."""
+        """Return the number of pairs that a worker judges once more."""
         return sum(self.pairs_and_repeats(pairs)[1] for pairs in self._most(of_topics))
 
     def _most(self, of_topics: Sequence[int]) -> list[int]:
-        """Return the pairs of as many topics as a worker chooses: of those that have most."""
+        """Return the largest numbers of pairs, of as many topics as a worker chooses."""
         return sorted(of_topics, reverse=True)[: self.queries_per_worker]
 
 
 class TakenPairs(JudgingTask):
-    """What every task has whose workers get one pair after another."""
+    """Task of judging pairs that are assigned one after another."""
 
     judgments_per_pair: Count | None = 10
     pairs_per_worker: Count = 10
     pairs: Literal["all"] | Text = ALL
 
     def pairs_of_a_worker(self, of_topics: Sequence[int]) -> int:
-        """Return how many pairs a worker judges at most, repeats aside; ``of_topics``: how many pairs each topic has."""
+        """Return the most pairs that a worker judges, without repeats.
+
+        ``of_topics``: number of pairs of each topic.
+        """
         return min(self.pairs_per_worker, sum(of_topics))
 
     def repeats_of_a_worker(self, of_topics: Sequence[int]) -> int:
-        """Return how many of these are to be judged once more: of those before the last, with which they come."""
+        """Return the number of pairs that a worker judges once more.
+
+        They are among those before the last, with which they come.
+        """
         return min(self.validation_pairs, max(0, self.pairs_of_a_worker(of_topics) - 1))
 
 
 class RatedTask(TaskEntry):
-    """What every task has in which iUnits are rated for an intent."""
+    """Task of rating iUnits for an intent."""
 
     iunits_per_page: Annotated[int, Field(ge=1, le=100)] = 20
 
 
 class FollowedTask(TaskEntry):
-    """What every task has in which a system's stream of an event is followed."""
+    """Task of following a system's stream of an event."""
 
     systems: dict[Name, Text] = Field(min_length=1)
     days: Annotated[float, Field(gt=0, le=366)]
@@ -184,7 +203,10 @@ class FollowedTask(TaskEntry):
 
 
 class Question(Entry):
-    """One question; ``options`` of single and multiple, ``screen_out`` those of them that end the worker's part."""
+    """Question to workers.
+
+    ``options`` of single and multiple, ``screen_out`` those of them that end the worker's part.
+    """
 
     id: Name
     text: Text
@@ -197,40 +219,40 @@ class Question(Entry):
 
 
 class AskingTask(TaskEntry):
-    """What every task has in which questions are answered."""
+    """Task of answering questions."""
 
     title: Text | None = None
     questions: Annotated[tuple[Question, ...], Field(min_length=1, max_length=100, strict=False)]
 
     @property
     def screens(self) -> bool:
-        """Whether some answer ends the worker's part."""
+        """True if some answer ends the worker's part."""
         return any(question.screen_out for question in self.questions)
 
 
 Place: TypeAlias = tuple[str | int, ...]
 Contradiction: TypeAlias = tuple[Place, str, str]
-"""Where, what is wrong, how to mend it."""
+"""Key path, fault and hint of a contradiction between keys."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EntryKind:
-    """A kind of task as far as a study file goes.
+    """Kind of task as a study file has it.
 
     Attributes
     ----------
     entry : type of TaskEntry
         Its schema.
     files : callable or None
-        From what a study file gives as the collection to the schema of its files, where there are several forms of them.
+        Function from a study file's collection to the schema of its files, where they have several forms.
     parts : mapping of str to type of Entry
-        Key -> schema of the groups of keys that stand in a list there.
+        Schema of the groups of keys in a list, by the list's key.
     criteria : mapping of str to tuple of str
-        Language -> what workers are asked to think of when the study file does not say.
+        Criteria that workers are asked to think of by default, by language.
     cures : mapping of str to str
-        Key -> how to mend it, where it means something else than in other kinds.
+        Hint by key, where the key means something else than in other kinds.
     rules : callable
-        From an entry to what contradicts what in it.
+        Function from an entry to the contradictions in it.
     same_in_all : tuple of str
         Keys that all tasks of the kind must have alike.
     """
@@ -245,18 +267,21 @@ class EntryKind:
 
     @property
     def name(self) -> str:
-        """What study files and tables call it."""
+        """Name of the kind in study files and tables."""
         return str(get_args(self.entry.model_fields["kind"].annotation)[0])
 
     def schema_of(self, key: str, given: Any) -> type[Entry]:
-        """Return the schema of the group of keys below ``key``; ``given`` is what a study file has there."""
+        """Return the schema of the group of keys below ``key``.
+
+        ``given`` is its value in the study file.
+        """
         if key == "collection":
             return self.entry.model_fields[key].annotation if self.files is None else self.files(given)  # type: ignore[return-value]
         return self.parts.get(key, self.entry)
 
 
 Kinds: TypeAlias = Mapping[str, EntryKind]
-"""Name -> kind of task."""
+"""Kinds of task by name."""
 
 
 def _task(value: Any, info: ValidationInfo) -> TaskEntry:
@@ -276,7 +301,7 @@ Task: TypeAlias = Annotated[SerializeAsAny[TaskEntry], PlainValidator(_task)]
 
 
 class Codes(Entry):
-    """Codes of those who do not finish."""
+    """Codes of workers who do not finish."""
 
     screened_out: Code | None = None
     failed_checks: Code | None = None
@@ -284,7 +309,7 @@ class Codes(Entry):
 
 
 def _known_platform(name: str) -> str:
-    """Take the names of the table of platforms."""
+    """Check that a platform is known."""
     if name not in PLATFORMS:
         *others, last = (repr(known) for known in PLATFORMS)
         expected = f"{', '.join(others)} or {last}"
@@ -292,8 +317,12 @@ def _known_platform(name: str) -> str:
     return name
 
 
+_FILE_NAME = re.compile(r"[^<>&\"'\s][^<>&\"'\n]{0,999}")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
 def _keys(value: Any) -> str | tuple[str] | None:
-    """Take the name of a file, or what stood in it as a database has it."""
+    """Check the name of a file of keys, or its content as a database has it."""
     if value is None or (isinstance(value, str) and _FILE_NAME.fullmatch(value)):
         return value
     if isinstance(value, list | tuple) and len(value) == 1 and isinstance(value[0], str):
@@ -304,7 +333,7 @@ def _keys(value: Any) -> str | tuple[str] | None:
 
 
 def _ids(value: Any) -> str | tuple[str, ...] | None:
-    """Take the name of a file, or the digests of what stood in it as a database has them."""
+    """Check the name of a file of ids, or their digests as a database has them."""
     if value is None or (isinstance(value, str) and _FILE_NAME.fullmatch(value)):
         return value
     if isinstance(value, list | tuple) and all(_DIGEST.fullmatch(str(one)) for one in value):
@@ -314,12 +343,11 @@ def _ids(value: Any) -> str | tuple[str, ...] | None:
     )
 
 
-_FILE_NAME = re.compile(r"[^<>&\"'\s][^<>&\"'\n]{0,999}")
-_DIGEST = re.compile(r"[0-9a-f]{64}")
-
-
 class StudyEntry(Entry):
-    """A whole study file; once loaded, ``ids`` and ``signing_keys`` are what stood in the files of these names."""
+    """Whole study file.
+
+    Once loaded, ``ids`` and ``signing_keys`` hold the contents of the files of these names.
+    """
 
     study: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
     title: Text
@@ -349,12 +377,15 @@ class StudyEntry(Entry):
 
     @property
     def lease(self) -> timedelta:
-        """How long a place is held without a sign of life, by who has answered something."""
+        """Time for which a slot is held without activity, after the first answer."""
         return timedelta(minutes=self.lease_minutes)
 
     @property
     def first_lease(self) -> timedelta:
-        """How long a place is held by who has answered nothing yet, whatever signs of life there are: the search, and a while."""
+        """Time for which a slot is held before the first answer.
+
+        It is the search and a while, whatever activity there is.
+        """
         searches = [
             task.whole_search_seconds
             for task in self.tasks
@@ -364,7 +395,7 @@ class StudyEntry(Entry):
 
 
 def read_study_entry(plain: Any, kinds: Kinds) -> StudyEntry:
-    """Read a whole study as YAML or a database has it; raises ValidationError."""
+    """Read a study from YAML's or a database's values; raises ValidationError."""
     return StudyEntry.model_validate(plain, context={"kinds": kinds})
 
 
@@ -372,14 +403,14 @@ Form = TypeVar("Form", bound=TaskEntry)
 
 
 def of_form(entry: TaskEntry, form: type[Form]) -> Form:
-    """Return an entry as one of those that have the same pages; raises TypeError where it is none."""
+    """Return an entry as an entry of a common form; raises TypeError if it is none."""
     if not isinstance(entry, form):
-        raise TypeError(f"a task of kind {entry.kind} is no {form.__name__}")
+        raise TypeError(f"expected a {form.__name__}, got a task of kind {entry.kind}")
     return entry
 
 
 def collection_paths(task: TaskEntry) -> dict[str, str]:
-    """Return kind -> path as written, of the files that the task's collection has; {} for a task without one."""
+    """Return the paths of a task's collection by kind of file; {} without one."""
     files: Entry | None = getattr(task, "collection", None)
     return (
         {} if files is None else {kind: path for kind, path in files.model_dump().items() if path is not None}

@@ -1,4 +1,7 @@
-"""What is wrong with a study file, each with its line and a cure: its schema, keys that contradict each other, missing files."""
+"""Faults of a study file, each with its line and a hint.
+
+Faults are breaches of the schema, contradictions between keys, and missing files.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -54,7 +57,7 @@ CURES = {
     "primary": "write a list of two measures",
     "reveal_silent_days": "write true, false or random",
 }
-"""Key -> how to mend it, where the kind of fault alone does not say it."""
+"""Hints by key, where the kind of fault alone does not suffice."""
 
 MEANT = {
     "dict_type": "must be a group of keys",
@@ -66,7 +69,7 @@ MEANT = {
     "string_pattern_mismatch": "has a form that is not allowed",
     "int_type": "must be a whole number",
     "float_type": "must be a number",
-    "finite_number": "must be a number, and no infinite one",
+    "finite_number": "must be a finite number",
     "bool_type": "must be true or false",
     "greater_than": "must be more than {gt:g}",
     "greater_than_equal": "must be at least {ge:g}",
@@ -75,7 +78,7 @@ MEANT = {
     "too_long": "has too many entries",
     "literal_error": "must be {expected}",
 }
-"""Kind of fault, as pydantic calls it -> what is wrong."""
+"""Words for each kind of fault of pydantic."""
 
 
 def note_faults(
@@ -85,16 +88,16 @@ def note_faults(
     log: FaultLog,
     kinds: Kinds,
 ) -> None:
-    """Put what pydantic found into words, once a place, in the order of the file.
+    """Add pydantic's faults in words, once per key, in the order of the file.
 
     Parameters
     ----------
     error : ValidationError
-        Of the whole file.
+        Faults of the whole file.
     plain : mapping
         The file as YAML read it.
     lines : mapping of place to int
-        Where each key stands.
+        Line of each key.
     log : FaultLog
         Gets the faults.
     kinds : mapping of str to EntryKind
@@ -149,7 +152,7 @@ def _note(
 
 
 def _cures(place: Place, plain: Mapping[str, Any], kinds: Kinds) -> Mapping[str, str]:
-    """Return key -> how to mend it, for keys around ``place``."""
+    """Return the hints by key, for keys around ``place``."""
     in_task = place[:1] == ("tasks",) and len(place) > 1
     task = plain["tasks"][place[1]] if in_task else {}
     kind = task.get("kind") if isinstance(task, dict) else None
@@ -157,14 +160,20 @@ def _cures(place: Place, plain: Mapping[str, Any], kinds: Kinds) -> Mapping[str,
 
 
 def _shown(value: Any) -> str:
-    """Return a value for a message; what has parts only by its kind, since aliases can make it endless."""
+    """Return a value for a message.
+
+    Of a mapping or list only its kind is named, since aliases can make it endless.
+    """
     if isinstance(value, dict | list):
         return "a group of keys" if isinstance(value, dict) else "a list"
     return "nothing" if value is None else repr(str(value)[:40])
 
 
 def _place_in_file(loc: Sequence[str | int], plain: Any) -> Place:
-    """Drop what pydantic puts between the keys of the file: tags of unions."""
+    """Return the key path of a fault in the file.
+
+    pydantic's tags of unions are left out.
+    """
     place: list[str | int] = []
     at = plain
     for number, part in enumerate(loc):
@@ -179,7 +188,7 @@ def _place_in_file(loc: Sequence[str | int], plain: Any) -> Place:
 
 
 def _known_keys(place: Place, plain: Mapping[str, Any], kinds: Kinds) -> list[str]:
-    """Return the keys that may stand where ``place`` stands."""
+    """Return the keys that are allowed in the place of a key."""
     return list(_schema_around(place[:-1], plain, kinds).model_fields)
 
 
@@ -192,7 +201,7 @@ def _schema_around(place: Place, plain: Mapping[str, Any], kinds: Kinds) -> type
 
 
 def note_contradictions(entry: StudyEntry, lines: Mapping[Place, int], log: FaultLog, kinds: Kinds) -> None:
-    """Add a fault for each rule that a study file breaks which fits the schema."""
+    """Add a fault for each rule that a study file of valid schema breaks."""
     contradictions = [*_names(entry.tasks), *_alike(entry.tasks, kinds), *_platform(entry)]
     for number, task in enumerate(entry.tasks):
         of_task = [*_check(task), *kinds[task.kind].rules(task), *_comparison(task)]
@@ -214,7 +223,10 @@ def _names(tasks: Sequence[TaskEntry]) -> Iterator[Contradiction]:
 
 
 def _alike(tasks: Sequence[TaskEntry], kinds: Kinds) -> Iterator[Contradiction]:
-    """Find what all tasks of a kind must have alike: streams of different clocks could not be put together."""
+    """Yield the keys that must be, and are not, alike in all tasks of a kind.
+
+    Streams with different clocks could not be analysed together.
+    """
     for kind in dict.fromkeys(task.kind for task in tasks):
         (first, one), *others = [(number, task) for number, task in enumerate(tasks) if task.kind == kind]
         for key in kinds[kind].same_in_all:
@@ -233,7 +245,7 @@ def _platform(entry: StudyEntry) -> Iterator[Contradiction]:
     if form is not None and entry.return_url is None:
         yield (
             ("platform",),
-            f"platform {entry.platform} needs return_url, which only you know",
+            f"missing return_url, which platform {entry.platform} needs and only you know",
             f"write return_url: {form}",
         )
     if form is not None and "{id}" in form and "{id}" not in (entry.return_url or "{id}"):
@@ -270,14 +282,16 @@ def _check(task: TaskEntry) -> Iterator[Contradiction]:
 def note_missing_files(
     plain: Mapping[str, Any], folder: Path, lines: Mapping[Place, int], log: FaultLog
 ) -> None:
-    """Note every file of a collection, system or pairs that is not there; what has not the form of one is passed over.
+    """Add a fault for each missing file of a collection, system or pairs.
+
+    Values that cannot be a path are skipped.
 
     Parameters
     ----------
     plain : mapping
         A study file as YAML has it, whether it fits the schema or not.
     folder : Path
-        What the files' paths are relative to.
+        Folder that the files' paths are relative to.
     lines : mapping of place to int
         Line of each key.
     log : FaultLog

@@ -1,4 +1,4 @@
-"""The study file: its schema, and reading it with every fault at its line.
+"""Reading of study files, with every fault at its line.
 
 Only the file itself is judged here; `study_app.estimate.content` reads the collections and runs it names.
 """
@@ -20,27 +20,27 @@ from study_app.study.yaml_values import PlainLoader, parsed_yaml
 
 MAX_KEYS = 50_000
 MAX_DEPTH = 50
-"""More than any study needs; aliases can make a small file of YAML endless."""
+"""Deepest nesting of a study file; aliases can make a small file of YAML endless."""
 
 KEY_TAGS = {"tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyFile:
-    """A study file that fits the schema.
+    """Study file of valid schema.
 
     Attributes
     ----------
     path : Path
-        Where it stands; the files it names are relative to its folder.
+        Path of the file; the files it names are relative to its folder.
     sha256 : str
-        Of its bytes.
+        Digest of its bytes.
     source : str
         Its text.
     entry : StudyEntry
-        What it says; every task has a name.
+        Its content; every task has a name.
     lines : dict
-        Line of each key: ``("tasks", 0, "systems", "good") -> 31``.
+        Line of each key path, such as 31 for ``("tasks", 0, "systems", "good")``.
     """
 
     path: Path
@@ -50,14 +50,17 @@ class StudyFile:
     lines: dict[tuple[str | int, ...], int]
 
     def line(self, *place: str | int) -> int:
-        """Return the line of ``place``, or of the nearest thing around it that stands in the file."""
+        """Return the line of a key path, or of the nearest group around it in the file."""
         while place and place not in self.lines:
             place = place[:-1]
         return self.lines.get(place, 1)
 
 
 def read_study_file(path: str | Path, kinds: Kinds) -> StudyFile:
-    """Read and check one study file with tasks of these kinds; raises `InputError` with every fault and its line."""
+    """Read and check a study file; raises `InputError` with every fault and its line.
+
+    Its tasks are of the kinds ``kinds``.
+    """
     path = Path(path)
     try:
         check_bytes(path, path.stat().st_size, most=MAX_DOCUMENT_BYTES)
@@ -108,7 +111,10 @@ def _validated(
 
 
 def _completed(entry: StudyEntry, kinds: Kinds) -> StudyEntry:
-    """Give each task the defaults that depend on what else it says: its kind as name, criteria in its language."""
+    """Set the defaults that depend on other keys: a task's name and its criteria.
+
+    A task's name is its kind; criteria are in its language.
+    """
     tasks = []
     for task in entry.tasks:
         update: dict[str, Any] = {"name": task.name or task.kind}
@@ -128,7 +134,7 @@ def _yaml_fault(error: yaml.YAMLError, path: Path) -> Exception:
 
 
 def _check_depth(source: str) -> None:
-    """Raise RecursionError for what is nested too deeply: composing it would exhaust the memory of a C library."""
+    """Raise RecursionError for deep nesting, which would exhaust a C library's memory."""
     depth = 0
     for event in yaml.parse(source, Loader=yaml.CSafeLoader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
@@ -137,7 +143,10 @@ def _check_depth(source: str) -> None:
 
 
 def _lines(node: yaml.Node | None) -> dict[tuple[str | int, ...], int]:
-    """Line of each key and list item of a YAML document; raises RecursionError when there are too many."""
+    """Return the line of each key and list item of a YAML document.
+
+    Raises RecursionError when there are too many.
+    """
     lines: dict[tuple[str | int, ...], int] = {}
 
     def walk(node: yaml.Node, place: tuple[str | int, ...]) -> None:
@@ -162,12 +171,12 @@ def _lines(node: yaml.Node | None) -> dict[tuple[str | int, ...], int]:
 
 
 def _note_repeated_keys(node: yaml.Node | None, log: FaultLog) -> None:
-    """YAML keeps the last of two equal keys in silence; here it is a fault."""
+    """Add a fault for each duplicate key; YAML keeps the last one in silence."""
     if isinstance(node, yaml.MappingNode):
         seen: set[str] = set()
         for key, value in node.value:
             if key.value in seen:
-                log.add(f"{key.value} stands twice", line=key.start_mark.line + 1, cure="keep one of them")
+                log.add(f"duplicate key {key.value}", line=key.start_mark.line + 1, cure="keep one of them")
             seen.add(key.value)
             _note_repeated_keys(value, log)
     elif isinstance(node, yaml.SequenceNode):

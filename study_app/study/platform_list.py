@@ -1,6 +1,7 @@
-"""Reads what a platform lists of its submissions: a CSV whose columns each platform calls by its own names. Pure but for the file.
+"""Reading of a platform's list of submissions, a CSV with names of its own.
 
-Names are compared without case, blanks and marks, so that ``Participant id``, ``participant_id`` and ``ParticipantId`` are one.
+Names are compared without case, blanks and marks, so that ``Participant id``, ``participant_id`` and
+``ParticipantId`` are equal. Pure but for the file.
 """
 
 import csv
@@ -22,7 +23,7 @@ COLUMNS = {
     "status": ("status", "assignmentstatus", "submissionstatus", "approvalstatus", "creditstatus"),
     "code": ("completioncode", "enteredcode", "answercode", "secretcode", "code"),
 }
-"""What a column says -> what platforms call it."""
+"""Platforms' names of each column."""
 
 PAID_STATE, CONFIRMED_STATE, OPEN_STATE = "paid", "confirmed", "open"
 
@@ -35,17 +36,20 @@ _WORDS = {
 }
 
 STATES = {word: meaning for meaning, words in _WORDS.items() for word in words.split()}
-"""State, in the platforms' words -> the work was paid; was handed in and not paid; was not handed in."""
+"""Meaning of each state of the platforms: paid, confirmed or open.
+
+Confirmed work was handed in and not paid; open work was not handed in.
+"""
 
 NEEDED = {"id": "ids of the workers", "status": "states of the submissions"}
-"""What a list cannot do without -> in words."""
+"""Columns that a list must have, in words."""
 
 NO_CODE = frozenset({"", "nocode", "none", "na", "nan", "null"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
-    """One line of a platform's list.
+    """Line of a platform's list.
 
     Attributes
     ----------
@@ -54,9 +58,9 @@ class Submission:
     submission : str
         Id of the submission; empty where the list has none.
     status : str
-        In the platform's words.
+        State in the platform's words.
     code : str or None
-        What was handed in; None for nothing.
+        Code that was handed in; None for nothing.
     confirmed, paid : bool
         The platform has it as handed in; as paid.
     known : bool
@@ -74,7 +78,7 @@ class Submission:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformList:
-    """A platform's list; ``unknown``: states of which prefcal does not know what they mean."""
+    """Submissions of a platform's list; ``unknown`` are states of unknown meaning."""
 
     submissions: tuple[Submission, ...]
     unknown: tuple[str, ...]
@@ -90,11 +94,11 @@ def read_platform_list(
     path : str or Path
         CSV in UTF-8 with a header.
     platform : Platform
-        Whose parameter for the worker's id is a name of that column too.
+        Platform; its parameter for the worker's id is a name of that column, too.
     named : mapping of str to str
-        ``id``, ``submission``, ``status``, ``code`` -> the column's name, where the user says it.
+        Column names that the user gives for ``id``, ``submission``, ``status``, ``code``.
     states : mapping of str to str
-        Further states -> `PAID_STATE`, `CONFIRMED_STATE` or `OPEN_STATE`; they go before what is known of a state.
+        Meaning of further states: `PAID_STATE`, `CONFIRMED_STATE` or `OPEN_STATE`; these override `STATES`.
 
     Raises
     ------
@@ -119,7 +123,7 @@ def parse_platform_list(
     named: Mapping[str, str],
     states: Mapping[str, str] | None = None,
 ) -> PlatformList:
-    """Read a platform's list from what a file called ``path`` held; the rest as of `read_platform_list`."""
+    """Read a platform's list from the content of a file; see `read_platform_list`."""
     rows = _rows(content, path)
     header = rows[0][1] if rows else []
     log = FaultLog(path)
@@ -131,7 +135,9 @@ def parse_platform_list(
         cells = {kind: row[place].strip() if place < len(row) else "" for kind, place in places.items()}
         if not cells["id"]:
             log.add(
-                "no id of a worker", line=line, cure="remove the line, or name the column with --id-column"
+                "missing id of the worker",
+                line=line,
+                cure="remove the line, or name the column with --id-column",
             )
             continue
         submissions.append(_submission(cells, meanings))
@@ -159,14 +165,14 @@ def _rows(content: bytes, path: str | Path) -> list[tuple[int, list[str]]]:
 
 
 def _delimiter(first: str) -> str:
-    """Return what separates the fields: what Excel's line ``sep=;`` says, else what stands most often in the header."""
+    """Return the delimiter: that of Excel's line ``sep=;``, or the header's commonest."""
     return excel_delimiter(first) or max(DELIMITERS, key=first.count)
 
 
 def _places(
     header: Sequence[str], platform: Platform, named: Mapping[str, str], log: FaultLog
 ) -> dict[str, int]:
-    """Return what a column says -> its place; submission and code may be missing."""
+    """Return the index of each column; submission and code may be missing."""
     plain = [_plain(name) for name in header]
     places = {}
     for kind, names in COLUMNS.items():
@@ -178,7 +184,7 @@ def _places(
         elif kind in named or kind in NEEDED:
             missing = repr(named[kind]) if kind in named else f"with the {NEEDED[kind]}"
             log.add(
-                f"no column {missing}",
+                f"missing column {missing}",
                 line=1,
                 cure=f"name it with --{kind}-column; there are {listed(header)}",
             )

@@ -1,4 +1,7 @@
-"""Platforms that send workers, one table: how each announces a worker, what an id looks like, and how workers return. Pure."""
+"""Platforms that send workers: parameters, forms of ids, and ways to return.
+
+One table; pure.
+"""
 
 import re
 from collections.abc import Mapping
@@ -13,10 +16,10 @@ MAX_PARAMETER_LENGTH = 255
 PHONE_WORDS = re.compile(r"Mobi|Android|iPhone|iPad|iPod", re.IGNORECASE)
 PLACEHOLDER = "WORKER-ID"
 UNFILLED = re.compile(rf"\{{\{{|\}}\}}|\$\{{|%[A-Za-z_]+%|^{PLACEHOLDER}$")
-"""What stands where a platform should have put a value: an id that everybody would share."""
+"""Form of a placeholder that a platform did not fill: everybody would share that id."""
 
 SIMULATED = "simulated-"
-"""How the ids of simulated workers begin, where ids may be words."""
+"""Beginning of the ids of simulated workers, where ids may be words."""
 
 NOT_ACCEPTED = "ASSIGNMENT_ID_NOT_AVAILABLE"
 SUBMIT_PATH = "/mturk/externalSubmit"
@@ -24,24 +27,24 @@ SUBMIT_PATH = "/mturk/externalSubmit"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Platform:
-    """One platform.
+    """Platform that sends workers.
 
     Attributes
     ----------
     name : str
-        As in the study file.
+        Name in the study file.
     worker_parameter : str
         Parameter of the entrance that holds the worker's id.
     other_parameters : tuple of str
         Parameters kept with each arrival.
     entrance_query : str
-        What to write behind the study's address at the platform; empty where the platform adds it.
+        Query to append to the study's address at the platform; empty where the platform adds it.
     return_url : str or None
-        Where workers return to, with ``{code}`` for the code; None where only the researcher knows.
+        Address that workers return to, with ``{code}`` for the code; None where only the researcher knows it.
     return_form : str or None
-        What the ``return_url`` of a study looks like, where a study cannot do without one of its own.
+        Form of the ``return_url`` of a study, where a study must have one.
     fixed_code : bool
-        The platform compares what a worker brings with one code.
+        The platform compares a worker's code with one code.
     own_keys : tuple of str
         Keys of the study file that are for this platform alone.
     worker_form : str
@@ -54,7 +57,7 @@ class Platform:
     token_parameter : str or None
         Parameter of the entrance with a token that the platform signed; None where it signs nothing.
     token_claim : str
-        Where that token holds the parameters of the address.
+        Claim of that token that holds the parameters of the address.
     submission_parameter : str or None
         The one of ``other_parameters`` that the platform gives to one worker only; None where it has none.
     takes_form : bool
@@ -82,13 +85,19 @@ class Platform:
 
     @property
     def full_text(self) -> str:
-        """Key of what is said when a study is full: on a platform a worker holds a place, to be returned."""
+        """Catalogue key of the message of a full study.
+
+        On a platform, a worker holds a place that is to be returned.
+        """
         return "full.text" if self.name == "generic" else "full.return_place"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WayBack:
-    """How a worker returns with a code: an address to open, or to post ``fields`` to; ``host`` is the latter's."""
+    """Way to hand in a code: an address to open, or to post ``fields`` to.
+
+    ``host`` is that of the address to post to.
+    """
 
     url: str
     fields: tuple[tuple[str, str], ...] = ()
@@ -151,7 +160,10 @@ PLATFORMS = {
 
 
 def platform_of(entry: "StudyEntry") -> Platform:
-    """Return the platform of a study; the generic one with the study's own parameters."""
+    """Return the platform of a study.
+
+    The generic one has the study's own parameters.
+    """
     platform = PLATFORMS[entry.platform]
     if platform.name != "generic":
         return platform
@@ -164,7 +176,7 @@ def platform_of(entry: "StudyEntry") -> Platform:
 
 
 def worker_id(platform: Platform, parameters: Mapping[str, str]) -> str | None:
-    """Return the worker's id at the platform; None when it is missing or cannot be one."""
+    """Return the worker's id at the platform, None for a missing or invalid one."""
     given = parameters.get(platform.worker_parameter, "").strip()
     return given if _is_plain(given) and re.fullmatch(platform.worker_form, given) else None
 
@@ -175,27 +187,28 @@ def simulated_id(platform: Platform, number: int) -> str:
 
 
 def is_simulated_id(name: str) -> bool:
-    """Say whether an id is one of `simulated_id`, where its form allows to tell."""
+    """Return whether an id is one of `simulated_id`; False if its form is ambiguous."""
     beginnings = (platform.simulated_ids.partition("{")[0] for platform in PLATFORMS.values())
     return any(name.startswith(words) for words in beginnings if words and not words.isdigit())
 
 
 def visit_parameters(platform: Platform, parameters: Mapping[str, str]) -> dict[str, str]:
-    """Return what the platform says of this visit, as far as it is known and plain."""
+    """Return the known, plain parameters of a visit."""
     return {
         name: parameters[name] for name in platform.other_parameters if _is_plain(parameters.get(name, ""))
     }
 
 
 def is_preview(platform: Platform, parameters: Mapping[str, str]) -> bool:
-    """Say whether somebody only looks at what the work is, before accepting it."""
+    """Return whether a worker previews the work before accepting it."""
     return platform.takes_form and parameters.get("assignmentId", NOT_ACCEPTED) == NOT_ACCEPTED
 
 
 def submit_host(entry: "StudyEntry", parameters: Mapping[str, str]) -> str | None:
-    """Return the host to which a worker's code goes: the one that the platform names if the study file allows it.
+    """Return the allowed host to which a worker's code is posted.
 
-    The study's first when none is named; None for one that is not allowed, or not by https.
+    It is the host that the platform names if the study file allows it, or the study's first when none is
+    named. Returns None for a host that is not allowed, or not by https.
     """
     named = parameters.get("turkSubmitTo", "").strip()
     if not named:
@@ -209,7 +222,10 @@ def submit_host(entry: "StudyEntry", parameters: Mapping[str, str]) -> str | Non
 
 
 def frame_hosts(entry: "StudyEntry") -> tuple[str, ...]:
-    """Return the hosts in whose frames the study's pages may stand; none for a platform that opens them by themselves."""
+    """Return the hosts whose frames may show the study's pages.
+
+    Returns none for a platform that opens them outside of frames.
+    """
     platform = PLATFORMS[entry.platform]
     return (*entry.submit_hosts, *platform.frame_hosts) if platform.takes_form else ()
 
@@ -217,7 +233,7 @@ def frame_hosts(entry: "StudyEntry") -> tuple[str, ...]:
 def way_back(
     entry: "StudyEntry", end: str, code: str | None, *, worker: str | None, parameters: Mapping[str, str]
 ) -> WayBack | None:
-    """Return how a worker hands in a code; None when there is no address for that.
+    """Return the way in which a worker hands in a code, None without an address.
 
     Parameters
     ----------
@@ -231,7 +247,7 @@ def way_back(
     worker : str or None
         The worker's id at the platform, if it is still known.
     parameters : mapping of str to str
-        What the platform said of the arrival that the code is for.
+        Parameters of the arrival that the code is for.
     """
     platform = platform_of(entry)
     if platform.takes_form:
@@ -247,7 +263,10 @@ def way_back(
 
 
 def is_phone(user_agent: str, mobile_hint: str | None) -> bool:
-    """Say whether a browser is on a phone or tablet, by its client hint (``?1``, ``?0``), else by its own name."""
+    """Return whether a browser is on a phone or tablet.
+
+    Its client hint (``?1``, ``?0``) decides, else its user agent.
+    """
     if mobile_hint in {"?0", "?1"}:
         return mobile_hint == "?1"
     return PHONE_WORDS.search(user_agent) is not None

@@ -1,4 +1,4 @@
-"""What may be answered to a question of the study: pure rules from a form's fields to an answer, or to what is wrong."""
+"""Rules that read answers to a study's questions from form fields; pure."""
 
 import re
 import unicodedata
@@ -8,18 +8,18 @@ from typing import TypeAlias
 
 from study_app.study.entries import Question
 
-MOST_CHARACTERS = 2_000
-MOST_DIGITS = 15
+MAX_CHARACTERS = 2_000
+MAX_DIGITS = 15
 NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 MINUS = str.maketrans("−‐ー", "---")
 
 ReplyValue: TypeAlias = str | int | float | list[str]
-"""A text or the option picked, a number, or the options ticked in the order of the study file."""
+"""Text or option picked, number, or options ticked in the order of the study file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why an answer cannot be taken: a key of the catalogue, with ``low`` and ``high`` where it speaks of a range."""
+    """Fault of an answer: a catalogue key, with ``low`` and ``high`` of a range."""
 
     key: str
     low: str = ""
@@ -28,7 +28,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a form says: the answers that can be taken, and what is wrong with the others, by question."""
+    """Valid answers of a form, and the faults of the others, by question."""
 
     answers: dict[str, ReplyValue]
     refusals: dict[str, Refusal]
@@ -45,7 +45,7 @@ def checked_answers(questions: Iterable[Question], sent: Mapping[str, Sequence[s
     Parameters
     ----------
     questions : iterable of Question
-        As the study file has them.
+        Questions of the study file.
     sent : mapping of str to sequence of str
         The form's fields; `field_of` names them. Options are numbers from 1.
     """
@@ -63,7 +63,7 @@ def checked_answers(questions: Iterable[Question], sent: Mapping[str, Sequence[s
 
 
 def screens_out(questions: Iterable[Question], answers: Mapping[str, ReplyValue]) -> bool:
-    """Say whether an option was chosen that ends the worker's part."""
+    """Return whether an option was chosen that ends the worker's part."""
     for question in questions:
         answer = answers.get(question.id)
         chosen = answer if isinstance(answer, list) else [answer]
@@ -73,19 +73,22 @@ def screens_out(questions: Iterable[Question], answers: Mapping[str, ReplyValue]
 
 
 def number_text(number: float) -> str:
-    """Return a number as a person writes it: 25, 2.5."""
+    """Return a number as a person writes it, such as 25 or 2.5."""
     return str(int(number)) if number == int(number) else str(number)
 
 
 def _plain(text: str) -> str:
-    """Return a text with one kind of line ends, without what no database takes and what surrounds it."""
+    """Return a text with one kind of line ends, stripped.
+
+    Characters that no database takes are removed.
+    """
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").strip()
 
 
 def _answer(question: Question, sent: Sequence[str]) -> ReplyValue | Refusal:
     match question.type:
         case "text":
-            return sent[0] if len(sent[0]) <= MOST_CHARACTERS else Refusal("questions.too_long")
+            return sent[0] if len(sent[0]) <= MAX_CHARACTERS else Refusal("questions.too_long")
         case "number":
             return _number(question, sent[0])
         case _:
@@ -94,7 +97,7 @@ def _answer(question: Question, sent: Sequence[str]) -> ReplyValue | Refusal:
 
 def _number(question: Question, sent: str) -> int | float | Refusal:
     text = unicodedata.normalize("NFKC", sent).translate(MINUS)
-    if not NUMBER.fullmatch(text) or sum(map(str.isdigit, text)) > MOST_DIGITS:
+    if not NUMBER.fullmatch(text) or sum(map(str.isdigit, text)) > MAX_DIGITS:
         return Refusal("questions.no_number")
     number = float(text)
     low, high = question.min, question.max
@@ -104,7 +107,7 @@ def _number(question: Question, sent: str) -> int | float | Refusal:
 
 
 def range_of(question: Question) -> Refusal | None:
-    """Return how to say which numbers a question takes; None when it takes all."""
+    """Return the fault that names the range of a question, None for any number."""
     low = "" if question.min is None else number_text(question.min)
     high = "" if question.max is None else number_text(question.max)
     if low and high:

@@ -1,10 +1,10 @@
-"""The standard words of studies: consent; and which language texts are in, as far as their letters tell. Pure."""
+"""Standard texts of studies, and the language of texts; pure."""
 
 import re
 from collections.abc import Iterable, Sequence
 
 UNWRITTEN = ("WRITE HERE", "【ここに記入】")
-"""Where only the researcher knows what to say; no study goes live with these words in its consent."""
+"""Marks of text that only the researcher can write; a consent with them is refused."""
 
 TO_WRITE = {
     "en": {
@@ -16,7 +16,7 @@ TO_WRITE = {
         "keep": "【ここに記入】その他のデータの保存期間を書いてください。",
     },
 }
-"""Language -> what stands in the consent for that which the researcher has not said yet."""
+"""Text in the consent for what the researcher has not written yet, by language."""
 
 DURATION = {"en": "about {minutes} minutes", "ja": "約{minutes}分"}
 DAYS = {
@@ -31,7 +31,7 @@ PAID_ELSEWHERE = {
     "en": "what is promised where you found this study",
     "ja": "この調査を見つけたサイトに記載された金額",
 }
-"""Language -> what stands in the consent while the study file names no reward."""
+"""Text in the consent while the study file names no reward, by language."""
 
 KEPT = {"en": "The rest is kept {keep}.", "ja": "その他のデータの保存期間：{keep}。"}
 CONSENT = {
@@ -82,7 +82,10 @@ SHARE_JAPANESE = 0.2
 
 
 def duration_words(minutes: tuple[int, int], days: float | None, language: str) -> str:
-    """Return how long a study takes: the fewest and the most minutes, and over how many days for one that follows a stream."""
+    """Return the duration of a study in words.
+
+    It has the fewest and the most minutes, and the days of a study that follows a stream.
+    """
     low, high = minutes
     between = f"{low}" if low == high else f"{low} to {high}" if language == "en" else f"{low}～{high}"
     words = DURATION[language].format(minutes=between)
@@ -98,10 +101,11 @@ def consent_of(
     contact: str | None,
     keep: str | None,
 ) -> str:
-    """Return a consent text that names what workers will do; paragraphs are separated by empty lines.
+    """Return a consent text that names what workers will do.
 
-    ``duration``: how long it takes; ``pay``: what is paid, None for what is promised elsewhere; ``contact``: who asks and whom to
-    write to; ``keep``: for how long data are kept. None leaves a place to write the last two.
+    Paragraphs are separated by empty lines. ``duration``: how long it takes; ``pay``: what is paid, None for
+    what is promised elsewhere; ``contact``: who asks and whom to write to; ``keep``: for how long data are
+    kept. None leaves a place to write the last two.
     """
     between = "。次に、" if language == "ja" else "; then "
     missing = TO_WRITE[language]
@@ -115,6 +119,6 @@ def consent_of(
 
 
 def looks_japanese(texts: Iterable[str]) -> bool:
-    """Say whether a fifth of the characters are Japanese; not so of no text at all."""
+    """Return whether a fifth of the characters are Japanese; False without text."""
     joined = "".join(texts)
     return bool(joined) and len(JAPANESE.findall(joined)) > SHARE_JAPANESE * len(joined)

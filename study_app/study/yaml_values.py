@@ -1,8 +1,9 @@
-"""What an unquoted value of YAML means: true, false, null, or a decimal number; anything else is the text that stands there.
+"""YAML whose unquoted values are true, false, null, decimal numbers or text.
 
-The rules of YAML 1.1, which its libraries still follow, have surprises for people: ``1:30`` is 90 (base 60), ``010`` is 8, ``yes``, ``no`` and
-``on`` are truth values, ``2026-03-01`` is no text, and ``1:59:59.5`` can be a number without end. Everything that is a number here is one there, too,
-so what other programs wrote is read as they meant it.
+The rules of YAML 1.1, which its libraries still follow, have surprises for people: ``1:30`` is 90 (base 60),
+``010`` is 8, ``yes``, ``no`` and ``on`` are truth values, ``2026-03-01`` is no text, and ``1:59:59.5`` can be
+a number without end. Every number here is a number there, too, so files of other programs are read as they
+were meant.
 """
 
 import re
@@ -19,18 +20,18 @@ _NUMBER = re.compile(
     r"|^[-+]?\.(?:inf|Inf|INF)$|^\.(?:nan|NaN|NAN)$"
 )
 _WORD = re.compile(r"\.(?=[iInN])(.*)")
-"""Infinity and no number, which YAML writes behind a dot."""
+"""Infinity and NaN, which YAML writes behind a dot."""
 _MERGE = re.compile(r"^<<$")
 
 
 class PlainLoader(yaml.CSafeLoader):
-    """Reads YAML whose unquoted values mean what they say; raises `yaml.YAMLError` for a value that its tag forbids."""
+    """Fast loader; raises `yaml.YAMLError` for a value that its tag forbids."""
 
     yaml_implicit_resolvers: Any = {}  # noqa: RUF012 - PyYAML's; its own rules are left out
 
 
 class PatientLoader(yaml.SafeLoader):
-    """Reads the same in Python: slower, and where the depth was not looked at before it ends in RecursionError, not in a crash."""
+    """Loader in Python: slower, but deep nesting ends in RecursionError, no crash."""
 
     yaml_implicit_resolvers: Any = {}  # noqa: RUF012
 
@@ -85,7 +86,7 @@ for _kind, _maker in (
 
 
 def parsed_yaml(text: str) -> Any:
-    """Return what a text of YAML says.
+    """Return the values of a YAML document.
 
     Raises
     ------

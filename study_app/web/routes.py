@@ -12,11 +12,11 @@ from flask import Flask
 from werkzeug.routing import Rule
 
 from study_app.logs.page_events import MAX_EVENTS, Batch
-from study_app.services.console.people import FILTERS, SORTS
 from study_app.web.blueprints import BLUEPRINTS
 from study_app.web.blueprints.work import CHOICES, LAYOUTS
 from study_app.web.console import CONSOLE
-from study_app.web.console.people import SORTED_BY
+from study_app.web.console.people import COLUMNS, FILTERS
+from study_app.web.console.timeline import EVENT_GROUPS
 from study_app.web.serving import LARGE_BODIES
 
 Schema: TypeAlias = Mapping[str, Any]
@@ -32,7 +32,7 @@ CSRF: Schema = {"type": "string", "description": "What the forms of this sign-in
 PEOPLE: Mapping[str, Schema] = {
     "show": {"enum": list(FILTERS)},
     "part": {"type": "string", "maxLength": 40},
-    "sort": {"enum": list(SORTS)},
+    "sort": {"enum": list(COLUMNS)},
     "order": {"enum": ["down"]},
     "page": NUMBER,
 }
@@ -63,7 +63,7 @@ FORMS: Mapping[str, Mapping[str, Schema]] = {
     "ends.post_withdraw": {"code": {"type": "string", "maxLength": 64}},
     "console.post_sign_in": {"key": WORD},
     "console.post_sign_out": {},
-    "overview.post_end": {"sign_in": NUMBER},
+    "audit.post_end": {"sign_in": NUMBER},
     "material.post_results": {},
     "data.post_job": {"kind": {"enum": ["tables", "results"]}},
     "payments.post_list": {"list": {"type": "string", "format": "binary"}},
@@ -91,7 +91,7 @@ ASKED: Mapping[str, Mapping[str, Schema]] = {
     "console.enter": {"key": WORD},
     "material.material": {"task": NUMBER},
     "data.tables": {"format": {"enum": ["csv", "parquet"]}},
-    "overview.audit": {"before": NUMBER},
+    "audit.audit": {"before": NUMBER},
     "limits.limits": {
         "task": NUMBER,
         "limit": NUMBER,
@@ -100,8 +100,8 @@ ASKED: Mapping[str, Mapping[str, Schema]] = {
     },
     "people.people": PEOPLE,
     "people.people_csv": PEOPLE,
-    "people.person": {"of": {"enum": list(SORTED_BY)}, "page": NUMBER},
-    "replay.replay": {"at": MOMENT, "part": MOMENT},
+    "people.person": {"of": {"enum": list(EVENT_GROUPS)}, "page": NUMBER},
+    "replay.replay": {"at": MOMENT},
     "replay.framed": {"at": MOMENT},
 }
 """Endpoint -> parameter of its address -> what it may hold. ``id`` stands for the parameter of the study's platform."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, expect
 
-from study_app.services.console.access import make_key
+from study_app.services.researcher.access import make_key
 from study_app.services.researcher.studies import pause, resume
 from study_app.store.database import transaction
 from study_app.store.tokens import secret_token

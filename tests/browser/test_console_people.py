@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from playwright.sync_api import Browser, BrowserContext, Frame, Locator, Page
+from playwright.sync_api import Browser, BrowserContext, Frame, Locator, Page, expect
 
 from tests.browser.conftest import SCREENS
 from tests.browser.study_server import StudyServer, Volunteer, loads_of_pair, screenshots
@@ -111,6 +111,8 @@ class Researcher:
         self.follow(self.page.locator("tbody th a"))
         self.judge("person")
         self.follow(self.page.locator(f"a[href$='/replay/{replay}']").first)
+        if self.scripts:
+            expect(self.page.get_by_label("Time after the page was served")).to_be_in_viewport()
         self.judge("replay")
         self.address = self.page.url
 

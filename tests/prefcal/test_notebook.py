@@ -12,7 +12,7 @@ import pytest
 import prefcal
 
 ROOT = Path(__file__).resolve().parents[2]
-NO_TESTS = prefcal.FitOptions(simulations=0)
+NO_TESTS = prefcal.FitOptions(checks=False)
 MOST_LINES = 10
 
 
@@ -318,7 +318,7 @@ def test_the_package_says_its_version_and_is_a_command():
 def results(fitted, found):
     """One of each kind."""
     planned = prefcal.plan(
-        prefcal.AgreementDesign(queries=4, pairs=3, workers=10, true=0.7).searched(),
+        prefcal.AgreementDesign(queries=4, pairs=3, workers=10, true=0.7).ready(),
         "queries",
         prefcal.Wish(),
         studies=5,

@@ -4,7 +4,6 @@ import shlex
 import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
-from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
@@ -12,7 +11,6 @@ from typing import NamedTuple
 import pytest
 
 import calibration.fit.study  # noqa: F401 - what it says of the class of options needs the class itself
-from calibration.fit.families import FitOptions
 from study_app.cli import main
 from study_app.report.drawing import canvas
 
@@ -41,11 +39,6 @@ def run_once(*arguments):
         with pytest.raises(SystemExit) as exit_:
             main()
     return Ended(exit_.value.code or 0, out.getvalue(), err.getvalue())
-
-
-def few_simulations(monkeypatch):
-    """Let `prefcal fit` test its models by few simulated studies: for tests that do not ask what it says of them."""
-    monkeypatch.setattr("calibration.fit.families.FitOptions", partial(FitOptions, simulations=5))
 
 
 def without_pdf(monkeypatch):

@@ -270,7 +270,7 @@ def patience_without_each_topic(
 
 
 def _from_preferences(pairs: JudgedSummaries) -> dict[str, float]:
-    """Take the replicates of the jackknife; beyond 50 topics each is without a group of topics."""
+    """Return jackknife replicates; beyond 50 topics each lacks a group of topics."""
     if len(pairs.topics) < 2 or not pairs.summaries.longest_offset:
         raise NotIdentifiedError("there is a single topic: nothing is left to fit to without it")
     kappa = without_each_group(pairs, pairs.differences(kappa_grid(pairs)))
@@ -279,7 +279,6 @@ def _from_preferences(pairs: JudgedSummaries) -> dict[str, float]:
     return dict(zip(pairs.topics, patience.tolist(), strict=True))
 
 
-CHOICES = {"votes_a": "left", "votes_b": "right"}
 Estimator: TypeAlias = Callable[[PushJudgments], Floats]
 
 
@@ -338,32 +337,13 @@ def _without_each_topic(task: JudgedTask, cells: pd.DataFrame, estimate: Estimat
     topics = np.unique(task.topics)
     if len(topics) < 2:
         raise NotIdentifiedError("there is a single topic: nothing is left to fit to without it")
-    rows, table = _as_preferences(task), _as_table(cells)
+    rows, table = task.as_preferences(), _as_table(cells)
     group = pd.Series(jackknife_groups(np.arange(len(topics))), index=topics)
     of_row = rows["topic"].map(group)
     fitted = [
         estimate(push_judgments(rows[of_row != left_out], table)) for left_out in range(int(group.max()) + 1)
     ]
     return {topic: fitted[place] for topic, place in group.items()}
-
-
-def _as_preferences(task: JudgedTask) -> pd.DataFrame:
-    """Return the judgments that count as rows of the table preferences, system_a on the left."""
-    names = ["worker", "task", "topic", "pair", "system_a", "system_b", "vote"]
-    judged = task.judgments.astype(dict.fromkeys(names, "str"))
-    return pd.DataFrame(
-        {
-            "worker": judged["worker"],
-            "task": judged["task"],
-            "topic": judged["topic"],
-            "pair": judged["pair"],
-            "system_left": judged["system_a"],
-            "system_right": judged["system_b"],
-            "choice": judged["vote"].map(CHOICES).fillna(judged["vote"]),
-            "validation_of": None,
-            "silent_days_revealed": None,
-        }
-    )
 
 
 def _as_table(cells: pd.DataFrame) -> pd.DataFrame:

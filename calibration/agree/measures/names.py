@@ -25,7 +25,7 @@ _NUMBERED = re.compile(r"(?P<name>.+)(?P<mark>[@-])(?P<number>inf|[0-9]+(?:\.[0-
 def resolved(
     wanted: Wanted, variants: Sequence[Variant], *, task: str, kind: str, place: str
 ) -> tuple[Wanted, list[str]]:
-    """Return what a study wants by the measures' full names, and why something of it is left out.
+    """Return the comparisons of a study by full names, and notes on missing ones.
 
     What the task's kind has but nothing here scores (no files, no model) is left out with a sentence.
 
@@ -34,13 +34,7 @@ def resolved(
     InputError
         If there is no measure of a name in tasks of this kind, or it was fitted to the preferences that would judge it.
     """
-    found = found_measures(wanted.names, variants, kind)
-    fair = {one.measure for one in variants if one.fit is not Fit.IN_SAMPLE}
-    missing = [name for name in wanted.names if name not in found]
-    absent = [name for name in missing if is_name(name, kind)]
-    faults = [_unknown(name, fair, f"task {task}", {kind}) for name in missing if name not in absent]
-    faults += [_in_sample(full, f"task {task}") for full in found.values() if full not in fair]
-    faults += _same(wanted, found)
+    named, absent, faults = _found(wanted, {task: variants}, {task: kind}, within=f"task {task}")
     if faults:
         raise InputError([replace(fault, path=place) for fault in faults])
     notes = [
@@ -48,7 +42,7 @@ def resolved(
         + ("it needs the user model that prefcal fit makes" if _is_fitted(name) else "its files are not here")
         for name in absent
     ]
-    return wanted.without(absent).renamed(found), notes
+    return named[task], notes
 
 
 def resolved_for_all(
@@ -59,7 +53,7 @@ def resolved_for_all(
     arguments: Arguments = OPTIONS,
     options: str | None = None,
 ) -> dict[str, Wanted]:
-    """Return what a command wants of each task, by the measures' full names; a task compares what it has of it.
+    """Return the comparisons of a command for each task, by full names.
 
     Parameters
     ----------
@@ -79,30 +73,35 @@ def resolved_for_all(
     InputError
         If no task has a measure of a name, or nothing here scores it, or one was fitted to the preferences that would judge it.
     """
-    found = {task: found_measures(wanted.names, of_task, kinds[task]) for task, of_task in variants.items()}
-    fair = {one.measure for of_task in variants.values() for one in of_task if one.fit is not Fit.IN_SAMPLE}
-    known = {name for of_task in found.values() for name in of_task}
-    faults = [
-        _unscored(name, arguments)
-        if any(is_name(name, kind) for kind in kinds.values())
-        else _unknown(name, fair, "any task", set(kinds.values()))
-        for name in wanted.names
-        if name not in known
-    ]
-    full = dict.fromkeys(full for of_task in found.values() for full in of_task.values())
-    faults += [_in_sample(name, "any task") for name in full if name not in fair]
-    faults += list(dict.fromkeys(fault for of_task in found.values() for fault in _same(wanted, of_task)))
+    named, absent, faults = _found(wanted, variants, kinds, within="any task")
+    faults = [*(_unscored(name, arguments) for name in absent), *faults]
     if faults:
         raise InputError(
             [replace(fault, problem=f"{options or arguments.named}: {fault.problem}") for fault in faults]
         )
-    return {
+    return named
+
+
+def _found(
+    wanted: Wanted, variants: Mapping[str, Sequence[Variant]], kinds: Mapping[str, str], *, within: str
+) -> tuple[dict[str, Wanted], list[str], list[Fault]]:
+    """Return comparisons by task, known names without scores, and faults."""
+    found = {task: found_measures(wanted.names, of_task, kinds[task]) for task, of_task in variants.items()}
+    fair = {one.measure for of_task in variants.values() for one in of_task if one.fit is not Fit.IN_SAMPLE}
+    missing = [name for name in wanted.names if not any(name in of_task for of_task in found.values())]
+    absent = [name for name in missing if any(is_name(name, kind) for kind in kinds.values())]
+    faults = [_unknown(name, fair, within, set(kinds.values())) for name in missing if name not in absent]
+    full = dict.fromkeys(full for of_task in found.values() for full in of_task.values())
+    faults += [_in_sample(name, within) for name in full if name not in fair]
+    faults += dict.fromkeys(fault for of_task in found.values() for fault in _same(wanted, of_task))
+    named = {
         task: wanted.without(set(wanted.names) - set(names)).renamed(names) for task, names in found.items()
     }
+    return named, absent, faults
 
 
 def is_name(name: str, kind: str) -> bool:
-    """Say whether tasks of a kind can have a measure of a name, whether or not files and model for it are there."""
+    """Return whether a measure of this name exists for this kind of task."""
     return kind in KINDS and (
         _plain(name, kind) in KINDS[kind].names or measure_called(name, kind) is not None
     )
@@ -114,7 +113,7 @@ def nearest_name(name: str, kind: str) -> str | None:
 
 
 def what_is_missing(kind: str) -> str | None:
-    """Return how to install what would read more names of measures in tasks of a kind, None where there is no more."""
+    """Return how to install a library that reads more names, if there is one."""
     reads_more = kind in KINDS and KINDS[kind].reads is ranked_measure
     return INSTALL if reads_more and not has_ir_measures() else None
 
@@ -154,7 +153,7 @@ def measure_called(name: str, kind: str) -> Measure | None:
 
 
 def printed_name(measure: Measure, kind: str) -> str:
-    """Return what tables of agreement call a measure; ``measure_called(printed_name(m, kind), kind) == m``."""
+    """Return the name of a measure in tables: the inverse of `measure_called`."""
     if isinstance(measure, PlainMeasure):
         return measure.column
     parameters = measure.parameters()
@@ -175,7 +174,7 @@ def raise_if_misspelt(name: str, kinds: Collection[str]) -> None:
 
 
 def _forms(name: str, kind: str) -> Iterator[str]:
-    """Yield what a measure may stand as in the tables."""
+    """Yield the names that a measure may have in the tables."""
     measure = measure_called(name, kind)
     for form in (name,) if measure is None else (name, printed_name(measure, kind)):
         yield form
@@ -194,7 +193,7 @@ def _unscored(name: str, arguments: Arguments) -> Fault:
 
 
 def _same(wanted: Wanted, found: Mapping[str, str]) -> list[Fault]:
-    """Return what is wrong where both names of the primary comparison are of one measure."""
+    """Return the fault of a primary comparison of a measure with itself."""
     full = {found.get(name, name) for name in wanted.primary or ()}
     if len(full) != 1:
         return []
@@ -209,7 +208,7 @@ def _plain(name: str, kind: str) -> str:
 
 
 def _unknown(name: str, known: Collection[str], task: str, kinds: Collection[str]) -> Fault:
-    """Return why there is no measure of a name: what is wrong in the registry's notation, else the nearest known ones."""
+    """Return the fault of an unknown name, with the nearest known one."""
     try:
         raise_if_misspelt(name, kinds)
     except InputError as error:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from calibration.agree.folder import DEFAULT_ALPHA
 from calibration.agree.measures.variants import Fit, Role, Sweep, Variant, name_of, scores_by_metric
 from calibration.models.push.judgments import SIGNS
 from calibration.user_model.model import UserModel
@@ -18,7 +19,6 @@ from metrics.push.score import CELLS, ELG, NCG, T11U, Contingency, PushCell, Pus
 from metrics.push.streams import PushCollection, PushRun
 from metrics.registry import Measure
 
-DEFAULT_ALPHA = 0.66
 ALPHAS = np.linspace(0.0, 1.0, 41)
 
 

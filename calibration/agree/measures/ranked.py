@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from calibration.agree.evidence import Evidence, FixedScorer, Measured, ShownTexts, judged_summaries
+from calibration.agree.evidence import Evidence, Measured, Scorer, ShownTexts, judged_summaries
 from calibration.agree.judged_task import JudgedTask
 from calibration.agree.measures.variants import (
     Fit,
@@ -49,7 +49,7 @@ PLAIN = ("nDCG@{k}", "AP@{k}", "RR@{k}", "RBP(p=0.8)@{k}", "ERR@{k}", "P@{k}")
 Shares = Mapping[str, Mapping[str, float]]
 
 
-def scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -> FixedScorer:
+def scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -> Scorer:
     """Score the ranked lists of a task; without its files there is no measure, not even one asked for by name.
 
     Raises
@@ -60,10 +60,10 @@ def scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -
     """
     sources = evidence.sources.get(task.task)
     if sources is None:
-        return FixedScorer(found=Measured())
+        return lambda _: Measured()
     if sources.problems:
         note = f"{task.task}: no measures of ranked lists, since {'; '.join(sources.problems)}"
-        return FixedScorer(found=Measured(notes=(note,)))
+        return lambda _: Measured(notes=(note,))
     collection = _collection(sources)
     runs = [
         read_ranked_run(source.path, collection.grades, name=name) for name, source in sources.systems.items()
@@ -88,7 +88,7 @@ def scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -
     _check_defined(task, variants)
     ties = single_ties_note(runs)
     notes = tuple(f"{task.task}: {note}" for note in (*lists.missing(), *([ties] if ties else [])))
-    return FixedScorer(found=Measured(variants=variants, notes=notes))
+    return lambda _: Measured(variants=variants, notes=notes)
 
 
 def _check_defined(task: JudgedTask, variants: Sequence[Variant]) -> None:

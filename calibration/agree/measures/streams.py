@@ -1,12 +1,11 @@
 """Everything that scores the streams of one task: push measures, MSU, the track's measures of updates, utilities."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import pandas as pd
 
-from calibration.agree.evidence import Evidence, FixedScorer, Measured, Scorer, ShownTexts, judged_summaries
+from calibration.agree.evidence import Evidence, Measured, Scorer, ShownTexts, judged_summaries
 from calibration.agree.judged_task import JudgedTask
 from calibration.agree.measures.m_variants import alpha_without_each_topic, weights_without_each_topic
 from calibration.agree.measures.msu import UpdateStreams
@@ -18,7 +17,7 @@ from calibration.agree.measures.push import (
     push_measure_scores,
 )
 from calibration.agree.measures.stream_files import StreamFiles, read_stream_files
-from calibration.agree.measures.variants import Fit, Role, Sweep, Variant, without_known
+from calibration.agree.measures.variants import Fit, Role, Variant, without_known
 from calibration.inference.results import NotIdentifiedError
 from calibration.models.push.judgments import DEFAULT_CONVENTION, SIGNS
 from calibration.tables.sources import PUSH_FILES, TaskSources
@@ -29,71 +28,6 @@ from metrics.readers.texts import read_profiles
 from metrics.readers.trees import read_xml
 from metrics.registry import Measure
 from metrics.taking_part import STREAM_TOPICS, TopicNames
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class StreamScorer:
-    """Streams and their scores; see `calibration.agree.evidence.Scorer`.
-
-    Attributes
-    ----------
-    evidence : Evidence
-        For the weights fitted to preferences.
-    pushes : PushScores or None
-        Cells, ELG and nCG of every stream; None for events that cannot be taken for pushes.
-    native, other : tuple of Variant
-        Measures of updates that nobody's preferences were fitted to: before the push measures where the collection is
-        one of events, after them where they are converted.
-    named : tuple of Variant
-        Measures asked for by name.
-    sweeps : tuple of Sweep
-        T11U over alpha, MSU over lateness.
-    notes : tuple of str
-        What is missing.
-    """
-
-    evidence: Evidence
-    pushes: PushScores | None
-    native: tuple[Variant, ...]
-    other: tuple[Variant, ...]
-    named: tuple[Variant, ...]
-    sweeps: tuple[Sweep, ...]
-    notes: tuple[str, ...]
-
-    def measured(self, task: JudgedTask) -> Measured:
-        """Return the measures; weights fitted to these preferences are fitted anew without each topic."""
-        notes = list(self.notes)
-        fixed = () if self.pushes is None else self.pushes.fixed()
-        fitted = () if self.pushes is None else self._fitted(task, self.pushes, notes)
-        return Measured(
-            variants=(*self.native, *fixed, *self.other, *self.named, *fitted),
-            sweeps=self.sweeps,
-            notes=tuple(notes),
-        )
-
-    def _fitted(self, task: JudgedTask, pushes: PushScores, notes: list[str]) -> Iterator[Variant]:
-        model, drawn = self.evidence.model, self.evidence.drawn
-        if model is None:
-            return
-        fit = Fit.IN_SAMPLE if self.evidence.same_tables else Fit.OTHER_DATA
-        without_weights = without_alpha = None
-        if any(name in model.parameters for name in PUSH_WEIGHTS):
-            try:
-                if fit is Fit.IN_SAMPLE:
-                    without_weights = weights_without_each_topic(task, pushes.cells)
-            except NotIdentifiedError as error:
-                notes.append(f"{task.task}: the contingency utility is not cross-fitted, since {error}")
-            yield from fitted_utility(pushes, model, drawn, without_weights, fit)
-            lacking = lacking_push_weights(model)
-            notes += [f"{task.task}: {lacking}"] if lacking else []
-        alpha = push_alpha(model)
-        if alpha is not None:
-            try:
-                if fit is Fit.IN_SAMPLE:
-                    without_alpha = alpha_without_each_topic(task, pushes.cells)
-            except NotIdentifiedError as error:
-                notes.append(f"{task.task}: alpha is not cross-fitted, since {error}")
-            yield from fitted_t11u(pushes, alpha, drawn, without_alpha, fit)
 
 
 def scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -> Scorer:
@@ -112,7 +46,7 @@ def scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -
         _check_streams(task, pushes.cells, evidence)
     updates = _update_streams(task, evidence, files, notes)
     if pushes is None and updates is None:
-        return FixedScorer(found=Measured(notes=tuple(notes)))
+        return lambda _: Measured(notes=tuple(notes))
     sweeps = [] if pushes is None else [pushes.sweep()]
     found: tuple[Variant, ...] = ()
     if updates is not None:
@@ -120,16 +54,44 @@ def scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -
         sweeps.append(updates.sweep(evidence.model))
     fixed = () if pushes is None else tuple(pushes.fixed())
     more = without_known(named, (*fixed, *found))
+    by_name = tuple(_named(task, more, files, pushes, updates))
     is_native = updates is not None and not updates.converted
-    return StreamScorer(
-        evidence=evidence,
-        pushes=pushes,
-        native=found if is_native else (),
-        other=() if is_native else found,
-        named=tuple(_named(task, more, files, pushes, updates)),
-        sweeps=tuple(sweeps),
-        notes=tuple(notes),
-    )
+    of_files = (*found, *fixed) if is_native else (*fixed, *found)
+
+    def score(judged: JudgedTask) -> Measured:
+        added = list(notes)
+        refitted = () if pushes is None else _at_fitted_weights(judged, evidence, pushes, added)
+        return Measured(variants=(*of_files, *by_name, *refitted), sweeps=tuple(sweeps), notes=tuple(added))
+
+    return score
+
+
+def _at_fitted_weights(
+    task: JudgedTask, evidence: Evidence, pushes: PushScores, notes: list[str]
+) -> Iterator[Variant]:
+    """Yield utilities at fitted weights; those fitted to these preferences are fitted anew without each topic."""
+    model, drawn = evidence.model, evidence.drawn
+    if model is None:
+        return
+    fit = Fit.IN_SAMPLE if evidence.same_tables else Fit.OTHER_DATA
+    without_weights = without_alpha = None
+    if any(name in model.parameters for name in PUSH_WEIGHTS):
+        try:
+            if fit is Fit.IN_SAMPLE:
+                without_weights = weights_without_each_topic(task, pushes.cells)
+        except NotIdentifiedError as error:
+            notes.append(f"{task.task}: the contingency utility is not cross-fitted, since {error}")
+        yield from fitted_utility(pushes, model, drawn, without_weights, fit)
+        lacking = lacking_push_weights(model)
+        notes += [f"{task.task}: {lacking}"] if lacking else []
+    alpha = push_alpha(model)
+    if alpha is not None:
+        try:
+            if fit is Fit.IN_SAMPLE:
+                without_alpha = alpha_without_each_topic(task, pushes.cells)
+        except NotIdentifiedError as error:
+            notes.append(f"{task.task}: alpha is not cross-fitted, since {error}")
+        yield from fitted_t11u(pushes, alpha, drawn, without_alpha, fit)
 
 
 def _named(
@@ -262,7 +224,7 @@ def _update_variants(
 
 
 def texts(task: JudgedTask, sources: TaskSources) -> ShownTexts:
-    """Return what each system pushed on the days that were judged, oldest first, with the UTC time.
+    """Return the pushes of each system on the judged days, oldest first, in UTC.
 
     A push without a text was not shown; where nothing has a text, ids stand for texts.
     """

@@ -1,12 +1,11 @@
 """Everything that scores the two-layered summaries of one task: M, its ablations, its fitted parameters, its sweep."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from calibration.agree.evidence import Evidence, FixedScorer, Measured, Scorer, ShownTexts, judged_summaries
+from calibration.agree.evidence import Evidence, Measured, Scorer, ShownTexts, judged_summaries
 from calibration.agree.judged_task import JudgedTask
 from calibration.agree.measures.m_variants import (
     FittedPatience,
@@ -19,7 +18,7 @@ from calibration.agree.measures.m_variants import (
     patience_without_each_topic,
     uniform,
 )
-from calibration.agree.measures.variants import Fit, Sweep, Variant, without_known
+from calibration.agree.measures.variants import Fit, Variant, without_known
 from calibration.inference.results import NotIdentifiedError
 from calibration.models.patience.pairs import given_probabilities
 from calibration.tables.sources import TaskSources
@@ -37,63 +36,6 @@ FROM_PREFERENCES = frozenset({"preferences", "grid"})
 PATIENCE_SOURCES = ("preferences", "stops", "grid")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SummaryScorer:
-    """Summaries and their positions; see `calibration.agree.evidence.Scorer`.
-
-    Attributes
-    ----------
-    evidence : Evidence
-        For the fitted patience.
-    positions : DataFrame
-        Rows of the table positions of the task.
-    given : mapping of topic to mapping of intent to float
-        P(i|q).
-    fixed : tuple of Variant
-        What no preference has a part in.
-    sweep : Sweep
-        M over patience.
-    notes : tuple of str
-        What is missing.
-    """
-
-    evidence: Evidence
-    positions: pd.DataFrame
-    given: Probabilities
-    fixed: tuple[Variant, ...]
-    sweep: Sweep
-    notes: tuple[str, ...]
-
-    def measured(self, task: JudgedTask) -> Measured:
-        """Return the measures; patience fitted to these preferences is fitted anew without each topic."""
-        notes = list(self.notes)
-        fitted = self._at_fitted_patience(task, notes)
-        return Measured(variants=(*self.fixed, *fitted), sweeps=(self.sweep,), notes=tuple(notes))
-
-    def _at_fitted_patience(self, task: JudgedTask, notes: list[str]) -> Iterator[Variant]:
-        for source in PATIENCE_SOURCES:
-            patience = _patience(self.evidence, source, task.language)
-            if patience is None:
-                continue
-            in_sample = self.evidence.same_tables and source in FROM_PREFERENCES
-            yield from fitted_variants(
-                self.positions,
-                self.given,
-                patience,
-                without=self._without_each(task, source, notes) if in_sample else None,
-                fit=Fit.IN_SAMPLE if in_sample else Fit.OTHER_DATA,
-            )
-
-    def _without_each(self, task: JudgedTask, source: str, notes: list[str]) -> dict[str, float] | None:
-        try:
-            return patience_without_each_topic(
-                task.pairs, self.positions, self.given, source=source, language=task.language
-            )
-        except NotIdentifiedError as error:
-            notes.append(f"{task.task}: the patience from {source} is not cross-fitted, since {error}")
-            return None
-
-
 def scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -> Scorer:
     """Read what scores the summaries of a task; ``named`` are the measures asked for by name.
 
@@ -106,7 +48,7 @@ def scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -
     notes: list[str] = []
     positions = _positions(task, evidence, notes)
     if not positions:
-        return FixedScorer(found=Measured(notes=tuple(notes)))
+        return lambda _: Measured(notes=tuple(notes))
     topics = set(task.topics.tolist())
     fitted = FittedShares(
         estimate=intent_shares(evidence.model, topics) if evidence.model else {},
@@ -116,21 +58,41 @@ def scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -
     notes += [f"{task.task}: {note}" for note in _taken(task, positions["both"], evidence, fitted, given)]
     default = PAPER_PATIENCE.get(task.language, PAPER_PATIENCE["en"])
     fixed = tuple(default_variants(positions, default, given=given, fitted=fitted))
-    more = named_variants(positions, without_known(named, fixed), given=given, fitted=fitted)
-    return SummaryScorer(
-        evidence=evidence,
-        positions=positions["both"],
-        given=given,
-        fixed=(*fixed, *more),
-        sweep=m_sweep(positions["both"], given, default),
-        notes=tuple(notes),
-    )
+    more = tuple(named_variants(positions, without_known(named, fixed), given=given, fitted=fitted))
+    sweep = m_sweep(positions["both"], given, default)
+
+    def score(judged: JudgedTask) -> Measured:
+        added = list(notes)
+        refitted = _at_fitted_patience(judged, evidence, positions["both"], given, added)
+        return Measured(variants=(*fixed, *more, *refitted), sweeps=(sweep,), notes=tuple(added))
+
+    return score
+
+
+def _at_fitted_patience(
+    task: JudgedTask, evidence: Evidence, positions: pd.DataFrame, given: Probabilities, notes: list[str]
+) -> Iterator[Variant]:
+    """Yield M at every fitted patience; one fitted to these preferences is fitted anew without each topic."""
+    for source in PATIENCE_SOURCES:
+        patience = _patience(evidence, source, task.language)
+        if patience is None:
+            continue
+        in_sample, without = evidence.same_tables and source in FROM_PREFERENCES, None
+        if in_sample:
+            try:
+                without = patience_without_each_topic(
+                    task.pairs, positions, given, source=source, language=task.language
+                )
+            except NotIdentifiedError as error:
+                notes.append(f"{task.task}: the patience from {source} is not cross-fitted, since {error}")
+        fit = Fit.IN_SAMPLE if in_sample else Fit.OTHER_DATA
+        yield from fitted_variants(positions, given, patience, without=without, fit=fit)
 
 
 def _taken(
     task: JudgedTask, met: pd.DataFrame, evidence: Evidence, fitted: FittedShares, given: Probabilities
 ) -> Iterator[str]:
-    """Yield what is taken for granted where the tables say nothing."""
+    """Yield notes on assumptions where the tables say nothing."""
     intents = evidence.tables.get("intents")
     told = set(fitted.estimate)
     if intents is not None:

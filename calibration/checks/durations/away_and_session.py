@@ -1,7 +1,7 @@
 """Do those who come often stay longer, or less? Then sessions alone are off: who comes often has more of them, who never came none."""
 
 from calibration.checks.durations.beside import is_small, listed, numbers_of, numbers_under
-from calibration.checks.finding import Finding
+from calibration.checks.finding import REJECTED, Finding
 from calibration.inference.results import NotIdentifiedError
 from calibration.inference.wording import shown_p
 from calibration.models.durations.correlation import fit_together
@@ -17,7 +17,7 @@ def check_away_and_session(fit: DurationFit, exposure: Exposure) -> Finding | No
         together = fit_together(exposure)
     except NotIdentifiedError:
         return None
-    if together.p_value >= 0.05:
+    if together.p_value >= REJECTED:
         return None
     how = "longer" if together.correlation < 0 else "shorter"
     return Finding(

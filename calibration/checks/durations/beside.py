@@ -8,12 +8,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
 
 import numpy as np
 from scipy.special import expit
 
-from calibration.inference.uncertainty import closed
+from calibration.checks.finding import NEARLY, Explains, other_laws
 from calibration.inference.wording import shown_time
 from calibration.models.durations.exposure import Exposure, Totals
 from calibration.models.durations.fit import DurationFit, fit_durations
@@ -32,7 +31,7 @@ from metrics.arrays import Floats
 
 UNEVEN = "times away vary otherwise than the model says"
 """What rhythms, days, hours, fading interest, drop-outs and another law of the means would all explain."""
-REJECTS = 3.84
+REJECTS = 2 * NEARLY
 SHORT_TAIL, TWO_KINDS, HEAVY_TAIL = "short tail", "two kinds", "heavy tail"
 MOST_PIECES, MOST_WORKERS = 200_000, 5000
 """Above either, laws that need a matrix of people and means are not fitted."""
@@ -102,7 +101,7 @@ def listed(
     model: Extended,
     fit: DurationFit,
     *,
-    explains: Literal["better", "as well"],
+    explains: Explains,
     most_df: float = math.inf,
     sd_has_end: bool = True,
 ) -> dict[str, tuple[OtherLaw, ...]]:
@@ -124,12 +123,9 @@ def listed(
     error = model.error(most_df)
     intervals = error.intervals(0.95) if error else ((None, None),) * 2
     values = np.exp(model.values(model.point)[:2]).tolist()
-    rows: dict[str, tuple[OtherLaw, ...]] = {}
-    mean_name = next(iter(fit.parameters))
-    for name, value, (low, high) in zip(tuple(fit.parameters)[:2], values, intervals[:2], strict=True):
-        end = high if sd_has_end or name == mean_name else None
-        rows[name] = (OtherLaw(law=model.name, estimate=closed(value), low=low, high=end, explains=explains),)
-    return rows
+    of_mean, of_sd = intervals[:2]
+    ends = (of_mean, of_sd if sd_has_end else (of_sd[0], None))
+    return other_laws(model.name, explains, dict(zip(fit.parameters, values, strict=False)), ends)
 
 
 def numbers_under(model: Extended) -> str:

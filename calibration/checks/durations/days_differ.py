@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import fdtrc
 
 from calibration.checks.durations.beside import UNEVEN, is_small
-from calibration.checks.finding import Finding
+from calibration.checks.finding import REJECTED, Finding
 from calibration.inference.wording import shown_p
 from calibration.models.durations.exposure import Exposure, total
 from calibration.models.durations.fit import DurationFit
@@ -30,7 +30,7 @@ FEW_DAYS = 7
 def check_days(fit: DurationFit, exposure: Exposure) -> Finding | None:
     """Test whether calendar days (UTC) differ, otherwise than along a straight line."""
     days = compare_days(exposure) if exposure.design == "window" and is_small(exposure) else None
-    if days is None or days.p_value >= 0.05:
+    if days is None or days.p_value >= REJECTED:
         return None
     return Finding(
         name="days_differ",

@@ -8,10 +8,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import chdtrc
 
 from calibration.checks.durations.beside import UNEVEN, is_small, listed, numbers_of, numbers_under
-from calibration.checks.finding import Finding
+from calibration.checks.finding import REJECTED, Finding, edge_p
 from calibration.inference.wording import shown_p
 from calibration.models.durations.exposure import Exposure, total
 from calibration.models.durations.fit import DurationFit
@@ -44,7 +43,7 @@ def check_drop_outs(fit: DurationFit, exposure: Exposure) -> Finding | None:
         return None
     law, share = found
     gain = max(law.loglik - fit.top.top.loglik, 0.0)
-    p_value = float(chdtrc(1, 2 * gain)) / 2
+    p_value = edge_p(2 * gain)
     if share < LEAST_SHARE:
         return None
     numbers = f"until then {numbers_under(law)}, not {numbers_of(fit)}"
@@ -56,10 +55,10 @@ def check_drop_outs(fit: DurationFit, exposure: Exposure) -> Finding | None:
         sentence=(
             f"About {share:.0%} of the follows ended for good before their end ({shown_p(p_value)}): nobody came back any more, although "
             f"the visits before lead to expect it; {numbers}. Ask for a sign of life (last_seen_at)."
-            if p_value < 0.05
+            if p_value < REJECTED
             else f"Some people may have left for good ({share:.0%}), which cannot be told; {numbers}."
         ),
-        sensitivity=listed(law, fit, explains="better" if p_value < 0.05 else "as well"),
+        sensitivity=listed(law, fit, explains="better" if p_value < REJECTED else "as well"),
     )
 
 

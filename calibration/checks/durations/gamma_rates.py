@@ -1,7 +1,5 @@
 """Are the rates of coming back gamma, and not the means log-normal? Both laws have two numbers: neither is a test of the other."""
 
-from typing import Literal
-
 from calibration.checks.durations.beside import (
     REJECTS,
     is_small,
@@ -10,13 +8,12 @@ from calibration.checks.durations.beside import (
     numbers_of,
     numbers_under,
 )
-from calibration.checks.finding import Finding
+from calibration.checks.finding import Explains, Finding, other_laws
 from calibration.inference.wording import shown_time
 from calibration.models.durations.exposure import Exposure
 from calibration.models.durations.fit import DurationFit
 from calibration.models.durations.intervals import DurationProfile
 from calibration.models.durations.laws import GAMMA
-from calibration.user_model.model import OtherLaw
 
 
 def check_gamma_rates(fit: DurationFit, exposure: Exposure) -> Finding | None:
@@ -41,16 +38,13 @@ def check_log_normal_means(fit: DurationFit, exposure: Exposure) -> Finding | No
     gain = 2 * (fit.top.top.loglik - (fit.loglik or 0.0))
     if fit.law != "gamma" or gain < -REJECTS:
         return None
-    explains: Literal["better", "as well"] = "better" if gain > REJECTS else "as well"
+    explains: Explains = "better" if gain > REJECTS else "as well"
     top = fit.top
     intervals = DurationProfile(totals=fit.totals, top=top, df=exposure.units - 1).intervals(0.95)
-    numbers = zip(fit.parameters, (top.mean, top.sd), intervals, strict=False)
+    numbers = dict(zip(fit.parameters, (top.mean, top.sd), strict=False))
     return Finding(
         name="log_normal_means",
         sentence=f"Log-normal means explain the data {'better' if gain > REJECTS else 'about as well'}: with them the mean would be "
         f"{shown_time(top.mean)} and the standard deviation {shown_time(top.sd)}, not {numbers_of(fit)}.",
-        sensitivity={
-            name: (OtherLaw(law="lognormal", estimate=value, low=low, high=high, explains=explains),)
-            for name, value, (low, high) in numbers
-        },
+        sensitivity=other_laws("lognormal", explains, numbers, intervals[:2]),
     )

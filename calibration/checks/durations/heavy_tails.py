@@ -6,10 +6,6 @@ a tail that they have: a t with 3 degrees of freedom stands beside M and S as lo
 it does not explain clearly worse.
 """
 
-from typing import Literal
-
-from scipy.special import chdtrc
-
 from calibration.checks.durations.beside import (
     HEAVY_TAIL,
     REJECTS,
@@ -22,7 +18,7 @@ from calibration.checks.durations.beside import (
     numbers_under,
     tail_of_three,
 )
-from calibration.checks.finding import Finding
+from calibration.checks.finding import REJECTED, Explains, Finding, edge_p
 from calibration.inference.wording import shown_p
 from calibration.models.durations.exposure import Exposure
 from calibration.models.durations.fit import DurationFit
@@ -38,19 +34,19 @@ def check_heavy_tails(fit: DurationFit, exposure: Exposure) -> Finding | None:
         return None
     laws = laws_beside(exposure)
     ratio = max(2 * laws.gain(HEAVY_TAIL), 0.0)
-    p_value = float(chdtrc(1, ratio)) / 2
+    p_value = edge_p(ratio)
     tail, three = laws.others[HEAVY_TAIL], tail_of_three(exposure.totals(), laws.top)
     is_few = exposure.units <= FEW_WORKERS and 2 * (laws.top.top.loglik - three.loglik) <= CLEARLY_WORSE
     if is_few or 2 * (laws.best - three.loglik) <= REJECTS:
         tail = three
     is_open = is_few or 2 * (laws.best - tail.loglik) <= REJECTS
-    if not is_open and p_value >= 0.05:
+    if not is_open and p_value >= REJECTED:
         return None
-    explains: Literal["better", "as well"] = "better" if p_value < 0.05 else "as well"
+    explains: Explains = "better" if p_value < REJECTED else "as well"
     sentence = (
         f"Some workers' times are far longer than those of the others ({shown_p(p_value)}): the mean and the standard deviation rest on a tail that "
         f"nobody saw ({numbers_of(fit)}). Report the median and the quartiles."
-        if p_value < 0.05
+        if p_value < REJECTED
         else f"Whether the workers' means have a heavier tail cannot be told: with one {numbers_under(tail)}, not {numbers_of(fit)}."
     )
     return Finding(

@@ -8,7 +8,7 @@ from scipy.special import fdtrc
 
 from calibration.checks.durations.beside import UNEVEN, is_small
 from calibration.checks.durations.days_differ import LEAST_DAYS
-from calibration.checks.finding import Finding
+from calibration.checks.finding import REJECTED, Finding
 from calibration.inference.wording import shown_p
 from calibration.models.durations.exposure import Exposure, total
 from calibration.models.durations.fit import DurationFit
@@ -26,7 +26,7 @@ class Hours(NamedTuple):
 def check_hours(fit: DurationFit, exposure: Exposure) -> Finding | None:
     """Test whether hours of the day (UTC) differ."""
     hours = compare_hours(exposure) if is_small(exposure) else None
-    if hours is None or hours.p_value >= 0.05:
+    if hours is None or hours.p_value >= REJECTED:
         return None
     return Finding(
         name="hours_differ",

@@ -13,7 +13,7 @@ from scipy.special import chdtrc
 
 from calibration.checks.durations.beside import UNEVEN, is_small
 from calibration.checks.durations.days_differ import compare_days
-from calibration.checks.finding import Finding
+from calibration.checks.finding import REJECTED, Finding
 from calibration.inference.results import NotIdentifiedError
 from calibration.inference.wording import shown_p, shown_time
 from calibration.models.durations.exposure import LEAST_SECONDS, Exposure, Totals, total
@@ -34,7 +34,7 @@ def check_interest_fades(fit: DurationFit, exposure: Exposure) -> Finding | None
     days = compare_days(exposure)
     gain = max(found.loglik - fit.top.top.loglik, 0.0) / (days.dispersion if days else 1.0)
     p_value = float(chdtrc(1, 2 * gain))
-    if p_value >= 0.05:
+    if p_value >= REJECTED:
         return None
     last = float(exposure.stop.max()) / exposure.day_seconds
     how = "less and less" if found.slope > 0 else "more and more"

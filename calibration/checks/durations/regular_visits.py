@@ -20,7 +20,7 @@ from calibration.checks.durations.beside import (
     numbers_of,
     numbers_under,
 )
-from calibration.checks.finding import Finding
+from calibration.checks.finding import REJECTED, Finding
 from calibration.inference.results import NotIdentifiedError
 from calibration.inference.wording import shown_p
 from calibration.models.durations.exposure import LEAST_SECONDS, Exposure, Totals, total
@@ -46,7 +46,7 @@ def check_regular_visits(fit: DurationFit, exposure: Exposure) -> Finding | None
         p_value, is_regular = float(chdtrc(1, 2 * gain)), weibull.point[2] > 0
     else:
         return None
-    if p_value >= 0.05:
+    if p_value >= REJECTED:
         return None
     beside = (
         f"with Weibull intervals {numbers_under(weibull)}, not {numbers_of(fit)}"

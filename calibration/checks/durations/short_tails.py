@@ -3,8 +3,6 @@
 Generalised gamma means with q > 0 end sooner; q = 0, the log-normal law, is the edge, so the likelihood ratio has half a chi-squared.
 """
 
-from scipy.special import chdtrc
-
 from calibration.checks.durations.beside import (
     REJECTS,
     SHORT_TAIL,
@@ -15,7 +13,7 @@ from calibration.checks.durations.beside import (
     numbers_of,
     numbers_under,
 )
-from calibration.checks.finding import Finding
+from calibration.checks.finding import REJECTED, Finding, edge_p
 from calibration.inference.wording import shown_p
 from calibration.models.durations.exposure import Exposure
 from calibration.models.durations.fit import DurationFit
@@ -31,9 +29,9 @@ def check_short_tails(fit: DurationFit, exposure: Exposure) -> Finding | None:
     laws = laws_beside(exposure)
     short = laws.others[SHORT_TAIL]
     ratio = max(2 * laws.gain(SHORT_TAIL), 0.0)
-    p_value = float(chdtrc(1, ratio)) / 2
+    p_value = edge_p(ratio)
     is_open = 2 * (laws.best - short.loglik) <= REJECTS
-    if short.point[2] < LEAST_Q or (not is_open and p_value >= 0.05):
+    if short.point[2] < LEAST_Q or (not is_open and p_value >= REJECTED):
         return None
     told = f"With a shorter tail of the workers' means {numbers_under(short)}, not {numbers_of(fit)}"
     return Finding(
@@ -41,6 +39,10 @@ def check_short_tails(fit: DurationFit, exposure: Exposure) -> Finding | None:
         p_value=p_value,
         explains=UNEVEN,
         gain=ratio / 2,
-        sentence=f"{told} ({shown_p(p_value)})." if p_value < 0.05 else f"{told}; the data leave it open.",
-        sensitivity=listed(short, fit, explains="better" if p_value < 0.05 else "as well") if is_open else {},
+        sentence=f"{told} ({shown_p(p_value)})."
+        if p_value < REJECTED
+        else f"{told}; the data leave it open.",
+        sensitivity=listed(short, fit, explains="better" if p_value < REJECTED else "as well")
+        if is_open
+        else {},
     )

@@ -12,14 +12,12 @@ from dataclasses import replace
 import numpy as np
 from scipy.special import stdtr
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import REJECTED, Finding, other_laws
 from calibration.inference.results import NotIdentifiedError
-from calibration.inference.uncertainty import closed
 from calibration.inference.wording import shown_p, shown_time
 from calibration.models.durations.exposure import Exposure, total
 from calibration.models.durations.fit import DurationFit, fit_durations
 from calibration.models.durations.intervals import DurationProfile
-from calibration.user_model.model import OtherLaw
 from metrics.arrays import Bools, Floats
 
 SHORTEST, LONGEST = 120.0, 900.0
@@ -35,7 +33,7 @@ def check_split_sessions(fit: DurationFit, exposure: Exposure) -> Finding | None
     gap, follows_on = _gaps(exposure)
     is_break = follows_on & (gap <= LONGEST)
     excess, p_value = _excess(exposure, gap, follows_on)
-    if not is_break.any() or p_value >= 0.05 or excess < LEAST_SHARE * len(gap):
+    if not is_break.any() or p_value >= REJECTED or excess < LEAST_SHARE * len(gap):
         return None
     joined = join(exposure, is_break)
     try:
@@ -43,19 +41,14 @@ def check_split_sessions(fit: DurationFit, exposure: Exposure) -> Finding | None
     except NotIdentifiedError:
         return None
     intervals = DurationProfile(totals=joined.totals(), top=top, df=joined.units - 1).intervals(0.95)
-    rows = {
-        name: (OtherLaw(law="joined", estimate=closed(value), low=low, high=high, explains="better"),)
-        for name, value, (low, high) in zip(
-            tuple(fit.parameters)[:2], (top.mean, top.sd), intervals[:2], strict=True
-        )
-    }
+    numbers = dict(zip(fit.parameters, (top.mean, top.sd), strict=False))
     return Finding(
         name="split_sessions",
         p_value=p_value,
         sentence=f"{is_break.sum()} of {len(gap)} sessions were followed by another within {LONGEST / 60:.0f} minutes, about {excess:.0f} more "
         f"than by chance ({shown_p(p_value)}): something may have come between, such as a phone call. Joined, the mean session is "
         f"{shown_time(top.mean)}, not {shown_time(float(fit.estimates[0]))}: prefcal fit --idle-threshold {LONGEST:.0f}.",
-        sensitivity=rows,
+        sensitivity=other_laws("joined", "better", numbers, intervals[:2]),
     )
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import REJECTED, Finding
 from calibration.inference.wording import shown_p
 from calibration.models.durations.exposure import Exposure, total
 from calibration.models.durations.fit import DurationFit
@@ -16,7 +16,7 @@ def check_topics(fit: DurationFit, exposure: Exposure) -> Finding | None:
     """Test whether a worker's events spread over topics by chance."""
     excess = topics_apart(exposure) if exposure.design == "window" else None
     p_value = 1.0 if excess is None else float(ndtr(-excess.z))
-    if excess is None or p_value >= 0.05:
+    if excess is None or p_value >= REJECTED:
         return None
     return Finding(
         name="topics_differ",

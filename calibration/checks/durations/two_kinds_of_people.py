@@ -16,7 +16,7 @@ from calibration.checks.durations.beside import (
     numbers_of,
     numbers_under,
 )
-from calibration.checks.finding import Finding
+from calibration.checks.finding import REJECTED, Finding
 from calibration.inference.wording import shown_p
 from calibration.models.durations.exposure import Exposure
 from calibration.models.durations.fit import DurationFit
@@ -31,7 +31,7 @@ def check_two_kinds(fit: DurationFit, exposure: Exposure) -> Finding | None:
     ratio = max(2 * laws.gain(TWO_KINDS), 0.0)
     p_value = float(chdtrc(2, ratio))
     is_open = 2 * (laws.best - kinds.loglik) <= REJECTS
-    if not is_open and p_value >= 0.05:
+    if not is_open and p_value >= REJECTED:
         return None
     share = float(expit(kinds.point[3]))
     return Finding(
@@ -41,5 +41,7 @@ def check_two_kinds(fit: DurationFit, exposure: Exposure) -> Finding | None:
         gain=ratio / 2,
         sentence=f"With two kinds of people, {share:.0%} of them with shorter times ({shown_p(p_value)}), {numbers_under(kinds)}, not "
         f"{numbers_of(fit)}.",
-        sensitivity=listed(kinds, fit, explains="better" if p_value < 0.05 else "as well") if is_open else {},
+        sensitivity=listed(kinds, fit, explains="better" if p_value < REJECTED else "as well")
+        if is_open
+        else {},
     )

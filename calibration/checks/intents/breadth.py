@@ -7,18 +7,17 @@ broad one. On an edge the likelihood ratio has half a chi-squared with one degre
 """
 
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from scipy.special import chdtrc, expit, logit, logsumexp, roots_hermitenorm
+from scipy.special import expit, logit, logsumexp, roots_hermitenorm
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import REJECTED, Explains, Finding, edge_p, other_laws
 from calibration.checks.intents.ballots import ballots_of, largest_change, typical_prior
 from calibration.inference.people import CarelessClass, careless_class
 from calibration.inference.results import NotIdentifiedError
 from calibration.inference.wording import shown_p
 from calibration.models.intents import IntentBallots, IntentFit, fit_intents_to
-from calibration.user_model.model import OtherLaw
 from metrics.arrays import Floats
 
 NUMBERS = "numbers of ticks"
@@ -27,7 +26,6 @@ SPREADS = np.linspace(0, 3, 31)
 """Values of s that are tried."""
 EVERYTHING = 0.98
 """The chance of a tick of people who tick everything."""
-LEAST_P = 0.05
 FEW_OF_ALL = 0.05
 """Share of the voters up to which those who tick everything hardly move a probability."""
 _ATTENUATION = 2.9
@@ -46,8 +44,8 @@ class Breadth(NamedTuple):
 def check_breadth(fit: IntentFit, data: IntentBallots) -> Finding | None:
     """Say that people tick many or few; the shares hardly depend on it."""
     found = breadth(data)
-    p_value = float(chdtrc(1, found.ratio)) / 2
-    if p_value >= LEAST_P or not found.spread:
+    p_value = edge_p(found.ratio)
+    if p_value >= REJECTED or not found.spread:
         return None
     return Finding(
         name="ticking_breadth",
@@ -62,7 +60,7 @@ def check_breadth(fit: IntentFit, data: IntentBallots) -> Finding | None:
 def check_everything(fit: IntentFit, data: IntentBallots) -> Finding | None:
     """Hold people who tick every intent beside people of different breadth."""
     found = breadth(data)
-    kind, p_value = found.everything, float(chdtrc(1, found.ratio_of_everything)) / 2
+    kind, p_value = found.everything, edge_p(found.ratio_of_everything)
     others = data.without(data.voters[kind.is_one])
     if kind.count <= FEW_OF_ALL * len(data.voters) or others.counts.empty:
         return None
@@ -70,8 +68,7 @@ def check_everything(fit: IntentFit, data: IntentBallots) -> Finding | None:
         without = fit_intents_to(others, rng=np.random.default_rng(1))
     except NotIdentifiedError:
         return None
-    explains: Literal["better", "as well"] = "better" if p_value < LEAST_P else "as well"
-    entries = zip(without.result.parameters.items(), without.result.conf_int().values(), strict=True)
+    explains: Explains = "better" if p_value < REJECTED else "as well"
     return Finding(
         name="ticks_everything",
         p_value=p_value,
@@ -79,10 +76,9 @@ def check_everything(fit: IntentFit, data: IntentBallots) -> Finding | None:
         gain=(found.ratio + found.ratio_of_everything) / 2,
         sentence=f"{kind.count} of {len(data.voters)} voters tick nearly every intent (more than breadth explains: {shown_p(p_value)}). Such a "
         f"ballot does not say which intents are meant. Without them {largest_change(others.counts, data.counts)} with all voters, which changes most.",
-        sensitivity={
-            name: (OtherLaw(law="without who ticks all", estimate=p, low=low, high=high, explains=explains),)
-            for (name, p), (low, high) in entries
-        },
+        sensitivity=other_laws(
+            "without who ticks all", explains, without.result.parameters, without.result.conf_int().values()
+        ),
     )
 
 

@@ -6,7 +6,7 @@ concentration, which are fitted to each of `STUDIES` simulated collections anew.
 
 import numpy as np
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import REJECTED, Finding
 from calibration.inference.goodness import anderson_darling
 from calibration.models.intents import (
     FEWEST_INTENTS,
@@ -18,7 +18,6 @@ from calibration.models.intents import (
 )
 
 STUDIES = 299
-REJECTED = 0.05
 
 
 def check_one_beta(fit: IntentFit, data: IntentBallots) -> Finding | None:

@@ -17,21 +17,16 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from scipy.special import chdtrc
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import NEARLY, REJECTED, Finding, edge_p, other_laws
 from calibration.checks.intents.ballots import Ballots, ballots_of, largest_change, typical_prior
 from calibration.inference.people import FEWEST, MOST, POWERS, CarelessClass, careless_class, share_left_open
 from calibration.inference.results import LEVEL, NotIdentifiedError
 from calibration.inference.uncertainty import Replicates
 from calibration.inference.wording import shown_p
 from calibration.models.intents import DRAWS, IntentBallots, IntentFit, fit_intents_to, normalised
-from calibration.user_model.model import OtherLaw
 from metrics.arrays import Bools, Floats
 
-LEFT_OPEN = 1.92
-"""Log-likelihood lost at the largest share of such voters that the votes leave open: half of the chi-squared that chance exceeds in one of twenty."""
-LEAST_P = 0.05
 LEAST_EARNEST = 0.02
 """Part of a probability that is never taken for theirs, so that none becomes 0."""
 _ROUNDS = 2
@@ -40,23 +35,21 @@ _ROUNDS = 2
 def check_random_ticks(fit: IntentFit, data: IntentBallots) -> Finding | None:
     """Hold voters who tick by lot beside voters who all follow the others."""
     p_value, kind = random_tickers(data)
-    if kind is None or not kind.count or p_value >= LEAST_P:
+    if kind is None or not kind.count or p_value >= REJECTED:
         return _left_open(fit, data, p_value)
     others = data.without(data.voters[kind.is_one])
     try:
         without = fit_intents_to(others, rng=np.random.default_rng(1))
     except NotIdentifiedError:
         return None
-    entries = zip(without.result.parameters.items(), without.result.conf_int().values(), strict=True)
     return Finding(
         name="random_ticks",
         p_value=p_value,
         sentence=f"{kind.count} of {len(data.voters)} voters tick other intents than the rest, as if by lot ({shown_p(p_value)}). Without them "
         f"{largest_change(others.counts, data.counts)} with all voters, which changes most.",
-        sensitivity={
-            name: (OtherLaw(law="without ticks by lot", estimate=p, low=low, high=high, explains="better"),)
-            for (name, p), (low, high) in entries
-        },
+        sensitivity=other_laws(
+            "without ticks by lot", "better", without.result.parameters, without.result.conf_int().values()
+        ),
     )
 
 
@@ -82,16 +75,12 @@ def _left_open(fit: IntentFit, data: IntentBallots, p_value: float) -> Finding |
         name="random_ticks",
         p_value=p_value,
         sentence=f"Nothing shows that anybody ticks by lot ({shown_p(p_value)}); the votes leave open that {share:.0%} of the ticks are such.",
-        sensitivity={
-            name: (
-                OtherLaw(
-                    law="as many ticks by lot as may be", estimate=p, low=low, high=high, explains="as well"
-                ),
-            )
-            for name, p, (low, high) in zip(
-                fit.result.parameters, middle.tolist(), earnest.intervals(LEVEL), strict=True
-            )
-        },
+        sensitivity=other_laws(
+            "as many ticks by lot as may be",
+            "as well",
+            dict(zip(fit.result.parameters, middle.tolist(), strict=True)),
+            earnest.intervals(LEVEL),
+        ),
     )
 
 
@@ -102,8 +91,8 @@ def random_tickers(data: IntentBallots) -> tuple[float, CarelessClass | None]:
         return 1.0, None
     table = logliks(np.ones(len(data.voters)))
     kind = _class(table)
-    p_value = float(chdtrc(1, max(0.0, 2 * (kind.loglik - float(table.sum(axis=0).max()))))) / 2
-    for _ in range(_ROUNDS if p_value < LEAST_P else 0):
+    p_value = edge_p(2 * (kind.loglik - float(table.sum(axis=0).max())))
+    for _ in range(_ROUNDS if p_value < REJECTED else 0):
         kind = _class(logliks(1 - kind.posterior))
     return p_value, kind if kind.share <= MOST else None
 
@@ -113,7 +102,7 @@ def largest_random_share(data: IntentBallots) -> float:
     ballots, ticks = ballots_of(data), np.zeros(len(data.voters))
     for who, ticked in ballots:
         ticks[who] += ticked.sum(axis=1)
-    return share_left_open(_logliks(ballots, np.ones(len(ticks)), typical_prior(data)), ticks, LEFT_OPEN)
+    return share_left_open(_logliks(ballots, np.ones(len(ticks)), typical_prior(data)), ticks, NEARLY)
 
 
 def _class(table: Floats) -> CarelessClass:

@@ -1,15 +1,13 @@
 """Do some people answer alike, however late the update is, as if they did not look?"""
 
-from typing import Literal
-
-from calibration.checks.finding import Finding
+from calibration.checks.finding import REJECTED, Finding, other_laws
 from calibration.checks.lateness.crowd import NOT_GEOMETRIC, crowd_with_careless, edge_ratio, is_inside
 from calibration.inference.wording import shown_p
 from calibration.models.lateness.answers import LatenessCounts
 from calibration.models.lateness.error import decay_uncertainty
 from calibration.models.lateness.fit import LatenessFit
 from calibration.models.lateness.likelihood import maximum
-from calibration.user_model.model import LATENESS, USE_IN_TIME, OtherLaw
+from calibration.user_model.model import LATENESS, USE_IN_TIME
 
 FEWEST_OTHERS = 5.0
 """Of fewer others no decay is computed."""
@@ -26,12 +24,12 @@ def check_careless_answers(fit: LatenessFit, counts: LatenessCounts) -> Finding 
     if (1 - people.posterior).sum() < FEWEST_OTHERS or number < 0.5:
         return None
     decay, p0 = maximum(others.level, others.total_asked, others.total_useful)
-    explains: Literal["better", "as well"] = "better" if p_value < 0.05 else "as well"
-    intervals = decay_uncertainty(decay, p0, others).intervals(0.95)
-    laws = {
-        name: (OtherLaw(law="without alike answers", estimate=value, low=low, high=high, explains=explains),)
-        for name, value, (low, high) in zip((LATENESS, USE_IN_TIME), (decay, p0), intervals, strict=True)
-    }
+    laws = other_laws(
+        "without alike answers",
+        "better" if p_value < REJECTED else "as well",
+        {LATENESS: decay, USE_IN_TIME: p0},
+        decay_uncertainty(decay, p0, others).intervals(0.95),
+    )
     with_all, p0_with_all = fit.estimates.tolist()
     return Finding(
         name="alike_answers",

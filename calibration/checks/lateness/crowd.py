@@ -15,8 +15,9 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import betaln, chdtrc, expit, logit, logsumexp, roots_hermitenorm
+from scipy.special import betaln, expit, logit, logsumexp, roots_hermitenorm
 
+from calibration.checks.finding import edge_p
 from calibration.inference.people import CarelessClass, careless_class
 from calibration.models.lateness.answers import LatenessCounts
 from calibration.models.lateness.likelihood import maximum
@@ -95,7 +96,7 @@ def crowd_with_careless(counts: LatenessCounts) -> tuple[CrowdAtTop, CarelessCla
 def edge_ratio(more: CrowdAtTop, counts: LatenessCounts, effect: float = 1.0) -> tuple[float, float]:
     """Return the likelihood ratio of one number more on an edge, divided by a design effect, and its p."""
     ratio = max(0.0, 2 * (more.loglik - plain_crowd(counts).loglik)) / max(1.0, effect)
-    return ratio, float(chdtrc(1, ratio)) / 2
+    return ratio, edge_p(ratio)
 
 
 def mean_decay(point: Floats) -> float:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, logit, ndtri, xlog1py, xlogy
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import REJECTED, Finding
 from calibration.checks.lateness.crowd import NOT_GEOMETRIC, crowd_with, edge_ratio, is_inside
 from calibration.inference.maximise import Height, StoppingRule, climb
 from calibration.inference.results import LEVEL
@@ -43,10 +43,10 @@ def check_floor(fit: LatenessFit, counts: LatenessCounts) -> Finding | None:
         estimate=at_best,
         low=low,
         high=high,
-        explains="better" if p_value < 0.05 else "as well",
+        explains="better" if p_value < REJECTED else "as well",
     )
     with_largest = float(np.exp(np.interp(largest, open_floors.floor, open_floors.log_decay)))
-    if p_value < 0.05:
+    if p_value < REJECTED:
         sentence = (
             f"Use levels off at {curve.floor:.0%} of what it is in time ({shown_p(p_value)}): with this floor L is {at_best:.2f}, "
             f"not {decay:.2f}."

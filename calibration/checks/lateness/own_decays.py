@@ -1,6 +1,6 @@
 """Do workers differ in how lateness matters to them?"""
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import REJECTED, Finding
 from calibration.checks.lateness.crowd import NOT_GEOMETRIC, crowd_with, edge_ratio, is_inside, mean_decay
 from calibration.inference.wording import shown_p
 from calibration.models.lateness.answers import LatenessCounts
@@ -14,7 +14,7 @@ def check_own_decays(fit: LatenessFit, counts: LatenessCounts) -> Finding | None
         return None
     top = crowd_with("own decay", counts)
     ratio, p_value = edge_ratio(top, counts)
-    if p_value >= 0.05:
+    if p_value >= REJECTED:
         return None
     mean = mean_decay(top.point)
     return Finding(

@@ -8,9 +8,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import chdtrc
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import REJECTED, Finding, edge_p
 from calibration.checks.patience.without import law_without
 from calibration.inference.people import fit_crowds
 from calibration.inference.wording import shown_p
@@ -18,9 +17,6 @@ from calibration.models.patience.pairs import JudgedSummaries
 from calibration.models.patience.preferences import BestPlace, PreferencesFit, fit_patience_from_preferences
 from calibration.models.patience.spread import SLOPES, logliks_of_preferences, logliks_of_slopes
 from metrics.arrays import Bools
-
-LEVEL = 0.05
-"""A p-value above it: the other checks count everybody."""
 
 
 class AnswersByChance(NamedTuple):
@@ -50,13 +46,13 @@ def answers_by_chance(pairs: JudgedSummaries, place: BestPlace) -> AnswersByChan
     by_chance = logliks_of_preferences(judgments, np.zeros((len(pairs.topic), 1)))
     alone, beside = fit_crowds(logliks_of_slopes(pairs, judgments, place), SLOPES, by_chance)
     gain = max(beside.loglik - alone.loglik, 0.0)
-    return AnswersByChance(beside.posterior[:, 0] > 0.5, gain, float(chdtrc(1, 2 * gain)) / 2)
+    return AnswersByChance(beside.posterior[:, 0] > 0.5, gain, edge_p(2 * gain))
 
 
 def judges_in_earnest(pairs: JudgedSummaries, place: BestPlace) -> JudgedSummaries:
     """Return the pairs without the votes of people found to answer by chance."""
     chance, judgments = answers_by_chance(pairs, place), pairs.judgments
-    if chance is None or judgments is None or chance.p_value >= LEVEL or not chance.people.any():
+    if chance is None or judgments is None or chance.p_value >= REJECTED or not chance.people.any():
         return pairs
     return pairs.of_judgments(~chance.people[judgments.worker])
 
@@ -64,13 +60,13 @@ def judges_in_earnest(pairs: JudgedSummaries, place: BestPlace) -> JudgedSummari
 def check_answers_by_chance(fit: PreferencesFit, pairs: JudgedSummaries) -> Finding | None:
     """Hold a class of people who answer by chance beside slopes that differ."""
     chance = answers_by_chance(pairs, fit.place)
-    if chance is None or not chance.people.any() or chance.p_value >= LEVEL or pairs.judgments is None:
+    if chance is None or not chance.people.any() or chance.p_value >= REJECTED or pairs.judgments is None:
         return None
     rest = pairs.of_judgments(~chance.people[pairs.judgments.worker])
     others = int((~chance.people).sum())
     law = law_without(
         f"without {chance.people.sum()} of {len(chance.people)} people",
-        lambda: fit_patience_from_preferences(rest, n_workers=others, with_jackknife=False),
+        lambda: fit_patience_from_preferences(rest, n_workers=others),
     )
     (name, estimate), *_ = fit.parameters.items()
     return Finding(

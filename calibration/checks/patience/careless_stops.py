@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import chdtrc
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import REJECTED, Finding
 from calibration.checks.patience.without import law_without
 from calibration.inference.people import fit_crowds
 from calibration.inference.wording import shown_p
@@ -30,8 +30,6 @@ NOT_A_LINE = "stops not along a line"
 """What alike stops, patience that differs and another form would all explain."""
 FIRST_LINES = 0.15
 """Share of a screen."""
-LEVEL = 0.05
-"""A p-value above it: the other checks count everybody."""
 RESAMPLES = 400
 
 
@@ -71,7 +69,7 @@ def alike_stops(stops: Stops, patience: float) -> AlikeStops | None:
 def stops_in_earnest(stops: Stops, patience: float) -> Stops:
     """Return the stops without those of people found to stop always alike."""
     alike = alike_stops(stops, patience)
-    if alike is None or alike.p_value >= LEVEL or not alike.people.any() or alike.people.all():
+    if alike is None or alike.p_value >= REJECTED or not alike.people.any() or alike.people.all():
         return stops
     return stops.of(~alike.people[stops.worker])
 

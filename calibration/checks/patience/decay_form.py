@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtr
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import NEARLY, REJECTED, Finding
 from calibration.checks.patience.patience_differs import NOT_ONE_LINE
 from calibration.checks.patience.weak_decay import WEAK_LIKELIHOOD_RATIO
 from calibration.inference.choice import Votes, choice_probabilities
@@ -39,9 +39,6 @@ from calibration.user_model.model import OtherLaw, plain_name
 from metrics.arrays import Floats
 
 FORMS: tuple[Decay, ...] = ("exponential", "hyperbolic", "step")
-NEARLY = 1.92
-"""Log-likelihood, times the design effect, by which a form may explain less than the best and is not rejected: half the chi-squared that chance exceeds in one of twenty."""
-LEVEL = 0.05
 _WORDS: MappingProxyType[Decay, tuple[str, str]] = MappingProxyType(
     {
         "exponential": ("An exponential decay", "worth falls to 1/e after"),
@@ -90,12 +87,12 @@ def check_decay_form(fit: PreferencesFit, pairs: JudgedSummaries) -> Finding | N
     lengths = ". ".join("{}: {} {:.0f} characters".format(*_WORDS[form.decay], form.scale) for form in near)
     nearest = {form.decay: nearest_line(pairs, _best(form.profile), form.decay) for form in near}
     lines = ", ".join(f"{nearest[form.decay]:.0f}" for form in near)
-    if p_value < LEVEL:
+    if p_value < REJECTED:
         said = f"Worth does not fall along a line (log-likelihood {highest:.1f} higher, {shown_p(p_value)}). {lengths}. "
     else:
         said = f"Another decay explains the preferences as well as the line. {lengths}. "
     return Finding(
-        name=f"decay_{near[0].decay}" if p_value < LEVEL else "decay_form",
+        name=f"decay_{near[0].decay}" if p_value < REJECTED else "decay_form",
         p_value=p_value,
         explains=NOT_ONE_LINE,
         gain=highest,
@@ -115,7 +112,7 @@ def _law(pairs: JudgedSummaries, place: BestPlace, form: DecayForm, nearest: flo
         estimate=closed(nearest),
         low=low,
         high=high,
-        explains="better" if form.gain > 0 and form.p_value < LEVEL else "as well",
+        explains="better" if form.gain > 0 and form.p_value < REJECTED else "as well",
     )
 
 

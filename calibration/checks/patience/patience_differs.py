@@ -7,7 +7,7 @@ common, 1 for a stop less the hazard on the way (Nelson and Aalen)?
 
 import numpy as np
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import REJECTED, Finding
 from calibration.checks.patience.careless_preferences import judges_in_earnest
 from calibration.checks.patience.careless_stops import NOT_A_LINE, stops_in_earnest
 from calibration.inference.choice import choice_probabilities
@@ -23,8 +23,6 @@ from metrics.arrays import Floats
 
 NOT_ONE_LINE = "preferences not of one linear decay"
 """What a patience that differs and another form of decay would both explain."""
-LEVEL = 0.05
-"""A p-value above it: no spread is computed."""
 
 
 def check_judges(fit: PreferencesFit, pairs: JudgedSummaries) -> Finding | None:
@@ -33,7 +31,7 @@ def check_judges(fit: PreferencesFit, pairs: JudgedSummaries) -> Finding | None:
     if fit.place.kappa == 0 or pairs.judgments is None or len(set(pairs.judgments.worker.tolist())) < 2:
         return None
     p_value = chance_that_judges_alike(pairs, fit.place)
-    spread = spread_from_preferences(pairs, fit.place) if p_value < LEVEL else None
+    spread = spread_from_preferences(pairs, fit.place) if p_value < REJECTED else None
     return None if spread is None else _finding(fit, p_value, spread, NOT_ONE_LINE)
 
 
@@ -44,7 +42,7 @@ def check_readers(fit: StopsFit, stops: Stops) -> Finding | None:
         return None
     stops = stops_in_earnest(stops, patience)
     p_value = chance_of_common(stop_residuals(stops), stops.worker)
-    spread = spread_from_stops(stops, patience) if p_value < LEVEL else None
+    spread = spread_from_stops(stops, patience) if p_value < REJECTED else None
     return None if spread is None else _finding(fit, p_value, spread, NOT_A_LINE)
 
 

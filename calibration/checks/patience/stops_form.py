@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import REJECTED, Finding
 from calibration.checks.patience.careless_stops import NOT_A_LINE
 from calibration.checks.patience.patience_differs import stop_residuals
 from calibration.checks.patience.simulated import chance_of_distance
@@ -31,8 +31,6 @@ from calibration.user_model.model import OtherLaw, plain_name
 from metrics.arrays import Floats
 
 SIMULATIONS = 99
-LEVEL = 0.05
-"""Of the test whether texts differ."""
 
 
 def check_exponential(fit: StopsFit, stops: Stops) -> Finding | None:
@@ -45,7 +43,7 @@ def check_exponential(fit: StopsFit, stops: Stops) -> Finding | None:
     p_value = math.exp(-gain)
     nearest = 1 / float(line_fits(np.exp(-fit.positions[None] / scale), fit.positions)[0])
     law = OtherLaw(
-        law="exponential decay", estimate=nearest, explains="better" if p_value < 0.05 else "as well"
+        law="exponential decay", estimate=nearest, explains="better" if p_value < REJECTED else "as well"
     )
     return Finding(
         name="decay_exponential",
@@ -60,7 +58,7 @@ def check_exponential(fit: StopsFit, stops: Stops) -> Finding | None:
 
 def _texts_differ(stops: Stops) -> bool:
     """Say if texts differ: stops are then no independent draws from one curve."""
-    return chance_of_common(stop_residuals(stops), stops.text) < LEVEL
+    return chance_of_common(stop_residuals(stops), stops.text) < REJECTED
 
 
 def exponential_gain(stops: Stops, patience: float) -> tuple[float, float]:
@@ -88,7 +86,7 @@ def check_straight_curve(fit: StopsFit, stops: Stops) -> Finding | None:
         p_value=p_value,
         explains=NOT_A_LINE,
         sentence=f"The share still reading lies {math.sqrt(distance):.3f} from the fitted line on average ({shown_p(p_value)} by {SIMULATIONS} simulated studies)"
-        f"{': people differ in patience, or some of them always finish.' if p_value < 0.05 else ': a line describes it.'}",
+        f"{': people differ in patience, or some of them always finish.' if p_value < REJECTED else ': a line describes it.'}",
     )
 
 

@@ -5,7 +5,7 @@ The statistic is chi-squared over depths; its law is from simulated readers of t
 
 import numpy as np
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import REJECTED, Finding
 from calibration.checks.patience.simulated import chance_of_distance
 from calibration.checks.persistence.finishers import NOT_GEOMETRIC
 from calibration.inference.wording import shown_p
@@ -20,7 +20,7 @@ def check_every_depth(fit: PersistenceFit, steps: ListSteps) -> Finding | None:
     p, rng = float(fit.estimates[0]), np.random.default_rng(1)
     simulated = [_distance(*drawn_depths(p, steps.possible, rng)) for _ in range(SIMULATIONS)]
     p_value = chance_of_distance(_distance(fit.at_risk, fit.stops), simulated)
-    verdict = "it is not the same at every depth" if p_value < 0.05 else "one p describes it"
+    verdict = "it is not the same at every depth" if p_value < REJECTED else "one p describes it"
     return Finding(
         name="same_persistence_at_every_depth",
         p_value=p_value,

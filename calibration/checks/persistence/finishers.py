@@ -8,9 +8,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import chdtrc
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import REJECTED, Finding, edge_p
 from calibration.checks.patience.without import law_without
 from calibration.inference.people import careless_class
 from calibration.inference.wording import shown_p
@@ -20,8 +19,6 @@ from metrics.arrays import Bools
 NOT_GEOMETRIC = "steps not geometric"
 """What people who always go to the end, people or lists that differ, and another law would all explain."""
 ROUNDS = 30
-LEVEL = 0.05
-"""A p-value above it: the other checks count everybody."""
 _NEVER = -1e4
 """Log-likelihood of a stop of who never stops."""
 
@@ -57,13 +54,13 @@ def finishers(steps: ListSteps) -> Finishers:
         p = float(weight @ taken / (weight @ (taken + stops)))
     plain = taken.sum() * np.log(steps.share) + stops.sum() * np.log1p(-steps.share)
     gain = max(people.loglik - float(plain), 0.0)
-    return Finishers(people.is_one, gain, float(chdtrc(1, 2 * gain)) / 2)
+    return Finishers(people.is_one, gain, edge_p(2 * gain))
 
 
 def steps_in_earnest(steps: ListSteps) -> ListSteps:
     """Return the steps without those of people found to go always to the end."""
     found = finishers(steps)
-    if found.p_value >= LEVEL or not found.people.any():
+    if found.p_value >= REJECTED or not found.people.any():
         return steps
     return steps.of(~found.people[steps.worker])
 

@@ -10,17 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq, minimize
-from scipy.special import betaln, chdtrc, expit, logit
+from scipy.special import betaln, expit, logit
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import REJECTED, Finding, edge_p
 from calibration.checks.persistence.finishers import NOT_GEOMETRIC
 from calibration.inference.wording import shown_p
 from calibration.models.persistence import ListSteps, PersistenceFit
 from calibration.user_model.model import PERSISTENCE, OtherLaw
 from metrics.arrays import Floats, Ints
 
-LEVEL = 0.05
-"""A p-value above it says nothing worth a note."""
 _BOUNDS = [(-8.0, 8.0), (-3.0, 12.0)]
 """Of the logit of the mean p, and of log(a + b)."""
 
@@ -49,7 +47,7 @@ class BetaGeometric(NamedTuple):
 def check_people(fit: PersistenceFit, steps: ListSteps) -> Finding | None:
     """Test whether persistence differs between people, and say which p is given."""
     law = beta_geometric(steps, "worker")
-    if law is None or law.p_value >= LEVEL:
+    if law is None or law.p_value >= REJECTED:
         return None
     return _finding("patience_differs", "Persistence differs between people", "people's", fit, law)
 
@@ -57,7 +55,7 @@ def check_people(fit: PersistenceFit, steps: ListSteps) -> Finding | None:
 def check_lists(fit: PersistenceFit, steps: ListSteps) -> Finding | None:
     """Test whether persistence differs between lists, and say which p is given."""
     law = beta_geometric(steps, "text")
-    if law is None or law.p_value >= LEVEL:
+    if law is None or law.p_value >= REJECTED:
         return None
     return _finding("texts_differ", "How far a list is read differs between lists", "the lists'", fit, law)
 
@@ -111,7 +109,7 @@ def beta_geometric(steps: ListSteps, by: str) -> BetaGeometric | None:
         mean_p=mean,
         p_of_mean_depth=_p_of_mean_depth(mean * size, (1 - mean) * size, steps.possible),
         gain=gain,
-        p_value=float(chdtrc(1, 2 * gain)) / 2,
+        p_value=edge_p(2 * gain),
     )
 
 

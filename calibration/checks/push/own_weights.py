@@ -15,10 +15,9 @@ from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import chdtrc
 
-from calibration.checks.finding import Finding
-from calibration.checks.push.pain_form import NEARLY, NOT_BY_COUNT, design_effect, searched
+from calibration.checks.finding import NEARLY, Finding, edge_p
+from calibration.checks.push.pain_form import NOT_BY_COUNT, design_effect, searched
 from calibration.inference.results import LEVEL, NotIdentifiedError
 from calibration.inference.wording import shown, shown_interval, shown_p
 from calibration.models.push.alpha import AlphaFit, fieller_of_alpha
@@ -51,7 +50,7 @@ def check_own_weights(fit: PushFit | AlphaFit, judgments: PushJudgments) -> Find
     if crowd is None or fit.search.raw is None:
         return None
     effect, loglik = design_effect(fit.search), fit.search.maximum.loglik
-    p_value = float(chdtrc(1, 2 * max(crowd.search.maximum.loglik - loglik, 0.0) / effect) / 2)
+    p_value = edge_p(2 * (crowd.search.maximum.loglik - loglik) / effect)
     if p_value >= 1 - LEVEL:
         return None
     others = (_crowd(fit, judgments, form) for form in FORMS if form != "count")

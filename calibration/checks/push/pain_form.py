@@ -20,7 +20,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from scipy.special import stdtr, xlogy
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import NEARLY, Finding
 from calibration.inference.choice import ChoiceModel, crossed_covariance, maximise
 from calibration.inference.results import LEVEL, NotIdentifiedError
 from calibration.inference.uncertainty import Interval
@@ -59,8 +59,6 @@ FORMS: dict[tuple[Part, PainForm], tuple[str, str]] = {
 """Form -> what it is called, and in words."""
 NOT_BY_COUNT = "utility not in proportion to the counts"
 """What another form, and people with weights of their own, would both explain."""
-NEARLY = 1.92
-"""Half the chi-squared with one degree of freedom that chance exceeds in one of twenty."""
 
 
 Values: TypeAlias = dict[str, tuple[float, Interval]]

@@ -19,21 +19,19 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import chdtrc, log_ndtr
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import REJECTED, Finding, other_laws
 from calibration.inference.people import CarelessClass, careless_class
 from calibration.inference.results import NotIdentifiedError
 from calibration.inference.wording import shown_p
-from calibration.models.reading.fit import NAMES, ReadingSpeedFit, fit_timed_reads
+from calibration.models.reading.fit import ReadingSpeedFit, fit_timed_reads
 from calibration.models.reading.medians import MedianFit
 from calibration.models.reading.mixture import mixture_top, reading_sample
 from calibration.models.reading.rows import TimedReads
-from calibration.user_model.model import OtherLaw
 from metrics.arrays import Floats
 
 NOT_READING = "times unlike reading"
 """What people whose times do not follow length, and reads with extra time, would both explain."""
 DF = 6
-LEAST_P = 0.05
 FEWEST, FEWEST_READERS = 8, 2
 """Workers below whom no class is looked for, and readers to whom a law can be fitted: where the class is everybody there is none."""
 _LEAST_SPREAD = 0.1
@@ -75,14 +73,13 @@ def check_alike_times(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
     if found is None:
         return None
     p_value = found.p_value
-    others = _without(data, found) if p_value < LEAST_P else None
+    others = _without(data, found) if p_value < REJECTED else None
     numbers = (
         "without them there is no fit"
         if others is None
         else f"without them mu is {others.estimates[0]:.3g} and sigma {others.estimates[1]:.3g}, with all "
         f"{fit.estimates[0]:.3g} and {fit.estimates[1]:.3g}"
     )
-    laws = {} if others is None else dict(zip(NAMES, others.conf_int().values(), strict=True))
     return Finding(
         name="alike_times",
         p_value=p_value,
@@ -90,19 +87,9 @@ def check_alike_times(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
         gain=found.ratio / 2,
         sentence=f"{found.kind.count} of {data.n_workers} workers take about {found.seconds:.2g} s for every item, whatever its length "
         f"({shown_p(p_value)}); {numbers}.",
-        sensitivity={
-            name: (
-                OtherLaw(
-                    law="without alike times",
-                    estimate=others.parameters[name],
-                    low=low,
-                    high=high,
-                    explains="better",
-                ),
-            )
-            for name, (low, high) in laws.items()
-            if others is not None
-        },
+        sensitivity={}
+        if others is None
+        else other_laws("without alike times", "better", others.parameters, others.conf_int().values()),
     )
 
 
@@ -159,7 +146,7 @@ class _OwnTimes:
 def clear_class(data: TimedReads) -> AlikeTimes | None:
     """Return the class where it explains more than chance would; else None."""
     found = alike_times(data)
-    return found if found is not None and found.p_value < LEAST_P else None
+    return found if found is not None and found.p_value < REJECTED else None
 
 
 @lru_cache(maxsize=4)

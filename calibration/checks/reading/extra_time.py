@@ -12,16 +12,16 @@ in .03 or less).
 """
 
 import math
-from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import chdtrc, expit, log_expit, logit, ndtr, stdtrit
+from scipy.special import chdtrc, expit, log_expit, logit, ndtr
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import REJECTED, Explains, Finding, other_laws
 from calibration.checks.reading.alike_times import NOT_READING
 from calibration.inference.results import LEVEL
+from calibration.inference.uncertainty import Scale, StudentT
 from calibration.inference.wording import shown_p
 from calibration.models.reading.fit import MU, SIGMA, ReadingSpeedFit
 from calibration.models.reading.law import ReadLaw
@@ -31,7 +31,6 @@ from calibration.user_model.model import OtherLaw
 from metrics.arrays import Floats
 
 DF = 5
-LEAST_P = 0.05
 MOST_WORKERS, MOST_READS = 300, 60
 """Above so many, only so many workers, and reads of each, evenly chosen, enter: they are plenty."""
 LEAST_TIMES = 3.0
@@ -42,6 +41,8 @@ _HOPELESS = 3.0
 """Where twice the gain with the readers' law as it is is less, which is no news, another law of readers is not looked for."""
 _STARTS = ((0.2, 0.4, 10.0), (0.9, 0.05, 20.0))
 """Of pi, q, and T in median times."""
+_ANYWHERE = (-20.0, 20.0)
+"""Bounds of a logarithm, far beyond what people do: steps of the search stay finite."""
 _STEP = 1e-4
 _REACH = 5.0
 _ROOT_2_PI = math.sqrt(2 * math.pi)
@@ -83,29 +84,16 @@ def check_extra_time(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
         sentence=f"About {share:.0%} of the reads of about {number:.0f} of {data.n_workers} workers took some {seconds:.0f} s, whatever their length "
         f"({shown_p(p_value)}): time away, or with the page in the background. With such reads in the law mu is {mu:.3g} and sigma {sigma:.3g}, "
         f"without {fit.estimates[0]:.3g} and {fit.estimates[1]:.3g}.",
-        sensitivity=dict(_laws(found, data.n_workers, "better" if p_value < LEAST_P else "as well")),
+        sensitivity=_laws(found, data.n_workers, "better" if p_value < REJECTED else "as well"),
     )
 
 
-def _laws(
-    found: ExtraTime, workers: int, explains: Literal["better", "as well"]
-) -> Iterator[tuple[str, tuple[OtherLaw, ...]]]:
-    reach = float(stdtrit(workers - 1, (1 + LEVEL) / 2)) * found.error
-    for place, (name, back) in enumerate(((MU, float), (SIGMA, math.exp))):
-        middle = float(found.point[place])
-        ends = [None if math.isnan(reach[place]) else back(middle + sign * reach[place]) for sign in (-1, 1)]
-        yield (
-            name,
-            (
-                OtherLaw(
-                    law="reads with extra time",
-                    estimate=back(middle),
-                    low=ends[0],
-                    high=ends[1],
-                    explains=explains,
-                ),
-            ),
-        )
+def _laws(found: ExtraTime, workers: int, explains: Explains) -> dict[str, tuple[OtherLaw, ...]]:
+    error = StudentT(
+        centre=found.point[:2], cov=np.diag(found.error**2), df=workers - 1, scale=(Scale.IDENTITY, Scale.LOG)
+    )
+    estimates = {MU: float(found.point[0]), SIGMA: math.exp(found.point[1])}
+    return other_laws("reads with extra time", explains, estimates, error.intervals(LEVEL))
 
 
 def extra_time(data: TimedReads) -> ExtraTime | None:
@@ -124,7 +112,7 @@ def extra_time(data: TimedReads) -> ExtraTime | None:
     best = max((crowd.climbed(start, held) for start in starts), key=lambda at: at[1])
     if 2 * (best[1] - alone) <= _HOPELESS:
         return None
-    point, height = crowd.climbed(best[0], [(None, None)] * N_FREE)
+    point, height = crowd.climbed(best[0], [_ANYWHERE] * N_FREE)
     if expit(point[5]) * expit(point[6]) * len(data.worker) < FEWEST:
         return None
     return ExtraTime(point, 2 * (height - alone), crowd.error(point))

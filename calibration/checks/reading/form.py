@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import log_ndtr
 from scipy.stats import binom
 
-from calibration.checks.finding import Finding
+from calibration.checks.finding import REJECTED, Finding
 from calibration.checks.reading.alike_times import NOT_READING
 from calibration.inference.goodness import anderson_darling_of_logs
 from calibration.inference.results import LEVEL
@@ -18,8 +18,6 @@ from calibration.user_model.model import OtherLaw
 from metrics.arrays import Floats
 
 STUDIES = 999
-LEAST_P = 0.05
-"""From so likely a departure on, the number under no law at all is no news."""
 
 
 def check_form(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
@@ -27,13 +25,13 @@ def check_form(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
     if len(fit.summaries.medians) < 3:
         return None
     distance, p_value = normality_test(fit)
-    verdict = "do not look" if p_value < LEAST_P else "look"
+    verdict = "do not look" if p_value < REJECTED else "look"
     return Finding(
         name="normal_over_workers",
         p_value=p_value,
         explains=NOT_READING,
         sentence=f"The workers' log reading speeds {verdict} normal (Anderson-Darling {distance:.2f}, p = {p_value:.2g}).",
-        sensitivity={MU: (_median_worker(fit.summaries.medians),)} if p_value < LEAST_P else {},
+        sensitivity={MU: (_median_worker(fit.summaries.medians),)} if p_value < REJECTED else {},
     )
 
 

@@ -52,7 +52,12 @@ class Together:
     workers: int
 
 
-def fit_correlation(session: Exposure) -> CalibrationResult:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class CorrelationFit(CalibrationResult):
+    """The correlation of log A and log D over people."""
+
+
+def fit_correlation(session: Exposure) -> CorrelationFit:
     """Fit the correlation of log A and log D over people.
 
     Parameters
@@ -74,7 +79,7 @@ def fit_correlation(session: Exposure) -> CalibrationResult:
         df=together.workers - 1,
         scale=Scale.ARCTANH,
     )
-    return CalibrationResult(
+    return CorrelationFit(
         parameters=MappingProxyType({CORRELATION: together.correlation}),
         unit="correlation",
         method="marginal likelihood of both",

@@ -5,12 +5,12 @@ contributes A^-n exp(-T / A): (n, T) is all that the data say, whatever their nu
 something too.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
-from calibration.user_model.model import Diagnostic
+from calibration.visits.stays import Ends, UnusableVisits
 from metrics.arrays import Bools, Floats, Places
 
 Design: TypeAlias = Literal["window", "count"]
@@ -65,13 +65,46 @@ class Pieces(NamedTuple):
         return Pieces(self.follow[which], self.start[which], self.stop[which], self.event[which])
 
 
-class Split(NamedTuple):
-    """n and T of every follow before a moment and after it, (f,) each."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VisitsRead:
+    """What was counted while tables were read; 0 where it does not concern what is fitted.
 
-    events_before: Floats
-    seconds_before: Floats
-    events_after: Floats
-    seconds_after: Floats
+    Attributes
+    ----------
+    left_out : UnusableVisits
+        Visits that could not be used.
+    ends : Ends
+        How many follows end with their last visit.
+    prompted : float
+        Share of the visits that a prompt brought.
+    prompts_unknown : int
+        How many of these have no prompt in the tables.
+    gap_seconds : float
+        Wall seconds up to which page views are one visit.
+    closer_than_gap : int
+        Visits that begin sooner after the one before.
+    only_who_came : bool
+        Who never came is not in the tables.
+    several_topics : bool
+        Some workers have several topics.
+    visits, without_length, without_length_exhausted : int
+        All visits; those cut as soon as they began; and of these those in which nothing was left to read.
+    exhausted : float
+        Share of the visits with a length in which nothing was left to read.
+    """
+
+    left_out: UnusableVisits = field(default_factory=UnusableVisits)
+    ends: Ends = field(default_factory=Ends)
+    prompted: float = 0.0
+    prompts_unknown: int = 0
+    gap_seconds: float = 0.0
+    closer_than_gap: int = 0
+    only_who_came: bool = False
+    several_topics: bool = False
+    visits: int = 0
+    without_length: int = 0
+    without_length_exhausted: int = 0
+    exhausted: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -96,8 +129,8 @@ class Exposure:
         See `Totals`.
     design : {'window', 'count'}
         Whether time was given and events are random, or the reverse.
-    notes : tuple of Diagnostic
-        What was noticed in the tables.
+    read : VisitsRead
+        What the tables had beside.
     follow_begun : (f,) ndarray of float or None
         When each follow began, in seconds of the same kind since a midnight; None where that is not known.
     day_seconds : float
@@ -115,7 +148,7 @@ class Exposure:
     follow_seconds: Floats
     seen_by_seconds: Floats | None
     design: Design
-    notes: tuple[Diagnostic, ...]
+    read: VisitsRead
     follow_begun: Floats | None = None
     day_seconds: float = DAY_SECONDS
     away: "Exposure | None" = None
@@ -129,7 +162,7 @@ class Exposure:
         follow_seconds: Floats,
         seen_anyway: Bools | None,
         design: Design,
-        notes: tuple[Diagnostic, ...],
+        read: VisitsRead,
         follow_begun: Floats | None = None,
         day_seconds: float = DAY_SECONDS,
     ) -> Self:
@@ -161,7 +194,7 @@ class Exposure:
             follow_seconds=follow_seconds,
             seen_by_seconds=tau,
             design=design,
-            notes=notes,
+            read=read,
             follow_begun=follow_begun,
             day_seconds=day_seconds,
         )
@@ -188,19 +221,6 @@ class Exposure:
         """Return n and T of every follow, (f,) each."""
         size = len(self.follow_unit)
         return total(self.follow, self.event, size), total(self.follow, self.seconds, size)
-
-    def split(self, share: float) -> Split:
-        """Return n and T of every follow up to a share of its time, and after it."""
-        cut = share * self.follow_seconds[self.follow]
-        before = np.clip(np.minimum(self.stop, cut) - self.start, 0, None)
-        early = self.event & (self.stop <= cut)
-        size = len(self.follow_unit)
-        return Split(
-            total(self.follow, early, size),
-            total(self.follow, before, size),
-            total(self.follow, self.event & ~early, size),
-            total(self.follow, self.seconds - before, size),
-        )
 
     def _sum(self, values: Floats | Bools) -> Floats:
         return total(self.unit, values, self.units)

@@ -97,20 +97,7 @@ def fit_away(  # noqa: PLR0913 - the options of prefcal fit
         dropout=dropout,
         window=window,
     )
-    return fit_times_away(exposure, law=law, rng=rng, resamples=resamples)
-
-
-def fit_times_away(
-    exposure: Exposure,
-    *,
-    law: MeansLaw = "lognormal",
-    rng: np.random.Generator | None = None,
-    resamples: int = RESAMPLES,
-) -> "DurationFit":
-    """Fit times away that are known already; otherwise as `fit_away`."""
-    if not exposure.event.any():
-        raise NotIdentifiedError("nobody came back by themselves")
-    return fit_exposure(exposure, names=AWAY, seconds="stream seconds", law=law, rng=rng, resamples=resamples)
+    return fit_exposure(exposure, law=law, rng=rng, resamples=resamples)
 
 
 def fit_session(
@@ -142,27 +129,14 @@ def fit_session(
     NotIdentifiedError
         If the tables cannot tell them; the message says why.
     """
-    return fit_session_lengths(session_exposure(tables, unit=unit), law=law, rng=rng, resamples=resamples)
-
-
-def fit_session_lengths(
-    exposure: Exposure,
-    *,
-    law: MeansLaw = "lognormal",
-    rng: np.random.Generator | None = None,
-    resamples: int = RESAMPLES,
-) -> "DurationFit":
-    """Fit sessions that are known already; otherwise as `fit_session`."""
-    if not exposure.event.any():
-        raise NotIdentifiedError("no visit ended because the worker left")
-    return fit_exposure(exposure, names=SESSION, law=law, rng=rng, resamples=resamples)
+    return fit_exposure(session_exposure(tables, unit=unit), law=law, rng=rng, resamples=resamples)
 
 
 def fit_exposure(
     exposure: Exposure,
     *,
-    names: Sequence[str],
-    seconds: str = "seconds",
+    names: Sequence[str] = (),
+    seconds: str = "",
     law: MeansLaw = "lognormal",
     rng: np.random.Generator | None = None,
     resamples: int = RESAMPLES,
@@ -172,19 +146,24 @@ def fit_exposure(
     Parameters
     ----------
     exposure : Exposure
-        The data, with an event.
-    names : sequence of str
-        What M, S, the median, the lower and the upper quartile are called.
-    seconds : str
-        Their unit.
+        The data.
+    names : sequence of str, optional
+        What M, S, the median, the lower and the upper quartile are called: `AWAY` of a window, `SESSION` of a count by default.
+    seconds : str, optional
+        Their unit; stream seconds of times away, seconds of sessions by default.
     law, rng, resamples
         See `fit_away`.
 
     Raises
     ------
     NotIdentifiedError
-        If fewer than two workers are in the data, or the likelihood has no maximum.
+        If nothing that was waited for came, fewer than two workers are in the data, or the likelihood has no maximum.
     """
+    is_window = exposure.design == "window"
+    if not exposure.event.any():
+        raise NotIdentifiedError(
+            "nobody came back by themselves" if is_window else "no visit ended because the worker left"
+        )
     totals = exposure.totals()
     top = fit_durations(totals)
     gamma = gamma_rates(totals, top) if law == "gamma" else None
@@ -194,8 +173,16 @@ def fit_exposure(
         "Workers do not differ more than chance explains: S is 0, and the upper end of its interval is what is known.",
     )
     return DurationFit(
-        parameters=MappingProxyType(dict(zip(names, np.exp(_values(top, gamma)).tolist(), strict=True))),
-        unit=seconds,
+        parameters=MappingProxyType(
+            dict(
+                zip(
+                    names or (AWAY if is_window else SESSION),
+                    np.exp(_values(top, gamma)).tolist(),
+                    strict=True,
+                )
+            )
+        ),
+        unit=seconds or ("stream seconds" if is_window else "seconds"),
         method=f"{METHOD}, gamma rates" if gamma else METHOD,
         uncertainty=MappingProxyType(_uncertainty(totals, top, gamma, resamples=resamples, seed=seed)),
         n_workers=len(totals),
@@ -204,7 +191,7 @@ def fit_exposure(
         loglik=gamma.loglik if gamma else top.top.loglik,
         n_free=2,
         details=MappingProxyType({} if gamma else {"mu": top.mu, "sigma": top.sigma}),
-        diagnostics=(*exposure.notes, *(() if top.sigma or gamma else (no_spread,))),
+        diagnostics=() if top.sigma or gamma else (no_spread,),
         totals=totals,
         top=top,
         design=exposure.design,

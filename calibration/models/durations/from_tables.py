@@ -7,17 +7,16 @@ follow. Sessions: a worker who is in the stream may leave at any moment.
 Times away are in stream seconds (wall seconds x the clock's factor), sessions in wall seconds.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from calibration.inference.results import NotIdentifiedError, info, warning
-from calibration.models.durations.exposure import DAY_SECONDS, Exposure, Pieces
-from calibration.user_model.model import Diagnostic
-from calibration.visits.stays import Joined, Stays, end_notes, followed
+from calibration.inference.results import NotIdentifiedError
+from calibration.models.durations.exposure import DAY_SECONDS, Exposure, Pieces, VisitsRead
+from calibration.visits.stays import Ends, Joined, Stays, ends, followed
 from metrics.arrays import Bools, Ints, Places
 
 Unit: TypeAlias = Literal["worker", "follow"]
@@ -27,7 +26,6 @@ Window: TypeAlias = tuple[datetime, datetime]
 
 MOST_PROMPTED = 0.5
 MOST_EXHAUSTED = 0.9
-MANY_EXHAUSTED = 0.5
 MILLISECONDS = 1000
 
 
@@ -84,7 +82,7 @@ def away_exposure(
     gap = round(gap_seconds * MILLISECONDS)
     enrolment = stays.is_first & (stays.start <= follows.start[stays.follow])
     away_since = np.where(stays.is_first, follows.start[stays.follow], stays.previous_end)
-    until, notes = _until(joined, away_since, tables.get("prompts"))
+    until, unknown = _until(joined, away_since, tables.get("prompts"))
     counted = ~enrolment
     tail_since, tail_until = _tails(joined, gap, last_seen=dropout == "last_seen")
     follow = np.concatenate([stays.follow[counted], np.arange(len(follows), dtype=np.intp)])
@@ -103,12 +101,15 @@ def away_exposure(
         follow_seconds=(follows.end - follows.start).astype(np.float64) * rate,
         seen_anyway=seen_anyway if inclusion == "at_least_one_visit" else None,
         design="window",
-        notes=(
-            *joined.notes,
-            *end_notes(tables),
-            *notes,
-            *_gap_notes(stays, gap),
-            *_inclusion_notes(joined, inclusion),
+        read=VisitsRead(
+            left_out=joined.left_out,
+            ends=ends(tables["visits"], tables["follows"]) if "follows" in tables else Ends(),
+            prompted=float(stays.prompted.mean()) if len(stays) else 0.0,
+            prompts_unknown=unknown,
+            gap_seconds=gap / MILLISECONDS,
+            closer_than_gap=int((~stays.is_first & (stays.start - stays.previous_end < gap)).sum()),
+            only_who_came=inclusion == "at_least_one_visit",
+            several_topics=bool(joined.streams["worker"].duplicated().any()),
         ),
         follow_begun=(follows.start - _midnight(follows.start)).astype(np.float64) * rate,
         day_seconds=DAY_SECONDS * factor,
@@ -162,10 +163,12 @@ def session_exposure(
         follow_seconds=(joined.follows.end - joined.follows.start) / MILLISECONDS,
         seen_anyway=None,
         design="count",
-        notes=(
-            *joined.notes,
-            *_length_notes(stays, counted),
-            *_exhausted_notes(exhausted, int(counted.sum())),
+        read=VisitsRead(
+            left_out=joined.left_out,
+            visits=len(stays),
+            without_length=int((~counted).sum()),
+            without_length_exhausted=int((stays.exhausted & ~counted).sum()),
+            exhausted=exhausted,
         ),
     )
 
@@ -210,14 +213,12 @@ def _units(joined: Joined, unit: Unit) -> Places:
     return joined.follows.worker if unit == "worker" else np.arange(len(joined.follows), dtype=np.intp)
 
 
-def _until(
-    joined: Joined, away_since: Ints, prompts: pd.DataFrame | None
-) -> tuple[Ints, tuple[Diagnostic, ...]]:
-    """Return where each time away ended: at the visit, or at the last prompt before one that was prompted."""
+def _until(joined: Joined, away_since: Ints, prompts: pd.DataFrame | None) -> tuple[Ints, int]:
+    """Return where each time away ended, at the visit or at the last prompt before one that was prompted, and how many prompts are missing."""
     stays = joined.stays
-    share = float(stays.prompted.mean()) if len(stays) else 0.0
-    if not share:
-        return stays.start, ()
+    if not stays.prompted.any():
+        return stays.start, 0
+    share = float(stays.prompted.mean())
     if share > MOST_PROMPTED:
         raise NotIdentifiedError(
             f"{share:.0%} of the visits were brought by a reminder or an invitation: they say when it was sent, "
@@ -227,9 +228,7 @@ def _until(
     if prompts is not None:
         sent = joined.last_before(prompts, "sent_at")
     known = stays.prompted & (sent >= away_since)
-    return np.where(known, sent, stays.start), tuple(
-        _prompt_notes(share, int((stays.prompted & ~known).sum()))
-    )
+    return np.where(known, sent, stays.start), int((stays.prompted & ~known).sum())
 
 
 def _tails(joined: Joined, gap: int, *, last_seen: bool) -> tuple[Ints, Ints]:
@@ -241,71 +240,3 @@ def _tails(joined: Joined, gap: int, *, last_seen: bool) -> tuple[Ints, Ints]:
     since[joined.stays.follow[last]] += gap
     until = np.clip(follows.last_seen, left, follows.end) if last_seen else follows.end
     return since, until
-
-
-def _prompt_notes(share: float, unknown: int) -> Iterator[Diagnostic]:
-    yield info(
-        "prompted_visits",
-        f"{share:.0%} of the visits followed a reminder or an invitation; the time away before such a visit is cut at "
-        "the prompt.",
-    )
-    if unknown:
-        yield warning(
-            "prompts_unknown",
-            f"For {unknown} prompted visits the tables have no prompt: the time away before them is cut at the visit, "
-            "which makes times away look longer.",
-        )
-
-
-def _gap_notes(stays: Stays, gap: int) -> Iterator[Diagnostic]:
-    if not gap:
-        return
-    close = int((~stays.is_first & (stays.start - stays.previous_end < gap)).sum())
-    yield info(
-        "visit_gap",
-        f"Page views closer than {gap / MILLISECONDS:g} s are one visit; that much of every time away is not at risk.",
-    )
-    if close:
-        yield warning(
-            "visits_closer_than_gap",
-            f"{close} visits begin sooner after the one before than visit_gap_seconds.",
-        )
-
-
-def _inclusion_notes(joined: Joined, inclusion: Inclusion) -> Iterator[Diagnostic]:
-    if inclusion == "all_enrolled":
-        return
-    yield info(
-        "at_least_one_visit",
-        "Only workers who came are in the tables; the likelihood allows for those who never came (zero truncation).",
-    )
-    if joined.streams["worker"].duplicated().any():
-        yield warning(
-            "unopened_topics",
-            "Workers have several topics; topics that a worker never opened are unknown, so times away may look shorter "
-            "than they are.",
-        )
-
-
-def _length_notes(stays: Stays, counted: Bools) -> Iterator[Diagnostic]:
-    if not counted.all():
-        yield info(
-            "visits_without_length",
-            f"{(~counted).sum()} of {len(stays)} visits were cut as soon as they began "
-            f"({(stays.exhausted & ~counted).sum()} because nothing was left to read); they say nothing about how long "
-            "workers stay and are left out.",
-        )
-
-
-def _exhausted_notes(share: float, counted: int) -> Iterator[Diagnostic]:
-    visits = f"{share:.0%} of the {counted} visits that count"
-    if share > MANY_EXHAUSTED:
-        yield warning(
-            "session_extrapolated",
-            f"{visits} ended because nothing was left to read: session length is extrapolated.",
-        )
-    elif share:
-        yield info(
-            "exhausted_visits",
-            f"{visits} ended because nothing was left to read; they are taken as cut, not as complete.",
-        )

@@ -269,7 +269,7 @@ def gamma_values(point: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = np.where(a > 1, log_rate - np.log(a - 1), np.inf)
         sd = np.where(a > 2, mean - np.log(a - 2) / 2, np.inf)
-    quantiles = [log_rate - np.log(gammaincinv(a, 1 - level)) for level in _QUARTILES]
+        quantiles = [log_rate - np.log(gammaincinv(a, 1 - level)) for level in _QUARTILES]
     return np.stack([mean, sd, *quantiles], axis=-1)
 
 

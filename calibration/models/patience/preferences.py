@@ -4,10 +4,10 @@ For each kappa = 1 / L, Davidson's model (`calibration.inference.choice`) is fit
 are free for each kappa, since the scale of M changes with it. The estimate is the kappa of the highest profile
 likelihood. Judgments of a topic share its summaries and those of a person the person's patience, so the error is clustered by both:
 
-- ``likelihood_ratio`` (default): {kappa : 2 (l_max - l(kappa)) <= max(d t_df^2, z^2)}. The design effect d is the
-  ratio of the clustered to the model's own variance of kappa; df counts topics, and people where these are fewer, by their shares of the
-  judgments (`calibration.inference.clusters.unequal_variance`).
-- ``jackknife``, where nobody judged several topics: kappa +- t_{Q-1} standard errors from leaving out one topic at a time.
+    {kappa : 2 (l_max - l(kappa)) <= max(d t_df^2, z^2)}
+
+The design effect d is the ratio of the clustered to the model's own variance of kappa; df counts topics, and people where these are fewer,
+by their shares of the judgments (`calibration.inference.clusters.unequal_variance`).
 
 Model and grid: Kato, Sakai, Yamamoto and Iwata (SIGIR 2016); ties: Davidson (1970).
 """
@@ -28,9 +28,9 @@ from calibration.inference.choice import (
     choice_probabilities,
     fit_davidson,
 )
-from calibration.inference.clusters import crossed_unequal, jackknife_covariance, jackknife_groups
+from calibration.inference.clusters import crossed_unequal, jackknife_groups
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
-from calibration.inference.uncertainty import LikelihoodCurve, Scale, StudentT, Uncertainty
+from calibration.inference.uncertainty import LikelihoodCurve, Scale
 from calibration.inference.wording import finish, shown_level
 from calibration.models.patience.pairs import Decay, JudgedSummaries
 from calibration.user_model.model import Diagnostic
@@ -317,9 +317,7 @@ class PreferencesFit(CalibrationResult):
         )
 
 
-def fit_patience_from_preferences(
-    pairs: JudgedSummaries, *, n_workers: int, with_jackknife: bool = True
-) -> PreferencesFit:
+def fit_patience_from_preferences(pairs: JudgedSummaries, *, n_workers: int) -> PreferencesFit:
     """Fit the patience that explains the preferences best.
 
     Parameters
@@ -328,9 +326,6 @@ def fit_patience_from_preferences(
         Judged pairs with the positions of their summaries.
     n_workers : int
         How many people gave the votes.
-    with_jackknife : bool
-        Offer the interval method ``jackknife`` too, which takes most of the time; it is never offered where people judged
-        several topics, since it leaves out topics only.
 
     Returns
     -------
@@ -372,7 +367,9 @@ def fit_patience_from_preferences(
         parameters=MappingProxyType({NAME: 1 / kappa if kappa > 0 else math.inf}),
         unit="counted characters",
         method="preference likelihood",
-        uncertainty=_uncertainty(pairs, profile, differences if with_jackknife else None, clusters),
+        uncertainty=MappingProxyType(
+            {"likelihood_ratio": likelihood_curve(profile, clusters)} if len(pairs.topics) > 1 else {}
+        ),
         loglik=float(profile.loglik[best]),
         n_free=3 if pairs.votes.ties.any() else 2,
         n_workers=n_workers,
@@ -422,25 +419,6 @@ def _check_relation(details: Mapping[str, float], clusters: ClusterDesign) -> No
         raise NotIdentifiedError(
             "the metric runs against the preferences: even at the best patience people prefer what scores lower"
         )
-
-
-def _uncertainty(
-    pairs: JudgedSummaries, profile: KappaProfile, differences: Floats | None, clusters: ClusterDesign
-) -> MappingProxyType[str, Uncertainty]:
-    """Return the likelihood-ratio set, and with differences the jackknife where nobody judged two topics; nothing for a single topic."""
-    if len(pairs.topics) < 2:
-        return MappingProxyType({})
-    curve = likelihood_curve(profile, clusters)
-    if differences is None or clusters.crossed:
-        return MappingProxyType({"likelihood_ratio": curve})
-    replicates = without_each_group(pairs, differences)
-    jackknife = StudentT(
-        centre=profile.kappa[[profile.best]],
-        cov=jackknife_covariance(replicates[:, None]),
-        df=len(replicates) - 1,
-        scale=Scale.INVERSE,
-    )
-    return MappingProxyType({"likelihood_ratio": curve, "jackknife": jackknife})
 
 
 def likelihood_curve(profile: KappaProfile, clusters: ClusterDesign) -> LikelihoodCurve:

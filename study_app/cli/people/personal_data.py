@@ -4,7 +4,27 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import Number, database_option, opened
+from metrics.errors import input_fault
+from study_app.cli.options import Number
+from study_app.cli.output import database_option, database_session, opened
+from study_app.services.researcher.audit import add_audit_entry
+from study_app.services.researcher.completion import complete_workers
+from study_app.services.researcher.retention import (
+    count_retained,
+    count_rows,
+    delete_rows,
+    identified_before,
+    identity_parts,
+    unconsented_workers,
+    unpaid,
+    withdrawn_workers,
+    worker_parts,
+)
+from study_app.services.researcher.studies import chosen_study
+from study_app.services.worker import ends
+from study_app.store import tokens
+from study_app.store.database import Database, transaction
+from study_app.store.plan import Plans
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -12,7 +32,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy.orm import Session
 
-    from study_app.store.database import Database
     from study_app.store.models import LoadedStudy
 
 AFTER_SQLITE = "what was deleted still stands in backups made before; docs/security.md says what stays where"
@@ -29,16 +48,16 @@ AFTER_POSTGRESQL = (
     "days",
     type=Number(min=0),
     metavar="DAYS",
-    help="The platform ids of workers without a sign of life for so many days.",
+    help="Delete the platform ids of workers without activity for DAYS days.",
 )
-@click.option("--all-identities", is_flag=True, help="All platform ids, also of workers who are at work.")
-@click.option("--withdrawn", is_flag=True, help="Every answer, event and id of workers who withdrew.")
+@click.option("--all-identities", is_flag=True, help="Delete all platform ids, of active workers too.")
+@click.option("--withdrawn", is_flag=True, help="Delete every answer, event and id of workers who withdrew.")
 @click.option(
     "--unconsented",
     is_flag=True,
-    help="Everything of people who came a day ago or earlier and never consented.",
+    help="Delete everything of people who came a day ago or earlier and never consented.",
 )
-@click.option("--even-unpaid", is_flag=True, help="Also of workers who are not known to be paid.")
+@click.option("--even-unpaid", is_flag=True, help="Include workers who are not known to be paid.")
 @click.option("--delete", "is_real", is_flag=True, help="Delete; without it only say what would be deleted.")
 @database_option
 def retention(
@@ -55,25 +74,10 @@ def retention(
     """Say what STUDY holds of people, and delete what need not be kept.
 
     Answers, events and pseudonyms stay, but for those of workers who withdrew. Pay workers, and make lists of bonuses, before
-    their platform ids are deleted: nobody can tell afterwards who they were, and somebody who comes again is then a new
+    their platform ids are deleted: afterwards their ids are unknown, and a worker who comes again is a new
     worker. So nothing is deleted of those who have complete data, or work handed in, that no list read with `prefcal reconcile`
     has as paid, without --even-unpaid. Backups made before still hold what is deleted here.
     """
-    from study_app.services.console.access import note_act
-    from study_app.services.researcher.completion import complete_workers
-    from study_app.services.researcher.retention import (
-        count_rows,
-        delete_rows,
-        identity_parts,
-        kept,
-        unpaid,
-        worker_parts,
-    )
-    from study_app.services.researcher.studies import chosen_study
-    from study_app.store.database import transaction
-    from study_app.store.plan import Plans
-    from study_app.store.tokens import utc_now
-
     if days is not None and all_identities:
         raise click.UsageError("name --identities or --all-identities, not both")
     store = opened(database)
@@ -84,7 +88,7 @@ def retention(
                 session,
                 chosen,
                 days,
-                now=utc_now(),
+                now=tokens.utc_now(),
                 all_identities=all_identities,
                 withdrawn=withdrawn,
                 unconsented=unconsented,
@@ -92,16 +96,16 @@ def retention(
             if not even_unpaid:
                 plans = Plans()
                 plan = plans.of(session, chosen.id, chosen.version)
-                complete = complete_workers(session, plans, plan, now=utc_now())
+                complete = complete_workers(session, plans, plan, now=tokens.utc_now())
                 _check_paid(unpaid(session, [*gone, *nameless], complete), is_real=is_real)
             parts = [*(worker_parts(gone) if gone else []), *(identity_parts(nameless) if nameless else [])]
             rows = count_rows(session, parts)
             if is_real:
                 said = ", ".join(f"{number} of {table}" for table, number in rows.items()) or "no row"
-                note_act(session, chosen.id, None, "delete", said, now=utc_now())
+                add_audit_entry(session, chosen.id, None, "delete", said, now=tokens.utc_now())
                 _overwrite(session, store)
                 delete_rows(session, parts)
-            held, name = kept(session, chosen.id), chosen.name
+            retained, name = count_retained(session, chosen.id), chosen.name
         is_sqlite = store.is_sqlite
         if is_real:
             _empty_journal(store)
@@ -115,8 +119,8 @@ def retention(
         )
     )
     click.echo(
-        f"{name} {'keeps' if is_real else 'holds'} {held.workers} workers under pseudonyms, {held.identified} "
-        f"of them with a platform id, {held.withdrawn} withdrawn"
+        f"{name} {'keeps' if is_real else 'holds'} {retained.workers} workers under pseudonyms, {retained.identified} "
+        f"of them with a platform id, {retained.withdrawn} withdrawn"
     )
     if is_real:
         click.echo(f"note: {AFTER_SQLITE if is_sqlite else AFTER_POSTGRESQL}", err=True)
@@ -133,12 +137,6 @@ def _whose(
     unconsented: bool,
 ) -> "tuple[Sequence[int], list[int]]":
     """Return the workers of whom everything goes, and those of whom only the platform id goes."""
-    from study_app.services.researcher.retention import (
-        identified_before,
-        unconsented_workers,
-        withdrawn_workers,
-    )
-
     gone = [*session.scalars(withdrawn_workers(study.id))] if withdrawn else []
     gone += session.scalars(unconsented_workers(study.id, now=now)) if unconsented else []
     if not all_identities and days is None:
@@ -149,8 +147,6 @@ def _whose(
 
 def _check_paid(owed: int, *, is_real: bool) -> None:
     """Say that some may not be paid yet; raises `InputError` before anything is deleted."""
-    from metrics.errors import input_fault
-
     if not owed:
         return
     problem = f"{owed} of these workers {'is' if owed == 1 else 'are'} not known to be paid, and nobody could tell afterwards who they are"
@@ -185,18 +181,11 @@ def _empty_journal(store: "Database") -> None:
 @database_option
 def withdraw(code: str, database: str | None) -> None:
     """Withdraw the worker who holds CODE: no export, fit or count includes their answers from now on."""
-    from metrics.errors import input_fault
-    from study_app.services.console.access import note_act
-    from study_app.services.researcher.studies import chosen_study
-    from study_app.services.worker import ends
-    from study_app.store.database import transaction
-    from study_app.store.tokens import utc_now
-
-    with transaction(opened(database), write=True) as session:
-        done = ends.withdraw(session, code, now=utc_now())
+    with database_session(database, write=True) as session:
+        done = ends.withdraw(session, code, now=tokens.utc_now())
         if done is not None and not done.again:
             study = chosen_study(session, done.study).id
-            note_act(session, study, None, "withdraw", done.pseudonym, now=utc_now())
+            add_audit_entry(session, study, None, "withdraw", done.pseudonym, now=tokens.utc_now())
     if done is None:
         raise input_fault(f"nobody holds the code {code!r}", cure="ask the worker to check it")
     was = "had withdrawn already" if done.again else "has withdrawn"

@@ -1,21 +1,42 @@
 """Lists by platform id: `prefcal reconcile` reads the platform's, `bonus` writes the one that it takes."""
 
+import csv
+import io
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
 import click
 
+from metrics.errors import FaultLog, input_fault, plain_cell
+from metrics.files import write_whole
+from metrics.readers.columns import read_csv_columns
 from study_app.cli.audit import note_command
-from study_app.cli.output import OutFile, database_option, opened
+from study_app.cli.options import OutFile
+from study_app.cli.output import csv_text, database_option, database_session, opened, table_text
+from study_app.services.researcher import reconcile as platform
+from study_app.services.researcher.audit import add_audit_entry
+from study_app.services.researcher.reconcile import (
+    SUBMISSION_STATES,
+    ReconciledSubmission,
+    completed,
+    identities,
+    in_a_list,
+    pseudonyms,
+    without_identity,
+)
+from study_app.services.researcher.studies import chosen_study
+from study_app.store import tokens
+from study_app.store.database import transaction
+from study_app.store.plan import Plans
+from study_app.study.platform_list import read_platform_list
+from study_app.study.platforms import platform_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sqlalchemy.orm import Session
 
-    from study_app.services.researcher.reconcile import Reconciled
     from study_app.store.models import LoadedStudy
-
 
 SUBMISSION_COLUMNS = ("platform_id", "submission", "status", "ended", "finding")
 QUIET = {"paid", "marked_paid", "open"}
@@ -63,44 +84,26 @@ def reconcile(
 ) -> None:
     """Read the platform's own list of submissions and say whom to pay and whom to ask.
 
-    Workers are found by their platform id, never by their code: a missing or wrong code is no reason to reject somebody
+    Workers are found by their platform id, never by their code: a missing or wrong code is no reason to reject a worker
     whose data are complete. What the list says of each is stored, for `prefcal status`; read a newer one at any time.
     """
-    from metrics.files import write_whole
-    from study_app.cli.output import csv_text
-    from study_app.services.console.access import note_act
-    from study_app.services.researcher import reconcile as platform
-    from study_app.services.researcher.reconcile import without_identity
-    from study_app.services.researcher.studies import chosen_study
-    from study_app.store.database import transaction
-    from study_app.store.plan import Plans
-    from study_app.store.tokens import utc_now
-    from study_app.study.platform_list import read_platform_list
-    from study_app.study.platforms import platform_of
-
     states = _states(paid=paid, confirmed=confirmed, open=open_)
     named = {key.removesuffix("_column"): name for key, name in columns.items() if name is not None}
-    store = opened(database)
-    try:
-        with transaction(store, write=True) as session:
-            chosen = chosen_study(session, study)
-            plans = Plans()
-            plan = plans.of(session, chosen.id, chosen.version)
-            listed = read_platform_list(file, platform_of(plan.entry), named=named, states=states)
-            reconciled = platform.reconcile(session, plans, chosen, listed.submissions, now=utc_now())
-            nameless = len(without_identity(session, chosen.id))
-            said = f"{len(listed.submissions)} lines"
-            note_act(session, chosen.id, None, "read the platform's list", said, now=utc_now())
-            if output is not None:
-                write_whole(
-                    output,
-                    csv_text(
-                        SUBMISSION_COLUMNS, [_submission_cells(submission) for submission in reconciled]
-                    ),
-                    private=True,
-                )
-    finally:
-        store.engine.dispose()
+    with database_session(database, write=True) as session:
+        chosen = chosen_study(session, study)
+        plans = Plans()
+        plan = plans.of(session, chosen.id, chosen.version)
+        listed = read_platform_list(file, platform_of(plan.entry), named=named, states=states)
+        reconciled = platform.reconcile(session, plans, chosen, listed.submissions, now=tokens.utc_now())
+        nameless = len(without_identity(session, chosen.id))
+        said = f"{len(listed.submissions)} lines"
+        add_audit_entry(session, chosen.id, None, "read the platform's list", said, now=tokens.utc_now())
+        if output is not None:
+            write_whole(
+                output,
+                csv_text(SUBMISSION_COLUMNS, [_submission_cells(submission) for submission in reconciled]),
+                private=True,
+            )
     for word in listed.unknown:
         click.echo(
             f"note: the state {word!r} is not known, so nothing is advised there; say what it means with --paid, "
@@ -126,27 +129,24 @@ def _states(**given: tuple[str, ...]) -> dict[str, str]:
     return meanings
 
 
-def _in_words(reconciled: "list[Reconciled]") -> str:
+def _in_words(reconciled: "list[ReconciledSubmission]") -> str:
     """Say how many there are of each finding, then list those with which something is to be done."""
-    from study_app.cli.output import table_text
-    from study_app.services.researcher.reconcile import FINDINGS
-
     if not reconciled:
         return "the list is empty, and nobody has complete data\n"
     counts = {
-        finding: sum(submission.finding == finding for submission in reconciled) for finding in FINDINGS
+        finding: sum(submission.finding == finding for submission in reconciled)
+        for finding in SUBMISSION_STATES
     }
     lines = [
         f"{counts[finding]:>6}  {finding}: {meaning}\n"
-        for finding, meaning in FINDINGS.items()
+        for finding, meaning in SUBMISSION_STATES.items()
         if counts[finding]
     ]
     rows = [_submission_cells(submission) for submission in reconciled if submission.finding not in QUIET]
     return "".join(lines) + (f"\n{table_text(SUBMISSION_COLUMNS, rows)}" if rows else "")
 
 
-def _submission_cells(submission: "Reconciled") -> tuple[str, ...]:
-    from metrics.errors import plain_cell
+def _submission_cells(submission: "ReconciledSubmission") -> tuple[str, ...]:
 
     return (
         plain_cell(submission.worker),
@@ -163,7 +163,7 @@ CENT = Decimal("0.01")
 @click.command()
 @click.argument("study", metavar="STUDY")
 @click.argument("file", metavar="[FILE]", required=False)
-@click.option("--each", metavar="AMOUNT", help="The same for everybody with complete data.")
+@click.option("--each", metavar="AMOUNT", help="Same amount for every worker with complete data.")
 @click.option(
     "-o",
     "--output",
@@ -174,7 +174,7 @@ CENT = Decimal("0.01")
 @click.option(
     "--even-unlisted",
     is_flag=True,
-    help="Also for ids that are on no list from the platform; they may be made up.",
+    help="Include ids that are on no list from the platform; they may be made up.",
 )
 @database_option
 def bonus(
@@ -193,14 +193,6 @@ def bonus(
     On platform generic, which may have no list, this rule holds as soon as one was read. Paste the list where the platform takes bonuses in
     bulk. Amounts are in the study's currency, with two decimals.
     """
-    from metrics.files import write_whole
-    from study_app.services.console.payments import bonus_lines
-    from study_app.services.researcher.reconcile import completed, identities
-    from study_app.services.researcher.studies import chosen_study
-    from study_app.store.database import transaction
-    from study_app.store.plan import Plans
-    from study_app.store.tokens import utc_now
-
     if (file is None) == (each is None):
         raise click.UsageError("name FILE or --each AMOUNT")
     store = opened(database)
@@ -210,7 +202,7 @@ def bonus(
             ids = identities(session, chosen.id)
             plans = Plans()
             plan = plans.of(session, chosen.id, chosen.version)
-            whole = completed(session, plans, plan, now=utc_now())
+            whole = completed(session, plans, plan, now=tokens.utc_now())
             unlisted = set() if even_unlisted else _unlisted(session, chosen, ids)
             amounts = (
                 {worker: _same(each) for worker in whole if worker in ids}
@@ -235,18 +227,25 @@ def bonus(
     )
 
 
+def bonus_lines(ids: "Mapping[str, str]", amounts: "Mapping[str, Decimal]") -> str:
+    """Return a line ``participant_id,amount`` for each worker, of ids and amounts by pseudonym.
+
+    Ids stand as the platform gave them, in quotes where they hold a comma: on the generic platform anybody can choose one.
+    """
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerows((ids[worker], f"{amount:.2f}") for worker, amount in amounts.items())
+    return lines.getvalue()
+
+
 def _unlisted(session: "Session", study: "LoadedStudy", ids: "Mapping[str, str]") -> set[str]:
     """Return the workers whose id no list of the platform has; nobody where the platform may have no list and none was read."""
-    from study_app.services.researcher.reconcile import in_a_list
-
     known = in_a_list(session, study.id)
     return ids.keys() - known if known or study.config["platform"] != "generic" else set()
 
 
 def _without_unlisted(amounts: dict[str, Decimal], unlisted: set[str]) -> dict[str, Decimal]:
     """Leave out those whose id no list has, and say how many; raise `InputError` when that is everybody."""
-    from metrics.errors import input_fault
-
     left = {worker: amount for worker, amount in amounts.items() if worker not in unlisted}
     if amounts and not left:
         raise input_fault(
@@ -264,8 +263,6 @@ def _without_unlisted(amounts: dict[str, Decimal], unlisted: set[str]) -> dict[s
 
 def _note_nameless(whole: int, named: int) -> None:
     """Say how many have complete data and get no line; raise `InputError` when that is everybody."""
-    from metrics.errors import input_fault
-
     if whole and not named:
         raise input_fault(
             f"the platform ids of all {whole} workers with complete data were deleted, so nobody can get a bonus",
@@ -278,7 +275,6 @@ def _note_nameless(whole: int, named: int) -> None:
 
 
 def _same(text: str) -> Decimal:
-    from metrics.errors import input_fault
 
     amount = _amount(text)
     if amount is None:
@@ -292,10 +288,6 @@ def _listed(
     session: "Session", study: int, file: str, ids: "Mapping[str, str]", unlisted: set[str]
 ) -> dict[str, Decimal]:
     """Read worker -> amount; every fault of the file at once."""
-    from metrics.errors import FaultLog
-    from metrics.readers.columns import read_csv_columns
-    from study_app.services.researcher.reconcile import pseudonyms
-
     log = FaultLog(file)
     read = read_csv_columns(file, ("worker", "amount"), log)
     everybody = pseudonyms(session, study)

@@ -4,7 +4,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import Number, OutFile, database_option, opened
+from metrics.errors import input_fault, plain_cell
+from metrics.files import write_whole
+from study_app.cli.options import Number, OutFile
+from study_app.cli.output import csv_text, database_option, database_session
+from study_app.services.researcher.audit import add_audit_entry
+from study_app.services.researcher.remind import remind as reminded
+from study_app.services.researcher.studies import SIGNING_KEY, chosen_study, setting
+from study_app.store import tokens
+from study_app.store.plan import Plans
+from study_app.store.tokens import Signer
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -12,7 +21,6 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from study_app.store.models import LoadedStudy
-
 
 REMINDER_COLUMNS = ("platform_id", "topic", "address")
 
@@ -38,7 +46,7 @@ REMINDER_COLUMNS = ("platform_id", "topic", "address")
     "--quiet-hours",
     type=Number(min=0),
     metavar="H",
-    help="Leave out who was there in the last H hours, by the stream's own clock.",
+    help="Leave out followers who came in the last H hours, by the stream's own clock.",
 )
 @database_option
 def remind(study: str | None, file: str, base: str, quiet_hours: float | None, database: str | None) -> None:
@@ -47,25 +55,15 @@ def remind(study: str | None, file: str, base: str, quiet_hours: float | None, d
     Send the messages by the platform's own means. Each line is recorded as a reminder of this moment, so make the list
     when you are about to send it. STUDY may be left out when only one study is loaded.
     """
-    from metrics.errors import input_fault
-    from metrics.files import write_whole
-    from study_app.cli.output import csv_text
-    from study_app.services.console.access import note_act
-    from study_app.services.researcher.studies import chosen_study
-    from study_app.store.database import transaction
-    from study_app.store.tokens import utc_now
-
     if not base.startswith(("http://", "https://")):
         raise input_fault(f"not an address: {base}", cure="write --base https://HOST")
-    store = opened(database)
-    try:
-        with transaction(store, write=True) as session:
-            chosen = chosen_study(session, study)
-            rows = _reminder_rows(session, chosen, base.rstrip("/"), quiet_hours, now=utc_now())
-            note_act(session, chosen.id, None, "list whom to remind", f"{len(rows)} lines", now=utc_now())
-            write_whole(file, csv_text(REMINDER_COLUMNS, rows), private=True)
-    finally:
-        store.engine.dispose()
+    with database_session(database, write=True) as session:
+        chosen = chosen_study(session, study)
+        rows = _reminder_rows(session, chosen, base.rstrip("/"), quiet_hours, now=tokens.utc_now())
+        add_audit_entry(
+            session, chosen.id, None, "list whom to remind", f"{len(rows)} lines", now=tokens.utc_now()
+        )
+        write_whole(file, csv_text(REMINDER_COLUMNS, rows), private=True)
     click.echo(f"{chosen.name}: {len(rows)} to remind, in {file}")
 
 
@@ -73,12 +71,6 @@ def _reminder_rows(
     session: "Session", study: "LoadedStudy", base: str, quiet_hours: float | None, *, now: "datetime"
 ) -> list[tuple[str, str, str]]:
     """Return the lines of the list, and note that everybody on it is reminded now."""
-    from metrics.errors import plain_cell
-    from study_app.services.researcher.remind import remind as reminded
-    from study_app.services.researcher.studies import SIGNING_KEY, setting
-    from study_app.store.plan import Plans
-    from study_app.store.tokens import Signer
-
     plan = Plans().of(session, study.id, study.version)
     signer = Signer(setting(session, SIGNING_KEY) or "")
     return [

@@ -1,243 +1,115 @@
 """What the commands of `prefcal plan` have in common: their options, and the way from a design to an answer."""
 
-import functools
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from study_app.cli.output import FORMATS, MOST, Number, OutFile, engine_options
+from study_app.cli.options import (
+    LEVEL,
+    MOST,
+    POSITIVE,
+    ComputeOptions,
+    Number,
+    OutFile,
+    one_of,
+    option,
+    seed_option,
+)
+from study_app.cli.output import Printed
+from study_app.cli.plan.question import PersonCost, PlanQuestion
 from study_app.cli.progress import NowAndThen
 
 if TYPE_CHECKING:
     from calibration.plan.search import Wish
     from calibration.plan.simulation import Design, Track
-    from study_app.cli.plan.question import PlanQuestion
     from study_app.estimate.planned import PlannedStudy
 
-
-Command: TypeAlias = Callable[..., None]
 
 KEY = "prefcal.planned_study"
 BUSY = ("pairs", "queries_a_worker", "days")
 """What moves how long one person is busy."""
 
 
-def study_options(kinds: Sequence[str]) -> tuple[Callable[[Command], Command], ...]:
-    """Return the options that fill in the sizes from a task of one of these kinds."""
-
-    def fill_in(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
-        both = {**ctx.params, param.name: value}
-        if both.get("study") and {"study", "task"} <= both.keys():
-            ctx.default_map = {
-                **(ctx.default_map or {}),
-                **_read(ctx, both["study"], kinds, both["task"]).sizes,
-            }
-        return value
-
-    return (
-        click.option(
-            "--study",
-            type=click.Path(path_type=Path),
-            metavar="FILE",
-            is_eager=True,
-            callback=fill_in,
-            help="A study file: its sizes are the defaults here, and the answer says minutes and money.",
-        ),
-        click.option(
-            "--task",
-            metavar="NAME",
-            is_eager=True,
-            callback=fill_in,
-            help="Which task of --study, where several are of a kind that can be planned for.",
-        ),
-    )
-
-
-def _read(ctx: click.Context, file: Path, kinds: Sequence[str], task: str | None) -> "PlannedStudy":
-    from study_app.estimate.content import read_whole_study
-    from study_app.estimate.planned import planned_study
-
-    found: PlannedStudy = planned_study(read_whole_study(file), kinds, task)
-    ctx.meta[KEY] = found
-    return found
-
-
-def study_of_plan() -> "tuple[PlannedStudy | None, bool]":
-    """Return the study that the plan is of, if any, and whether one person's minutes are still those of its file."""
-    ctx = click.get_current_context()
-    study: PlannedStudy | None = ctx.meta.get(KEY)
-    if study is None and ctx.params.get("task"):
-        raise click.UsageError("--task needs --study: the file that the task is in")
-    if study is None:
-        return None, False
-    changed = {name for name, value in study.sizes.items() if ctx.params.get(name) != value}
-    return study, not changed & set(BUSY)
-
-
 FIGURES = (".svg", ".pdf", ".png")
 DEFAULT_POWER = 0.8
 
 
-def plan_options(*, vary: Sequence[str], studies: int, kinds: Sequence[str]) -> Callable[[Command], Command]:
-    """Add the options that every plan has; they come as one argument ``wanted`` of type `PlanOptions`.
+def _a_figure(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:
+    if value is not None and value.suffix not in FIGURES:
+        raise click.BadParameter(f"name a file that ends in {', '.join(FIGURES)}", ctx=ctx, param=param)
+    return value
 
-    Parameters
-    ----------
-    vary : sequence of str
-        The sizes that may be varied, the default first.
-    studies : int
-        The default number of simulated studies of each size.
-    kinds : sequence of str
-        The kinds of task that it is about.
-    """
-    options: tuple[Callable[[Command], Command], ...] = (
-        *study_options(kinds),
-        click.option(
-            "--width",
-            type=Number(min=0, min_open=True),
-            help="Find the size at which the 95 % interval is at most so wide, from end to end.",
-        ),
-        click.option(
-            "--sure",
-            type=Number(0, 1, min_open=True),
-            default=0.5,
-            show_default=True,
-            help="With --width: the share of studies whose interval is to be that narrow. 0.5 is a typical study.",
-        ),
-        click.option(
-            "--power",
-            type=Number(0, 1, min_open=True, max_open=True),
-            help="Find the size at which so large a share of studies finds what is true.",
-        ),
-        click.option(
-            "--vary",
-            type=click.Choice(vary),
-            default=vary[0],
-            show_default=True,
-            help="Which size may change; the others stay as they are given.",
-        ),
-        click.option(
-            "--studies",
-            type=click.IntRange(20, MOST),
-            default=studies,
-            show_default=True,
-            help="Simulated studies of each size: more is slower and steadier.",
-        ),
-        click.option(
-            "--seed",
-            type=click.IntRange(min=0),
-            default=1,
-            show_default=True,
-            help="Decides every random draw: the same seed gives the same answer.",
-        ),
-        click.option(
-            "--format",
-            "format_",
-            type=click.Choice(FORMATS),
-            default="table",
-            show_default=True,
-            help="An answer for people; csv or json for machines.",
-        ),
-        click.option(
-            "-o",
-            "--output",
-            "figure",
-            metavar="FILE",
-            type=OutFile(),
-            callback=_a_figure,
-            help="Draw the curve into FILE too: .svg, .pdf or .png.",
-        ),
-        engine_options,
+
+@dataclass(frozen=True, kw_only=True)
+class PlanOptions(ComputeOptions, Printed):
+    """Options of every plan, besides those of `plan_options`."""
+
+    study: Path | None = None
+    task: str | None = None
+    vary: str = ""
+    studies: int = 0
+    width: float | None = option(
+        type=POSITIVE, help="Find the size at which the 95 % interval is at most this wide, from end to end."
+    )
+    sure: float = option(
+        type=Number(0, 1, min_open=True),
+        default=0.5,
+        help="With --width: the share of studies whose interval is to be that narrow. 0.5 is a typical study.",
+    )
+    power: float | None = option(
+        type=LEVEL, help="Find the size at which this share of studies finds what is true."
+    )
+    seed: int = seed_option()
+    figure: Path | None = option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=OutFile(),
+        callback=_a_figure,
+        help="Draw the curve into FILE too: .svg, .pdf or .png.",
     )
 
-    def add(command: Command) -> Command:
-        @functools.wraps(command)
-        def wrapped(*args: Any, **given: Any) -> None:
-            names = (
-                *("width", "sure", "power", "vary", "studies", "seed", "format_", "figure"),
-                *("jobs", "scheduler"),
-            )
-            for name in ("study", "task"):
-                given.pop(name)
-            command(*args, wanted=PlanOptions(**{name: given.pop(name) for name in names}), **given)
-
-        with_options: Command = wrapped
-        for option in reversed(options):
-            with_options = option(with_options)
-        return with_options
-
-    return add
-
-
-class PlanOptions:
-    """What the common options say.
-
-    Attributes
-    ----------
-    vary, format_ : str
-        As given.
-    studies, seed : int
-        As given.
-    figure : Path or None
-        Where the curve is drawn.
-    jobs, scheduler
-        Who simulates.
-    study : PlannedStudy or None
-        The study that it is a plan of.
-    """
-
-    def __init__(
-        self,
-        *,
-        width: float | None,
-        sure: float,
-        power: float | None,
-        vary: str,
-        studies: int,
-        seed: int,
-        format_: str,
-        figure: Path | None,
-        jobs: int,
-        scheduler: str | None,
-    ) -> None:
-        if width is not None and power is not None:
+    def __post_init__(self) -> None:
+        """Refuse options that contradict each other."""
+        if self.width is not None and self.power is not None:
             raise click.UsageError("--width and --power are two questions: give one of them")
-        self.vary, self.studies, self.seed = vary, studies, seed
-        self.format_, self.figure = format_, figure
-        self.jobs, self.scheduler = jobs, scheduler
-        self._width, self._sure, self._power = width, sure, power
-        self.study, self._same_minutes = study_of_plan()
+        if self.study is None and self.task:
+            raise click.UsageError("--task needs --study: the file that the task is in")
+
+    @property
+    def planned(self) -> "PlannedStudy | None":
+        """The study that it is a plan of, if any."""
+        study: PlannedStudy | None = click.get_current_context().meta.get(KEY)
+        return study
 
     @property
     def pairs_each(self) -> int | None:
         """Pairs of a query that one person judges, where the study says that these are not all."""
-        return None if self.study is None else self.study.pairs_each
+        return None if self.planned is None else self.planned.pairs_each
 
     @property
     def most_pairs(self) -> int | None:
         """Pairs that the systems of the study make in a query."""
-        return None if self.study is None else self.study.sizes.get("pairs")
+        return None if self.planned is None else self.planned.sizes.get("pairs")
 
-    def priced(self, question: "PlanQuestion") -> "PlanQuestion":
+    def priced(self, question: PlanQuestion) -> PlanQuestion:
         """Return a question that knows what a person of the study costs."""
-        if self.study is None:
+        study = self.planned
+        if study is None:
             return question
-        from dataclasses import replace
-
-        from study_app.cli.plan.question import PersonCost
-
-        seconds = self.study.seconds if self._same_minutes else None
-        return replace(
-            question,
-            person=PersonCost(
-                minutes=None if seconds is None else (seconds.low / 60, seconds.high / 60),
-                price=self.study.price,
-                currency=self.study.currency,
-            ),
+        asked = click.get_current_context().params
+        changed = {name for name, value in study.sizes.items() if asked.get(name) != value}
+        seconds = None if changed & set(BUSY) else study.seconds
+        person = PersonCost(
+            minutes=None if seconds is None else (seconds.low / 60, seconds.high / 60),
+            price=study.price,
+            currency=study.currency,
         )
+        return replace(question, person=person)
 
     def wish(self, *, default_width: float | None = None, tells: bool = True) -> "Wish":
         """Return what the study shall reach.
@@ -251,15 +123,64 @@ class PlanOptions:
         """
         from calibration.plan.search import Wish
 
-        if self._power is not None and not tells:
+        if self.power is not None and not tells:
             raise click.UsageError(
                 "--power needs --tell-from: the value that the true one is to be told from"
             )
-        if self._width is not None or self._power is not None:
-            return Wish(width=self._width, sure=self._sure, power=self._power)
+        if self.width is not None or self.power is not None:
+            return Wish(width=self.width, sure=self.sure, power=self.power)
         if default_width is not None:
-            return Wish(width=default_width, sure=self._sure)
+            return Wish(width=default_width, sure=self.sure)
         return Wish(power=DEFAULT_POWER)
+
+
+def plan_options(*, sizes: Sequence[str], simulated: int, kinds: Sequence[str]) -> Any:
+    """Return the class of options of a plan.
+
+    Parameters
+    ----------
+    sizes : sequence of str
+        The sizes that may be varied, the default first.
+    simulated : int
+        The default number of simulated studies of each size.
+    kinds : sequence of str
+        The kinds of task that it is about: `--study` fills in the sizes from a task of one of these.
+    """
+
+    def fill_in(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+        both = {**ctx.params, param.name: value}
+        if both.get("study") and {"study", "task"} <= both.keys():
+            from study_app.estimate.content import read_whole_study
+            from study_app.estimate.planned import planned_study
+
+            found = planned_study(read_whole_study(both["study"]), kinds, both["task"])
+            ctx.meta[KEY] = found
+            ctx.default_map = {**(ctx.default_map or {}), **found.sizes}
+        return value
+
+    @dataclass(frozen=True, kw_only=True)
+    class OptionsOfPlan(PlanOptions):
+        study: Path | None = option(
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            is_eager=True,
+            callback=fill_in,
+            help="A study file: its sizes are the defaults here, and the answer says minutes and money.",
+        )
+        task: str | None = option(
+            metavar="NAME",
+            is_eager=True,
+            callback=fill_in,
+            help="Task of --study, where several are of a kind that can be planned for.",
+        )
+        vary: str = one_of(*sizes, help="Size that may change; the others stay as they are given.")
+        studies: int = option(
+            type=click.IntRange(20, MOST),
+            default=simulated,
+            help="Simulated studies of each size: more is slower and steadier.",
+        )
+
+    return OptionsOfPlan
 
 
 def check_apart(name: str, value: float | None, true: float) -> None:
@@ -270,10 +191,9 @@ def check_apart(name: str, value: float | None, true: float) -> None:
         )
 
 
-def answer(design: "Design", question: "PlanQuestion", wish: "Wish", wanted: PlanOptions) -> None:
+def answer(design: "Design", question: PlanQuestion, wish: "Wish", wanted: PlanOptions) -> None:
     """Plan, print the answer and draw it."""
     from calibration.plan.search import plan
-    from study_app.cli.output import Output
     from study_app.cli.plan.text import COLUMNS, machine_rows, plan_text
 
     question = wanted.priced(question)
@@ -299,10 +219,10 @@ def answer(design: "Design", question: "PlanQuestion", wish: "Wish", wanted: Pla
         from study_app.cli.plan.figure import figure_bytes
 
         write_whole(wanted.figure, figure_bytes(found, question, wish, wanted.figure.suffix[1:]))
-    if wanted.format_ == "table":
+    if wanted.is_for_people:
         click.echo(plan_text(found, question, wish, seed=wanted.seed), nl=False)
     else:
-        Output(format=wanted.format_).rows(COLUMNS, machine_rows(found, question))
+        wanted.rows(COLUMNS, machine_rows(found, question))
 
 
 def _track() -> "Track":
@@ -319,9 +239,3 @@ def _track() -> "Track":
             yield study
 
     return track
-
-
-def _a_figure(ctx: click.Context, param: click.Parameter, value: Path | None) -> Path | None:
-    if value is not None and value.suffix not in FIGURES:
-        raise click.BadParameter(f"name a file that ends in {', '.join(FIGURES)}", ctx=ctx, param=param)
-    return value

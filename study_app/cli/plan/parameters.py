@@ -5,13 +5,15 @@ worth something.
 """
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import MOST, Number
-from study_app.cli.plan.agreement import HELPFUL, PAIR_SIZES, POSITIVE, AskedSizes, size_options, study_words
+from study_app.cli.options import COUNT, MOST, POSITIVE, Number, one_of, option, with_options
+from study_app.cli.plan.agreement import HELPFUL, PAIR_SIZES, PairSizes, rest_of
 from study_app.cli.plan.options import PlanOptions, answer, check_apart, plan_options
+from study_app.cli.plan.question import PlanQuestion, percent
 
 if TYPE_CHECKING:
     from calibration.plan.streams import What
@@ -22,64 +24,54 @@ LEAST_TEXT = 0.5
 """In texts shorter than this share of L there is nothing to see, however many people judge them."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class PatienceGuess:
+    """Guesses about patience, texts and people."""
+
+    true: float = option(
+        type=POSITIVE,
+        default=1500.0,
+        help="Expected L, in counted characters. 1500 is the papers' for English, 500 for Japanese.",
+    )
+    text_chars: float = option(
+        type=POSITIVE,
+        default=2400.0,
+        help="Length of a summary up to its last useful text, in counted characters: measure your own. "
+        "Patience shows where it ends within the text.",
+    )
+    tell_from: float | None = option(
+        type=POSITIVE,
+        metavar="CHARS",
+        help="Null value to be rejected, such as 840 of NTCIR-12. For --power.",
+    )
+    effect: float = option(
+        type=POSITIVE,
+        default=1.0,
+        help="Effect of the measure on people: log odds of a pair whose scores differ by one standard deviation.",
+    )
+    unexplained: float = option(
+        type=Number(min=0),
+        default=0.4,
+        help="Effect of everything else: standard deviation, in log odds, of what people like about a summary beyond its score.",
+    )
+
+
 @click.command("patience")
-@click.option(
-    "--true",
-    type=POSITIVE,
-    default=1500.0,
-    show_default=True,
-    help="L that you expect, in counted characters. 1500 is the papers' for English, 500 for Japanese.",
+@with_options(
+    guess=PatienceGuess,
+    sizes=PairSizes,
+    wanted=plan_options(sizes=tuple(PAIR_SIZES), simulated=100, kinds=("summary_pairs",)),
 )
-@click.option(
-    "--text-chars",
-    type=POSITIVE,
-    default=2400.0,
-    show_default=True,
-    help="How far into a summary there is something that people care for, in counted characters: measure your own. "
-    "Patience shows where it ends within the text.",
-)
-@click.option(
-    "--tell-from",
-    type=POSITIVE,
-    metavar="CHARS",
-    help="A patience that the study shall tell the true one from, such as 840 of NTCIR-12. For --power.",
-)
-@click.option(
-    "--effect",
-    type=POSITIVE,
-    default=1.0,
-    show_default=True,
-    help="How much the measure matters to people: log odds of a pair whose scores differ by one standard deviation.",
-)
-@click.option(
-    "--unexplained",
-    type=Number(min=0),
-    default=0.4,
-    show_default=True,
-    help="How much else matters: standard deviation, in log odds, of what people like about a summary beyond its score.",
-)
-@size_options
-@plan_options(vary=("queries", "pairs", "workers"), studies=100, kinds=("summary_pairs",))
-def patience(
-    *,
-    true: float,
-    text_chars: float,
-    tell_from: float | None,
-    effect: float,
-    unexplained: float,
-    sizes: dict[str, int],
-    queries_a_worker: int,
-    wanted: PlanOptions,
-) -> None:
+def patience(*, guess: PatienceGuess, sizes: PairSizes, wanted: PlanOptions) -> None:
     """Say how many queries, pairs and workers tell the patience L from preferences.
 
     By default: at how many queries is the 95 % interval of L at most 0.4 L wide? There are at most 21 pairs a query.
     """
     from calibration.models.patience.simulate import Judges
     from calibration.plan.patience import MOST_PAIRS, PatienceDesign
-    from study_app.cli.plan.question import PlanQuestion
 
-    if sizes["pairs"] > MOST_PAIRS:
+    true, text_chars, tell_from = guess.true, guess.text_chars, guess.tell_from
+    if sizes.pairs > MOST_PAIRS:
         raise click.BadParameter(f"at most {MOST_PAIRS}", param_hint="--pairs")
     check_apart("--tell-from", tell_from, true)
     if text_chars < LEAST_TEXT * true:
@@ -89,14 +81,14 @@ def patience(
         )
     wish = wanted.wish(default_width=WIDTH_OF_TRUTH * true, tells=tell_from is not None)
     design = PatienceDesign(
-        queries=sizes["queries"],
-        pairs=sizes["pairs"],
-        workers=sizes["workers"],
+        queries=sizes.queries,
+        pairs=sizes.pairs,
+        workers=sizes.workers,
         true=true,
         text_chars=text_chars,
-        judges=Judges(patience_chars=true, effect=effect, unexplained_sd=unexplained),
+        judges=Judges(patience_chars=true, effect=guess.effect, unexplained_sd=guess.unexplained),
         tell_from=tell_from,
-        queries_each=queries_a_worker,
+        queries_each=sizes.queries_a_worker,
         pairs_each=wanted.pairs_each,
     )
     question = PlanQuestion(
@@ -104,95 +96,78 @@ def patience(
         unit=" characters",
         digits=0,
         found=None if tell_from is None else f"tells {true:,g} from {tell_from:,g} characters",
-        study=study_words(wanted.vary, sizes, queries_a_worker),
-        sizes=PAIR_SIZES.words,
+        study=sizes.rest(wanted.vary),
+        sizes=PAIR_SIZES,
         helpful=HELPFUL,
         assumed=(
-            f"L = {true:,g}, texts of {text_chars:,g} characters, effect {effect:g}, unexplained {unexplained:g} "
+            f"L = {true:,g}, texts of {text_chars:,g} characters, effect {guess.effect:g}, unexplained {guess.unexplained:g} "
             "(prefcal plan patience --help says what each means)"
         ),
     )
-    answer(design.stocked(), question, wish, wanted)
+    answer(design.ready(), question, wish, wanted)
 
 
-"""By default the interval shall be this share of the true value."""
-AWAY_SIZES = AskedSizes({"workers": ("worker", "workers"), "days": ("day", "days")})
+AWAY_SIZES = {"workers": ("worker", "workers"), "days": ("day", "days")}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AwayGuess:
+    """Guesses about times away, and the sizes of a study of streams."""
+
+    true: float = option(
+        type=POSITIVE,
+        default=3.0,
+        help="Expected M_A, in hours of the stream: people's mean time between two visits.",
+    )
+    sd: float = option(
+        type=POSITIVE,
+        default=1.5,
+        help="Expected S_A, in hours: its standard deviation over people. The MSU paper takes half of M_A.",
+    )
+    what: "What" = one_of(
+        "mean",
+        "sd",
+        flags=("--of",),
+        help="Plan for M_A, or for S_A, which needs about four times as many people.",
+    )
+    tell_from: float | None = option(
+        type=POSITIVE, metavar="HOURS", help="Null value to be rejected. For --power."
+    )
+    workers: int = option(type=click.IntRange(2, MOST), default=60, help="People who follow a stream.")
+    days: int = option(type=COUNT, default=10, help="Days of the stream that each follows it.")
 
 
 @click.command("away")
-@click.option(
-    "--true",
-    type=POSITIVE,
-    default=3.0,
-    show_default=True,
-    help="M_A that you expect, in hours of the stream: people's mean time between two visits.",
+@with_options(
+    guess=AwayGuess,
+    wanted=plan_options(sizes=tuple(AWAY_SIZES), simulated=200, kinds=("stream_visits",)),
 )
-@click.option(
-    "--sd",
-    type=POSITIVE,
-    default=1.5,
-    show_default=True,
-    help="S_A that you expect, in hours: how people differ in it. The MSU paper takes half of M_A.",
-)
-@click.option(
-    "--of",
-    "what",
-    type=click.Choice(["mean", "sd"]),
-    default="mean",
-    show_default=True,
-    help="Plan for M_A, or for S_A, which needs about four times as many people.",
-)
-@click.option(
-    "--tell-from",
-    type=POSITIVE,
-    metavar="HOURS",
-    help="A value that the study shall tell the true one from. For --power.",
-)
-@click.option(
-    "--workers",
-    type=click.IntRange(2, MOST),
-    default=60,
-    show_default=True,
-    help="People who follow a stream.",
-)
-@click.option(
-    "--days",
-    type=click.IntRange(1, MOST),
-    default=10,
-    show_default=True,
-    help="Days of the stream that each follows it.",
-)
-@plan_options(vary=("workers", "days"), studies=200, kinds=("stream_visits",))
-def away(
-    *,
-    true: float,
-    sd: float,
-    what: "What",
-    tell_from: float | None,
-    workers: int,
-    days: int,
-    wanted: PlanOptions,
-) -> None:
+def away(*, guess: AwayGuess, wanted: PlanOptions) -> None:
     """Say how many workers and days tell M_A, the mean time that people stay away.
 
     By default: at how many workers is the 95 % interval of M_A at most 0.4 M_A wide?
     """
     from calibration.plan.streams import AwayDesign
-    from study_app.cli.plan.question import PlanQuestion
 
+    true, sd, tell_from = guess.true, guess.sd, guess.tell_from
     design = AwayDesign(
-        workers=workers, days=days, mean_hours=true, sd_hours=sd, what=what, tell_from=tell_from
+        workers=guess.workers,
+        days=guess.days,
+        mean_hours=true,
+        sd_hours=sd,
+        what=guess.what,
+        tell_from=tell_from,
     )
     check_apart("--tell-from", tell_from, design.truth)
-    name = "M_A" if what == "mean" else "S_A"
+    name = "M_A" if guess.what == "mean" else "S_A"
     question = PlanQuestion(
         subject=f"{name} = {_hours(design.truth)}",
         unit=" hours",
         digits=max(0, 2 - math.floor(math.log10(design.truth))),
         found=None if tell_from is None else f"tells {design.truth:g} from {_hours(tell_from)}",
-        study=AWAY_SIZES.rest(wanted.vary, {"workers": workers, "days": days}),
-        sizes=AWAY_SIZES.words,
-        helpful=tuple(AWAY_SIZES.words),
+        study=rest_of(AWAY_SIZES, wanted.vary, guess),
+        sizes=AWAY_SIZES,
+        helpful=tuple(AWAY_SIZES),
         assumed=f"M_A = {_hours(true)} and S_A = {_hours(sd)}, times between visits that are exponential within people",
     )
     wish = wanted.wish(default_width=WIDTH_OF_TRUTH * design.truth, tells=tell_from is not None)
@@ -205,114 +180,83 @@ def _hours(hours: float) -> str:
 
 TELLING = 100.0
 """Of intervals, in gains of 1: a wider one tells nothing."""
-SILENCE_SIZES = AskedSizes(
-    {
-        "workers": ("worker", "workers"),
-        "pairs": ("pair a worker", "pairs a worker"),
-        "topics": ("topic", "topics"),
-    }
-)
+SILENCE_SIZES = {
+    "workers": ("worker", "workers"),
+    "pairs": ("pair a worker", "pairs a worker"),
+    "topics": ("topic", "topics"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SilenceGuess:
+    """Guesses about silence and people, and the sizes of a study of push streams."""
+
+    true: float = option(
+        type=float,
+        default=0.4,
+        help="Expected S_0, relative to a gain of 1: 0.4 means that five quiet silent days make up for two relevant "
+        "pushes. With 0, and --width, the chance is that of a false find.",
+    )
+    workers: int = option(type=click.IntRange(2, MOST), default=100, help="People who judge.")
+    pairs: int = option(type=COUNT, default=20, help="Pairs of streams that each judges.")
+    topics: int = option(type=click.IntRange(2, MOST), default=40, help="Interest profiles.")
+    days: int = option(type=COUNT, default=10, help="Days that a pair of streams shows.")
+    silent: float = option(type=Number(0, 1), default=0.25, help="Share of silent days: 0.25 in TREC 2015.")
+    sharpness: float = option(
+        type=POSITIVE,
+        default=1.0,
+        help="Decidedness of people: log odds of a unit of utility, one fully relevant push. The guess that matters most: "
+        "at 1 they agree with each other like Fleiss' kappa of 0.54, at 0.5 of 0.34, at 0.25 of 0.16.",
+    )
+    unexplained: float = option(
+        type=Number(min=0),
+        default=0.0,
+        help="Effect of everything else: standard deviation, in log odds, of what people like about a stream beyond its cells.",
+    )
 
 
 @click.command("silence")
-@click.option(
-    "--true",
-    type=float,
-    default=0.4,
-    show_default=True,
-    help="S_0 that you expect, relative to a gain of 1: 0.4 means that five quiet silent days make up for two relevant "
-    "pushes. With 0, and --width, the chance is that of a false find.",
+@with_options(
+    guess=SilenceGuess,
+    wanted=plan_options(sizes=tuple(SILENCE_SIZES), simulated=100, kinds=("stream_pairs",)),
 )
-@click.option(
-    "--workers", type=click.IntRange(2, MOST), default=100, show_default=True, help="People who judge."
-)
-@click.option(
-    "--pairs",
-    type=click.IntRange(1, MOST),
-    default=20,
-    show_default=True,
-    help="Pairs of streams that each judges.",
-)
-@click.option(
-    "--topics", type=click.IntRange(2, MOST), default=40, show_default=True, help="Interest profiles."
-)
-@click.option(
-    "--days",
-    type=click.IntRange(1, MOST),
-    default=10,
-    show_default=True,
-    help="Days that a pair of streams shows.",
-)
-@click.option(
-    "--silent",
-    type=Number(0, 1),
-    default=0.25,
-    show_default=True,
-    help="Share of silent days: 0.25 in TREC 2015.",
-)
-@click.option(
-    "--sharpness",
-    type=POSITIVE,
-    default=1.0,
-    show_default=True,
-    help="How decided people are: log odds of a unit of utility, one fully relevant push. The guess that matters most: "
-    "at 1 they agree with each other like Fleiss' kappa of 0.54, at 0.5 of 0.34, at 0.25 of 0.16.",
-)
-@click.option(
-    "--unexplained",
-    type=Number(min=0),
-    default=0.0,
-    show_default=True,
-    help="How much else matters: standard deviation, in log odds, of what people like about a stream beyond its cells.",
-)
-@plan_options(vary=("workers", "pairs", "topics"), studies=100, kinds=("stream_pairs",))
-def silence(
-    *,
-    true: float,
-    workers: int,
-    pairs: int,
-    topics: int,
-    days: int,
-    silent: float,
-    sharpness: float,
-    unexplained: float,
-    wanted: PlanOptions,
-) -> None:
+def silence(*, guess: SilenceGuess, wanted: PlanOptions) -> None:
     """Say how many workers and pairs tell whether silence on silent days is worth something: ELG-1 or ELG-0.
 
     By default: at how many workers do four of five studies print "reward supported" (S_0 above 0, one-sided at 5 %)?
     """
     from calibration.models.push.simulate import PushJudges
     from calibration.plan.streams import SilenceDesign
-    from study_app.cli.plan.question import PlanQuestion, percent
+    from metrics.errors import counted
 
-    wish = wanted.wish()
+    wish, true, days = wanted.wish(), guess.true, guess.days
     if true <= 0 and wish.power is not None:
         raise click.UsageError(
             f"with --true {true:g} silence is worth nothing, which no study finds to be rewarded; give a value above 0, or "
             "--width"
         )
     design = SilenceDesign(
-        workers=workers,
-        pairs=pairs,
-        topics=topics,
+        workers=guess.workers,
+        pairs=guess.pairs,
+        topics=guess.topics,
         true=true,
         days=days,
-        silent_share=silent,
-        judges=PushJudges(sharpness=sharpness, unexplained_sd=unexplained),
+        silent_share=guess.silent,
+        judges=PushJudges(sharpness=guess.sharpness, unexplained_sd=guess.unexplained),
     )
+    of_days = f"{counted(days, 'day')}, {percent(guess.silent)} of {'it' if days == 1 else 'them'} silent"
     question = PlanQuestion(
         subject=f"S_0 = {true:g}",
         unit="",
         digits=2,
         found="finds that silence is rewarded",
-        study=SILENCE_SIZES.rest(wanted.vary, {"workers": workers, "pairs": pairs, "topics": topics}),
-        sizes=SILENCE_SIZES.words,
-        helpful=tuple(SILENCE_SIZES.words),
+        study=rest_of(SILENCE_SIZES, wanted.vary, guess),
+        sizes=SILENCE_SIZES,
+        helpful=tuple(SILENCE_SIZES),
         widest=TELLING,
         assumed=(
-            f"S_0 = {true:g} G_E, P_E = P_0 = 0.5 G_E, S_E = 0.3 G_E; {days} {'day' if days == 1 else 'days'}, {percent(silent)} of {'it' if days == 1 else 'them'} silent; sharpness "
-            f"{sharpness:g}, unexplained {unexplained:g} (prefcal plan silence --help says what each means)"
+            f"S_0 = {true:g} G_E, P_E = P_0 = 0.5 G_E, S_E = 0.3 G_E; {of_days}; sharpness "
+            f"{guess.sharpness:g}, unexplained {guess.unexplained:g} (prefcal plan silence --help says what each means)"
         ),
     )
     answer(design, question, wish, wanted)

@@ -1,14 +1,13 @@
-"""What `prefcal plan` prints: the answer in a sentence, what the plan as given yields, the table, the curve."""
+"""What `prefcal plan` prints: the answer in a sentence, what the plan as given yields, and the table."""
 
 import math
-import textwrap
 from collections.abc import Iterator, Sequence
 
 from calibration.plan.search import LARGEST_FACTOR, Plan, Wish
 from calibration.plan.simulation import PlanRow
-from study_app.cli.output import Cell, table_text
+from study_app.cli.output import WIDTH, Cell, table_text, terminal_width, wrapped
 from study_app.cli.plan.options import BUSY
-from study_app.cli.plan.question import PlanQuestion, percent, text_curve
+from study_app.cli.plan.question import PlanQuestion, percent
 
 COLUMNS = (
     "vary",
@@ -23,7 +22,6 @@ COLUMNS = (
     "role",
     "cost",
 )
-WRAP = 100
 ENOUGH_HELP = 7 / 6
 ROUGHLY = 0.25
 """A size that is known less well is printed with what it is known to lie between."""
@@ -51,7 +49,6 @@ def plan_text(found: Plan, question: PlanQuestion, wish: Wish, *, seed: int) -> 
         answer + _cost_of_needed(found, question),
         " ".join(_as_given(found, question, asked)),
         table_text(_headers(found, question), list(_table_rows(found, question))).rstrip("\n"),
-        text_curve(found, question, wish),
         "\n".join(_how_to_read(found, question)),
         f"Taken for true: {question.assumed}.",
         _precision(found, question, wish, seed),
@@ -328,8 +325,5 @@ def _counted(number: int, one: str, several: str) -> str:
 
 
 def _wrapped(text: str) -> str:
-    """Break lines of prose that are too long; tables and curves are kept as they are."""
-    if "\n" in text:
-        return text
-    kept = text.replace(" %", "\0%")
-    return textwrap.fill(kept, WRAP, break_long_words=False, break_on_hyphens=False).replace("\0", " ")
+    """Break lines of prose that are too long; tables are kept as they are."""
+    return text if "\n" in text else wrapped(text, width=terminal_width() or WIDTH)

@@ -1,19 +1,22 @@
 """`prefcal agree`, how well metrics agree with the preferences, and `prefcal report`, what it found as one page."""
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from study_app.cli.output import (
+from study_app.cli.options import (
     MOST,
-    Output,
-    folder_option,
-    format_option,
+    option,
+    output_folder,
     same_answers_option,
+    seed_option,
     typed_options,
+    with_options,
 )
+from study_app.cli.output import Printed, next_step
 
 if TYPE_CHECKING:
     from calibration.agree.evidence import Evidence
@@ -33,75 +36,67 @@ def _named_paths(ctx: click.Context, param: click.Parameter, values: tuple[str, 
     return paths
 
 
+@dataclass(frozen=True, kw_only=True)
+class AgreeOptions:
+    """Options of an agreement."""
+
+    model: str | None = option(
+        metavar="FILE", help="User model, as prefcal fit writes it: adds fitted parameters."
+    )
+    draws: int | None = option(
+        type=click.IntRange(2, MOST),
+        metavar="N",
+        help="Draw the fitted parameters N times: adds the spread of the agreement.",
+    )
+    scores: str | None = option(
+        metavar="FILE", help="CSV with run, topic, metric, value: adds measures of your own."
+    )
+    collection: dict[str, Path] = option(
+        metavar="KIND=PATH",
+        callback=_named_paths,
+        multiple=True,
+        help="File of the collection (queries, iunits, intents, ...), instead of the one in study.json.",
+    )
+    runs: dict[str, Path] = option(
+        "--run",
+        metavar="NAME=PATH",
+        callback=_named_paths,
+        multiple=True,
+        help="Run of a system, instead of the one in study.json.",
+    )
+    measures: tuple[str, ...] = option(
+        "--measure",
+        multiple=True,
+        metavar="MEASURE",
+        help="Add this measure to the table; repeatable. For names see above.",
+    )
+    primary: tuple[str, str] | None = option(
+        nargs=2,
+        metavar="MEASURE MEASURE",
+        help="Primary comparison, instead of the study's; all others are exploratory. Named now, it counts as named at analysis.",
+    )
+    compare: tuple[str, ...] = option(
+        multiple=True,
+        metavar="MEASURE",
+        help="Measure of the family that is corrected together, instead of the study's; repeatable, others are compared"
+        " with the first.",
+    )
+    complete_only: bool = option(is_flag=True, help="Count only workers who completed the study.")
+    same_answers: str = same_answers_option()
+    seed: int = seed_option()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResultsFolder:
+    """Where the results go."""
+
+    folder: str = output_folder("Folder for the results.", path_type=str)
+
+
 @click.command()
 @click.argument("tables", type=click.Path())
-@click.option("--model", metavar="FILE", help="User model, as prefcal fit writes it: adds fitted parameters.")
-@click.option(
-    "--draws",
-    type=click.IntRange(2, MOST),
-    metavar="N",
-    help="Draw the fitted parameters N times: how far the agreement spreads.",
-)
-@click.option(
-    "--scores", metavar="FILE", help="CSV with run, topic, metric, value: adds measures of your own."
-)
-@click.option(
-    "--collection",
-    metavar="KIND=PATH",
-    callback=_named_paths,
-    multiple=True,
-    help="File of the collection (queries, iunits, intents, ...), instead of the one in study.json.",
-)
-@click.option(
-    "--run",
-    "runs",
-    metavar="NAME=PATH",
-    callback=_named_paths,
-    multiple=True,
-    help="Run of a system, instead of the one in study.json.",
-)
-@click.option(
-    "--measure",
-    "measures",
-    multiple=True,
-    metavar="MEASURE",
-    help="Add this measure to the table; repeatable. For names see above.",
-)
-@click.option(
-    "--primary",
-    nargs=2,
-    metavar="MEASURE MEASURE",
-    help="The one comparison that counts, instead of the study's; all others are exploratory. Named now, it is not called planned. For names see above.",
-)
-@click.option(
-    "--compare",
-    multiple=True,
-    metavar="MEASURE",
-    help="Measure of the family that is corrected together, instead of the study's; repeatable, others are compared"
-    " with the first.",
-)
-@click.option("--complete-only", is_flag=True, help="Count only workers who completed the study.")
-@same_answers_option
-@click.option("--seed", type=int, default=1, show_default=True, help="Decides every random draw.")
-@format_option("What to print.")
-@folder_option("Folder for the results.", path_type=str)
-def agree(
-    tables: str,
-    *,
-    model: str | None,
-    draws: int | None,
-    scores: str | None,
-    collection: dict[str, Path],
-    runs: dict[str, Path],
-    measures: tuple[str, ...],
-    primary: tuple[str, str] | None,
-    compare: tuple[str, ...],
-    complete_only: bool,
-    same_answers: str,
-    seed: int,
-    format_: str,
-    folder: str,
-) -> None:
+@with_options(choices=AgreeOptions, printed=Printed, out=ResultsFolder)
+def agree(tables: str, *, choices: AgreeOptions, printed: Printed, out: ResultsFolder) -> None:
     """Say how well measures agree with the preferences in TABLES, a folder as prefcal export writes it.
 
     Writes agreement.csv, comparisons.csv, curve.csv, pairs.csv, disagreements.csv and agree.json into DIR, with
@@ -124,33 +119,32 @@ def agree(
     from study_app.cli.results.agree_table import agreement_text
     from study_app.cli.score.options import check_draws
 
-    check_draws(model, draws)
+    check_draws(choices.model, choices.draws)
+    folder = out.folder
     check_folder(folder, tables)
-    evidence, record = _evidence(tables, model, scores, collection, runs, folder, draws=draws, seed=seed)
+    evidence, record = _evidence(tables, choices, folder)
+    counted: dict[str, Any] = {
+        "complete_only": choices.complete_only,
+        "same_answers": choices.same_answers,
+    }
     results = agree(
         evidence,
-        wanted=_wanted(primary, compare),
-        measures=measures,
-        complete_only=complete_only,
-        same_answers=same_answers,  # type: ignore[arg-type]
-        seed=seed,
+        wanted=_wanted(choices),
+        measures=choices.measures,
+        seed=choices.seed,
+        **counted,
     )
     for note in (*results.notes, *results.warnings):
         click.echo(note, err=True)
-    record |= {
-        "draws": draws,
-        "complete_only": complete_only,
-        "same_answers": same_answers,
-        "seed": seed,
-        **_commands(folder),
-    }
-    write_agreement(results, Path(folder), record, _streams(tables, evidence.model, collection, runs))
-    _rank(evidence, tables, folder, record, complete_only=complete_only, same_answers=same_answers)
-    if format_ == "table":
+    record |= {"draws": choices.draws, **counted, "seed": choices.seed, **_commands(folder)}
+    write_agreement(results, Path(folder), record, _streams(tables, evidence.model, choices))
+    _rank(evidence, tables, folder, record, counted)
+    if printed.is_for_people:
         click.echo(agreement_text(results), nl=False)
+        next_step(f"report {folder}")
     else:
         frame = results.agreement.astype(object).where(results.agreement.notna(), None)
-        Output(format=format_).rows(list(frame.columns), frame.to_numpy().tolist())
+        printed.rows(list(frame.columns), frame.to_numpy().tolist())
 
 
 def check_folder(folder: str, tables: str) -> None:
@@ -160,13 +154,7 @@ def check_folder(folder: str, tables: str) -> None:
 
 
 def _rank(
-    evidence: "Evidence",
-    tables: str,
-    folder: str,
-    record: dict[str, Any],
-    *,
-    complete_only: bool,
-    same_answers: str,
+    evidence: "Evidence", tables: str, folder: str, record: dict[str, Any], counted: dict[str, Any]
 ) -> None:
     """Write which systems people prefer; say why where that cannot be told, and delete what an earlier run wrote."""
     from calibration.rank.folder import remove_ranking, write_ranking
@@ -175,13 +163,7 @@ def _rank(
     from metrics.errors import InputError
 
     try:
-        ranking = rank_systems(
-            evidence.tables,
-            complete_only=complete_only,
-            study=read_study(tables),
-            same_answers=same_answers,  # type: ignore[arg-type]
-            place=evidence.place,
-        )
+        ranking = rank_systems(evidence.tables, study=read_study(tables), place=evidence.place, **counted)
     except InputError as error:
         click.echo(f"no ranking: {error}", err=True)
         remove_ranking(folder)
@@ -190,24 +172,15 @@ def _rank(
     write_ranking(ranking, folder, {key: record[key] for key in kept})
 
 
-def _wanted(primary: tuple[str, str] | None, compare: tuple[str, ...]) -> "Wanted | None":
+def _wanted(choices: AgreeOptions) -> "Wanted | None":
     """Return the comparisons that the command names, None where it names none."""
     from calibration.agree.result import Wanted
 
-    return Wanted(primary=primary, compare=compare) if primary or compare else None
+    named = choices.primary or choices.compare
+    return Wanted(primary=choices.primary, compare=choices.compare) if named else None
 
 
-def _evidence(
-    tables: str,
-    model: str | None,
-    scores: str | None,
-    collection: dict[str, Path],
-    runs: dict[str, Path],
-    folder: str,
-    *,
-    draws: int | None,
-    seed: int,
-) -> "tuple[Evidence, dict[str, Any]]":
+def _evidence(tables: str, choices: AgreeOptions, folder: str) -> "tuple[Evidence, dict[str, Any]]":
     """Read everything that is named; return it with what agree.json says of it."""
     from calibration.agree.evidence import Evidence, read_scores
     from calibration.agree.folder import file_record
@@ -219,20 +192,19 @@ def _evidence(
     from study_app.cli.tables.folder import read_with_warnings
 
     read = read_with_warnings(tables, for_votes=True)
-    digest = tables_sha256(tables)
+    digest, model, study = tables_sha256(tables), choices.model, read_study(tables)
     judged = read["preferences"]["task"].unique().tolist() if "preferences" in read else []
     fitted = read_user_model(model) if model else None
-    study = read_study(tables)
     evidence = Evidence(
         tables=read,
-        sources=study_sources(tables, judged, collection=collection, runs=runs),
+        sources=study_sources(tables, judged, collection=choices.collection, runs=choices.runs),
         model=fitted,
-        drawn=_draws(fitted, draws, seed),
-        seed=seed,
+        drawn=_draws(fitted, choices.draws, choices.seed),
+        seed=choices.seed,
         same_tables=fitted is not None and fitted.tables_sha256 in {digest, None},
-        scores=read_scores(scores) if scores else None,
+        scores=read_scores(choices.scores) if choices.scores else None,
         place=str(Path(tables) / "preferences.csv"),
-        scores_place=scores or "scores",
+        scores_place=choices.scores or "scores",
         drew_sides=[task for task in judged if study and study.drew_sides(task)],
         looks=study.looks if study else None,
     )
@@ -240,9 +212,9 @@ def _evidence(
         "tables": shown_from(tables, folder),
         "tables_sha256": digest,
         "model": file_record(model, folder),
-        "scores": file_record(scores, folder),
-        "collection": {kind: shown_from(path, folder) for kind, path in collection.items()},
-        "runs": {name: shown_from(path, folder) for name, path in runs.items()},
+        "scores": file_record(choices.scores, folder),
+        "collection": {kind: shown_from(path, folder) for kind, path in choices.collection.items()},
+        "runs": {name: shown_from(path, folder) for name, path in choices.runs.items()},
     }
 
 
@@ -258,9 +230,7 @@ def _draws(model: "UserModel | None", draws: int | None, seed: int) -> "list[Use
     return drawn.models(model)
 
 
-def _streams(
-    tables: str, model: "UserModel | None", collection: dict[str, Path], runs: dict[str, Path]
-) -> "StreamTables":
+def _streams(tables: str, model: "UserModel | None", choices: AgreeOptions) -> "StreamTables":
     """Score the streams of the study, of tasks without pairs too."""
     from calibration.agree.stream_scores import score_streams
     from calibration.tables.sources import study_sources
@@ -269,7 +239,8 @@ def _streams(
     study = read_study(tables)
     if study is None:
         return score_streams({})
-    return score_streams(study_sources(tables, study.tasks, collection=collection, runs=runs), model)
+    sources = study_sources(tables, study.tasks, collection=choices.collection, runs=choices.runs)
+    return score_streams(sources, model)
 
 
 def _commands(folder: str) -> dict[str, list[str]]:

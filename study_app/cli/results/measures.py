@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import Output, output_options
+from study_app.cli.options import with_options
+from study_app.cli.output import Output, ScoreOutput
 
 if TYPE_CHECKING:
     from metrics.registry import Measure
@@ -14,7 +15,7 @@ COLUMNS = ("measure", "family", "column", "parameters", "definition", "source")
 
 
 @click.command("measures")
-@output_options
+@with_options(output=Output)
 def measures(*, output: Output) -> None:
     """List every measure: how it is written, what it is printed as, what it computes, and where it comes from.
 
@@ -63,9 +64,13 @@ def _for_people(rows: list[tuple[str, ...]]) -> list[str]:
     help="The ranking under test, for tau-AP; repeatable.",
 )
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Decides the topics drawn anew."
+    "--seed",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    help="Random seed of the bootstrap over topics.",
 )
-@output_options
+@with_options(output=Output)
 def correlate(table: str, *, x: str | None, others: tuple[str, ...], seed: int, output: Output) -> None:
     """Correlate columns of scores in TABLE, a CSV with a header; larger scores are better.
 
@@ -110,7 +115,9 @@ def correlate(table: str, *, x: str | None, others: tuple[str, ...], seed: int, 
         raise input_fault("only one column of scores", path=table, cure="give two measures at least")
     rows = correlations(scores, couples, rng=np.random.default_rng(seed))
     if output.format != "table" and len(others) == 1:
-        output.scores([Score(run_name(table), ALL, row.metric, row.value) for row in rows])
+        ScoreOutput(format=output.format, file=output.file).scores(
+            [Score(run_name(table), ALL, row.metric, row.value) for row in rows]
+        )
     else:
         output.rows(Correlation._fields, rows)
         bare = dict.fromkeys(row.metric for row in rows if isnan(row.low) and not isnan(row.value))

@@ -1,72 +1,70 @@
 """`prefcal rank`: which system people prefer."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from study_app.cli.output import (
+from study_app.cli.options import (
     Number,
-    Output,
-    folder_option,
-    format_option,
+    one_of,
+    option,
+    output_folder,
     same_answers_option,
-    table_text,
+    seed_option,
     typed_options,
+    with_options,
 )
+from study_app.cli.output import Printed, table_text, wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import pandas as pd
 
     from calibration.rank.folder import Ranking
 
 
+@dataclass(frozen=True, kw_only=True)
+class RankOptions:
+    """Options of a ranking."""
+
+    task: str | None = option(
+        metavar="TASK", help="Only this task of the study; by default every task of pairs."
+    )
+    level: float = option(
+        type=Number(min=0.5, max=1, min_open=True, max_open=True),
+        default=0.95,
+        help="Confidence level of the intervals, and of all ranks of a task together.",
+    )
+    exclude: str = one_of(
+        "rules", "none", help="Leave out the workers that the study's rules exclude, or keep them."
+    )
+    same_answers: str = same_answers_option()
+    seed: int = seed_option(
+        "Changes nothing, since ranks need no random draw; accepted as in other commands."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankFolder:
+    """Where the results go, if anywhere."""
+
+    folder: str | None = output_folder(
+        "Folder for ranking.csv, duels.csv, the figure and LaTeX.", path_type=str, required=False
+    )
+
+
 @click.command()
 @click.argument("tables", type=click.Path())
-@click.option("--task", metavar="TASK", help="Only this task of the study; else every task of pairs.")
-@click.option(
-    "--level",
-    type=Number(min=0.5, max=1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Of every interval, and of all ranks of a task at once.",
-)
-@click.option(
-    "--exclude",
-    type=click.Choice(["rules", "none"]),
-    default="rules",
-    show_default=True,
-    help="Leave out the workers that the study's rules exclude, or keep them.",
-)
-@same_answers_option
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=1,
-    show_default=True,
-    expose_value=False,
-    help="Changes nothing: ranks need no random draw. Accepted as in the other commands.",
-)
-@format_option("What to print.")
-@folder_option("Folder for ranking.csv, duels.csv, the figure and LaTeX.", path_type=str, required=False)
-def rank(
-    tables: str,
-    *,
-    task: str | None,
-    level: float,
-    exclude: str,
-    same_answers: str,
-    format_: str,
-    folder: str | None,
-) -> None:
+@with_options(choices=RankOptions, printed=Printed, out=RankFolder)
+def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder) -> None:
     """Say which system people prefer, from the judgments in TABLES, a folder as prefcal export writes it.
 
     For every system it prints the win rate (the share of its duels that it wins, a tie as half a win, every topic and every opponent weighing
-    the same), the worth (log odds of Davidson's model, with ties and an effect of the side), and the ranks that
-    the judgments leave open. Systems that nobody can tell apart share a range of ranks.
+    the same) and the ranks that the judgments leave open; systems that cannot be told apart share a range. ranking.csv (-o DIR) has the
+    worth too: log odds of Davidson's model, with ties and an effect of the side.
 
-    Intervals are over topics and people at once; over topics where nobody knows who judged. Where sides were not drawn by a study that
+    Intervals are over topics and people at once; over topics alone where who judged is not known. Where sides were not drawn by a study that
     prefcal served, the effect of the side is taken off (win_rate_raw is with it). docs/rank.md says what is assumed.
     """
     from calibration.rank.folder import write_ranking
@@ -76,75 +74,87 @@ def rank(
     from study_app.cli.results.agree import check_folder
     from study_app.cli.tables.folder import read_with_warnings
 
+    folder = out.folder
     if folder is not None:
         check_folder(folder, tables)
     ranking = rank_systems(
         read_with_warnings(tables, for_votes=True),
-        task=task,
-        level=level,
-        exclude=exclude == "rules",
+        task=choices.task,
+        level=choices.level,
+        exclude=choices.exclude == "rules",
         study=read_study(tables),
-        same_answers=same_answers,  # type: ignore[arg-type]
+        same_answers=choices.same_answers,  # type: ignore[arg-type]
         place=f"{tables}/preferences.csv",
     )
-    below = [f"{task}: {sentence}" for task, sentence in ranking.too_few.items() if format_ == "table"]
+    answers = [f"{task}: {sentence}" for task, sentence in ranking.too_few.items() if printed.is_for_people]
     for note in ranking.notes:
-        if not note.startswith(tuple(below)):  # it stands below the table
+        if not note.startswith(tuple(answers)):  # it is the answer
             click.echo(note, err=True)
     if folder is not None:
         context = click.get_current_context()
-        command = ["prefcal", "rank", *typed_options(context, context.params)]
-        record: dict[str, Any] = {"tables": tables, "tables_sha256": tables_sha256(tables)}
-        write_ranking(
-            ranking, folder, record | {"exclude": exclude, "same_answers": same_answers, "command": command}
-        )
+        values = {name: value for name, value in context.params.items() if name != "seed"}
+        record: dict[str, Any] = {
+            "tables": tables,
+            "tables_sha256": tables_sha256(tables),
+            "exclude": choices.exclude,
+            "same_answers": choices.same_answers,
+            "command": ["prefcal", "rank", *typed_options(context, values)],
+        }
+        write_ranking(ranking, folder, record)
         _write_figures(ranking, folder)
-    if format_ == "table":
-        click.echo("\n\n".join(ranking_texts(ranking)))
-        click.echo(f"\n{_how_sure(ranking)}")
+    if printed.is_for_people:
+        click.echo("\n".join(ranking_lines(ranking, folder)))
     else:
         frame = ranking.ranking.astype(object)
-        Output(format=format_).rows(list(frame.columns), frame.to_numpy().tolist())
+        printed.rows(list(frame.columns), frame.to_numpy().tolist())
 
 
-def _how_sure(ranking: "Ranking") -> str:
-    """Say what intervals and ranks promise, or that people or topics are too few for any."""
-    tasks = len(ranking.ranking["task"].unique())
-    lines = [
-        f"{f'{task}: ' if tasks > 1 else ''}{sentence}. There are no intervals, and all ranks are left open."
-        for task, sentence in ranking.too_few.items()
-    ]
-    if len(ranking.too_few) < tasks:
-        lines.append(
-            f"Intervals are over {ranking.samples}. At {100 * ranking.level:.4g} % the ranks of all systems of a task are right at once:"
-            " systems that cannot be told apart share a range."
-        )
-    return "\n".join(lines)
-
-
-def ranking_texts(ranking: "Ranking") -> "Iterator[str]":
-    """Yield the ranking of every task as a table for people."""
+def ranking_lines(ranking: "Ranking", folder: str | None) -> Iterator[str]:
+    """Yield the answer and a table for every task, then what intervals and ranks promise."""
     share = f"{100 * ranking.level:.4g} %"
-    for task, rows in ranking.ranking.groupby("task", sort=False):
-        columns = ["system", "topics", "judgments", "win rate", share, "worth", share, "rank"]
-        yield f"Task {task}\n\n{table_text(columns, [_cells(row) for _, row in rows.iterrows()])}".rstrip(
-            "\n"
+    tasks = list(ranking.ranking.groupby("task", sort=False))
+    for task, rows in tasks:
+        if len(tasks) > 1:
+            yield f"Task {task}"
+        yield f"{wrapped(_answer(rows, ranking.too_few.get(str(task)), share))}\n"
+        yield table_text(["rank", "system", "win rate", share], [_cells(row) for _, row in rows.iterrows()])
+    rows = ranking.ranking
+    judged = f"{ranking.duels['judgments'].sum():,} judgments"
+    if len(ranking.too_few) < len(tasks):
+        yield wrapped(
+            f"{judged}; intervals are over {ranking.samples}. At {share} all ranks of a task are right at once."
         )
+    else:
+        yield f"{judged}; no intervals, and all ranks are open."
+    where = f"in {folder}" if folder else "with -o DIR"
+    yield f"Worths and duels: ranking.csv and duels.csv {where}."
+
+
+def _answer(rows: "pd.DataFrame", too_few: str | None, level: str) -> str:
+    """Return which system people prefer, or why nobody can say."""
+    from metrics.errors import listed
+    from study_app.cli.results.agree_table import percent, percent_range
+
+    if too_few:
+        return f"{too_few[:1].upper()}{too_few[1:]}."
+    best, first = rows.iloc[0], rows.loc[rows["rank_low"] == 1, "system"].tolist()
+    rate = f"{percent(best['win_rate'], 0)} of its comparisons ({percent_range(best['win_low'], best['win_high'], 0)})"
+    if len(first) == 1:
+        return f"{best['system']} wins {rate}; it is first ({level} confidence)."
+    if len(first) == len(rows):
+        return f"These judgments do not tell which is first: any of {len(rows)} systems may be ({level} confidence)."
+    return f"{best['system']} wins {rate}; the first is one of {listed(first)} ({level} confidence)."
 
 
 def _cells(row: "pd.Series[Any]") -> list[str]:
     from calibration.rank.folder import ranks_in_words
-    from study_app.cli.results.agree_table import interval, number
+    from study_app.cli.results.agree_table import percent, percent_range
 
     return [
-        row["system"],
-        f"{row['topics']:,}",
-        f"{row['judgments']:,}",
-        number(row["win_rate"]),
-        interval(row["win_low"], row["win_high"]),
-        number(row["worth"]),
-        interval(row["worth_low"], row["worth_high"]),
         ranks_in_words(row["rank_low"], row["rank_high"]),
+        row["system"],
+        percent(row["win_rate"], 0),
+        percent_range(row["win_low"], row["win_high"], 0),
     ]
 
 

@@ -1,56 +1,62 @@
 """`prefcal score msu` and `prefcal score updates`: streams of updates about events, and what both read."""
 
 import sys
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from study_app.cli.output import MOST, Output, score_output_options
+from study_app.cli.options import COUNT, one_of, option, with_options
+from study_app.cli.output import ScoreOutput
 from study_app.cli.score.durations import durations
-from study_app.cli.score.options import (
-    check_draws,
-    model_options,
-    say_left_out,
-    say_notes,
-    say_of_runs,
-    topics_option,
-)
+from study_app.cli.score.options import ModelChoice, say_left_out, say_notes, say_of_runs, topics_option
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from metrics.events import EventCollection, UpdateRun
-    from metrics.msu.score import MSU, MSUPerSecond, StreamMeasure, Users
+    from metrics.msu.score import StreamMeasure, Users
     from metrics.readers.tempsum import Lengths
     from metrics.results import Topics
     from metrics.updates.account import Convention, Unsampled
 
-F = TypeVar("F", bound=Callable[..., Any])
 DEFAULT_LATENESS = 0.5
 DEFAULT_USERS = 1000
 
 
-def event_options(command: F) -> F:
-    """Add `--topics-file`, `--nuggets`, `--matches` and `--updates`, all required."""
-    files = {
-        "topics-file": "When each event begins and ends: the track's XML.",
-        "nuggets": "The facts of each event, when they became known and how important they are.",
-        "matches": "Which update tells which nugget, in which words.",
-        "updates": "The sampled updates: texts, lengths, and whose copies they are.",
-    }
-    for name, text in reversed(files.items()):
-        command = click.option(f"--{name}", required=True, metavar="F", help=text)(command)
-    return command
+@dataclass(frozen=True, kw_only=True)
+class EventOptions:
+    """Judgments of updates about events."""
+
+    topics_file: str = option(
+        required=True, metavar="F", help="Begin and end of each event: the track's XML."
+    )
+    nuggets: str = option(
+        required=True,
+        metavar="F",
+        help="Facts of each event, when they became known and how important they are.",
+    )
+    matches: str = option(
+        required=True, metavar="F", help="Nuggets that each update tells, and in which words."
+    )
+    updates: str = option(required=True, metavar="F", help="Sampled updates: texts, lengths, and duplicates.")
+
+    def read(self) -> "EventCollection":
+        """Read the judgments, and say on stderr, in one line, how many matches name what is not there."""
+        from metrics.readers.tempsum import read_events
+
+        judged = read_events(
+            topics=self.topics_file, nuggets=self.nuggets, matches=self.matches, updates=self.updates
+        )
+        skipped = judged.skipped.sentence(nuggets=self.nuggets, updates=self.updates)
+        if skipped:
+            sys.stderr.write(f"{self.matches}: {skipped}\n")
+        return judged
 
 
-def read_judged_events(*, topics_file: str, nuggets: str, matches: str, updates: str) -> "EventCollection":
-    """Read the judgments, and say on stderr, in one line, how many matches name what is not there."""
-    from metrics.readers.tempsum import read_events
-
-    judged = read_events(topics=topics_file, nuggets=nuggets, matches=matches, updates=updates)
-    skipped = judged.skipped.sentence(nuggets=nuggets, updates=updates)
-    if skipped:
-        sys.stderr.write(f"{matches}: {skipped}\n")
-    return judged
+def lengths_option() -> Any:
+    """Return the option `--lengths`."""
+    return option(metavar="F", help="Words of updates; of others the words in their texts are counted.")
 
 
 def read_update_runs(
@@ -85,123 +91,108 @@ def decay(text: str) -> float:
     return number
 
 
+@dataclass(frozen=True, kw_only=True)
+class StreamUtilityOptions:
+    """Options of Modeled Stream Utility."""
+
+    lengths: str | None = lengths_option()
+    away: tuple[float, float] | None = option(
+        type=durations, metavar="M,S", help="Times away, mean and sd over users, like 3h,90m."
+    )
+    session: tuple[float, float] | None = option(
+        type=durations, metavar="M,S", help="Session lengths, likewise, like 2m,60s."
+    )
+    trails: str | None = option(
+        metavar="F", help="Given users: when they come, how long, and how fast they read."
+    )
+    decays: tuple[float, ...] = option(
+        "--lateness",
+        multiple=True,
+        type=decay,
+        metavar="L",
+        help="Worth of a nugget one visit late; repeatable.  [default: the model's, else 0.5]",
+    )
+    users: int | None = option(type=COUNT, metavar="N", help="Number of simulated users.  [default: 1000]")
+    per_user: bool = option(is_flag=True, help="Print every user's own scores.")
+    topics: "Topics" = topics_option("the run has updates for")
+
+    @property
+    def explicit(self) -> dict[str, float]:
+        """Numbers of the population, named as `metrics.msu.score.Population` does."""
+        given = {"away": self.away, "session": self.session}
+        return {
+            f"{what}_{number}_seconds": seconds
+            for what, pair in given.items()
+            if pair is not None
+            for number, seconds in zip(("mean", "sd"), pair, strict=True)
+        }
+
+    def check(self, people: ModelChoice) -> None:
+        """Refuse options that contradict each other, or that do not say who reads."""
+        if self.trails is not None and self.explicit:
+            raise click.UsageError("--trails says who reads: leave out --away and --session")
+        if self.trails is None and people.model is None and len(self.explicit) < 4:
+            raise click.UsageError(
+                "say who reads: --away M,S and --session M,S, or --model FILE, or --trails FILE"
+            )
+        people.check()
+        if people.draws is not None and self.per_user:
+            raise click.UsageError("--draws draws other users each time: leave out --per-user")
+        if people.draws is not None and self.trails is not None and self.decays:
+            raise click.UsageError("--draws has nothing to draw: leave out --trails or --lateness")
+
+
 @click.command("msu")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@event_options
-@click.option(
-    "--lengths", metavar="F", help="Words of updates; of others the words in their texts are counted."
-)
-@click.option(
-    "--away", type=durations, metavar="M,S", help="Times away, mean and sd over users, like 3h,90m."
-)
-@click.option("--session", type=durations, metavar="M,S", help="Session lengths, likewise, like 2m,60s.")
-@click.option(
-    "--trails", "given", metavar="F", help="Given users: when they come, how long, and how fast they read."
-)
-@click.option(
-    "--lateness",
-    "decays",
-    multiple=True,
-    type=decay,
-    metavar="L",
-    help="Worth of a nugget one visit late; repeatable.  [default: the model's, else 0.5]",
-)
-@click.option(
-    "--users",
-    "count",
-    type=click.IntRange(1, MOST),
-    metavar="N",
-    help="How many users are simulated.  [default: 1000]",
-)
-@click.option("--per-user", is_flag=True, help="Print every user's own scores.")
-@topics_option("the run has updates for")
-@model_options
-@score_output_options
+@with_options(files=EventOptions, choices=StreamUtilityOptions, people=ModelChoice, output=ScoreOutput)
 def msu(
-    *,
     runs: tuple[str, ...],
-    lengths: str | None,
-    away: tuple[float, float] | None,
-    session: tuple[float, float] | None,
-    given: str | None,
-    decays: tuple[float, ...],
-    count: int | None,
-    per_user: bool,
-    topics: "Topics",
-    model: str | None,
-    draws: int | None,
-    seed: int,
-    output: Output,
-    **files: str,
+    *,
+    files: EventOptions,
+    choices: StreamUtilityOptions,
+    people: ModelChoice,
+    output: ScoreOutput,
 ) -> None:
     """MSU, its standard error and MSU per second of streams of updates, per topic and over all topics."""
-    from metrics.msu.score import msu_scores, msu_user_scores
+    from metrics.msu.score import MSU, MSUPerSecond, msu_scores, msu_user_scores
     from metrics.readers.tempsum import read_lengths
 
-    explicit = {**_explicit("away", away), **_explicit("session", session)}
-    if given is not None and explicit:
-        raise click.UsageError("--trails says who reads: leave out --away and --session")
-    if given is None and model is None and len(explicit) < 4:
-        raise click.UsageError(
-            "say who reads: --away M,S and --session M,S, or --model FILE, or --trails FILE"
-        )
-    _check_draws(model, draws, per_user=per_user, takes_something=given is None or not decays)
-    judged = read_judged_events(**files)
-    words = None if lengths is None else read_lengths(lengths, judged.topics)
+    choices.check(people)
+    judged, topics = files.read(), choices.topics
+    words = None if choices.lengths is None else read_lengths(choices.lengths, judged.topics)
     systems = read_update_runs(runs, judged, words, topics=topics)
-    people = None if given is None else _given(given, count)
+    count = choices.users or DEFAULT_USERS
+    users = None if choices.trails is None else _given(choices.trails, choices.users)
     user = None
-    if model is not None:
+    if people.model is not None:
         from calibration.user_model.msu import stream_model
 
         user = stream_model(
-            model,
+            people.model,
             judged,
-            explicit=explicit,
-            users=people,
-            count=count or DEFAULT_USERS,
-            seed=seed,
-            lateness=not decays,
+            explicit=choices.explicit,
+            users=users,
+            count=count,
+            seed=people.seed,
+            lateness=not choices.decays,
             lengths=words,
         )
         say_notes(user)
-        people = user.users
-    elif people is None:
-        people = _simulated(explicit, count=count or DEFAULT_USERS, seed=seed)
-    floor = 0.0
+        users = user.users
+    elif users is None:
+        users = _simulated(choices.explicit, count=count, seed=people.seed)
+    decays, floor = choices.decays, 0.0
     if not decays:
         decays = (DEFAULT_LATENESS if user is None or user.lateness is None else user.lateness,)
         floor = 0.0 if user is None else user.floor
-    if per_user:
-        output.scores(
-            msu_user_scores(
-                judged, systems, _user_measures(decays, floor), people, lengths=words, topics=topics
-            )
-        )
+    measures = _measures(decays, floor)
+    if choices.per_user:
+        of_users = [measure for measure in measures if isinstance(measure, MSU | MSUPerSecond)]
+        output.scores(msu_user_scores(judged, systems, of_users, users, lengths=words, topics=topics))
     elif user is None:
-        output.scores(
-            msu_scores(judged, systems, _measures(decays, floor), people, lengths=words, topics=topics)
-        )
+        output.scores(msu_scores(judged, systems, measures, users, lengths=words, topics=topics))
     else:
-        output.scores(*user.scored(systems, _measures(decays, floor), draws=draws, seed=seed, topics=topics))
-
-
-def _explicit(what: str, given: tuple[float, float] | None) -> dict[str, float]:
-    """Name what an option says of the population, as `metrics.msu.score.Population` does."""
-    names = (f"{what}_mean_seconds", f"{what}_sd_seconds")
-    return {} if given is None else dict(zip(names, given, strict=True))
-
-
-def _check_draws(model: str | None, draws: int | None, *, per_user: bool, takes_something: bool) -> None:
-    """Refuse `--draws` where there is nothing to draw, or no place for its intervals."""
-    if draws is None:
-        return
-    if model is None:
-        raise click.UsageError("--draws needs --model FILE")
-    if per_user:
-        raise click.UsageError("--draws draws other users each time: leave out --per-user")
-    if not takes_something:
-        raise click.UsageError("--draws has nothing to draw: leave out --trails or --lateness")
+        output.scores(*user.scored(systems, measures, draws=people.draws, seed=people.seed, topics=topics))
 
 
 def _simulated(explicit: dict[str, Any], *, count: int, seed: int) -> "Users":
@@ -233,60 +224,45 @@ def _measures(decays: tuple[float, ...], floor: float) -> "list[StreamMeasure]":
     return [kind(lateness=lateness, floor=floor) for lateness in decays for kind in kinds]
 
 
-def _user_measures(decays: tuple[float, ...], floor: float) -> "list[MSU | MSUPerSecond]":
-    """List what is printed of every user, in order."""
-    from metrics.msu.score import MSU, MSUPerSecond
+@dataclass(frozen=True, kw_only=True)
+class UpdateOptions:
+    """Options of the track's measures."""
 
-    return [kind(lateness=lateness, floor=floor) for lateness in decays for kind in (MSU, MSUPerSecond)]
+    convention: "Convention" = one_of("2014", "2013", help="Count as the track's program of that year does.")
+    binary: bool = option(is_flag=True, help="Every relevant nugget is worth 1, not exp(importance - 3).")
+    unsampled: "Unsampled | None" = option(
+        type=click.Choice(["count", "skip"]),
+        help="Updates that were not judged: one word without nuggets, or nothing.  [default: count in 2014, skip in 2013]",
+    )
+    topics: "Topics" = topics_option("the run has updates for")
 
 
 @click.command("updates")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@event_options
-@click.option(
-    "--convention",
-    type=click.Choice(["2014", "2013"]),
-    default="2014",
-    show_default=True,
-    help="Count as the track's program of that year does.",
-)
-@click.option("--binary", is_flag=True, help="Every relevant nugget is worth 1, not exp(importance - 3).")
-@click.option(
-    "--unsampled",
-    type=click.Choice(["count", "skip"]),
-    help="An update nobody judged: one word without nuggets, or nothing.  [default: count in 2014, skip in 2013]",
-)
-@topics_option("the run has updates for")
-@model_options
-@score_output_options
+@with_options(files=EventOptions, choices=UpdateOptions, people=ModelChoice, output=ScoreOutput)
 def updates(
-    *,
     runs: tuple[str, ...],
-    topics_file: str,
-    nuggets: str,
-    matches: str,
-    updates: str,
-    convention: "Convention",
-    binary: bool,
-    unsampled: "Unsampled | None",
-    topics: "Topics",
-    model: str | None,
-    draws: int | None,
-    seed: int,  # noqa: ARG001 - accepted by every score command
-    output: Output,
+    *,
+    files: EventOptions,
+    choices: UpdateOptions,
+    people: ModelChoice,
+    output: ScoreOutput,
 ) -> None:
     """Gain, latency, comprehensiveness and verbosity of updates, per topic and over all topics."""
     from metrics.updates.measures import MEASURES
     from metrics.updates.score import update_scores
 
-    check_draws(model, draws)
-    judged = read_judged_events(topics_file=topics_file, nuggets=nuggets, matches=matches, updates=updates)
-    systems = read_update_runs(runs, judged, topics=topics)
-    if model is not None:
+    people.check()
+    judged = files.read()
+    systems = read_update_runs(runs, judged, topics=choices.topics)
+    if people.model is not None:
         from calibration.user_model.model import read_user_model
 
-        read_user_model(model)
-        sys.stderr.write(f"{model}: no parameter of a user model enters these measures\n")
-    measures = [one(convention=convention, binary=binary, unsampled=unsampled) for one in MEASURES]
-    scores = update_scores(judged, systems, measures, topics=topics)
-    output.scores(scores, None if draws is None else {})
+        read_user_model(people.model)
+        sys.stderr.write(f"{people.model}: no parameter of a user model enters these measures\n")
+    measures = [
+        measure(convention=choices.convention, binary=choices.binary, unsampled=choices.unsampled)
+        for measure in MEASURES
+    ]
+    scores = update_scores(judged, systems, measures, topics=choices.topics)
+    output.scores(scores, None if people.draws is None else {})

@@ -2,11 +2,12 @@
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from study_app.cli.output import MOST
+from study_app.cli.options import COUNT, one_of, option, seed_option
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from metrics.taking_part import LeftOut
 
 Run = TypeVar("Run")
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 MOST_LINES_ALIKE = 3
@@ -80,32 +80,28 @@ def _sentence(path: "str | Path", part: "LeftOut", *, lines: bool) -> str:
     return part.warning(line, excuse=excuse) if part.is_most else part.sentence(line, excuse=excuse)
 
 
-def model_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add `--model`, `--draws` and `--seed`, which the command gets as ``model``, ``draws`` and ``seed``."""
-    seed = click.option(
-        "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of all that is drawn."
+@dataclass(frozen=True, kw_only=True)
+class ModelChoice:
+    """A user model, and how often it is drawn."""
+
+    model: str | None = option(
+        metavar="FILE", help="Take parameters from this user model; explicit options win."
     )
-    draws = click.option(
-        "--draws",
-        type=click.IntRange(1, MOST),
+    draws: int | None = option(
+        type=COUNT,
         metavar="N",
-        help="Draw what the model gives N times; adds the columns low and high (95 %).",
+        help="Draw the model's parameters N times: adds the columns low and high (95 %).",
     )
-    model = click.option(
-        "--model", metavar="FILE", help="Take parameters from this user model; explicit options win."
-    )
-    return model(draws(seed(command)))
+    seed: int = seed_option()
+
+    def check(self) -> None:
+        """Raise `click.UsageError` when something is to be drawn from no model."""
+        check_draws(self.model, self.draws)
 
 
-def topics_option(of_run: str) -> Callable[[Command], Command]:
-    """Add `--topics`; ``of_run`` says which topics the choice `run` averages over."""
-    return click.option(
-        "--topics",
-        type=click.Choice(["judged", "run"]),
-        default="judged",
-        show_default=True,
-        help=f"Topics of the mean: all judged ones, or those {of_run}.",
-    )
+def topics_option(of_run: str) -> Any:
+    """Return the option `--topics`; ``of_run`` says which topics the choice `run` averages over."""
+    return one_of("judged", "run", help=f"Topics of the mean: all judged ones, or those {of_run}.")
 
 
 def check_draws(model: str | None, draws: int | None) -> None:

@@ -2,15 +2,16 @@
 
 import sys
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
 from metrics.errors import InputError
-from study_app.cli.output import MOST, Number, Output, score_output_options
-from study_app.cli.score.options import check_draws, model_options, say_left_out, say_of_runs, topics_option
+from study_app.cli.options import COUNT, Number, one_of, option, with_options
+from study_app.cli.output import ScoreOutput
+from study_app.cli.score.options import ModelChoice, say_left_out, say_of_runs, topics_option
 
 if TYPE_CHECKING:
     from calibration.user_model.ranked import RankedModel
@@ -28,105 +29,59 @@ OF_THE_OTHERS = ("depths", "reading", "err", "gains", "covered", "alpha")
 """Parameters that --measure takes the place of."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class RankedOptions:
+    """Options of the measures of ranked lists."""
+
+    qrels: str = option(required=True, metavar="F", help="Judgments: topic subtopic docid grade.")
+    second_column: "SecondColumn | None" = option(
+        type=click.Choice(["subtopic", "iteration"]),
+        help="Second field of the judgments.  [default: by the values; asked for where these cannot tell]",
+    )
+    windows: str | None = option(
+        metavar="F",
+        help="Times of documents: docid window, or docid timestamp.  [default: unknown; only plain measures then]",
+    )
+    window_unit: "CalendarUnit | None" = option(
+        type=click.Choice(["year", "month", "week", "day"]),
+        help="Length of a window where the file has timestamps.  [default: day]",
+    )
+    intents: str | None = option(
+        metavar="F",
+        help="P(c|q): topic subtopic P; or `fitted`, the model's.  [default: equal for the subtopics of a topic]",
+    )
+    depths: tuple[int, ...] = option(
+        "-k", multiple=True, type=COUNT, metavar="K", help="Depth of the list; repeatable.  [default: 10]"
+    )
+    reading: "Reading" = one_of("table", "text", help="The formulas of the paper's table or of its text.")
+    err: "Stop" = one_of(
+        "literal",
+        "half",
+        "graded",
+        help="ERR: chance to stop at a relevant document: 1, 0.5, or (2^grade - 1)/8.",
+    )
+    gains: "Gains" = one_of("binary", "graded", help="nDCG: a relevant document gains 1, or 2^grade - 1.")
+    covered: "Covered" = one_of(
+        "relevant", "any", help="SBR: a window is covered by a relevant document, or by any."
+    )
+    alpha: float = option(
+        type=Number(0, 1), default=0.5, metavar="A", help="TIA-SBR's weight of subtopics against windows."
+    )
+    named: tuple[str, ...] = option(
+        "--measure",
+        multiple=True,
+        metavar="MEASURE",
+        help="Print this measure instead: nDCG@10, RBP(p=0.8) or another one of ir_measures (needs prefcal[measures]), or one"
+        " of prefcal's own, TIA-P@5 or TIANDCG(k=5, gains='graded'); repeatable.",
+    )
+    topics: "Topics" = topics_option("the run has a list for")
+
+
 @click.command("ranked")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@click.option("--qrels", required=True, metavar="F", help="Judgments: topic subtopic docid grade.")
-@click.option(
-    "--second-column",
-    type=click.Choice(["subtopic", "iteration"]),
-    help="What the second field of the judgments is.  [default: told by the values; asked for where these cannot tell]",
-)
-@click.option(
-    "--windows",
-    metavar="F",
-    help="When documents are from: docid window, or docid timestamp.  [default: unknown; only plain measures then]",
-)
-@click.option(
-    "--window-unit",
-    "unit",
-    type=click.Choice(["year", "month", "week", "day"]),
-    help="Length of a window where the file has timestamps.  [default: day]",
-)
-@click.option(
-    "--intents",
-    metavar="F",
-    help="P(c|q): topic subtopic P; or `fitted`, the model's.  [default: equal for the subtopics of a topic]",
-)
-@click.option(
-    "-k",
-    "depths",
-    multiple=True,
-    type=click.IntRange(1, MOST),
-    metavar="K",
-    help="Depth of the list; repeatable.  [default: 10]",
-)
-@click.option(
-    "--reading",
-    type=click.Choice(["table", "text"]),
-    default="table",
-    show_default=True,
-    help="The formulas of the paper's table or of its text.",
-)
-@click.option(
-    "--err",
-    type=click.Choice(["literal", "half", "graded"]),
-    default="literal",
-    show_default=True,
-    help="ERR: chance to stop at a relevant document: 1, 0.5, or (2^grade - 1)/8.",
-)
-@click.option(
-    "--gains",
-    type=click.Choice(["binary", "graded"]),
-    default="binary",
-    show_default=True,
-    help="nDCG: a relevant document gains 1, or 2^grade - 1.",
-)
-@click.option(
-    "--covered",
-    type=click.Choice(["relevant", "any"]),
-    default="relevant",
-    show_default=True,
-    help="SBR: what covers a window, a relevant document or any.",
-)
-@click.option(
-    "--alpha",
-    type=Number(0, 1),
-    default=0.5,
-    show_default=True,
-    metavar="A",
-    help="TIA-SBR's weight of subtopics against windows.",
-)
-@click.option(
-    "--measure",
-    "named",
-    multiple=True,
-    metavar="MEASURE",
-    help="Print this measure instead: nDCG@10, RBP(p=0.8) or another one of ir_measures (needs prefcal[measures]), or one"
-    " of prefcal's own, TIA-P@5 or TIANDCG(k=5, gains='graded'); repeatable.",
-)
-@topics_option("the run has a list for")
-@model_options
-@score_output_options
+@with_options(choices=RankedOptions, people=ModelChoice, output=ScoreOutput)
 def command(
-    *,
-    runs: tuple[str, ...],
-    qrels: str,
-    second_column: "SecondColumn | None",
-    windows: str | None,
-    unit: "CalendarUnit | None",
-    intents: str | None,
-    depths: tuple[int, ...],
-    reading: "Reading",
-    err: "Stop",
-    gains: "Gains",
-    covered: "Covered",
-    alpha: float,
-    named: tuple[str, ...],
-    topics: "Topics",
-    model: str | None,
-    draws: int | None,
-    seed: int,
-    output: Output,
+    runs: tuple[str, ...], *, choices: RankedOptions, people: ModelChoice, output: ScoreOutput
 ) -> None:
     """Time-aware and plain intent-aware measures of ranked lists, per topic and over all topics."""
     from metrics.ranked.lists import ranked_judgments_left_out, ranked_left_out, single_ties_note
@@ -134,56 +89,43 @@ def command(
     from metrics.readers.lines import read_runs
     from metrics.readers.ranked import read_ranked_collection, read_ranked_run
 
-    is_fitted = intents == FITTED
-    _check_usage(model, draws, is_fitted=is_fitted)
-    if unit is not None and windows is None:
+    is_fitted = choices.intents == FITTED
+    if is_fitted and people.model is None:
+        raise click.UsageError("--intents fitted needs --model FILE (a file of that name: ./fitted)")
+    people.check()
+    if choices.window_unit is not None and choices.windows is None:
         raise click.UsageError("--window-unit needs --windows FILE")
-    defaults = _measures(
-        depths or (DEFAULT_DEPTH,), reading=reading, err=err, gains=gains, covered=covered, alpha=alpha
-    )
-    measures = _named(named) or _defaults(defaults, is_timed=windows is not None)
+    measures = _named(choices.named) or _defaults(choices)
     judged = read_ranked_collection(
-        qrels=qrels,
-        windows=windows,
-        intents=None if is_fitted else intents,
-        unit=unit,
+        qrels=choices.qrels,
+        windows=choices.windows,
+        intents=None if is_fitted else choices.intents,
+        unit=choices.window_unit,
         max_grade=largest_grade(measures.values()),
-        second_column=second_column,
+        second_column=choices.second_column,
     )
     systems = read_runs(runs, lambda path, name: read_ranked_run(path, judged.grades, name=name))
-    user = None if model is None else _read_model(model, judged, is_fitted=is_fitted)
+    user = None if people.model is None else _read_model(people.model, judged, is_fitted=is_fitted)
     judged = judged if user is None else user.collection
-    _say_what_was_decided(windows, judged, unit, reading, single_ties_note(systems))
+    _say_what_was_decided(choices, judged, single_ties_note(systems))
+    topics, draws = choices.topics, people.draws
     if user is None:
         scores = ranked_scores(judged, systems, measures, topics=topics)
         intervals: dict[Place, Interval] | None = None if draws is None else {}
     else:
-        scores, intervals = user.scored(systems, measures, draws=draws, seed=seed, topics=topics)
-    say_left_out(qrels, ranked_judgments_left_out(judged))
-    deepest = None if named else max(depths, default=DEFAULT_DEPTH)
+        scores, intervals = user.scored(systems, measures, draws=draws, seed=people.seed, topics=topics)
+    say_left_out(choices.qrels, ranked_judgments_left_out(judged))
+    deepest = None if choices.named else max(choices.depths, default=DEFAULT_DEPTH)
     say_of_runs(runs, systems, lambda run: ranked_left_out(judged, run, depth=deepest, topics=topics))
     output.scores(scores, intervals)
 
 
-def _check_usage(model: str | None, draws: int | None, *, is_fitted: bool) -> None:
-    """Refuse options that contradict each other."""
-    if is_fitted and model is None:
-        raise click.UsageError("--intents fitted needs --model FILE (a file of that name: ./fitted)")
-    check_draws(model, draws)
-
-
-def _measures(
-    depths: tuple[int, ...],
-    *,
-    reading: "Reading",
-    err: "Stop",
-    gains: "Gains",
-    covered: "Covered",
-    alpha: float,
-) -> "list[RankedMeasure]":
+def _measures(choices: RankedOptions) -> "list[RankedMeasure]":
     """List what is printed, in order: each measure at every depth."""
     from metrics.ranked.score import IAERR, IANDCG, IAP, SBR, TIAAP, TIAERR, TIANDCG, TIAP, TIASBR, TSBR
 
+    depths, reading, err = choices.depths or (DEFAULT_DEPTH,), choices.reading, choices.err
+    gains, covered, alpha = choices.gains, choices.covered, choices.alpha
     return [
         *(TIAP(k=k) for k in depths),
         *(TIANDCG(k=k, reading=reading, gains=gains) for k in depths),
@@ -198,12 +140,13 @@ def _measures(
     ]
 
 
-def _defaults(measures: "list[RankedMeasure]", *, is_timed: bool) -> "dict[str, ListMeasure]":
+def _defaults(choices: RankedOptions) -> "dict[str, ListMeasure]":
     """Keep the measures that need no windows where there are none, and name the others in one line on stderr."""
+    measures, is_timed = _measures(choices), choices.windows is not None
     if not is_timed:
-        left_out = ", ".join(one.column for one in measures if one.timed)
+        left_out = ", ".join(measure.column for measure in measures if measure.timed)
         sys.stderr.write(f"without --windows FILE there are no {left_out}\n")
-    return {one.column: one for one in measures if is_timed or not one.timed}
+    return {measure.column: measure for measure in measures if is_timed or not measure.timed}
 
 
 def _named(names: tuple[str, ...]) -> "dict[str, ListMeasure]":
@@ -240,17 +183,11 @@ def _read_model(path: str, judged: "RankedCollection", *, is_fitted: bool) -> "R
     return None
 
 
-def _say_what_was_decided(
-    windows: str | None,
-    judged: "RankedCollection",
-    unit: "CalendarUnit | None",
-    reading: "Reading",
-    ties: str | None,
-) -> None:
+def _say_what_was_decided(choices: RankedOptions, judged: "RankedCollection", ties: str | None) -> None:
     """Say on stderr what a user could take for something else."""
-    if unit is None and judged.calendar_unit is not None:
-        sys.stderr.write(f"{windows}: timestamps; windows are days, choose with --window-unit\n")
-    if reading == "text":
+    if choices.window_unit is None and judged.calendar_unit is not None:
+        sys.stderr.write(f"{choices.windows}: timestamps; windows are days, choose with --window-unit\n")
+    if choices.reading == "text":
         sys.stderr.write(
             "--reading text: TIA-nDCG and TIA-ERR are IA-nDCG and IA-ERR, because P(c|q,t) is P(c|q) here; "
             "another one can be passed from Python\n"

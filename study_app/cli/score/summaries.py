@@ -1,12 +1,14 @@
 """`prefcal score summaries`: M-measure of two-layered summaries."""
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.output import Output, score_output_options
-from study_app.cli.score.options import check_draws, model_options, say_left_out, say_of_runs
+from study_app.cli.options import one_of, option, with_options
+from study_app.cli.output import ScoreOutput
+from study_app.cli.score.options import ModelChoice, say_left_out, say_of_runs
 
 if TYPE_CHECKING:
     from metrics.summaries.trailtext import Intents, Layers
@@ -26,58 +28,37 @@ def characters(text: str) -> float:
     return number
 
 
+@dataclass(frozen=True, kw_only=True)
+class SummaryOptions:
+    """Options of the M-measure."""
+
+    collection: str = option(
+        required=True, metavar="DIR", help="Folder with queries.tsv, iunits.tsv and so on."
+    )
+    patiences: tuple[float, ...] = option(
+        "--patience",
+        multiple=True,
+        type=characters,
+        metavar="L",
+        help="Characters a user reads; repeatable, inf allowed.  [default: the model's, else 1500]",
+    )
+    truncate: int | None = option(
+        type=click.IntRange(min=0), metavar="N", help="Cut each layer to N characters first."
+    )
+    intents: "Intents" = one_of(
+        "given", "uniform", "fitted", help="P(i|q): the collection's, equal ones, or the model's."
+    )
+    layers: "Layers" = one_of("both", "first", "second", help="Read both layers, or judge one alone.")
+    topics: str = one_of(
+        "judged", "run", help="Topics of the mean; here the same, because a run must have every query."
+    )
+
+
 @click.command("summaries")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN.xml...")
-@click.option(
-    "--collection", required=True, metavar="DIR", help="Folder with queries.tsv, iunits.tsv and so on."
-)
-@click.option(
-    "--patience",
-    "patiences",
-    multiple=True,
-    type=characters,
-    metavar="L",
-    help="Characters a user reads; repeatable, inf allowed.  [default: the model's, else 1500]",
-)
-@click.option(
-    "--truncate", type=click.IntRange(min=0), metavar="N", help="Cut each layer to N characters first."
-)
-@click.option(
-    "--intents",
-    type=click.Choice(["given", "uniform", "fitted"]),
-    default="given",
-    show_default=True,
-    help="Whose P(i|q): the collection's, equal ones, or the model's.",
-)
-@click.option(
-    "--layers",
-    type=click.Choice(["both", "first", "second"]),
-    default="both",
-    show_default=True,
-    help="Read both layers, or judge one alone.",
-)
-@click.option(
-    "--topics",
-    type=click.Choice(["judged", "run"]),
-    default="judged",
-    show_default=True,
-    help="Topics of the mean; here the same, because a run must have every query.",
-)
-@model_options
-@score_output_options
+@with_options(choices=SummaryOptions, people=ModelChoice, output=ScoreOutput)
 def command(
-    *,
-    runs: tuple[str, ...],
-    collection: str,
-    patiences: tuple[float, ...],
-    truncate: int | None,
-    intents: "Intents",
-    layers: "Layers",
-    topics: str,  # noqa: ARG001 - accepted by every score command
-    model: str | None,
-    draws: int | None,
-    seed: int,
-    output: Output,
+    runs: tuple[str, ...], *, choices: SummaryOptions, people: ModelChoice, output: ScoreOutput
 ) -> None:
     """M-measure (M@L) of two-layered summaries, per query and over all queries."""
     from metrics.readers.lines import read_runs
@@ -86,26 +67,27 @@ def command(
     from metrics.summaries.score import MMeasure, summary_scores
     from metrics.summaries.two_layered import summaries_left_out, summary_collection_left_out
 
-    is_fitted = intents == "fitted"
-    _check_usage(model, draws, takes_something=is_fitted or not patiences, is_fitted=is_fitted)
-    judged = read_summary_collection(collection)
+    _check_usage(choices, people)
+    judged = read_summary_collection(choices.collection)
     systems = read_runs(runs, lambda path, name: read_summary_run(path, judged, name=name))
     user = None
-    if model is not None:
+    if people.model is not None:
         from calibration.user_model.summaries import summary_model
 
-        user = summary_model(model, judged, patience=not patiences, intents=is_fitted)
-        if intents == "given":
-            _check_given(judged, model)
+        is_fitted = choices.intents == "fitted"
+        user = summary_model(people.model, judged, patience=not choices.patiences, intents=is_fitted)
+        if choices.intents == "given":
+            _check_given(judged, people.model)
+    default = DEFAULT_PATIENCE if user is None or user.patience is None else user.patience
     measures = [
-        MMeasure(patience=one, truncate=truncate, layers=layers, intents=intents)
-        for one in patiences or [DEFAULT_PATIENCE if user is None or user.patience is None else user.patience]
+        MMeasure(patience=patience, truncate=choices.truncate, layers=choices.layers, intents=choices.intents)
+        for patience in choices.patiences or [default]
     ]
     if user is None:
         scores, intervals = summary_scores(judged, systems, measures), None
     else:
-        scores, intervals = user.scored(systems, measures, draws=draws, seed=seed)
-    say_left_out(collection, summary_collection_left_out(judged))
+        scores, intervals = user.scored(systems, measures, draws=people.draws, seed=people.seed)
+    say_left_out(choices.collection, summary_collection_left_out(judged))
     say_of_runs(runs, systems, lambda run: summaries_left_out(judged, run))
     output.scores(scores, intervals)
 
@@ -121,10 +103,11 @@ def _check_given(collection: "Collection", model: str) -> None:
         raise input_fault("there are no intent probabilities", path=collection.name, cure=cure)
 
 
-def _check_usage(model: str | None, draws: int | None, *, takes_something: bool, is_fitted: bool) -> None:
+def _check_usage(choices: SummaryOptions, people: ModelChoice) -> None:
     """Refuse options that contradict each other."""
-    if is_fitted and model is None:
+    is_fitted = choices.intents == "fitted"
+    if is_fitted and people.model is None:
         raise click.UsageError("--intents fitted needs --model FILE")
-    check_draws(model, draws)
-    if draws is not None and not takes_something:
+    people.check()
+    if people.draws is not None and choices.patiences and not is_fitted:
         raise click.UsageError("--draws has nothing to draw: leave out --patience, or add --intents fitted")

@@ -1,1 +1,1 @@
-"""`prefcal serve`."""
+"""Command `prefcal serve`."""

@@ -1,4 +1,4 @@
-"""`prefcal serve`: the loaded studies, for workers, by one process; `processes` has several."""
+"""Command `prefcal serve`: the loaded studies, by one process or several."""
 
 import errno
 import gc
@@ -30,7 +30,10 @@ TRIAL_COUNTS = "Who tries it counts as a worker: `prefcal withdraw CODE` takes t
 
 
 def address_lines(session: Session, base: str) -> list[str]:
-    """Return, for every loaded study, the worker's address and the researcher's; ``base`` is http://HOST:PORT."""
+    """Return the addresses of every loaded study for workers and the researcher.
+
+    ``base`` is http://HOST:PORT.
+    """
     key = setting(session, RESEARCHER_KEY)
     lines = []
     for plan in loaded_studies(session, Plans()):
@@ -46,22 +49,26 @@ def address_lines(session: Session, base: str) -> list[str]:
 
 
 def _trial(platform: Platform, entrance: str) -> list[str]:
-    """Return an address to try the study at, as a worker of that name; none where the platform opens the pages itself."""
+    """Return an address to try the study at.
+
+    Returns none where the platform opens the pages itself.
+    """
     if platform.takes_form:
         return []
     return [f"{TRIAL}{entrance}?{platform.worker_parameter}={platform.trial_id}"]
 
 
 def cores() -> list[int]:
-    """Return the cores that this process may use; none where the system does not say."""
+    """Return the cores that this process may use, none where the system does not tell."""
     return sorted(os.sched_getaffinity(0)) if sys.platform == "linux" else []
 
 
 def stay_on(core: int) -> None:
-    """Keep the threads of this process on one core, where the system allows that.
+    """Pin the threads of this process to one core, where the system allows that.
 
-    Python runs one of them at a time, and the hand-over between two cores costs as much as the work. Not for servers of a
-    database on the same machine: its processes would wait for the core of whoever asked, and locks with them.
+    Python runs one of them at a time, and the hand-over between two cores costs as much as the work. Not for
+    servers of a database on the same machine: its processes would wait for the core of whoever asked, and
+    locks with them.
     """
     if sys.platform == "linux":
         with suppress(OSError):  # a sandbox may forbid it
@@ -69,9 +76,10 @@ def stay_on(core: int) -> None:
 
 
 def spare_collections() -> None:
-    """Take everything that is there by now out of Python's rounds for garbage.
+    """Freeze existing objects out of garbage collection.
 
-    It stays as long as the server, and looking through it would keep every worker waiting for a tenth of a second.
+    They stay as long as the server, and collecting among them would keep every worker waiting for a tenth of
+    a second.
     """
     gc.collect()
     gc.freeze()
@@ -79,19 +87,21 @@ def spare_collections() -> None:
 
 BACKLOG = 1_024
 MOST_BY_DEFAULT = 2
-"""So many processes at most where nobody says how many: a small server has other things to do."""
+"""Most processes by default: a small server has other things to do."""
 
 
 def _host_names(context: click.Context, option: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:  # noqa: ARG001 - click's signature
-    """Take names of hosts only: no address with a path, no port."""
+    """Check that host names have no scheme, path or port."""
     for name in names:
         if not re.fullmatch(r"\.?[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?", name):
-            raise click.BadParameter(f"{name!r} is no name of a host; write it without https:// and port")
+            raise click.BadParameter(
+                f"expected a host name, got {name!r}; write it without https:// and port"
+            )
     return names
 
 
 def _contact(context: click.Context, option: click.Parameter, given: str | None) -> str | None:  # noqa: ARG001 - click's signature
-    """Take what can stand in a security.txt, a mail address by itself too."""
+    """Check a contact for security.txt; a mail address may stand alone."""
     if given is None or re.fullmatch(r"(mailto:|https://|tel:)\S+", given):
         return given
     if re.fullmatch(r"[^\s@:/]+@[^\s@:/]+", given):
@@ -117,7 +127,7 @@ def _contact(context: click.Context, option: click.Parameter, given: str | None)
 @click.option(
     "--processes",
     type=click.IntRange(1, 256),
-    help="How many processes share the work; each can use a core. "
+    help="Number of processes that share the work; each can use a core. "
     f" [default: one a core on Linux, at most {MOST_BY_DEFAULT}; else 1]",
 )
 @click.option(
@@ -132,7 +142,7 @@ def _contact(context: click.Context, option: click.Parameter, given: str | None)
     "--contact",
     metavar="ADDRESS",
     callback=_contact,
-    help="Where to report a weakness, shown at /.well-known/security.txt: mail address, https:// or tel:.",
+    help="Address for reports of a weakness, shown at /.well-known/security.txt: mail address, https:// or tel:.",
 )
 @click.option(
     "--debug",
@@ -186,7 +196,7 @@ def serve(
 
 
 def usual_processes() -> int:
-    """Return how many processes serve when nobody says how many; gunicorn, which looks after several, is not for Windows."""
+    """Return the default number of processes; 1 on Windows, which has no gunicorn."""
     return min(MOST_BY_DEFAULT, max(1, len(cores()))) if sys.platform != "win32" else 1
 
 
@@ -223,7 +233,7 @@ def serve_app(app: "Flask", *, host: str, port: int) -> None:
 
 
 def bound(host: str, port: int) -> socket.socket:
-    """Return a socket that listens; raises `InputError` if the port is taken or the host is none of this machine."""
+    """Return a listening socket; raise `InputError` if port or host is not available."""
     from metrics.errors import input_fault
 
     family = socket.AF_INET6 if ":" in host else socket.AF_INET

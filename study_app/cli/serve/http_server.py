@@ -1,10 +1,12 @@
-"""The HTTP server of a process: waitress, which reads requests on the side and hands on only whole ones.
+"""HTTP server of a process: waitress, with limits on requests and connections.
 
-A request with two lengths is refused, since a proxy before it may go by the other one. A form that is larger than any view takes is read
-to its end and forgotten: who answers earlier and closes makes a browser say that the connection was lost, and not what the answer says.
+Waitress reads requests beside its threads and passes on only whole ones. A request with two lengths is refused, since a
+proxy before it may go by the other one. A form that is larger than any view takes is read to its end and forgotten: a
+server that answers earlier and closes makes a browser report a lost connection instead of the answer.
 
-A connection is an open file, of which a process may have so many. Where nearly as many are open as it can serve, those are closed that
-have been silent for longest, so that whoever opens many and says nothing keeps nobody off.
+A connection is an open file, and a process may have a limited number of these. Where nearly as many are open
+as it can serve, the connections that have been silent for longest are closed, so that a client that opens
+many and sends nothing keeps nobody off.
 """
 
 import errno
@@ -30,38 +32,41 @@ if sys.platform != "win32":
 LOGGER = logging.getLogger("prefcal.processes")
 
 THREADS = 32
-"""So many requests wait for the disk side by side, and share its commits; fewer than the database has connections."""
+"""Requests that wait for the disk side by side and share its commits; fewer than the database's connections."""
 FEW_THREADS = 8
-"""Of a process on a database server, whose connections all processes share."""
-CONNECTIONS, FEWEST_CONNECTIONS = 2_000, 20
-"""So many are open at most to a process, and so many in any case."""
+"""Threads of a process on a database server, whose connections all processes share."""
+CONNECTIONS, MIN_CONNECTIONS = 2_000, 20
+"""Most open connections of a process, and the number allowed whatever its limit of files."""
 OTHER_FILES, FILES_EACH = 200, 2
-"""Open files of a process besides connections: those of the database, of 33 threads; and of each connection: itself, and a long form."""
+"""Open files of a process besides connections, and of each connection.
+
+A process has the database's files for 33 threads; a connection has itself, and a long form.
+"""
 SPARE_SHARE = 20
-"""The share of the connections that is kept free for those who come: a twentieth."""
+"""Share of the connections that is kept free for new clients: one in 20."""
 NO_MORE_FILES = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 AGAIN_SECONDS, SAID_SECONDS = 0.1, 60.0
-"""So long nobody is let in after the system had no more files; so often it is said that connections are closed."""
+"""Seconds without new connections after files ran out, and between two log lines about that."""
 KEPT_BYTES = 1024 * 1024
-"""So much of a form is kept, some of it on the disk: as much as any view takes."""
+"""Most bytes kept of a form, partly on the disk: as much as any view takes."""
 READ_BYTES = 64 * KEPT_BYTES
-"""A form that says or turns out to be longer is refused by waitress itself."""
+"""Longest form; waitress itself refuses a longer one."""
 HEALTH = "/healthz"
 ADDRESS: Final = re.compile(r"(?<=serving )\S.*", re.DOTALL)
-"""What stands behind waitress's "while serving"."""
+"""Text after waitress's "while serving"."""
 
 
 class WithoutAddresses(logging.Filter):
-    """Let every record pass, but say no addresses."""
+    """Logging filter that removes client text from messages."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Cut out of the record's words what a stranger wrote into them."""
+        """Remove the text of a client from a record's message."""
         record.msg, record.args = ADDRESS.sub("an address", record.getMessage()), ()
         return True
 
 
 def quieted(name: str) -> logging.Logger:
-    """Return the logger of that name, which says warnings and failures only, and no addresses."""
+    """Return a logger that keeps warnings and failures only, without client text."""
     logger = logging.getLogger(name)
     logger.setLevel(logging.WARNING)
     logger.filters = [WithoutAddresses()]
@@ -69,7 +74,7 @@ def quieted(name: str) -> logging.Logger:
 
 
 class BoundedForm(OverflowableBuffer):  # type: ignore[misc]  # waitress has no types
-    """The beginning of a form, and how long the whole was."""
+    """Beginning of a form, and the length of the whole."""
 
     def __init__(self, overflow: int) -> None:
         super().__init__(overflow)
@@ -79,41 +84,44 @@ class BoundedForm(OverflowableBuffer):  # type: ignore[misc]  # waitress has no 
         return self._whole
 
     def append(self, data: bytes) -> None:
-        """Keep a part, unless there is more than anybody takes by now."""
+        """Keep a part, unless the form is already longer than any view takes."""
         self._whole += len(data)
         if self._whole <= KEPT_BYTES:
             super().append(data)
 
 
 class _Parser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no types
-    """A request as it comes in; of one whose first line is nonsense there is no path."""
+    """Request as it comes in; one with an invalid first line has no path."""
 
     path = ""
 
     def parse_header(self, header_plus: bytes) -> None:
-        """Read the head; raises `ParsingError` where it says in two ways how long the form is (RFC 9112, 6.1 and 6.3)."""
+        """Read the head; raise `ParsingError` for two lengths (RFC 9112, 6.1 and 6.3)."""
         super().parse_header(header_plus)
         names = header_plus.lower()
         if b"\r\ntransfer-encoding:" in names and (b"\r\ncontent-length:" in names or self.version != "1.1"):
-            raise ParsingError("The length of the form is said in two ways")
+            raise ParsingError("The request has two lengths")
         if self.body_rcv is not None:
             self.body_rcv.buf = BoundedForm(self.adj.inbuf_overflow)
 
 
 class _Channel(HTTPChannel):  # type: ignore[misc]  # waitress has no types
-    """A connection; ``has_asked`` once a whole request came over it."""
+    """Connection; ``has_asked`` once a whole request came over it."""
 
     parser_class = _Parser
     has_asked = False
 
     @property
     def is_silent(self) -> bool:
-        """Whether nothing is answered on it, and it is not about to be closed."""
+        """True if nothing is being answered, and the connection is not about to be closed."""
         return not (self.requests or self.total_outbufs_len or self.will_close or self.close_when_flushed)
 
 
 class _Server(TcpWSGIServer):  # type: ignore[misc]  # waitress has no types
-    """The server of a socket that listens: lets in as many as there are open files for, and makes room for those who come."""
+    """Server of a listening socket that limits connections to the open files allowed.
+
+    It closes silent connections to make room for new ones.
+    """
 
     channel_class = _Channel
     next_channel_cleanup: float
@@ -139,12 +147,12 @@ class _Server(TcpWSGIServer):  # type: ignore[misc]  # waitress has no types
         )
 
     def add_task(self, channel: Any) -> None:
-        """Have a request answered; who asks for /healthz has a thread apart."""
+        """Add a request to the queue; /healthz has a thread apart."""
         channel.has_asked = True
         (self._health if channel.requests[0].path == HEALTH else self.task_dispatcher).add_task(channel)
 
     def readable(self) -> bool:
-        """Return whether somebody may be let in now; looks after the connections that are open."""
+        """Return whether a new connection may be accepted, and close silent ones."""
         now = time.time()
         if now >= self.next_channel_cleanup:
             self.next_channel_cleanup = now + self.adj.cleanup_interval
@@ -158,7 +166,10 @@ class _Server(TcpWSGIServer):  # type: ignore[misc]  # waitress has no types
         )
 
     def accept(self) -> Any:
-        """Let somebody in; None where nobody is there any more, or no more files can be opened."""
+        """Accept a connection.
+
+        Returns None where the client has gone, or no more files can be opened.
+        """
         try:
             return super().accept()
         except OSError as error:
@@ -169,19 +180,17 @@ class _Server(TcpWSGIServer):  # type: ignore[misc]  # waitress has no types
         return None
 
     def _make_room(self) -> None:
-        """Have those connections closed in their turn that were silent for longest, first of all who never asked for anything."""
+        """Close the connections silent for longest, first those without any request."""
         silent = (channel for channel in self.active_channels.values() if channel.is_silent)
         for channel in nsmallest(self._spare, silent, key=lambda one: (one.has_asked, one.last_activity)):
             channel.will_close = True
         if time.monotonic() >= self._said_until:
             self._said_until = time.monotonic() + SAID_SECONDS
-            LOGGER.warning(
-                "%d connections are open: those that say nothing are closed", len(self.active_channels)
-            )
+            LOGGER.warning("%d connections are open: silent ones are closed", len(self.active_channels))
 
 
 def raise_file_limit() -> None:
-    """Let this process open as many files as it is allowed to, where the system has such a limit."""
+    """Raise this process's limit of open files as far as it is allowed."""
     if sys.platform != "win32":
         with suppress(OSError, ValueError):  # macOS says "unlimited" and means less
             hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
@@ -189,31 +198,31 @@ def raise_file_limit() -> None:
 
 
 def most_connections() -> int:
-    """Return how many connections a process serves: as many as it may have open files for, `CONNECTIONS` at most."""
+    """Return the most connections of a process: its open files, at most `CONNECTIONS`."""
     if sys.platform == "win32":
         return CONNECTIONS
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     if files == resource.RLIM_INFINITY:
         return CONNECTIONS
-    return min(CONNECTIONS, max(FEWEST_CONNECTIONS, (files - OTHER_FILES) // FILES_EACH))
+    return min(CONNECTIONS, max(MIN_CONNECTIONS, (files - OTHER_FILES) // FILES_EACH))
 
 
 def waitress_server(
     app: Any, sock: socket.socket, *, threads: int = THREADS, sockets: dict[int, Any] | None = None
 ) -> Any:
-    """Return waitress's server of a WSGI app on a socket that listens; its threads run already.
+    """Return waitress's running server of a WSGI app on a listening socket.
 
-    It reads requests on the side, so that a slow or silent client holds no thread, and hands on only whole ones. Who asks for
-    /healthz has a thread apart: it answers while all others wait for the database.
+    It reads requests beside its threads, so that a slow or silent client holds no thread, and passes on only
+    whole ones. /healthz has a thread apart: it answers while all others wait for the database.
 
     Parameters
     ----------
     app : WSGI application
     sock : socket
     threads : int
-        How many requests are answered side by side.
+        Requests answered side by side.
     sockets : dict, optional
-        Gets every socket that is open, for who runs waitress's loop without the server's own method.
+        Filled with every open socket, for a caller that runs waitress's loop itself.
     """
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # else a line for each request that waits
     quieted("waitress")

@@ -1,7 +1,8 @@
-"""Server processes on one port, looked after by gunicorn: one that dies, or hangs, is started anew.
+"""Server processes on one port, supervised and replaced by gunicorn.
 
-Each runs waitress, as a single process does: slow, cut, oversized and malformed requests meet the same on either database, and
-no client can keep others waiting by what it does not send. Before a SQLite file each process stays on a core.
+Each runs waitress, as a single process does: slow, cut, oversized and malformed requests are treated alike on
+either database, and no client can keep others waiting by sending nothing. Before a SQLite file each process
+stays on a core.
 """
 
 import logging
@@ -33,16 +34,19 @@ LOGGER = logging.getLogger("prefcal.processes")
 GRACEFUL_SECONDS = 20
 TIMEOUT_SECONDS = 60
 HANGS_SECONDS = 20
-"""A request before a database server that has taken as long will not end: longer than any statement or lock may take."""
+"""Seconds after which a request before a database server is taken to hang.
+
+It is longer than any statement or lock may take.
+"""
 
 LOOK_UP_SECONDS = 0.5
-"""So soon an idle process sees that it is to stop, or that its parent is gone."""
+"""Seconds after which an idle process checks whether to stop, or its parent is gone."""
 LAST_LOOKS = 3
-"""So often a process that is to stop still reads what has been sent by then, and lets in who knocked."""
+"""Rounds in which a stopping process still reads requests and accepts connections."""
 
 
 class _Watched:
-    """A WSGI application, and since when each thread has been at a request."""
+    """WSGI application that measures how long each thread's request takes."""
 
     def __init__(self, app: Any) -> None:
         self._app = app
@@ -58,21 +62,25 @@ class _Watched:
             del self._since[thread]
 
     def longest(self) -> float:
-        """Return for how many seconds the oldest request has been waiting."""
+        """Return the seconds for which the oldest request has been waiting."""
         return time.monotonic() - min(self._since.copy().values(), default=math.inf)
 
 
 class _WaitressWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
-    """A process with the server that a single one has too.
+    """Process with the same server as a single one.
 
-    A connection to a database server may fall silent in a way that no timeout ends: whatever stands between still acknowledges
-    what is sent. A process whose request hangs ends itself, and a new one takes its place; what hung was never acknowledged.
+    A connection to a database server may fall silent in a way that no timeout ends: whatever stands between
+    still acknowledges what is sent. A process whose request hangs ends itself, and a new one takes its place;
+    what hung was never acknowledged.
     """
 
     core: int | None = None
 
     def run(self) -> None:
-        """Serve until told to stop, or until the parent is gone; what was begun by then is answered."""
+        """Serve until asked to stop, or until the parent is gone.
+
+        Requests begun by then are answered.
+        """
         if self.core is not None:
             stay_on(self.core)
         (listener,) = self.sockets
@@ -99,32 +107,35 @@ class _WaitressWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
         signal.signal(signal.SIGQUIT, signal.SIG_IGN)  # a second Ctrl-C while this process is ending anyway
 
     def handle_quit(self, sig: int, frame: Any) -> None:
-        """Stop on Ctrl-C as on the word of a supervisor."""
+        """Stop on Ctrl-C as on a supervisor's signal."""
         self.handle_exit(sig, frame)
 
 
 def _serve_for(seconds: float, sockets: dict[int, Any]) -> None:
-    """Read and write what is there, or wait for it."""
+    """Read and write what is ready, or wait for it."""
     wasyncore.loop(seconds, use_poll=True, map=sockets, count=1)
 
 
 def _is_busy(channel: Any) -> bool:
-    """Say whether a connection has a request that was not answered to the end."""
+    """Return whether a connection has a request without a complete answer."""
     return bool(channel.requests or channel.total_outbufs_len)
 
 
 class _QuietLogger(Logger):  # type: ignore[misc]  # gunicorn has no types
-    """Only what the processes themselves have to say, in the form of our own lines; requests are logged by the app."""
+    """Logger of the processes' own warnings, in the form of the app's lines.
+
+    Requests are logged by the app.
+    """
 
     def setup(self, cfg: Any) -> None:  # noqa: ARG002 - gunicorn's signature
-        """Send gunicorn's messages from warnings up to where ours go."""
+        """Send gunicorn's messages from warnings up to the app's log."""
         self.error_log = quieted("prefcal.processes")
         self.access_log = logging.getLogger("prefcal.access")
         self.access_log.disabled = True
 
 
 class _Processes(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
-    """The study server as gunicorn wants it; every process is a copy of the one that made the app."""
+    """Study server as a gunicorn application; every process is a copy of its maker."""
 
     def __init__(self, app: "Flask", sock: socket.socket, processes: int) -> None:
         self._app, self._socket, self._processes = app, sock, processes
@@ -151,7 +162,7 @@ class _Processes(BaseApplication):  # type: ignore[misc]  # gunicorn has no type
         return self._app
 
     def reload(self) -> None:
-        """End when the terminal is closed, as every server without a terminal's leave to stay does."""
+        """End on SIGHUP, as when the terminal is closed."""
         if not self._stays:
             raise StopIteration
 
@@ -161,7 +172,7 @@ def _leave_hang_up_to_the_parent(worker: Worker) -> None:  # noqa: ARG001 - guni
 
 
 def _give_core(arbiter: Any, worker: Any) -> None:
-    """Give a process that is about to start the core that the fewest of the others have."""
+    """Assign a starting process the core that the fewest others have."""
     taken = [getattr(other, "core", None) for other in arbiter.WORKERS.values()]
     usable = cores()
     random.shuffle(usable)  # other servers of the machine may have begun with the first ones too
@@ -174,11 +185,11 @@ def serve_processes(app: "Flask", sock: socket.socket, processes: int) -> None:
     Parameters
     ----------
     app : Flask
-        From `study_app.create_app`. Its connections to the database are closed: a process must not use another's.
+        Server of `study_app.create_app`. Its connections to the database are closed: a process must not use another's.
     sock : socket
         Bound and listening.
     processes : int
-        How many.
+        Number of processes.
     """
     database: Database = app.extensions[NAME].database
     database.engine.dispose()

@@ -4,11 +4,11 @@ import json
 import math
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from study_app.cli.output import database_option, opened
+from study_app.cli.output import database_option, database_session, opened
 
 if TYPE_CHECKING:
     from study_app.estimate.content import StudyContent
@@ -59,7 +59,7 @@ def load(file: str, database: str | None) -> None:
     answers already given are refused.
     """
     from study_app.estimate.content import read_ready_study
-    from study_app.services.console.access import note_act
+    from study_app.services.researcher.audit import add_audit_entry
     from study_app.services.researcher.load import load_study
     from study_app.services.researcher.studies import chosen_study, create_keys
     from study_app.store.database import transaction
@@ -74,7 +74,7 @@ def load(file: str, database: str | None) -> None:
             said = "; ".join(
                 [f"{report.outcome}, version {content.file.sha256[:12]} of the file", *report.changes]
             )
-            note_act(session, study, None, "load", said, now=utc_now())
+            add_audit_entry(session, study, None, "load", said, now=utc_now())
     for change in report.changes:
         click.echo(f"  {change}")
     for line in left_out(content):
@@ -130,27 +130,13 @@ def preview(file: str, port: int) -> None:
 @click.argument("study", metavar="STUDY")
 @database_option
 def pause(study: str, database: str | None) -> None:
-    """Let nobody new into STUDY; whoever has begun goes on.
+    """Close STUDY to new workers; those who have begun go on.
 
     New visitors are told so before they are asked for anything. Loading the study file again does not end a pause.
     """
-    from study_app.services.console.access import note_act
-    from study_app.services.researcher import studies
-    from study_app.services.researcher.studies import chosen_study
-    from study_app.store.database import transaction
-    from study_app.store.tokens import utc_now
-
-    store = opened(database)
-    try:
-        with transaction(store, write=True) as session:
-            row = chosen_study(session, study)
-            changed = studies.pause(session, row, now=utc_now())
-            if changed:
-                note_act(session, row.id, None, "pause", "nobody new is let in", now=utc_now())
-    finally:
-        store.engine.dispose()
+    changed = _open_or_close(study, database, "pause", "nobody new is let in")
     click.echo(
-        f"{study} {'is paused: nobody new is let in, whoever has begun goes on' if changed else 'was paused already'}"
+        f"{study} {'is paused: no new workers, and those who have begun go on' if changed else 'was paused already'}"
     )
 
 
@@ -158,23 +144,24 @@ def pause(study: str, database: str | None) -> None:
 @click.argument("study", metavar="STUDY")
 @database_option
 def resume(study: str, database: str | None) -> None:
-    """Let new workers into STUDY again."""
-    from study_app.services.console.access import note_act
+    """Open STUDY to new workers again."""
+    changed = _open_or_close(study, database, "resume", "new workers are let in again")
+    click.echo(f"{study} {'is open to new workers again' if changed else 'was not paused'}")
+
+
+def _open_or_close(study: str, database: str | None, act: Literal["pause", "resume"], detail: str) -> bool:
+    """Pause or resume a study, with a line in its audit; return whether that changed anything."""
     from study_app.services.researcher import studies
-    from study_app.services.researcher.studies import chosen_study
-    from study_app.store.database import transaction
+    from study_app.services.researcher.audit import add_audit_entry
     from study_app.store.tokens import utc_now
 
-    store = opened(database)
-    try:
-        with transaction(store, write=True) as session:
-            row = chosen_study(session, study)
-            changed = studies.resume(session, row)
-            if changed:
-                note_act(session, row.id, None, "resume", "new workers are let in again", now=utc_now())
-    finally:
-        store.engine.dispose()
-    click.echo(f"{study} {'lets new workers in again' if changed else 'was not paused'}")
+    now = utc_now()
+    with database_session(database, write=True) as session:
+        row = studies.chosen_study(session, study)
+        changed = studies.pause(session, row, now=now) if act == "pause" else studies.resume(session, row)
+        if changed:
+            add_audit_entry(session, row.id, None, act, detail, now=now)
+    return changed
 
 
 def as_text(content: "StudyContent", estimated: "StudyEstimate", left_out: Sequence[str]) -> str:

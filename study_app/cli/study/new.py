@@ -20,19 +20,25 @@ MOST_SHOWN = 8
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.argument("places", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--study", metavar="NAME", help="Short name, used in addresses. Default: like the folder.")
-@click.option("--title", metavar="TEXT", help="What workers see first. Default: by the tasks.")
+@click.option("--title", metavar="TEXT", help="Title that workers see first. Default: by the tasks.")
 @click.option(
     "--language",
     type=click.Choice(["en", "ja"]),
     help="Language of texts and pages. Default: that of the texts.",
 )
 @click.option(
-    "--platform", type=click.Choice(list(PLATFORMS)), help="Who sends the workers. Default: generic."
+    "--platform",
+    type=click.Choice(list(PLATFORMS)),
+    help="Platform that sends the workers. Default: generic.",
 )
 @click.option(
-    "--device", type=click.Choice(["any", "phone", "desktop"]), help="What workers must use. Default: any."
+    "--device",
+    type=click.Choice(["any", "phone", "desktop"]),
+    help="Device that workers must use. Default: any.",
 )
-@click.option("--return-url", metavar="URL", help="Where workers go from the last page; SONA needs it.")
+@click.option(
+    "--return-url", metavar="URL", help="Address to which the last page leads workers; SONA needs it."
+)
 @click.option(
     "--contact", metavar="TEXT", help="For the consent: who asks, and whom to write to with questions."
 )
@@ -43,7 +49,7 @@ MOST_SHOWN = 8
     metavar="AMOUNT",
     help="For the study and its consent: what each worker is paid, such as 3.00.",
 )
-@click.option("--currency", default="USD", show_default=True, metavar="CODE", help="Of the reward.")
+@click.option("--currency", default="USD", show_default=True, metavar="CODE", help="Currency of the reward.")
 @click.option(
     "--task",
     "kinds",

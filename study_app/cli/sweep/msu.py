@@ -1,22 +1,17 @@
 """`prefcal sweep msu`: MSU for every population of a grid, by one process or many."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from metrics.errors import counted
-from study_app.cli.output import engine_options, folder_option
+from study_app.cli.options import ComputeOptions, option, output_folder, seed_option, with_options
 from study_app.cli.progress import shown_progress
 from study_app.cli.score.durations import duration
-from study_app.cli.score.events import (
-    DEFAULT_USERS,
-    decay,
-    event_options,
-    read_judged_events,
-    read_update_runs,
-)
+from study_app.cli.score.events import DEFAULT_USERS, EventOptions, decay, lengths_option, read_update_runs
 
 if TYPE_CHECKING:
     from metrics.sweep.parts import SweepGrid
@@ -48,69 +43,67 @@ def _multiple(text: str) -> float:
     return number
 
 
-def grid_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add `--preset` and the lists `--away`, `--session`, `--spread` and `--lateness`."""
-    options = [
-        click.option("--preset", type=click.Choice(["paper"]), help="The 2,646 points of the MSU paper; lists that are given win."),
-        click.option("--away", type=_list_of(duration), metavar="M,...", help="Mean times away, like 30m,1h,3h."),
-        click.option("--session", type=_list_of(duration), metavar="M,...", help="Mean session lengths, like 30s,2m."),
-        click.option("--spread", type=_list_of(_multiple), metavar="R,...", help="Standard deviations over users, in multiples of the mean.  [default: 0.5,1,2]"),
-        click.option("--lateness", type=_list_of(decay), metavar="L,...", help="Worth of a nugget one visit late.  [default: 0,0.1,0.25,0.5,0.75,0.9,1]"),
-    ]  # fmt: skip
-    for option in reversed(options):
-        command = option(command)
-    return command
+@dataclass(frozen=True, kw_only=True)
+class SweepOptions:
+    """Options of a sweep."""
+
+    lengths: str | None = lengths_option()
+    preset: str | None = option(
+        type=click.Choice(["paper"]), help="The 2,646 points of the MSU paper; lists that are given win."
+    )
+    away: Numbers | None = option(
+        type=_list_of(duration), metavar="M,...", help="Mean times away, like 30m,1h,3h."
+    )
+    session: Numbers | None = option(
+        type=_list_of(duration), metavar="M,...", help="Mean session lengths, like 30s,2m."
+    )
+    spread: Numbers | None = option(
+        type=_list_of(_multiple),
+        metavar="R,...",
+        help="Standard deviations over users, in multiples of the mean.  [default: 0.5,1,2]",
+    )
+    lateness: Numbers | None = option(
+        type=_list_of(decay),
+        metavar="L,...",
+        help="Worth of a nugget one visit late.  [default: 0,0.1,0.25,0.5,0.75,0.9,1]",
+    )
+    users: int = option(
+        type=click.IntRange(min=1),
+        default=DEFAULT_USERS,
+        metavar="N",
+        help="Number of simulated users of each population.",
+    )
+    seed: int = seed_option(
+        "Random seed of the users, the same for every population: as prefcal score msu --seed."
+    )
+    scores: str | None = option(
+        metavar="FILE",
+        help="Other measures of the runs to compare MSU with, besides ELG and LC: a CSV with run and a column per measure, or run,topic,metric,value.",
+    )
+    like: str | None = option(
+        metavar="FILE",
+        help="Scores by another measure, likewise: list the populations for whom MSU ranks the runs as it does. Needs --column.",
+    )
+    column: str | None = option(metavar="NAME", help="Measure of --like.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepOutput:
+    """Where the results go."""
+
+    folder: Path = output_folder("Folder for the results; a sweep that was stopped goes on there.")
 
 
 @click.command("msu")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@event_options
-@click.option(
-    "--lengths", metavar="F", help="Words of updates; of others the words in their texts are counted."
-)
-@grid_options
-@click.option(
-    "--users",
-    type=click.IntRange(min=1),
-    default=DEFAULT_USERS,
-    show_default=True,
-    metavar="N",
-    help="How many users of each population are simulated.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=1,
-    show_default=True,
-    help="Seed of the users, the same for every population: as prefcal score msu --seed.",
-)
-@click.option(
-    "--scores",
-    metavar="FILE",
-    help="Other measures of the runs that MSU is held against, besides ELG and LC: a CSV with run and a column per measure, or run,topic,metric,value.",
-)
-@click.option(
-    "--like",
-    metavar="FILE",
-    help="Scores by another measure, likewise: list the populations for whom MSU ranks the runs as it does. Needs --column.",
-)
-@click.option("--column", metavar="NAME", help="Which measure of --like.")
-@engine_options
-@folder_option("Where everything is written; a sweep that was stopped goes on there.")
+@with_options(files=EventOptions, choices=SweepOptions, engine=ComputeOptions, out=SweepOutput)
 def msu(
-    *,
     runs: tuple[str, ...],
-    lengths: str | None,
-    preset: str | None,
-    users: int,
-    seed: int,
-    scores: str | None,
-    like: str | None,
-    column: str | None,
-    jobs: int,
-    scheduler: str | None,
-    folder: Path,
-    **options: Any,
+    *,
+    files: EventOptions,
+    choices: SweepOptions,
+    engine: ComputeOptions,
+    out: SweepOutput,
 ) -> None:
     """Score runs by MSU for every population of a grid, and hold each ranking against ELG, LC and others.
 
@@ -122,21 +115,19 @@ def msu(
     from metrics.sweep.sweep import sweep_msu
     from metrics.sweep.tables import references
 
+    folder, scores, like = out.folder, choices.scores, choices.like
     _check_owner(folder)
-    lists = {name: options.pop(name) for name in ("away", "session", "spread", "lateness")}
-    grid = _grid(preset, lists)
-    if (like is None) != (column is None):
+    grid = _grid(choices)
+    if (like is None) != (choices.column is None):
         raise click.UsageError("--like FILE and --column NAME go together")
-    judged = read_judged_events(**options)
-    words = None if lengths is None else read_lengths(lengths, judged.topics)
+    judged = files.read()
+    words = None if choices.lengths is None else read_lengths(choices.lengths, judged.topics)
     systems = read_update_runs(runs, judged, words)
     names = [run.name for run in systems]
-    wanted = None if like is None else _reference(like, str(column), names, list(judged.topics))
+    wanted = None if like is None else _reference(like, str(choices.column), names, list(judged.topics))
     further = None if scores is None else read_score_rows(scores)
     if further is not None:
-        references(
-            further, names, list(judged.topics), path=str(scores)
-        )  # what lacks in the file is said with its name
+        references(further, names, list(judged.topics), path=str(scores))  # names what the file lacks
     watched = _Progress()
     try:
         found = sweep_msu(
@@ -144,12 +135,12 @@ def msu(
             systems,
             folder,
             grid=grid,
-            users=users,
-            seed=seed,
+            users=choices.users,
+            seed=choices.seed,
             lengths=words,
             scores=further,
-            jobs=jobs,
-            scheduler=scheduler,
+            jobs=engine.jobs,
+            scheduler=engine.scheduler,
             watch=watched,
         )
     except KeyboardInterrupt:
@@ -184,10 +175,11 @@ def _check_owner(folder: Path) -> None:
         )
 
 
-def _grid(preset: str | None, lists: dict[str, Numbers | None]) -> "SweepGrid":
+def _grid(choices: SweepOptions) -> "SweepGrid":
     from metrics.sweep.parts import SweepGrid
 
-    if preset is None and (lists["away"] is None or lists["session"] is None):
+    lists = {name: getattr(choices, name) for name in ("away", "session", "spread", "lateness")}
+    if choices.preset is None and (lists["away"] is None or lists["session"] is None):
         raise click.UsageError("say which people: --preset paper, or --away M,... and --session M,...")
     names = {"away": "away_seconds", "session": "session_seconds"}
     given = {names.get(name, name): values for name, values in lists.items() if values is not None}

@@ -1,23 +1,56 @@
-"""What `prefcal fit` prints: the parameters, what to know about them, what else was found."""
+"""What `prefcal fit` prints: the parameters in people's units, the gravest warnings, and what to do next."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from calibration.inference.wording import shown, shown_interval
-from calibration.user_model.model import plain_name
+from calibration.user_model.model import PATIENCE, QUANTILES, plain_name
 from metrics.errors import counted
-from study_app.cli.output import Cell, table_text
+from study_app.cli.output import Cell, table_text, wrapped
+from study_app.cli.tables.units import DisplayScale, label, scales
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from calibration.fit.findings import ReportedFinding
     from calibration.fit.study import UserModelFit
-    from calibration.models.intents import IntentFit
-    from calibration.raters.quality import QualityReport
+    from calibration.tables.study import StudyRecord
     from calibration.user_model.model import ParameterEntry
 
 COLUMNS = ("name", "estimate", "low", "high", "level", "unit", "method", "workers", "rows")
+IN_THE_FILE_ONLY = frozenset({"patience_chars_spread", "patience_chars_grid"}) | QUANTILES
+"""Parameters that describe others: they stand in the model and in machine-readable output, not in the table for people."""
+BY_SOURCE = ("patience_chars_preferences", "patience_chars_stops")
+MOST_WARNINGS = 5
+"""Warnings that are printed; all of them stand in quality.json."""
+FAMILIES = {
+    "away": "time away",
+    "session": "session",
+    "reading": "reading speed",
+    "lateness": "lateness",
+    "patience": "patience",
+    "persistence": "RBP",
+    "push": "push weights",
+    "intents": "P(intent | query)",
+    "quality": "raters",
+}
+"""Names of the families, in the order of the table."""
+NOT_FITTED = {
+    "away_": "time away",
+    "session_": "session",
+    "lateness_": "lateness",
+    "reading_": "reading speed",
+    "patience_chars_preferences": "patience by preferences",
+    "patience_chars_stops": "patience by stops",
+    "rbp_p": "rbp_p",
+    "push_": "push weights",
+    "intents": "P(intent | query)",
+}
+"""How names of parameters begin, and what a table of a paper calls all of them."""
 
 
 def machine_row(name: str, entry: "ParameterEntry") -> tuple[Cell, ...]:
@@ -35,123 +68,204 @@ def machine_row(name: str, entry: "ParameterEntry") -> tuple[Cell, ...]:
     )
 
 
-IN_THE_FILE_ONLY = frozenset({"patience_chars_spread", "patience_chars_grid"})
-"""Parameters that describe others: they stand in the model and in machine-readable output, not in the table for people."""
-MOST_WARNINGS = 5
-"""Warnings that are printed; all of them stand in quality.json."""
+@dataclass(frozen=True)
+class FitText:
+    """A fit for people.
 
+    Attributes
+    ----------
+    fit : UserModelFit
+        All of it.
+    tables : mapping of str to DataFrame
+        The rows that count.
+    record : StudyRecord or None
+        study.json.
+    folder, model_file : Path
+        Where the tables are, and where the model was written.
+    unasked : sequence of str
+        How the names of parameters begin that belong to kinds of study that were not run.
+    """
 
-def for_people(fit: "UserModelFit", written: Sequence[Path], drawings: str, *, notes: bool) -> str:
-    """Return the parameters, the most important warnings and where the rest is; with ``notes`` everything that is said of them."""
-    parameters = fit.model.parameters
-    parts = [_table(parameters) if parameters else _nothing(fit)]
-    if fit.intents:
-        parts.append(_about_intents(fit.intents))
-    parts += _findings(fit.findings, list(parameters), notes=notes)
-    if fit.quality.results:
-        parts.append(_quality(fit.quality, _level(parameters)))
-    parts.append(f"\nWritten to {_listed(written)}{f'; {drawings}' if drawings else ''}.")
-    return "\n".join(parts)
+    fit: "UserModelFit"
+    tables: "Mapping[str, pd.DataFrame]"
+    record: "StudyRecord | None"
+    folder: Path
+    model_file: Path
+    unasked: Sequence[str]
 
+    def lines(self, *, notes: bool) -> Iterator[str]:
+        """Yield the lines; with ``notes`` all warnings and notes, and agreement among raters."""
+        parameters, labels = self.fit.model.parameters, [FAMILIES["intents"]]
+        yield f"{self.fit.model.study or self.folder}: {self._size()}\n"
+        if parameters:
+            columns, rows = parameter_table(parameters)
+            labels += [str(row[0]) for row in rows]
+            yield table_text(columns, rows).rstrip("\n")
+        elif not self.fit.intents:
+            yield "No parameter could be fitted: the model is empty, and the lines on stderr say why."
+        if self.fit.intents:
+            topics = {topic for topic, _ in self.fit.intents.intents}
+            intents = counted(len(self.fit.intents.intents), "intent")
+            place = self.model_file.parent / "collection" / "probability.tsv"
+            yield f"{labels[0]:<{max(map(len, labels))}}  {intents} of {counted(len(topics), 'topic')}, in {place}"
+        yield from self._findings(notes=notes)
+        if notes and self.fit.quality.results:
+            yield from self._raters()
+        yield from self._rest(notes=notes)
 
-def _listed(files: Sequence[Path]) -> str:
-    """Return `a`, `a and b`, `a, b and c`."""
-    *others, last = map(str, files)
-    return f"{', '.join(others)} and {last}" if others else last
+    def _size(self) -> str:
+        """Return how many workers, topics and days the tables have."""
+        asked = [table for name, table in self.tables.items() if name not in {"workers", "intents"}]
+        many = [
+            (len(set().union(*(table[column] for table in asked if column in table)) - {None}), column)
+            for column in ("worker", "topic")
+        ]
+        sizes = [counted(number, word) for number, word in many if number]
+        follows = self.tables.get("follows")
+        if follows is not None and len(follows):
+            factor = self.record.clock.factor if self.record else 1.0
+            first, last = follows["started_at"].min(), follows["ended_at"].max()
+            calendar = last.normalize() - first.normalize() if factor == 1 else (last - first) * factor
+            sizes.append(counted(1 + calendar.days, "day"))
+        return ", ".join(sizes) or "no rows that count"
 
+    def _findings(self, *, notes: bool) -> Iterator[str]:
+        warnings = by_importance(self.fit.findings)
+        shown = warnings if notes else warnings[:MOST_WARNINGS]
+        if shown:
+            yield ""
+        yield from (_finding("!", warning) for warning in shown)
+        others = [finding for finding in self.fit.findings if finding.severity != "warning"]
+        if notes:
+            yield from (_finding("-", [finding]) for finding in others)
 
-def _nothing(fit: "UserModelFit") -> str:
-    holds = "holds P(i|q) alone" if fit.model.intents else "is empty"
-    return f"No parameter could be fitted. The model written {holds}; the lines on stderr say why.\n"
+    def _raters(self) -> Iterator[str]:
+        level = next((entry.level for entry in self.fit.model.parameters.values()), 0.95)
+        rows = [
+            (
+                name,
+                "no bound" if entry.estimate is None else shown(entry.estimate),
+                shown_interval(entry.interval),
+                entry.workers,
+                entry.rows,
+            )
+            for name, entry in self.fit.quality.entries(level).items()
+        ]
+        columns = ("workers and raters", "estimate", f"{100 * level:.4g} %", "workers", "rows")
+        yield f"\n{table_text(columns, rows)}".rstrip("\n")
 
+    def _rest(self, *, notes: bool) -> Iterator[str]:
+        """Yield where the rest is said, and what was not fitted since nobody was asked."""
+        said = []
+        left = len(by_importance(self.fit.findings)) - MOST_WARNINGS
+        others = sum(finding.severity != "warning" for finding in self.fit.findings)
+        more = [counted(left, "warning")] if left > 0 else []
+        more += [counted(others, "note")] if others else []
+        if more and not notes:
+            said.append(f"{' and '.join(more)} more: prefcal fit --notes, or quality.json.")
+        missing = [NOT_FITTED[name] for name in self.unasked if name in NOT_FITTED]
+        if missing:
+            said.append(f"Not fitted: {', '.join(missing)} (no such study).")
+        if len(self.fit.careless):
+            said.append("Workers who may be careless: careless.csv.")
+        if said:
+            yield f"\n{wrapped('  '.join(said))}"
 
-def _level(parameters: Mapping[str, "ParameterEntry"]) -> float:
-    return next((entry.level for entry in parameters.values()), 0.95)
-
-
-def _table(parameters: Mapping[str, "ParameterEntry"]) -> str:
-    """Return the table of parameters; medians and quartiles stand in the file."""
-    from calibration.user_model.model import QUANTILES
-
-    rows = [
-        (
-            name,
-            _number(entry.estimate),
-            shown_interval(entry.interval),
-            _other_laws(entry),
-            entry.unit,
-            entry.workers,
-            entry.rows,
-        )
-        for name, entry in parameters.items()
-        if plain_name(name) not in IN_THE_FILE_ONLY | QUANTILES
-    ]
-    interval = f"{100 * _level(parameters):.4g} % interval"
-    return table_text(("name", "estimate", interval, "other laws", "unit", "workers", "rows"), rows)
-
-
-def _other_laws(entry: "ParameterEntry") -> str:
-    """Return the range of a parameter under the laws that the data leave open: `8.1 (drop-outs) to 11.5 (tail)`."""
-    if not entry.sensitivity:
+    def following(self) -> str:
+        """Return the command that usually follows; empty where none does."""
+        if "preferences" in self.tables and len(self.tables["preferences"]):
+            return f"agree {self.folder} --model {self.model_file} -o results"
+        if "away_mean_seconds" in self.fit.model.parameters:
+            return f"score msu RUN... --model {self.model_file}"
         return ""
-    ranked = sorted(entry.sensitivity, key=lambda law: math.inf if law.estimate is None else law.estimate)
-    lowest, highest = ranked[0], ranked[-1]
-    if lowest is highest:
-        return f"{_number(lowest.estimate)} ({lowest.law})"
-    return f"{_number(lowest.estimate)} ({lowest.law}) to {_number(highest.estimate)} ({highest.law})"
 
 
-def _findings(
-    findings: Sequence["ReportedFinding"], parameters: Sequence[str], *, notes: bool
-) -> Iterator[str]:
-    """Yield at most five warnings, then where the rest is; with ``notes`` all warnings and all notes."""
-    warnings = [finding for finding in findings if finding.severity == "warning"]
-    others = [finding for finding in findings if finding.severity != "warning"]
-    shown = [*warnings, *others] if notes else warnings[:MOST_WARNINGS]
-    if shown:
-        yield ""
-    yield from (f"{_mark(finding)} {_about(finding, parameters)}: {finding.sentence}" for finding in shown)
-    left = [counted(len(warnings) - len(shown), "warning")] if len(warnings) > len(shown) else []
-    left += [counted(len(others), "note")] if others and not notes else []
-    if left:
-        yield f"\n{' and '.join(left)} more: prefcal fit --notes, or quality.json."
-
-
-def _mark(finding: "ReportedFinding") -> str:
-    return "!" if finding.severity == "warning" else "-"
-
-
-def _about(finding: "ReportedFinding", parameters: Sequence[str]) -> str:
-    names = list(finding.parameters)
-    return "all" if len(names) == len(parameters) > 1 else _together(names)
-
-
-def _about_intents(intents: "IntentFit") -> str:
-    topics = len({topic for topic, _ in intents.intents})
-    result = intents.result
-    return (
-        f"P(i|q) of {len(intents.intents)} intents of {topics} topics from {result.n_rows} votes of "
-        f"{result.n_workers} workers ({result.method})."
-    )
-
-
-def _together(names: list[str]) -> str:
-    """Return the names of parameters; more than three of one family as the words that they begin with: ``away_*``."""
-    first = names[0].partition("_")[0]
-    alike = len(names) > 3 and all(name.partition("_")[0] == first for name in names)
-    return f"{first}_*" if alike else "/".join(names)
-
-
-def _number(value: float | None) -> str:
-    return "no bound" if value is None or math.isinf(value) else shown(value)
-
-
-def _quality(quality: "QualityReport", level: float) -> str:
-    entries = quality.entries(level)
-    rows = [
-        (name, _number(entry.estimate), shown_interval(entry.interval), entry.unit, entry.workers, entry.rows)
-        for name, entry in entries.items()
+def parameter_table(parameters: "Mapping[str, ParameterEntry]") -> tuple[list[str], list[list[Cell]]]:
+    """Return the columns and rows for people: in hours, words a second or characters, to three digits."""
+    level = next(entry.level for entry in parameters.values())
+    columns = ["parameter", "estimate", f"{100 * level:.4g} %", "other laws"]
+    printed = scales(parameters)
+    rows: list[list[Cell]] = [
+        [
+            label(name) + (" by stops" if _is_by_stops(name, parameters) else ""),
+            printed[name].amount(entry.estimate),
+            printed[name].interval(entry.interval),
+            other_laws(entry, printed[name]),
+        ]
+        for name, entry in for_people(parameters).items()
     ]
-    interval = f"{100 * level:.4g} % interval"
-    table = table_text(("name", "estimate", interval, "unit", "workers", "rows"), rows)
-    return f"\nWorkers and raters:\n\n{table}"
+    if not any(row[3] for row in rows):
+        return columns[:3], [row[:3] for row in rows]
+    return columns, rows
+
+
+def _is_by_stops(name: str, parameters: "Mapping[str, ParameterEntry]") -> bool:
+    plain = plain_name(name)
+    return plain == PATIENCE and name.replace(plain, BY_SOURCE[0]) not in parameters
+
+
+def for_people(parameters: "Mapping[str, ParameterEntry]") -> "dict[str, ParameterEntry]":
+    """Return the parameters of the table: not those that describe others, and the number that stands as the patience once."""
+    kept = {}
+    for name, entry in parameters.items():
+        plain = plain_name(name)
+        patience = parameters.get(name.replace(plain, PATIENCE))
+        is_patience = plain in BY_SOURCE and patience is not None and entry.estimate == patience.estimate
+        if plain not in IN_THE_FILE_ONLY and not is_patience:
+            kept[name] = entry
+    return kept
+
+
+def other_laws(entry: "ParameterEntry", scale: DisplayScale) -> str:
+    """Return the range of a parameter under the laws that the data leave open: `8.1 (drop-outs) to 11.5 (tail)`.
+
+    A law that prints the same number as the estimate is left out.
+    """
+    own, size = scale.number(entry.estimate), _size(entry.estimate)
+    seen = [law for law in entry.sensitivity if scale.number(law.estimate) != own]
+    below = [law for law in seen if _size(law.estimate) < size]
+    above = [law for law in seen if _size(law.estimate) > size]
+    lowest = min(below, key=lambda law: _size(law.estimate), default=None)
+    highest = max(above, key=lambda law: _size(law.estimate), default=None)
+    ends = [f"{scale.number(law.estimate)} ({law.law})" for law in (lowest, highest) if law]
+    return " to ".join(ends) if len(ends) != 1 else f"{'to' if highest else 'from'} {ends[0]}"
+
+
+def _size(value: float | None) -> float:
+    return math.inf if value is None else value
+
+
+def by_importance(findings: "Sequence[ReportedFinding]") -> "list[list[ReportedFinding]]":
+    """Return the warnings, those with the same words together, the most important first.
+
+    Each cause, and each family of parameters in the order of the table, has its turn before another has a second one; within a family
+    come first few people, topics or days, which no model mends.
+    """
+    together: dict[tuple[str, str], list[ReportedFinding]] = {}
+    for finding in findings:
+        if finding.severity == "warning":
+            together.setdefault((finding.name, finding.sentence), []).append(finding)
+    left, ordered = list(together.values()), []
+    causes: Counter[str] = Counter()
+    families: Counter[str] = Counter()
+    order = list(FAMILIES)
+
+    def turn(group: "list[ReportedFinding]") -> tuple[int, int, bool, int]:
+        first = min(order.index(each.family) for each in group)
+        is_few = group[0].name.startswith(("few_", "one_"))
+        return causes[group[0].name], families[order[first]], not is_few, first
+
+    while left:
+        best = min(left, key=turn)
+        left.remove(best)
+        causes[best[0].name] += 1
+        families.update(each.family for each in best)
+        ordered.append(best)
+    return ordered
+
+
+def _finding(mark: str, group: "Sequence[ReportedFinding]") -> str:
+    """Return what is said of some families of parameters, in one paragraph."""
+    families = {each.family for each in group}
+    named = ", ".join(words for family, words in FAMILIES.items() if family in families)
+    return wrapped(f"{mark} {group[0].sentence} ({named})", indent="  ")

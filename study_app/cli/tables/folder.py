@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 from study_app.cli.audit import note_command
-from study_app.cli.output import OutFolder, Output, database_option, folder_option, opened, output_options
+from study_app.cli.options import OutFolder, with_options
+from study_app.cli.output import Output, database_option, opened, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -24,8 +25,9 @@ MOST_DAMAGE = 5
 
 
 @click.command(name="export")
-@click.argument("folder", metavar="DIR", type=OutFolder())
-@click.option("--study", metavar="NAME", help="Which study; not needed when only one is loaded.")
+@click.argument("folder", metavar="[DIR]", type=OutFolder(), required=False)
+@click.option("-o", "--output", type=OutFolder(), metavar="DIR", help="The folder to write, as DIR.")
+@click.option("--study", metavar="NAME", help="Study to export; not needed when only one is loaded.")
 @click.option("--raw", is_flag=True, help="Add DIR/raw: every event, every revision, what is missing.")
 @click.option(
     "--parquet", is_flag=True, help="Write every table as Parquet too, also those below 100,000 rows."
@@ -33,11 +35,18 @@ MOST_DAMAGE = 5
 @click.option(
     "--exact-times",
     is_flag=True,
-    help="Leave all times as they are: whoever has the platform's list can tell who is who by them.",
+    help="Leave all times as they are: with the platform's list they identify workers.",
 )
 @database_option
 def export(
-    folder: Path, study: str | None, database: str | None, *, raw: bool, parquet: bool, exact_times: bool
+    folder: Path | None,
+    output: Path | None,
+    study: str | None,
+    database: str | None,
+    *,
+    raw: bool,
+    parquet: bool,
+    exact_times: bool,
 ) -> None:
     """Write the tables of a study into DIR, as CSV (large ones as Parquet too), with study.json.
 
@@ -48,13 +57,17 @@ def export(
     """
     from metrics.errors import input_fault
     from study_app.export import export_study
-    from study_app.services.console.material import open_results
     from study_app.services.researcher.completion import complete_workers
+    from study_app.services.researcher.results_views import add_results_view
     from study_app.services.researcher.studies import chosen_study
     from study_app.store.database import transaction
     from study_app.store.plan import Plans
     from study_app.store.tokens import utc_now
 
+    given = [each for each in (folder, output) if each is not None]
+    if len(given) != 1:
+        raise click.UsageError("name one folder to write: prefcal export DIR, or -o DIR")
+    [folder] = given
     store, now = opened(database), utc_now()
     try:
         refuse_damaged(store)
@@ -79,15 +92,15 @@ def export(
             )
             name = chosen.name
         with transaction(store, write=True) as session:
-            open_results(session, chosen_study(session, name).id, now=now)
+            add_results_view(session, chosen_study(session, name).id, now=now)
         times = "exact times" if exact_times else "moved times"
         note_command(store, name, "export", f"{times}, with raw" if raw else times)
     finally:
         store.engine.dispose()
-    click.echo(f"exported {name} to {folder.absolute()}\n\n{_described(summary)}")
+    click.echo(f"exported {name} to {folder.absolute()}\n{_described(summary)}")
     if summary.running and not exact_times:
         click.echo(
-            "note: somebody is still at work, and the ended_at of who follows a stream is the moment of this export, moved: do not publish"
+            "note: the study is still running, and the ended_at of each follow is the moment of this export, moved: do not publish"
             " these tables; export again when the study is over",
             err=True,
         )
@@ -112,11 +125,12 @@ def refuse_damaged(store: "Database") -> None:
 
 
 def _described(summary: "ExportSummary") -> str:
-    """Say what was exported: rows of each table, people, repeats, logs."""
-    from tabulate import tabulate
-
-    table = tabulate(summary.rows.items(), headers=("table", "rows"), intfmt=",", tablefmt="simple")
-    return "\n".join([table, "", _people(summary), _repeats(summary), _logs(summary)])
+    """Return what was exported: rows of each table, people, repeats, logs."""
+    rows = ", ".join(f"{name} {count:,}" for name, count in summary.rows.items())
+    return "\n".join(
+        wrapped(line, indent="  ")
+        for line in (f"rows: {rows}", _people(summary), _repeats(summary), *_logs(summary))
+    )
 
 
 def _people(summary: "ExportSummary") -> str:
@@ -139,24 +153,31 @@ def _repeats(summary: "ExportSummary") -> str:
     )
 
 
-def _logs(summary: "ExportSummary") -> str:
+def _logs(summary: "ExportSummary") -> "Iterator[str]":
     gaps = summary.gaps
-    logs = (
+    yield (
         f"pages that logged: {gaps.pages:,}; with gaps: {gaps.pages_with_gaps:,} (events missing: "
-        f"{gaps.missing_events:,}); whose log stops before their end: {gaps.pages_without_end:,}; "
+        f"{gaps.missing_events:,}); with a log that stops early: {gaps.pages_without_end:,}; "
         f"answers without a log: {gaps.unlogged_answers:,}"
     )
-    if not gaps.stream_pages:
-        return logs
-    return (
-        f"{logs}\npages of streams served: {gaps.stream_pages:,}; told of by their form only: "
-        f"{gaps.stream_pages_by_form_only:,}; silent (unseen, or all lost): {gaps.silent_stream_pages:,}"
-    )
+    if gaps.stream_pages:
+        yield (
+            f"pages of streams served: {gaps.stream_pages:,}; known by their form only: "
+            f"{gaps.stream_pages_by_form_only:,}; silent (unseen, or all lost): {gaps.silent_stream_pages:,}"
+        )
 
 
 @click.command(name="features")
 @click.argument("file", metavar="FILE", type=click.Path())
-@folder_option("Folder of tables to write them into.", name="tables", metavar="TABLES")
+@click.option(
+    "-o",
+    "--output",
+    "tables",
+    type=OutFolder(),
+    metavar="TABLES",
+    required=True,
+    help="Folder of tables to write them into.",
+)
 def features(file: str, tables: Path) -> None:
     """Write the tables positions, push_cells and intents of everything the study file FILE names into the folder TABLES.
 
@@ -179,7 +200,7 @@ def features(file: str, tables: Path) -> None:
 
 @click.command("check")
 @click.argument("tables", type=click.Path(path_type=Path), metavar="TABLES")
-@output_options
+@with_options(output=Output)
 def check(tables: Path, *, output: Output) -> None:
     """Check a folder of tables and its study.json, and say what is in it.
 
@@ -200,16 +221,19 @@ def check(tables: Path, *, output: Output) -> None:
     warnings = [*suspicions(tables, frames), *doubts_on_visits(tables, frames, faults)]
     if faults:
         raise InputError(faults)
+    notes = [f"note: {line}" for line in in_no_result(tables, frames)]
+    lines = [*(f"warning: {line}" for line in [*warnings, *_about_answers(tables, frames)]), *notes]
+    if output.is_for_people:
+        name = f"study {study.study!r}" if study else "no study.json (none is needed)"
+        click.echo(f"No fault in {counted(len(frames), 'table')}; {name}.")
+    for line in lines:
+        click.echo(wrapped(line, indent="  ") if output.is_for_people else line, err=not output.is_for_people)
+    if output.is_for_people:
+        click.echo()
     output.rows(
         ("table", "rows", "columns", "without values"),
         [(name, len(frame), *_columns(frame)) for name, frame in frames.items()],
     )
-    if output.format == "table":
-        name = f"study {study.study!r}" if study else "no study.json (none is needed)"
-        click.echo(f"No fault in {counted(len(frames), 'table')}; {name}.")
-    notes = [f"note: {line}" for line in in_no_result(tables, frames)]
-    for line in [*notes, *(f"warning: {line}" for line in [*warnings, *_about_answers(tables, frames)])]:
-        click.echo(line, err=output.format != "table")
 
 
 def _about_answers(folder: Path, frames: "Mapping[str, pd.DataFrame]") -> "list[str]":

@@ -1,22 +1,22 @@
 """`prefcal import` and `import-visits`: preferences and visits of other tools become a folder of tables."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from study_app.cli.output import Number, folder_option
+from study_app.cli.options import Number, TablesFolder, option, with_options
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from calibration.interchange.preferences import Imported
+    from calibration.interchange.times import TimeRules
     from metrics.errors import Fault
 
-
-Command = Callable[..., Any]
 _WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "bar": "|"}
 
 
@@ -57,18 +57,6 @@ def _time_format(ctx: click.Context, param: click.Parameter, value: str | None) 
     return value
 
 
-def delimiter_option(command: Command) -> Command:
-    """Add --delimiter."""
-    return click.option(
-        "--delimiter",
-        metavar="CHARACTER",
-        default=",",
-        callback=_delimiter,
-        help="What stands between two fields of FILE, such as ';', or in a word: comma, semicolon, tab, bar. Default: "
-        "comma.",
-    )(command)
-
-
 def _time_zone(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     from calibration.interchange.times import named_zone
     from metrics.errors import InputError
@@ -79,22 +67,41 @@ def _time_zone(ctx: click.Context, param: click.Parameter, value: str | None) ->
         raise click.BadParameter(str(error), ctx=ctx, param=param) from None
 
 
-def time_options(command: Command) -> Command:
-    """Add --time-format and --time-zone."""
-    command = click.option(
-        "--time-zone",
-        metavar="NAME",
-        callback=_time_zone,
-        help="Where times without a zone were written, by its IANA name, such as Europe/Berlin. Default: UTC, which a note "
-        "says; beside times with a zone they are a fault.",
-    )(command)
-    return click.option(
-        "--time-format",
+@dataclass(frozen=True, kw_only=True)
+class CellOptions:
+    """How the cells of another tool's CSV are read."""
+
+    time_format: str | None = option(
         metavar="FORMAT",
         callback=_time_format,
-        help="How times are written: epoch-s or epoch-ms for seconds or milliseconds since 1970, else as Python's "
-        "strptime says it, such as '%d/%m/%Y %H:%M'. Default: ISO 8601, or numbers that can only be one of the two.",
-    )(command)
+        help="Format of times: epoch-s or epoch-ms for seconds or milliseconds since 1970, else as in Python's "
+        "strptime, such as '%d/%m/%Y %H:%M'. Default: ISO 8601, or numbers that can only be one of the two.",
+    )
+    time_zone: str | None = option(
+        metavar="NAME",
+        callback=_time_zone,
+        help="Time zone of times without one, by its IANA name, such as Europe/Berlin. Default: UTC, with a note; "
+        "beside times with a zone they are a fault.",
+    )
+    delimiter: str = option(
+        metavar="CHARACTER",
+        default=",",
+        show_default=False,
+        callback=_delimiter,
+        help="Separator of fields in FILE, such as ';', or a word: comma, semicolon, tab, bar. Default: comma.",
+    )
+
+    @property
+    def times(self) -> "TimeRules":
+        """How times are read."""
+        from calibration.interchange.times import TimeRules
+
+        return TimeRules(time_format=self.time_format, time_zone=self.time_zone)
+
+
+def column(meaning: str, **attributes: Any) -> Any:
+    """Return an option that names a column of FILE."""
+    return option(metavar="COLUMN", help=f"Column with {meaning}", **attributes)
 
 
 def tell(file: Path, notes: Sequence[str], warnings: Sequence[str]) -> None:
@@ -111,67 +118,43 @@ def _answers() -> tuple[str, ...]:
     return ANSWERS
 
 
+@dataclass(frozen=True, kw_only=True)
+class PreferenceFile:
+    """Columns of another tool's preferences."""
+
+    topic: str = column("the query or topic.", required=True)
+    worker: str | None = column(
+        "the worker. Without it who judged is not known: intervals are then over topics."
+    )
+    left: str = column("the system shown on the left, or first.", required=True)
+    right: str = column("the system shown on the right, or second.", required=True)
+    choice: str = column("the answer.", required=True)
+    answers: dict[str, str] = option(
+        "--answer",
+        metavar="SAID=CHOICE",
+        callback=meanings_of(_answers),
+        multiple=True,
+        help="Meaning of an answer: left, right, equally_good, equally_bad, or none for no answer. Give it once for each "
+        "answer. These words, the names of the two systems and an empty cell are understood without it.",
+    )
+    pair: str | None = column("an id of the system pair.")
+    judgment: str | None = column("an id of the row.")
+    shown_at: str | None = column("the time at which the pair was shown.")
+    decided_at: str | None = column("the time at which it was judged.")
+    seconds: str | None = column("the seconds from one to the other. Default: computed from both times.")
+    visit_gap: float | None = option(
+        type=Number(min=0),
+        metavar="SECONDS",
+        help="Make tables follows and visits of when people worked, too: a longer pause ends a visit. Needs both times.",
+    )
+    task: str = option(default="preferences", help="Name of the task in the tables.")
+    language: str | None = option(type=click.Choice(["en", "ja"]), help="Language of the texts.")
+
+
 @click.command("import")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--topic", metavar="COLUMN", required=True, help="The column with the query or topic.")
-@click.option(
-    "--worker",
-    metavar="COLUMN",
-    help="The column that says who judged. Without it who judged is not known: intervals are then over topics.",
-)
-@click.option(
-    "--left", metavar="COLUMN", required=True, help="The column with the system shown on the left, or first."
-)
-@click.option(
-    "--right",
-    metavar="COLUMN",
-    required=True,
-    help="The column with the system shown on the right, or second.",
-)
-@click.option("--choice", metavar="COLUMN", required=True, help="The column with the answer.")
-@click.option(
-    "--answer",
-    "answers",
-    metavar="SAID=CHOICE",
-    callback=meanings_of(_answers),
-    multiple=True,
-    help="What an answer means: left, right, equally_good, equally_bad, or none for no answer. Give it once for each "
-    "answer. These words, the names of the two systems and an empty cell are understood without it.",
-)
-@click.option("--pair", metavar="COLUMN", help="The column with an id of the couple of systems.")
-@click.option("--judgment", metavar="COLUMN", help="The column with an id of the row.")
-@click.option("--shown-at", metavar="COLUMN", help="The column with the time at which the pair was shown.")
-@click.option("--decided-at", metavar="COLUMN", help="The column with the time at which it was judged.")
-@click.option(
-    "--seconds",
-    metavar="COLUMN",
-    help="The column with the seconds from one to the other. Default: computed from both times.",
-)
-@click.option(
-    "--visit-gap",
-    type=Number(min=0),
-    metavar="SECONDS",
-    help="Make tables follows and visits too, of when people worked: a longer pause ends a visit. Needs both times.",
-)
-@click.option("--task", default="preferences", show_default=True, help="What the tables shall call the task.")
-@click.option("--language", type=click.Choice(["en", "ja"]), help="Language of the texts.")
-@time_options
-@delimiter_option
-@folder_option("Folder for the tables.")
-def import_preferences(
-    file: Path,
-    *,
-    answers: dict[str, str],
-    time_format: str | None,
-    time_zone: str | None,
-    delimiter: str,
-    visit_gap: float | None,
-    task: str,
-    language: str | None,
-    folder: Path,
-    seconds: str | None,
-    **columns: str | None,
-) -> None:
+@with_options(said=PreferenceFile, reading=CellOptions, out=TablesFolder)
+def import_preferences(file: Path, *, said: PreferenceFile, reading: CellOptions, out: TablesFolder) -> None:
     """Turn FILE, a CSV of preferences from another tool, into tables in DIR.
 
     FILE has a header and one row per judgment; say which of its columns is what. Every row that cannot be read is named
@@ -179,17 +162,23 @@ def import_preferences(
     tool logged are taken over by prefcal import-visits.
     """
     from calibration.interchange.preferences import ImportRules, PreferenceColumns, read_foreign_preferences
-    from calibration.interchange.times import TimeRules
     from metrics.errors import counted
 
-    if visit_gap is not None and not (columns["shown_at"] and columns["decided_at"]):
+    folder, visit_gap, task = out.folder, said.visit_gap, said.task
+    if visit_gap is not None and not (said.shown_at and said.decided_at):
         raise click.UsageError("--visit-gap needs --shown-at and --decided-at")
-    if visit_gap is not None and not columns["worker"]:
+    if visit_gap is not None and not said.worker:
         raise click.UsageError("--visit-gap needs --worker: visits are of people")
     _check_free(folder, task)
-    named = PreferenceColumns(**columns, decision_seconds=seconds)  # type: ignore[arg-type]
-    times = TimeRules(time_format=time_format, time_zone=time_zone)
-    rules = ImportRules(answers=answers, times=times, delimiter=delimiter, task=task, language=language)
+    names = ("topic", "worker", "left", "right", "choice", "pair", "judgment", "shown_at", "decided_at")
+    named = PreferenceColumns(**{name: getattr(said, name) for name in names}, decision_seconds=said.seconds)
+    rules = ImportRules(
+        answers=said.answers,
+        times=reading.times,
+        delimiter=reading.delimiter,
+        task=task,
+        language=said.language,
+    )
     imported = read_foreign_preferences(file, named, rules)
     tables = {"preferences": imported.preferences}
     if visit_gap is not None and imported.spans is not None:
@@ -252,68 +241,51 @@ def _moment(ctx: click.Context, param: click.Parameter, value: str | None) -> da
     return time
 
 
+@dataclass(frozen=True, kw_only=True)
+class VisitFile:
+    """Columns of another tool's visits."""
+
+    topic: str = column("the stream that was visited.", required=True)
+    worker: str = column("the worker.", required=True)
+    start: str = column("the time at which a visit began.", required=True)
+    end: str | None = column("the time at which it ended.")
+    seconds: str | None = column("its length in seconds, in place of --end.")
+    system: str | None = column("the system whose stream it was.")
+    visit: str | None = column(
+        "the visit's number within worker and topic, from 1. Default: counted by time."
+    )
+    end_reason: str | None = column(
+        "the reason of its end. Default: every visit was left by its worker, and is complete."
+    )
+    reasons: dict[str, str] = option(
+        "--reason",
+        metavar="SAID=REASON",
+        callback=meanings_of(_reasons),
+        multiple=True,
+        help="Meaning of a reason: left or idle for complete visits; exhausted, lost or study_end for those that were cut "
+        "short. Give it once for each reason. These words are understood without it.",
+    )
+    study_end: datetime | None = option(
+        metavar="TIME",
+        callback=_moment,
+        help="End of the study, in ISO 8601: people could come back until then. Default: the end of the last visit of all.",
+    )
+    no_follows: bool = option(
+        is_flag=True, help="Do not make table follows; one that is in DIR stays as it is."
+    )
+    study: str = option(default="visits", help="Name of the study in study.json.")
+
+
 @click.command("import-visits")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--topic", metavar="COLUMN", required=True, help="The column with the stream that was visited.")
-@click.option("--worker", metavar="COLUMN", required=True, help="The column that says who came.")
-@click.option(
-    "--start", metavar="COLUMN", required=True, help="The column with the time at which a visit began."
-)
-@click.option("--end", metavar="COLUMN", help="The column with the time at which it ended.")
-@click.option("--seconds", metavar="COLUMN", help="The column with its length in seconds, in place of --end.")
-@click.option("--system", metavar="COLUMN", help="The column with the system whose stream it was.")
-@click.option(
-    "--visit",
-    metavar="COLUMN",
-    help="The column with the visit's number within worker and topic, from 1. Default: counted by time.",
-)
-@click.option(
-    "--end-reason",
-    metavar="COLUMN",
-    help="The column that says why a visit ended. Default: every visit was left by its worker, and is complete.",
-)
-@click.option(
-    "--reason",
-    "reasons",
-    metavar="SAID=REASON",
-    callback=meanings_of(_reasons),
-    multiple=True,
-    help="What a reason means: left or idle for complete visits; exhausted, lost or study_end for those that were cut "
-    "short. Give it once for each reason. These words are understood without it.",
-)
-@click.option(
-    "--study-end",
-    metavar="TIME",
-    callback=_moment,
-    help="Until when people could come back, in ISO 8601. Default: the end of anybody's last visit.",
-)
-@click.option(
-    "--no-follows", is_flag=True, help="Do not make table follows; one that is in DIR stays as it is."
-)
-@click.option("--study", default="visits", show_default=True, help="What study.json shall call the study.")
-@time_options
-@delimiter_option
-@folder_option("Folder for the tables.")
-def import_visits(
-    file: Path,
-    *,
-    reasons: dict[str, str],
-    study_end: datetime | None,
-    no_follows: bool,
-    study: str,
-    time_format: str | None,
-    time_zone: str | None,
-    delimiter: str,
-    folder: Path,
-    **columns: str | None,
-) -> None:
+@with_options(said=VisitFile, reading=CellOptions, out=TablesFolder)
+def import_visits(file: Path, *, said: VisitFile, reading: CellOptions, out: TablesFolder) -> None:
     """Turn FILE, a CSV of visits from another tool, into tables visits and follows in DIR.
 
     FILE has a header and one row per visit; say which of its columns is what. Every row that cannot be read is named with
     its line, and then nothing is written. Other tables in DIR, and a study.json, stay as they are.
     docs/interoperability.md goes through an example.
     """
-    from calibration.interchange.times import TimeRules
     from calibration.interchange.visits import (
         VisitColumns,
         VisitRules,
@@ -322,19 +294,21 @@ def import_visits(
     )
     from metrics.errors import counted
 
-    if (columns["end"] is None) == (columns["seconds"] is None):
+    folder = out.folder
+    if (said.end is None) == (said.seconds is None):
         raise click.UsageError("give one of --end and --seconds")
-    _check_free(folder, None, "visits", *([] if no_follows else ["follows"]))
-    times = TimeRules(time_format=time_format, time_zone=time_zone)
-    rules = VisitRules(reasons=reasons, times=times, delimiter=delimiter)
-    imported = read_foreign_visits(file, VisitColumns(**columns), rules)  # type: ignore[arg-type]
-    end = _end(imported.visits, study_end, time_zone)
-    follows = {} if no_follows else {"follows": follows_of_visits(imported.visits, end)}
+    _check_free(folder, None, "visits", *([] if said.no_follows else ["follows"]))
+    rules = VisitRules(reasons=said.reasons, times=reading.times, delimiter=reading.delimiter)
+    names = ("topic", "worker", "start", "end", "seconds", "system", "visit", "end_reason")
+    columns = VisitColumns(**{name: getattr(said, name) for name in names})
+    imported = read_foreign_visits(file, columns, rules)
+    end = _end(imported.visits, said.study_end, reading.time_zone)
+    follows = {} if said.no_follows else {"follows": follows_of_visits(imported.visits, end)}
     tables = {"visits": imported.visits} | follows
-    _write_visits(folder, tables, study, end)
-    notes = [*imported.notes, *_notes_on_end(end, study_end, time_zone, is_used=not no_follows)]
-    tell(file, notes, imported.warnings)
-    if no_follows:
+    _write_visits(folder, tables, said.study, end)
+    about_end = [] if said.no_follows else _notes_on_end(end, said.study_end, reading.time_zone)
+    tell(file, [*imported.notes, *about_end], imported.warnings)
+    if said.no_follows:
         _compare_with_follows(folder, imported.visits)
     made = [counted(len(table), name.removesuffix("s")) for name, table in tables.items()]
     click.echo(f"{folder}: {', '.join(made)}")
@@ -372,12 +346,8 @@ def _end(visits: "pd.DataFrame", study_end: datetime | None, time_zone: str | No
     return end
 
 
-def _notes_on_end(
-    end: "pd.Timestamp", study_end: datetime | None, time_zone: str | None, *, is_used: bool
-) -> list[str]:
-    """Return what was taken for granted about when the study ended."""
-    if not is_used:
-        return []
+def _notes_on_end(end: "pd.Timestamp", study_end: datetime | None, time_zone: str | None) -> list[str]:
+    """Return the note about an unknown end of the study."""
     if study_end is None:
         return [
             f"everybody is followed until {end:%Y-%m-%dT%H:%M:%SZ}, the end of the last visit; --study-end says otherwise"

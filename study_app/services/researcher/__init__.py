@@ -1,1 +1,1 @@
-"""What the researcher does with a study: one use case = one function."""
+"""Use cases of the researcher, one function each."""

@@ -1,4 +1,4 @@
-"""Who has complete data: every required answer is stored, the last button pressed or not."""
+"""Workers with complete data: every required answer is stored."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from study_app.store.models import Assignment, Slot, Worker
 from study_app.store.plan import Plans, StudyPlan
 
 AT_A_TIME = 1000
-"""Workers named in one statement, since databases limit how many."""
+"""Most workers named in one statement, since databases limit how many."""
 
 _UNFINISHED = select(Assignment.worker_id, Slot.id).join(Slot.assignment)
 
@@ -22,7 +22,7 @@ _UNFINISHED = select(Assignment.worker_id, Slot.id).join(Slot.assignment)
 def complete_workers(
     session: Session, plans: Plans, plan: StudyPlan, *, now: datetime
 ) -> dict[int, datetime]:
-    """Return worker (row) -> when the data of a study's workers were complete, those who withdrew later included.
+    """Return when the data of each worker (row) of a study were complete.
 
     That is when the last button was pressed; without that, when the last required answer was stored or the last stream ended.
     """
@@ -42,7 +42,7 @@ def complete_workers(
 def unpressed_workers(
     session: Session, plans: Plans, workers: Sequence[Any], *, now: datetime
 ) -> dict[int, datetime]:
-    """Return worker (row) -> last required answer, of those who answered everything and did not press the last button.
+    """Return the time of the last required answer of those who pressed no button.
 
     ``workers`` are rows with id, completed_at and stopped_at.
     """
@@ -63,7 +63,7 @@ def unpressed_workers(
 def rows_by_owner(
     session: Session, query: Select[int, Any], owner: Any, owners: Sequence[int]
 ) -> defaultdict[int, list[Any]]:
-    """Return owner -> rows of a select of (owner, row), asked for `AT_A_TIME` owners at a time."""
+    """Return the rows of each owner, asked for `AT_A_TIME` owners at a time."""
     rows: defaultdict[int, list[Any]] = defaultdict(list)
     for start in range(0, len(owners), AT_A_TIME):
         for owned_by, row in session.execute(query.where(owner.in_(owners[start : start + AT_A_TIME]))):

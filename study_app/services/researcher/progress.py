@@ -1,4 +1,4 @@
-"""How far a study is, for its researcher, and how many workers fail each check of care. Read only; nobody's id is in it.
+"""Progress of a study, and how many workers fail each quality check.
 
 Checks mark workers and delete nothing.
 """
@@ -21,8 +21,8 @@ from study_app.protocol.domain import (
     MIN_TIMED,
     MIN_VALIDATIONS,
 )
-from study_app.services.console.facts import CHOICES, Care, care
-from study_app.services.researcher.reconcile import Handover, handover
+from study_app.services.researcher.care import CHOICES, CareChecks, care_checks
+from study_app.services.researcher.reconcile import PaymentCounts, count_payments
 from study_app.services.worker.room import counts, taken_units, task_tallies
 from study_app.services.worker.streams import WAS_USED, follower_tallies
 from study_app.store.models import Assignment, Judgment, LoadedStudy, Pair, Showing, Slot, Topic, Worker
@@ -47,19 +47,19 @@ CHECKS = {
         f"at least {MIN_STRAIGHT} answers, all of them the same option; or {MIN_STRAIGHT} for a side, all for the same side",
     ),
 }
-"""Name in table workers -> what it is called, and when a worker fails it."""
+"""Name of each check in words, and when a worker fails it, by its name in table workers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckRate:
-    """One check.
+    """Rate of workers who fail a quality check.
 
     Attributes
     ----------
     name : str
         A key of `CHECKS`.
     failed, judged : int
-        Workers who fail it, of those about whom there is enough to tell.
+        Workers who fail it, of those with enough answers for it.
     excludes : bool
         It belongs to the exclusion rule; if not it is a flag only.
     """
@@ -71,12 +71,12 @@ class CheckRate:
 
     @property
     def title(self) -> str:
-        """What the check is called."""
+        """Name of the check in words."""
         return CHECKS[self.name][0]
 
     @property
     def meaning(self) -> str:
-        """When a worker fails it."""
+        """Condition on which a worker fails it."""
         return CHECKS[self.name][1]
 
     @property
@@ -85,19 +85,19 @@ class CheckRate:
         return self.failed / self.judged if self.judged else None
 
 
-def possible_checks(plan: StudyPlan) -> list[str]:
-    """Return the keys of `CHECKS` that a study can judge: search times and repeats only where it has any."""
+def possible_checks(study: StudyPlan) -> list[str]:
+    """Return the keys of `CHECKS` that a study can judge."""
     has_repeats = any(
-        isinstance(task.entry, JudgingTask) and task.entry.validation_pairs for task in plan.tasks
+        isinstance(task.entry, JudgingTask) and task.entry.validation_pairs for task in study.tasks
     )
-    impossible = {"search": not any(task.has_search for task in plan.tasks), "consistency": not has_repeats}
+    impossible = {"search": not any(task.has_search for task in study.tasks), "consistency": not has_repeats}
     return [check for check in CHECKS if not impossible.get(check)]
 
 
-def check_rates(cares: Collection[Care], checks: Collection[str] = CHECKS) -> tuple[CheckRate, ...]:
-    """Return ``checks`` over workers whose signs of care are given."""
-    failed = Counter(name for one in cares for name in (*one.excluded, *one.flags))
-    judged = Counter(name for one in cares for name in one.judged)
+def check_rates(workers: Collection[CareChecks], checks: Collection[str] = CHECKS) -> tuple[CheckRate, ...]:
+    """Return how many of some workers fail each check."""
+    failed = Counter(name for worker in workers for name in (*worker.excluded, *worker.flags))
+    judged = Counter(name for worker in workers for name in worker.judged)
     return tuple(
         CheckRate(name=name, failed=failed[name], judged=judged[name], excludes=name not in FLAGS)
         for name in checks
@@ -106,9 +106,9 @@ def check_rates(cares: Collection[Care], checks: Collection[str] = CHECKS) -> tu
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryProgress:
-    """Slots of one query, event or profile: answered, held by somebody now, and still to give (None without a limit).
+    """Slots of a topic: done, held now (live), and free (None without a limit).
 
-    Where pairs or intents are leased one by one, they are counted together. ``is_closed``: nobody takes it any more.
+    Where pairs or intents are leased one by one, they are counted together.
     """
 
     topic: str
@@ -116,12 +116,11 @@ class QueryProgress:
     done: int
     live: int
     room: int | None
-    is_closed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
-    """Smallest, middle and largest of some counts."""
+class CountRange:
+    """Smallest, median and largest of some counts."""
 
     low: int
     middle: float
@@ -138,7 +137,7 @@ class StreamProgress:
         Streams whose days are not over.
     never_came : int
         Streams no page of which was ever read or left, running or not.
-    per_stream : Spread
+    per_stream : CountRange
         Over all systems and events, how many workers followed it so far.
     asked, answered : int
         Questions whether an update was still of use.
@@ -148,7 +147,7 @@ class StreamProgress:
 
     following: int
     never_came: int
-    per_stream: Spread
+    per_stream: CountRange
     asked: int
     answered: int
     reminders: int
@@ -156,42 +155,36 @@ class StreamProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskProgress:
-    """One task; two of the last three are None for a task without pairs, the last for one without streams.
+    """Progress of a task; values of pairs or streams are None without these.
 
     Attributes
     ----------
-    topic : str
-        What its topics are called.
-    judgments_per_pair : Spread or None
+    judgments_per_pair : CountRange or None
         Over all pairs, validation repeats not counted.
-    side_difference : Spread or None
+    side_difference : CountRange or None
         Over all pairs, by how much more often one system was shown on the left than the other.
     """
 
     name: str
     kind: str
-    topic: str
-    language: str
     queries: tuple[QueryProgress, ...]
-    judgments_per_pair: Spread | None
-    side_difference: Spread | None
+    judgments_per_pair: CountRange | None
+    side_difference: CountRange | None
     streams: StreamProgress | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyProgress:
-    """One study.
+    """Progress of a study.
 
     Attributes
     ----------
-    language : str
-        Of its title and its first task.
     arrived, consented, completed, withdrawn : int
         Workers; the first three include those who withdrew later. Completed: every required answer is stored, the last button
         pressed or not.
     paused_at : datetime or None
         Since when nobody new is let in.
-    handover : Handover
+    payments : PaymentCounts
         Who has complete data, was shown the code, was confirmed by the platform, was paid.
     rule : int
         Version of the exclusion rule.
@@ -202,14 +195,12 @@ class StudyProgress:
     """
 
     study: str
-    title: str
-    language: str
     arrived: int
     consented: int
     completed: int
     withdrawn: int
     paused_at: datetime | None
-    handover: Handover
+    payments: PaymentCounts
     tasks: tuple[TaskProgress, ...]
     rule: int
     checks: tuple[CheckRate, ...]
@@ -218,47 +209,42 @@ class StudyProgress:
 
 def study_progress(
     session: Session,
-    plan: StudyPlan,
+    study: StudyPlan,
     *,
     now: datetime,
     complete: Collection[int],
-    cares: Collection[Care] | None = None,
 ) -> StudyProgress:
-    """Count everything worth knowing while a study runs.
+    """Return the progress of a study.
 
     Parameters
     ----------
     session : Session
         Only read from.
-    plan : StudyPlan
-        The study.
+    study : StudyPlan
     now : datetime
         Decides which places are held.
     complete : collection of int
         Workers (rows) with complete data, as `completion.complete_workers` returns them.
-    cares : collection of Care, optional
-        Signs of care of those who take part; looked up by default.
     """
     counted = select(
         func.count(Worker.arrived_at), func.count(Worker.consented_at), func.count(Worker.withdrawn_at)
-    ).where(Worker.study_id == plan.id)
+    ).where(Worker.study_id == study.id)
     arrived, consented, withdrawn = session.execute(counted).one()
-    if cares is None:
-        cares = care(session, plan, select(Worker.id).where(takes_part(plan.id)), now).values()
+    workers = care_checks(session, study, select(Worker.id).where(takes_part(study.id))).values()
     return StudyProgress(
-        study=plan.name,
-        title=plan.entry.title,
-        language=plan.language,
+        study=study.name,
         arrived=arrived,
         consented=consented,
         completed=len(complete),
         withdrawn=withdrawn,
-        paused_at=session.scalar(select(LoadedStudy.paused_at).where(LoadedStudy.id == plan.id)),
-        handover=handover(session, plan.id, platform_of(plan.entry), complete=len(complete)),
-        tasks=tuple(_task_progress(session, task, now=now) for task in plan.tasks),
+        paused_at=session.scalar(select(LoadedStudy.paused_at).where(LoadedStudy.id == study.id)),
+        payments=count_payments(session, study.id, platform_of(study.entry), complete=len(complete)),
+        tasks=tuple(_task_progress(session, task, now=now) for task in study.tasks),
         rule=EXCLUSION_RULE,
-        checks=check_rates(cares, possible_checks(plan)),
-        choices={choice: sum(one.choices[place] for one in cares) for place, choice in enumerate(CHOICES)},
+        checks=check_rates(workers, possible_checks(study)),
+        choices={
+            choice: sum(worker.choices[index] for worker in workers) for index, choice in enumerate(CHOICES)
+        },
     )
 
 
@@ -267,17 +253,15 @@ def _task_progress(session: Session, task: TaskPlan, *, now: datetime) -> TaskPr
     return TaskProgress(
         name=str(task.entry.name),
         kind=task.entry.kind,
-        topic=task.kind.topic,
-        language=task.entry.language,
         queries=query_progress(session, task, now=now),
-        judgments_per_pair=_spread(_judgments_per_pair(session, task)) if has_pairs else None,
-        side_difference=_spread(_side_differences(session, task, now=now)) if has_pairs else None,
+        judgments_per_pair=_count_range(_judgments_per_pair(session, task)) if has_pairs else None,
+        side_difference=_count_range(_side_differences(session, task, now=now)) if has_pairs else None,
         streams=stream_progress(session, task, now=now) if task.kind.page == "stream" else None,
     )
 
 
 def query_progress(session: Session, task: TaskPlan, *, now: datetime) -> tuple[QueryProgress, ...]:
-    """Return how far each topic of a task is, in their order."""
+    """Return the progress of each topic of a task, in their order."""
     is_done = and_(Slot.done_at.is_not(None), Slot.done_at <= now)
     counted = (
         select(Slot.topic_id, is_done, func.count())
@@ -295,16 +279,12 @@ def query_progress(session: Session, task: TaskPlan, *, now: datetime) -> tuple[
     for topic in task.topics:
         done, live = numbers.get((topic.id, True), 0), numbers.get((topic.id, False), 0)
         room = _room(topic, task, units, done + live)
-        queries.append(
-            QueryProgress(
-                topic=topic.name, text=topic.text, done=done, live=live, room=room, is_closed=topic.is_closed
-            )
-        )
+        queries.append(QueryProgress(topic=topic.name, text=topic.text, done=done, live=live, room=room))
     return tuple(queries)
 
 
 def _room(topic: TopicPlan, task: TaskPlan, units: Mapping[int, int], taken: int) -> int | None:
-    """Return how many slots a topic still has: those of its units where they are leased one by one; none when it is closed."""
+    """Return the free slots of a topic, over its units if it has any."""
     if topic.is_closed:
         return 0
     if task.limit is None:
@@ -315,26 +295,26 @@ def _room(topic: TopicPlan, task: TaskPlan, units: Mapping[int, int], taken: int
 
 
 def stream_progress(session: Session, task: TaskPlan, *, now: datetime) -> StreamProgress:
-    """Count how a task with streams goes."""
-    mine = (
+    """Return the progress of the streams of a task."""
+    follows = (
         select(Follow.id)
         .join(Follow.slot)
         .join(Slot.assignment)
         .join(Assignment.worker)
         .where(Assignment.task_id == task.id, Worker.withdrawn_at.is_(None))
     )
-    of_task = UsefulQuestion.follow_id.in_(mine)
+    of_task = UsefulQuestion.follow_id.in_(follows)
     came = exists().where(StreamView.follow_id == Follow.id, WAS_USED)
     answered = select(UsefulAnswer.question_id).join(UsefulAnswer.question).where(of_task).distinct()
     return StreamProgress(
-        following=_count(session, mine.where(Follow.ends_at > now, Worker.stopped_at.is_(None))),
-        never_came=_count(session, mine.where(~came)),
-        per_stream=_spread(
+        following=_count(session, follows.where(Follow.ends_at > now, Worker.stopped_at.is_(None))),
+        never_came=_count(session, follows.where(~came)),
+        per_stream=_count_range(
             [n for tallies in follower_tallies(session, task).values() for n in tallies.values()]
         ),
         asked=_count(session, select(UsefulQuestion.id).where(of_task)),
         answered=_count(session, answered),
-        reminders=_count(session, select(Prompt.id).where(Prompt.follow_id.in_(mine))),
+        reminders=_count(session, select(Prompt.id).where(Prompt.follow_id.in_(follows))),
     )
 
 
@@ -368,5 +348,5 @@ def _side_differences(session: Session, task: TaskPlan, *, now: datetime) -> Seq
     return [abs(tally.a_left - tally.b_left) for tally in task_tallies(session, task.id, now=now)]
 
 
-def _spread(counts: Sequence[int]) -> Spread:
-    return Spread(low=min(counts), middle=statistics.median(counts), high=max(counts))
+def _count_range(counts: Sequence[int]) -> CountRange:
+    return CountRange(low=min(counts), middle=statistics.median(counts), high=max(counts))

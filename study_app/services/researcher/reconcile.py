@@ -1,4 +1,4 @@
-"""What a platform's list and the stored data say together: who is to be paid, and who handed in what.
+"""Reconciliation of a platform's list of submissions with the stored data.
 
 A missing code is never a ground for rejecting anybody: whoever has complete data is to be paid.
 """
@@ -37,14 +37,14 @@ SubmissionState: TypeAlias = Literal[
     "marked_paid",
     "paid",
 ]
-FINDINGS: dict[SubmissionState, str] = {
-    "pay_without_code": "complete data, but no code or another one: pay; a missing code is no reason to reject anybody",
+SUBMISSION_STATES: dict[SubmissionState, str] = {
+    "pay_without_code": "complete data, but no code or another submission: pay; a missing code is no reason to reject anybody",
     "pay": "complete data and the right code, not paid yet: pay",
     "unknown_state": "the platform's word for its state is not known: look there before you pay or ask",
     "not_handed_in": "complete data, but nothing handed in: pay by a bonus, or ask the platform",
     "not_listed": "complete data, but the list does not have this id, which may be made up: ask the platform, pay no bonus",
     "shared_submission": "complete data under a submission that the list has for another id: pay that one only",
-    "same_work": "handed in once more by one person for one piece of work, which pays under another submission: pay that one only",
+    "same_work": "handed in once more by one worker for one piece of work, which pays under another submission: pay that one only",
     "ended_early": "ended early and handed in the code for that: pay what was agreed",
     "wrong_code": "handed in a code that the study did not give them, and there are no complete data: ask them",
     "no_data": "handed in without complete data: ask them what went wrong",
@@ -53,14 +53,14 @@ FINDINGS: dict[SubmissionState, str] = {
     "marked_paid": "marked as paid in the console, whatever the list says",
     "paid": "paid, for complete data or for what was agreed",
 }
-"""SubmissionState -> what it means and what to do, those first that need something done."""
+"""Meaning of each state and what to do, those first that need something done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reconciled:
-    """One submission, or a worker who is in no line of the platform's list.
+class ReconciledSubmission:
+    """A submission, or a worker who is in no line of the platform's list.
 
-    ``ended``: how their part here ended, empty if not: complete, screened_out, failed_checks, partial, withdrawn; unpressed for who
+    ``ended``: how the worker's part here ended, empty if not: complete, screened_out, failed_checks, partial, withdrawn; unpressed if they
     answered everything and did not press the last button.
     """
 
@@ -72,14 +72,14 @@ class Reconciled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Known:
-    """A worker of the study, with all that their submissions are compared with.
+class _KnownWorker:
+    """A worker of the study, with the data that submissions are compared with.
 
     ``is_complete``: every required answer is stored, the last button pressed or not.
     """
 
     identity: PlatformIdentity
-    worker: Worker
+    row: Worker
     entries: Sequence[PlatformEntry]
     follows: Sequence[int]
     is_complete: bool
@@ -87,68 +87,71 @@ class _Known:
 
 def reconcile(
     session: Session, plans: Plans, study: LoadedStudy, submissions: Collection[Submission], *, now: datetime
-) -> list[Reconciled]:
-    """Store what the platform says of each submission of a known worker, and say of each what is to be done.
+) -> list[ReconciledSubmission]:
+    """Store the platform's list, and return what is to be done about each submission.
 
-    Workers whose data are complete and who stand in no line come too. Order: as `FINDINGS`, then as in the list.
+    Workers whose data are complete and who stand in no line come too. Order: as `SUBMISSION_STATES`, then as in the list.
     """
-    plan = plans.of(session, study.id, study.version)
-    everybody = list(_known(session, plans, _identified(plan.id), now=now))
-    known = {one.identity.platform_worker: one for one in everybody}
-    records = _stored(session, plan.id)
-    rows: list[tuple[Submission, str, PlatformRecord | None]] = []
-    for one in submissions:
-        person = known.get(one.worker)
-        if person is None:
-            rows.append((one, "", None))
-            continue
-        key = person.identity.id, one.submission
-        record = records.setdefault(key, PlatformRecord(identity_id=key[0], submission=key[1]))
-        record.status, record.confirmed, record.paid, record.read_at = (
-            one.status,
-            one.confirmed,
-            one.paid,
-            now,
-        )
-        finding = _finding(session, plan, person, one) if one.known else "unknown_state"
-        if record.marked_paid_at is not None and finding != "paid":
-            finding = "marked_paid"
-        record.finding = finding
-        session.add(record)
-        rows.append((one, _ended(person), record))
-    _pay_once(session, plan, everybody, records)
+    loaded_study = plans.of(session, study.id, study.version)
+    everybody = list(_known_workers(session, plans, _identified(study.id), now=now))
+    known = {worker.identity.platform_worker: worker for worker in everybody}
+    records = _stored_records(session, study.id)
+    rows: list[tuple[Submission, _KnownWorker | None, PlatformRecord | None]] = []
+    for submission in submissions:
+        worker, record = known.get(submission.worker), None
+        if worker is not None:
+            key = worker.identity.id, submission.submission
+            record = records.setdefault(key, PlatformRecord(identity_id=key[0], submission=key[1]))
+            record.status, record.confirmed = submission.status, submission.confirmed
+            record.paid, record.read_at = submission.paid, now
+            record.finding = "unknown_state"
+            if submission.known:
+                record.finding = _finding(session, loaded_study, worker, submission)
+            if record.marked_paid_at is not None and record.finding != "paid":
+                record.finding = "marked_paid"
+            session.add(record)
+        rows.append((submission, worker, record))
+    _pay_once(session, loaded_study, everybody, records)
     reconciled = [
-        _row(one, ended, "unknown" if record is None else cast("SubmissionState", record.finding))
-        for one, ended, record in rows
+        ReconciledSubmission(
+            worker=submission.worker,
+            submission=submission.submission,
+            status=submission.status,
+            ended="" if worker is None else _ended(worker),
+            finding="unknown" if record is None else cast("SubmissionState", record.finding),
+        )
+        for submission, worker, record in rows
     ]
-    listed = {one.worker for one in submissions}
-    taken = {one.submission for one in submissions if one.submission}
+    listed = {submission.worker for submission in submissions}
+    taken = {submission.submission for submission in submissions} - {""}
     reconciled += [
-        _unlisted(plan, person, taken)
-        for name, person in known.items()
-        if name not in listed and person.is_complete
+        _unlisted(loaded_study, worker, taken)
+        for name, worker in known.items()
+        if name not in listed and worker.is_complete
     ]
     session.flush()
-    order = list(FINDINGS)
-    return sorted(reconciled, key=lambda one: order.index(one.finding))
+    order = list(SUBMISSION_STATES)
+    return sorted(reconciled, key=lambda row: order.index(row.finding))
 
 
-def never_listed(session: Session, plans: Plans, plan: StudyPlan, *, now: datetime) -> list[Reconciled]:
-    """Return the workers with complete data whom no list of the platform had that was read, in order of arrival."""
+def never_listed(
+    session: Session, plans: Plans, study: StudyPlan, *, now: datetime
+) -> list[ReconciledSubmission]:
+    """Return the workers with complete data who stand in no list, by arrival."""
     records = (
         select(PlatformRecord)
         .join(PlatformIdentity, PlatformIdentity.id == PlatformRecord.identity_id)
-        .where(PlatformIdentity.study_id == plan.id)
+        .where(PlatformIdentity.study_id == study.id)
     )
     listed = records.with_only_columns(PlatformRecord.identity_id)
-    unlisted = _identified(plan.id).where(
+    unlisted = _identified(study.id).where(
         PlatformIdentity.id.not_in(listed), Worker.consented_at.is_not(None), Worker.stopped_at.is_(None)
     )
     taken = set(session.scalars(records.with_only_columns(PlatformRecord.submission).distinct())) - {""}
     return [
-        _unlisted(plan, person, taken)
-        for person in _known(session, plans, unlisted, now=now)
-        if person.is_complete
+        _unlisted(study, worker, taken)
+        for worker in _known_workers(session, plans, unlisted, now=now)
+        if worker.is_complete
     ]
 
 
@@ -161,13 +164,13 @@ def _identified(study: int) -> Select[PlatformIdentity, Worker]:
     )
 
 
-def _known(
+def _known_workers(
     session: Session,
     plans: Plans,
     wanted: Select[PlatformIdentity, Worker],
     *,
     now: datetime,
-) -> Iterator[_Known]:
+) -> Iterator[_KnownWorker]:
     people = session.execute(wanted).all()
     ids, workers = [identity.id for identity, _ in people], [worker.id for _, worker in people]
     entries = rows_by_owner(
@@ -179,9 +182,9 @@ def _known(
     follows = rows_by_owner(session, _FOLLOWS, Assignment.worker_id, workers)
     unpressed = unpressed_workers(session, plans, [worker for _, worker in people], now=now)
     for identity, worker in people:
-        yield _Known(
+        yield _KnownWorker(
             identity=identity,
-            worker=worker,
+            row=worker,
             entries=entries[identity.id],
             follows=follows[worker.id],
             is_complete=worker.completed_at is not None or worker.id in unpressed,
@@ -191,8 +194,8 @@ def _known(
 _FOLLOWS = select(Assignment.worker_id, Follow.id).join(Follow.slot).join(Slot.assignment)
 
 
-def _stored(session: Session, study: int) -> dict[tuple[int, str], PlatformRecord]:
-    """Return what lists of the platform said before: (identity, submission) -> record."""
+def _stored_records(session: Session, study: int) -> dict[tuple[int, str], PlatformRecord]:
+    """Return the stored records of a study, by identity and submission."""
     of_study = PlatformIdentity.id == PlatformRecord.identity_id
     records = (
         select(PlatformRecord).join(PlatformIdentity, of_study).where(PlatformIdentity.study_id == study)
@@ -214,11 +217,11 @@ _PAYS: tuple[SubmissionState, ...] = (
 
 def _pay_once(
     session: Session,
-    plan: StudyPlan,
-    everybody: Sequence[_Known],
+    study: StudyPlan,
+    everybody: Sequence[_KnownWorker],
     records: dict[tuple[int, str], PlatformRecord],
 ) -> None:
-    """Let one of several submissions pay for one piece of work, such as one that was returned and one that was handed in later.
+    """Choose one of several submissions to pay for one piece of work.
 
     Those of lists that were read before count too. In a diary each visit is a piece of work of its own. What was paid stays so.
     """
@@ -226,11 +229,11 @@ def _pay_once(
     for (identity, _), record in records.items():
         if record.finding in _PAYS:
             of_person[identity].append(record)
-    for person in everybody:
+    for worker in everybody:
         same_work = [
             record
-            for record in of_person[person.identity.id]
-            if not _is_of_visit(session, plan, person, record.submission)
+            for record in of_person[worker.identity.id]
+            if not _is_of_visit(session, study, worker, record.submission)
         ]
         newest_first = reversed(same_work)
         for record in sorted(
@@ -240,86 +243,81 @@ def _pay_once(
                 record.finding = "open" if record.finding == "not_handed_in" else "same_work"
 
 
-def _finding(session: Session, plan: StudyPlan, person: _Known, one: Submission) -> SubmissionState:
-    due = _due(session, plan, person, one)
+def _finding(
+    session: Session, study: StudyPlan, worker: _KnownWorker, submission: Submission
+) -> SubmissionState:
+    due = _due(session, study, worker, submission)
     if due:
-        if one.paid:
+        if submission.paid:
             return "paid"
-        if not one.confirmed:
+        if not submission.confirmed:
             return "not_handed_in"
-        return "pay" if one.code in due else "pay_without_code"
-    if not one.confirmed:
+        return "pay" if submission.code in due else "pay_without_code"
+    if not submission.confirmed:
         return "open"
-    ended = person.worker.stopped_as is not None
-    if ended and one.code is not None and one.code == person.worker.completion_code:
-        return "paid" if one.paid else "ended_early"
-    return "no_data" if one.code is None or ended else "wrong_code"
+    ended = worker.row.stopped_as is not None
+    if ended and submission.code is not None and submission.code == worker.row.completion_code:
+        return "paid" if submission.paid else "ended_early"
+    return "no_data" if submission.code is None or ended else "wrong_code"
 
 
-def _unlisted(plan: StudyPlan, person: _Known, taken: Collection[str]) -> Reconciled:
-    """Say what it means that a platform's list does not have a worker; ``taken`` are the submissions that it has."""
-    name = platform_of(plan.entry).submission_parameter
-    came_under = {entry.parameters.get(name or "") for entry in person.entries}
-    return Reconciled(
-        worker=person.identity.platform_worker,
+def _unlisted(study: StudyPlan, worker: _KnownWorker, taken: Collection[str]) -> ReconciledSubmission:
+    """Return a worker who is in no list; ``taken`` are the listed submissions."""
+    name = platform_of(study.entry).submission_parameter
+    came_under = {entry.parameters.get(name or "") for entry in worker.entries}
+    return ReconciledSubmission(
+        worker=worker.identity.platform_worker,
         submission="",
         status="",
-        ended=_ended(person),
+        ended=_ended(worker),
         finding="not_listed" if came_under.isdisjoint(taken) else "shared_submission",
     )
 
 
-def _due(session: Session, plan: StudyPlan, person: _Known, one: Submission) -> set[str]:
-    """Return the codes that stand for complete data of a submission: empty while the data are not complete.
+def _due(session: Session, study: StudyPlan, worker: _KnownWorker, submission: Submission) -> set[str]:
+    """Return the codes that stand for complete data of a submission, if complete.
 
     Of a diary that is the code of the visit that was paid for, when there was one; and at its end the code of the whole.
     """
-    whole = person.worker.completion_code or plan.entry.completion_code or ""
-    due = {whole} if person.is_complete else set()
-    if plan.entry.visit_code is not None and _is_of_visit(session, plan, person, one.submission):
-        due.add(plan.entry.visit_code)
+    whole = worker.row.completion_code or study.entry.completion_code or ""
+    due = {whole} if worker.is_complete else set()
+    if study.entry.visit_code is not None and _is_of_visit(session, study, worker, submission.submission):
+        due.add(study.entry.visit_code)
     return due
 
 
-def _is_of_visit(session: Session, plan: StudyPlan, person: _Known, submission: str) -> bool:
-    """Say whether a submission of a diary with codes for visits stands for a visit, which is paid by itself."""
-    return plan.entry.visit_code is not None and any(
-        _was_visited(session, person, entry) for entry in _entries(person, submission)
+def _is_of_visit(session: Session, study: StudyPlan, worker: _KnownWorker, submission: str) -> bool:
+    """Return True if a submission stands for a visit that is paid by itself."""
+    return study.entry.visit_code is not None and any(
+        _was_visited(session, worker, entry) for entry in _entries(worker, submission)
     )
 
 
-def _entries(person: _Known, submission: str) -> list[PlatformEntry]:
-    """Return the arrivals of a submission, by its id in what the platform said; all where the list has no ids."""
-    return [entry for entry in person.entries if not submission or submission in entry.parameters.values()]
+def _entries(worker: _KnownWorker, submission: str) -> list[PlatformEntry]:
+    """Return the arrivals of a submission by its id, all if the list has no ids."""
+    return [entry for entry in worker.entries if not submission or submission in entry.parameters.values()]
 
 
-def _was_visited(session: Session, person: _Known, entry: PlatformEntry) -> bool:
-    """Say whether there was a visit between an arrival and the next one of another submission."""
+def _was_visited(session: Session, worker: _KnownWorker, entry: PlatformEntry) -> bool:
+    """Return True if a visit came before the next arrival of another submission."""
     later = (
         other.arrived_at
-        for other in person.entries
+        for other in worker.entries
         if other.id > entry.id and other.parameters != entry.parameters
     )
-    return visited_between(session, person.follows, entry.arrived_at, next(later, None))
+    return visited_between(session, worker.follows, entry.arrived_at, next(later, None))
 
 
-def _ended(person: _Known) -> str:
-    worker = person.worker
-    if worker.withdrawn_at is not None:
+def _ended(worker: _KnownWorker) -> str:
+    if worker.row.withdrawn_at is not None:
         return "withdrawn"
-    if worker.completed_at is not None:
+    if worker.row.completed_at is not None:
         return "complete"
-    return worker.stopped_as or ("unpressed" if person.is_complete else "")
-
-
-def _row(one: Submission, ended: str, finding: SubmissionState) -> Reconciled:
-    return Reconciled(
-        worker=one.worker, submission=one.submission, status=one.status, ended=ended, finding=finding
-    )
+    return worker.row.stopped_as or ("unpressed" if worker.is_complete else "")
 
 
 def identities(session: Session, study: int) -> dict[str, str]:
-    """Return pseudonym -> id at the platform, in order of arrival; without those whose id was deleted."""
+    """Return the platform id of each pseudonym that has one, by arrival."""
     query = (
         select(Worker.pseudonym, PlatformIdentity.platform_worker)
         .join(PlatformIdentity, PlatformIdentity.worker_id == Worker.id)
@@ -340,7 +338,7 @@ def without_identity(session: Session, study: int) -> set[str]:
 
 
 def in_a_list(session: Session, study: int) -> set[str]:
-    """Return the pseudonyms of the workers whose id some list of the platform had that was read."""
+    """Return the pseudonyms of the workers whose id was in some list."""
     query = (
         select(Worker.pseudonym)
         .join(PlatformIdentity, PlatformIdentity.worker_id == Worker.id)
@@ -350,11 +348,11 @@ def in_a_list(session: Session, study: int) -> set[str]:
     return set(session.scalars(query))
 
 
-def completed(session: Session, plans: Plans, plan: StudyPlan, *, now: datetime) -> list[str]:
-    """Return the pseudonyms of those with complete data who have not withdrawn, in order of arrival."""
-    complete = complete_workers(session, plans, plan, now=now)
+def completed(session: Session, plans: Plans, study: StudyPlan, *, now: datetime) -> list[str]:
+    """Return the pseudonyms of workers with complete data, by arrival."""
+    complete = complete_workers(session, plans, study, now=now)
     query = select(Worker.id, Worker.pseudonym).where(
-        Worker.study_id == plan.id, Worker.withdrawn_at.is_(None)
+        Worker.study_id == study.id, Worker.withdrawn_at.is_(None)
     )
     rows = session.execute(query.order_by(Worker.number))
     return [pseudonym for worker, pseudonym in rows if worker in complete]
@@ -364,8 +362,8 @@ ENDS = ("screened_out", "failed_checks", "partial")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Handover:
-    """How many workers reached each state; none of them follows from another.
+class PaymentCounts:
+    """Numbers of workers with complete data, codes and payments.
 
     Attributes
     ----------
@@ -392,8 +390,8 @@ class Handover:
     shared: int
 
 
-def handover(session: Session, study: int, platform: Platform, *, complete: int) -> Handover:
-    """Count the workers of a study by what they and the platform know; ``complete`` of them have complete data."""
+def count_payments(session: Session, study: int, platform: Platform, *, complete: int) -> PaymentCounts:
+    """Count the workers of a study by codes and payments."""
     ends = [func.count().filter(Worker.stopped_as == end) for end in ENDS]
     early = session.execute(select(*ends).where(Worker.study_id == study)).one()
     is_whole, is_visit = CodeShown.kind == "complete", CodeShown.kind == "visit"
@@ -411,7 +409,7 @@ def handover(session: Session, study: int, platform: Platform, *, complete: int)
         .join(PlatformRecord, PlatformRecord.identity_id == PlatformIdentity.id)
         .where(PlatformIdentity.study_id == study)
     ).one()
-    return Handover(
+    return PaymentCounts(
         complete=complete,
         shown=shown,
         confirmed=confirmed,

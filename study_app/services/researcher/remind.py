@@ -1,4 +1,4 @@
-"""Whom to remind of a stream they follow; sending is up to the platform's own means."""
+"""Reminders of followed streams; the platform sends them."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,7 +14,7 @@ from study_app.study.entries import FollowedTask
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reminder:
-    """One stream that somebody follows: who they are on the platform, the event's title, and the row of the worker."""
+    """A followed stream: its follower's platform id and row, and its title."""
 
     platform_worker: str
     title: str
@@ -22,12 +22,12 @@ class Reminder:
 
 
 def remind(session: Session, plan: StudyPlan, *, quiet_hours: float | None, now: datetime) -> list[Reminder]:
-    """Return every stream whose days are not over, by worker, and note that its follower is reminded now.
+    """Return every stream whose days are not over, and store its reminder.
 
     Parameters
     ----------
     quiet_hours : float or None
-        Leave out who gave a sign of life in the stream's last so many hours, by its own clock; enrolling is one.
+        Leave out workers with activity in the stream's last hours, by its own clock; enrolling is activity.
     """
     follows = session.execute(
         select(Follow, Assignment.task_id, Worker.id, PlatformIdentity.platform_worker, Topic.text)
@@ -63,7 +63,7 @@ def _was_here(last_sign: datetime, hours: float, entry: FollowedTask, *, now: da
 
 
 def _last_signs(session: Session) -> dict[int, datetime]:
-    """Return follow -> its last sign of life: an event received or a form sent. Those without any are missing."""
+    """Return the last event or form of each follow that has any."""
     sent = select(StreamView.follow_id, func.max(StreamView.left_at)).group_by(StreamView.follow_id)
     received = (
         select(StreamView.follow_id, func.max(StoredEvent.received_at))

@@ -1,4 +1,4 @@
-"""Deleting what need not be kept: who workers are on their platform, and the rows of those who withdrew."""
+"""Deletion of platform ids, and of the rows of workers who withdrew."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -44,27 +44,27 @@ Part: TypeAlias = tuple[type[Base], Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
-    """What a study holds of people: workers, those whose platform id is known, and those who withdrew."""
+class RetainedData:
+    """Numbers of workers in all, with a platform id, and withdrawn."""
 
     workers: int
     identified: int
     withdrawn: int
 
 
-def kept(session: Session, study: int) -> Kept:
+def count_retained(session: Session, study: int) -> RetainedData:
     """Count what a study holds of people."""
-    mine = select(func.count()).select_from(Worker).where(Worker.study_id == study)
+    workers = select(func.count()).select_from(Worker).where(Worker.study_id == study)
     known = select(func.count()).select_from(PlatformIdentity).where(PlatformIdentity.study_id == study)
-    return Kept(
-        workers=session.scalar(mine) or 0,
+    return RetainedData(
+        workers=session.scalar(workers) or 0,
         identified=session.scalar(known) or 0,
-        withdrawn=session.scalar(mine.where(Worker.withdrawn_at.is_not(None))) or 0,
+        withdrawn=session.scalar(workers.where(Worker.withdrawn_at.is_not(None))) or 0,
     )
 
 
 def identified_before(study: int, *, days: float | None, now: datetime) -> Ids:
-    """Return the workers whose platform id may go: without a sign of life for some days, and following nothing.
+    """Return the workers whose platform id may go after some days of silence.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def identified_before(study: int, *, days: float | None, now: datetime) -> Ids:
 
 
 def unconsented_workers(study: int, *, now: datetime) -> Ids:
-    """Return the workers of a study who came to its door and have not consented, without a sign of life for a day."""
+    """Return unconsented workers without a sign of life for a day."""
     return select(Worker.id).where(
         Worker.study_id == study,
         Worker.consented_at.is_(None),
@@ -107,7 +107,7 @@ def withdrawn_workers(study: int) -> Ids:
 
 
 def identity_parts(workers: Sequence[int]) -> list[Part]:
-    """Return what tells who workers are on their platform, in the order in which it can be deleted."""
+    """Return the rows that identify workers on their platform, in deletable order."""
     known = select(PlatformIdentity.id).where(PlatformIdentity.worker_id.in_(workers))
     return [
         (PlatformRecord, PlatformRecord.identity_id.in_(known)),
@@ -117,7 +117,7 @@ def identity_parts(workers: Sequence[int]) -> list[Part]:
 
 
 def worker_parts(workers: Sequence[int]) -> list[Part]:
-    """Return everything that workers left behind but their own rows, in the order in which it can be deleted."""
+    """Return all rows of workers but their own, in deletable order."""
     slots = select(Slot.id).join(Slot.assignment).where(Assignment.worker_id.in_(workers))
     follows = select(Follow.id).where(Follow.slot_id.in_(slots))
     questions = select(UsefulQuestion.id).where(UsefulQuestion.follow_id.in_(follows))
@@ -139,7 +139,7 @@ def worker_parts(workers: Sequence[int]) -> list[Part]:
 
 
 def unpaid(session: Session, workers: Sequence[int], complete: Collection[int]) -> int:
-    """Count the workers with a known id who may still be owed something, as far as the platform's list is known.
+    """Count the workers with a known id who may still be owed something.
 
     That is: with complete data (those in ``complete``), or work that the platform has as handed in, and nothing that it has as paid or that was marked so.
     """
@@ -178,7 +178,7 @@ def delete_rows(session: Session, parts: Sequence[Part]) -> None:
 
 
 def _uncount(session: Session, gone: ColumnElement[bool]) -> None:
-    """Take the showings that go out of what their pairs count; who begins meanwhile waits, as for each other."""
+    """Subtract the deleted showings from the counts of their pairs."""
     tasks = select(Topic.task_id).join(Slot, Slot.topic_id == Topic.id).join(Slot.showings).where(gone)
     session.execute(
         select(Task.id).where(Task.id.in_(tasks)).order_by(Task.id).with_for_update(key_share=True)

@@ -1,4 +1,4 @@
-"""Which of the loaded studies a command is about, pausing it, and the keys of the server."""
+"""The study that a command is about, its pause, and the server's keys."""
 
 from datetime import datetime
 
@@ -26,7 +26,7 @@ def chosen_study(session: Session, name: str | None) -> LoadedStudy:
     if name is not None:
         near = nearest(name, studies)
         cure = f"did you mean {near!r}" if near else f"loaded: {listed(studies)}"
-        raise input_fault(f"no study is called {name!r}", cure=cure)
+        raise input_fault(f"unknown study {name!r}", cure=cure)
     if len(studies) > 1:
         raise input_fault(
             f"{len(studies)} studies are loaded", cure=f"name one with --study: {listed(studies)}"
@@ -38,7 +38,7 @@ _PAUSED_AT = select(LoadedStudy.paused_at).where(LoadedStudy.id == bindparam("st
 
 
 def pause(session: Session, study: LoadedStudy, *, now: datetime) -> bool:
-    """Let nobody new in from now on; False when that was so already."""
+    """Pause a study for new workers; False when it was paused already."""
     if study.paused_at is not None:
         return False
     study.paused_at = now
@@ -47,7 +47,7 @@ def pause(session: Session, study: LoadedStudy, *, now: datetime) -> bool:
 
 
 def resume(session: Session, study: LoadedStudy) -> bool:
-    """Let new workers in again; False when they were let in all the time."""
+    """Resume a paused study; False when it was not paused."""
     if study.paused_at is None:
         return False
     study.paused_at = None
@@ -56,7 +56,7 @@ def resume(session: Session, study: LoadedStudy) -> bool:
 
 
 def is_paused(session: Session, study: int) -> bool:
-    """Say whether a study lets nobody new in."""
+    """Return whether a study is paused for new workers."""
     return session.connection().scalar(_PAUSED_AT, {"study": study}) is not None
 
 
@@ -65,11 +65,11 @@ RESEARCHER_KEY = "researcher_key"
 KEY_BEFORE = "signing_key_before"
 BACKED_UP_AT = "backed_up_at"
 KEY_LETTERS = {SIGNING_KEY: 52, RESEARCHER_KEY: 26}
-"""More than 128 bits each: a letter has nearly five."""
+"""Letters of each key: more than 128 bits each, since a letter has nearly five."""
 
 
 def create_keys(session: Session, *, new_token: NewToken) -> None:
-    """Make the keys that are not there yet; existing ones stay, so that addresses given out stay valid."""
+    """Make the missing keys; existing ones stay, so that addresses stay valid."""
     for name, letters in KEY_LETTERS.items():
         if session.get(Setting, name) is None:
             session.add(Setting(name=name, value=new_token(letters)))
@@ -77,7 +77,7 @@ def create_keys(session: Session, *, new_token: NewToken) -> None:
 
 
 def replace_keys(session: Session, *, new_token: NewToken, keep_until: datetime | None = None) -> None:
-    """Make every key anew: whatever was signed with the old ones, or carries one, opens nothing any more.
+    """Make every key anew, which invalidates what was signed with the old ones.
 
     With ``keep_until`` what the key before has signed is good until then, and no longer; the researcher's key never.
     """
@@ -92,7 +92,7 @@ def replace_keys(session: Session, *, new_token: NewToken, keep_until: datetime 
 
 
 def key_before(session: Session) -> KeyBefore | None:
-    """Return the signing key before this one, and until when it is good; None where it is not."""
+    """Return the signing key before this one and its end, None if there is none."""
     value = setting(session, KEY_BEFORE)
     if value is None:
         return None
@@ -101,10 +101,10 @@ def key_before(session: Session) -> KeyBefore | None:
 
 
 def note_backup(session: Session, *, now: datetime) -> None:
-    """Remember when the database was backed up last."""
+    """Store the time of the last backup."""
     session.merge(Setting(name=BACKED_UP_AT, value=now.isoformat()))
 
 
 def setting(session: Session, name: str) -> str | None:
-    """Return a setting, None when nothing was loaded yet."""
+    """Return a setting, None when no study was loaded yet."""
     return session.scalar(select(Setting.value).where(Setting.name == name))

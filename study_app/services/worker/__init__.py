@@ -1,1 +1,1 @@
-"""What a worker does: one use case = one function, the session first."""
+"""Use cases of a worker, one function each, with the session as first argument."""

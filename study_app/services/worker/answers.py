@@ -1,11 +1,8 @@
-"""What a worker does on a page: answers, forms and checks.
+"""Storage of workers' searches, votes, choices, check tries, ratings and replies.
 
-What a worker does on a page: leave the search, vote, judge, finish. Answers are only ever added. And what every page is made from.
-
-What workers send besides choices and votes: the check before a task, ratings of iUnits, and answers to questions.
-
-Of each: what counts so far, and storing what a form says; the same again changes nothing. Every form of the page before a task is a try
-at its check, and two may fail.
+For each kind of answer: the one that counts so far, and storing a form; an equal answer again changes
+nothing. Answers are only ever added. Every form of the page before a task is a try at its check, and two may
+fail.
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,7 +45,10 @@ _NEW_JUDGMENT = insert(Judgment)
 
 @dataclass(frozen=True, slots=True)
 class ShownPair:
-    """What a pair page shows, and the answer that counts so far (None before there is one) with its revision."""
+    """Content of a pair page, with the answer that counts so far and its revision.
+
+    The answer is None before there is one.
+    """
 
     id: int
     pair_id: int
@@ -61,7 +61,10 @@ class ShownPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What the form of a pair page says; ``decision_ms`` and ``layout`` as the script filled them, else None."""
+    """Form of a pair page; ``decision_ms`` and ``layout`` as the script filled them.
+
+    Without a script both are None.
+    """
 
     choice: str
     decision_ms: int | None
@@ -69,18 +72,24 @@ class Answer:
 
 
 def show_search(session: Session, slot: SlotRow, *, now: datetime) -> None:
-    """Start the search clock, the first time the page is shown."""
+    """Start the search clock when the page is shown for the first time."""
     if slot.search_shown_at is None:
         change(session, slot, search_shown_at=now)
 
 
 def search_seconds(slot: SlotRow, *, now: datetime) -> float:
-    """Return how long the worker has been searching, by the server's clock; 0 before the page was shown."""
+    """Return the seconds of a search by the server's clock.
+
+    It is 0 before the search page was shown.
+    """
     return 0.0 if slot.search_shown_at is None else max(0.0, (now - slot.search_shown_at).total_seconds())
 
 
 def leave_search(session: Session, slot: SlotRow, *, least_seconds: float, now: datetime) -> bool:
-    """End the search; False when it is too early to leave. Leaving again changes nothing."""
+    """End a search; False when it is too early to leave.
+
+    Leaving again changes nothing.
+    """
     if slot.search_left_at is None:
         if search_seconds(slot, now=now) < least_seconds:
             return False
@@ -89,7 +98,10 @@ def leave_search(session: Session, slot: SlotRow, *, least_seconds: float, now: 
 
 
 def vote(session: Session, slot: SlotRow, intents: Sequence[str], page: PageToken, *, now: datetime) -> None:
-    """Store a worker's intent votes; the same votes again change nothing, others are a new revision."""
+    """Store a worker's intent votes.
+
+    The same votes again change nothing, others are a new revision.
+    """
     newest = session.scalars(
         select(Ballot).where(Ballot.slot_id == slot.id).order_by(Ballot.revision.desc()).limit(1)
     ).one_or_none()
@@ -107,9 +119,10 @@ def vote(session: Session, slot: SlotRow, intents: Sequence[str], page: PageToke
 def judge(
     session: Session, here: Whereabouts, step: Step, answer: Answer, page: PageToken, *, now: datetime
 ) -> None:
-    """Store the answer to a pair; the same choice again changes nothing, another one is a new revision.
+    """Store the answer to a pair.
 
-    The slot is done with the last answer it needs.
+    The same choice again changes nothing, another one is a new revision. The slot is done with the last
+    answer it needs.
     """
     slot = here.slot(step)
     shown = shown_pair(session, here, step)
@@ -135,7 +148,7 @@ def judge(
 
 
 def finish_slot(session: Session, slot: SlotRow, *, now: datetime) -> None:
-    """Note that a slot has everything it needs, the first time."""
+    """Store the time at which a slot became complete, the first time only."""
     if slot.done_at is None:
         change(session, slot, done_at=now)
 
@@ -143,7 +156,7 @@ def finish_slot(session: Session, slot: SlotRow, *, now: datetime) -> None:
 def shown_pair(
     session: Session, here: Whereabouts, step: Step, *, until: datetime | None = None
 ) -> ShownPair:
-    """Return what a pair page shows, with the answer so far, or at ``until``."""
+    """Return the content of a pair page, with its answer now or at ``until``."""
     place = {"slot": here.slot(step).id, "pair": step.pair}
     shown = ShownPair(*session.connection().execute(_SHOWN_PAIR, place).one())
     if until is None:
@@ -157,7 +170,10 @@ def shown_pair(
 
 
 def decision_time(claimed_ms: int | None, served_at: datetime, *, now: datetime) -> tuple[int, str]:
-    """Return (milliseconds, whose clock): the browser's measure when the server's does not contradict it."""
+    """Return the milliseconds of a decision and their clock.
+
+    It is the browser's measure when the server's does not contradict it.
+    """
     measured_ms = max(0, round((now - served_at).total_seconds() * 1000))
     if claimed_ms is not None and 0 <= claimed_ms <= measured_ms + CLOCK_TOLERANCE_MS:
         return claimed_ms, "browser"
@@ -165,7 +181,10 @@ def decision_time(claimed_ms: int | None, served_at: datetime, *, now: datetime)
 
 
 def finish(session: Session, here: Whereabouts, *, now: datetime, new_token: NewToken) -> bool:
-    """Complete the worker and make the code, only when every required row is stored; False when some are missing."""
+    """Complete a worker and create the completion code.
+
+    Returns False when a required answer is missing.
+    """
     worker = here.worker
     if worker.completed_at is None:
         if not here.state.has_all:
@@ -181,20 +200,20 @@ def finish(session: Session, here: Whereabouts, *, now: datetime, new_token: New
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """A worker looking at one step's page.
+    """Request of a worker for a step's page.
 
     Attributes
     ----------
     shown : ShownPair or None
-        What a pair page shows.
+        Content of a pair page.
     error : str or None
-        The catalogue's key of what was wrong with the last form.
+        Catalogue key of the fault of the last form.
     sent : mapping of str to sequence of str
         The fields of the form that was wrong, so that it can come back as it was filled in.
     home : str
         The worker's standing link.
     arrival : str
-        How the worker came, as the query of an address; empty for on their own.
+        Source of the arrival, as the query of an address; empty for a worker who came on their own.
     until : datetime or None
         For a page of the past: answers that were stored later are as if they were not there.
     """
@@ -213,18 +232,21 @@ class Look:
 
     @property
     def language(self) -> str:
-        """Language of the step's task, of the study for pages of no task."""
+        """Language of the step's task, or of the study for pages of no task."""
         plan = self.here.plan
         return self.here.task(self.step).entry.language if self.step.task else plan.language
 
     @property
     def query(self) -> str:
-        """Text of the step's query, title of its event."""
+        """Text of the step's query, or title of its event."""
         return self.here.task(self.step).topic(self.here.slot(self.step).topic_id).text
 
 
 HIGHEST = 4
-"""Highly important; 2 is somewhat important and 0 unimportant (two-layered-summaries §4.1)."""
+"""Highest rating of an iUnit: highly important.
+
+2 is somewhat important and 0 unimportant (two-layered-summaries §4.1).
+"""
 _SHEET = select(Sheet).where(Sheet.slot_id == bindparam("slot"), Sheet.position == bindparam("position"))
 _RATINGS = (
     select(Rating).where(Rating.sheet_id == bindparam("sheet")).order_by(Rating.revision.desc()).limit(1)
@@ -233,7 +255,7 @@ _RATINGS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckStanding:
-    """How far a worker is with the page before a task.
+    """Progress of a worker with the page before a task.
 
     Attributes
     ----------
@@ -253,7 +275,7 @@ class CheckStanding:
 def standing(
     session: Session, worker: WorkerRow, task: TaskPlan, *, until: datetime | None = None
 ) -> CheckStanding:
-    """Return how far a worker is, or was at ``until``."""
+    """Return a worker's progress with the page before a task, now or at ``until``."""
     tries = _tries(session, worker, task)
     return _standing([one for one in tries if until is None or one.decided_at < until])
 
@@ -267,7 +289,9 @@ def attempt(
     *,
     now: datetime,
 ) -> CheckStanding:
-    """Store a try; the same form sent twice is one, and after the check was passed nothing is stored.
+    """Store a try at a check.
+
+    The same form sent twice is one try, and after the check was passed nothing is stored.
 
     Parameters
     ----------
@@ -293,7 +317,7 @@ def attempt(
 
 
 def wrong_answers(check: Sequence[CheckItem], picked: Sequence[int]) -> tuple[int, ...]:
-    """Return the numbers (from 1) of the questions that were answered wrongly."""
+    """Return the numbers (from 1) of the questions answered wrongly."""
     pairs = enumerate(zip(check, picked, strict=True), start=1)
     return tuple(number for number, (item, option) in pairs if option != item.answer)
 
@@ -312,18 +336,21 @@ def _standing(tries: Sequence[Introduction]) -> CheckStanding:
 
 
 def sheet_of(session: Session, here: Whereabouts, step: Step) -> Sheet:
-    """Return what a page with iUnits shows."""
+    """Return the sheet of iUnits of a page."""
     return session.scalars(_SHEET, {"slot": here.slot(step).id, "position": step.pair}).one()
 
 
 def newest_rating(session: Session, sheet: Sheet, *, until: datetime | None = None) -> Rating | None:
-    """Return the answer that counts, or did at ``until``; None before there is one."""
+    """Return the rating that counts now or at ``until``, None before the first."""
     ratings = _RATINGS if until is None else _RATINGS.where(Rating.decided_at < until)
     return session.scalars(ratings, {"sheet": sheet.id}).one_or_none()
 
 
 def sent_ratings(sheet: Sheet, sent: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """Return the ratings that a form says, iUnit -> 0 to `HIGHEST`; what it leaves out or says wrongly is not in it."""
+    """Return the ratings in a form by iUnit, from 0 to `HIGHEST`.
+
+    Missing and invalid ratings are left out.
+    """
     allowed = {str(rating): rating for rating in range(HIGHEST + 1)}
     sent_values = {
         iunit: next(iter(sent.get(f"rating-{number}", ())), "")
@@ -343,7 +370,8 @@ def rate(
 ) -> bool:
     """Store the ratings of a sheet; False when some are missing.
 
-    The same again change nothing, others are a new revision. The slot is done with the last sheet it needs.
+    The same ratings again change nothing, others are a new revision. The slot is done with the last sheet it
+    needs.
     """
     slot, sheet = here.slot(step), sheet_of(session, here, step)
     if set(ratings) != set(sheet.iunits):
@@ -368,7 +396,7 @@ def rate(
 
 
 def newest_reply(session: Session, slot: SlotRow, *, until: datetime | None = None) -> Reply | None:
-    """Return the answers that count, or did at ``until``; None before there are any."""
+    """Return the answers to questions that count now or at ``until``, None before any."""
     mine = select(Reply).where(Reply.slot_id == slot.id)
     if until is not None:
         mine = mine.where(Reply.decided_at < until)
@@ -378,7 +406,10 @@ def newest_reply(session: Session, slot: SlotRow, *, until: datetime | None = No
 def reply(
     session: Session, slot: SlotRow, answers: Mapping[str, ReplyValue], page: PageToken, *, now: datetime
 ) -> None:
-    """Store answers; the same again change nothing, others are a new revision."""
+    """Store answers to questions.
+
+    The same answers again change nothing, others are a new revision.
+    """
     newest = newest_reply(session, slot)
     if newest is None or newest.answers != dict(answers):
         session.add(

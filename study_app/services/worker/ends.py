@@ -1,4 +1,7 @@
-"""How a worker's part ends when it is not completed (screened out, failed checks, stopped, withdrawn), and the codes for every end."""
+"""Ends of a worker's part other than completion, and the codes for every end.
+
+A part ends screened out, with failed checks, stopped or withdrawn.
+"""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -40,10 +43,10 @@ _LAST_ANSWERS = union_all(
 
 
 def stop(session: Session, here: Whereabouts, end: End, *, now: datetime) -> None:
-    """End a worker's part for good; what they hold and have not done returns to the pool at once.
+    """End a worker's part for good and free the unfinished slots.
 
-    The code is the study's for that end; for a partial one only if some answer is stored. A worker whose part has
-    ended already is left alone.
+    The code is the study's for that end; for a partial one only if some answer is stored. A worker whose part
+    has ended already is left alone.
     """
     worker = here.worker
     if worker.completed_at is not None or worker.stopped_at is not None:
@@ -58,25 +61,31 @@ def stop(session: Session, here: Whereabouts, end: End, *, now: datetime) -> Non
 
 
 def time_of_end(session: Session, worker: WorkerRow, *, now: datetime) -> datetime:
-    """Return the time at which a worker's part ends now: no answer came later, also when the clock was set back meanwhile."""
+    """Return the time at which a worker's part ends now.
+
+    It is never before an answer, also when the clock was set back meanwhile.
+    """
     return max(now, worker.last_seen_at, *last_answers(session, worker.id))
 
 
 def last_answers(session: Session, worker: int) -> list[datetime]:
-    """Return when a worker last answered on pages of each kind: pairs, votes, ratings, questions; none without an answer."""
+    """Return the time of a worker's last answer of each kind that has one.
+
+    Kinds are pairs, votes, ratings and questions.
+    """
     return [at for at in session.scalars(_LAST_ANSWERS, {"worker": worker}) if at is not None]
 
 
 def has_answer(here: Whereabouts) -> bool:
-    """Say whether anything that a worker was asked to do is stored; a stream that was followed for a while is."""
+    """Return whether any answer of a worker is stored, or any stream was followed."""
     return any(slot.followed or any(slot.answered) for task in here.state.tasks for slot in task.slots)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Withdrawal:
-    """Whose answers do not count any more; ``again`` when they did not before either.
+    """Withdrawal of a worker; ``again`` if the worker had withdrawn before.
 
-    ``worker`` is a row; ``has_code``: the code of the work that was done stays theirs.
+    ``worker`` is a row; ``has_code``: the worker keeps the code for the work that was done.
     """
 
     study: str
@@ -87,7 +96,10 @@ class Withdrawal:
 
 
 def withdraw(session: Session, code: str, *, now: datetime) -> Withdrawal | None:
-    """Withdraw the worker who holds a code; None when nobody does. A code copied by hand may be in capitals."""
+    """Withdraw the worker who holds a code; None for an unknown code.
+
+    A code copied by hand may be in capitals.
+    """
     if not code.isprintable():  # PostgreSQL refuses NUL even in a question
         return None
     row = session.execute(
@@ -113,7 +125,7 @@ def withdraw(session: Session, code: str, *, now: datetime) -> Withdrawal | None
 
 @dataclass(frozen=True, slots=True)
 class _Arrival:
-    """What `models.PlatformEntry` says of an arrival."""
+    """Columns of `models.PlatformEntry` that describe an arrival."""
 
     id: int
     identity_id: int
@@ -144,7 +156,7 @@ _LATEST = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DueCode:
-    """A code that a worker may be shown.
+    """Code to be shown to a worker.
 
     Attributes
     ----------
@@ -153,7 +165,7 @@ class DueCode:
     code : str or None
         None where the study has none for this end.
     back : WayBack or None
-        How it is handed in.
+        Way to hand it in.
     entry : int or None
         For a visit, the arrival that it is for.
     """
@@ -165,7 +177,7 @@ class DueCode:
 
     @property
     def form_host(self) -> str | None:
-        """The host to which the code is posted; None where it is not."""
+        """Host to which the code is posted; None where it is not posted."""
         return None if self.back is None else self.back.host
 
 
@@ -183,7 +195,10 @@ def end_code(session: Session, here: Whereabouts) -> DueCode:
 
 
 def visit_code(session: Session, here: Whereabouts) -> DueCode | None:
-    """Return the code for the visit since the worker last came from the platform; None while there was none, or no such code."""
+    """Return the code for the visit since the worker last came from the platform.
+
+    Returns None without a visit or such a code.
+    """
     code = here.plan.entry.visit_code
     latest = None if code is None else _latest(session, here.worker)
     if code is None or latest is None:
@@ -196,7 +211,7 @@ def visit_code(session: Session, here: Whereabouts) -> DueCode | None:
 
 
 def is_noted(session: Session, worker: WorkerRow, due: DueCode) -> bool:
-    """Say whether it is stored that a code was shown; where there is none, there is nothing to store."""
+    """Return whether it is stored that a code was shown; True without a code."""
     if due.code is None:
         return True
     which = {"worker": worker.id, "kind": due.kind, "entry": due.entry}
@@ -204,7 +219,7 @@ def is_noted(session: Session, worker: WorkerRow, due: DueCode) -> bool:
 
 
 def note_shown(session: Session, worker: WorkerRow, due: DueCode, *, now: datetime) -> None:
-    """Store that a code is shown, the first time."""
+    """Store the time at which a code is shown, the first time only."""
     session.connection().execute(_LOCKED_WORKER, {"worker": worker.id})
     if due.code is not None and not is_noted(session, worker, due):
         note = {"worker_id": worker.id, "kind": due.kind, "code": due.code, "shown_at": now}
@@ -212,13 +227,19 @@ def note_shown(session: Session, worker: WorkerRow, due: DueCode, *, now: dateti
 
 
 def _latest(session: Session, worker: WorkerRow) -> _Arrival | None:
-    """Return the worker's last arrival from the platform; None once the retention command has deleted who they are."""
+    """Return a worker's last arrival from the platform.
+
+    Returns None once the retention command has deleted the worker's platform id.
+    """
     row = session.connection().execute(_LATEST, {"worker": worker.id}).one_or_none()
     return None if row is None else _Arrival(*row)
 
 
 def _first_of_submission(session: Session, latest: _Arrival) -> _Arrival:
-    """Return the first arrival under the submission of the latest one, which may have been opened again; itself if it has none."""
+    """Return the first arrival under the submission of the latest arrival.
+
+    A submission may have been opened again. An arrival without one is its own first.
+    """
     if not latest.parameters:
         return latest
     arrivals = select(*columns(PlatformEntry, _Arrival)).where(
@@ -231,7 +252,10 @@ def _first_of_submission(session: Session, latest: _Arrival) -> _Arrival:
 def visited_between(
     session: Session, follows: Collection[int], since: datetime, until: datetime | None = None
 ) -> bool:
-    """Say whether any of these streams was read in a time: a page of it logged something, or its form was sent."""
+    """Return whether any of these streams was read in a span of time.
+
+    A page of it logged something, or its form was sent.
+    """
     logged = exists().where(PageLoad.key == StreamView.key)
     visited = exists().where(
         StreamView.follow_id.in_(follows),

@@ -1,4 +1,4 @@
-"""Arriving from a platform, and agreeing to take part."""
+"""Arrival of workers from a platform, and their consent."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ _NEW_WORKER, _NEW_IDENTITY, _NEW_ARRIVAL = insert(Worker), insert(PlatformIdenti
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visitor:
-    """Somebody at the door, as the platform announces them.
+    """Visitor at the study's door, as the platform announces them.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Visitor:
     worker : str
         The worker's id there.
     parameters : mapping of str to str
-        Everything else it said of this visit: submission and session ids.
+        Other parameters of this visit: submission and session ids.
     """
 
     platform: str
@@ -56,7 +56,10 @@ class Visitor:
 
 @dataclass(frozen=True, slots=True)
 class KnownWorker:
-    """A visitor who has been here before: row of the identity, row of the worker, and when they agreed to take part."""
+    """Visitor who has been here before.
+
+    Row of the identity, row of the worker, and the time of consent.
+    """
 
     identity_id: int
     worker_id: int
@@ -66,7 +69,7 @@ class KnownWorker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrival:
-    """Who has come in.
+    """Arrival of a visitor who was let in.
 
     Attributes
     ----------
@@ -74,9 +77,9 @@ class Arrival:
         The worker's row.
     pseudonym : str
     is_new : bool
-        Whether they were never here before.
+        They were never here before.
     is_invited : bool
-        Whether they were, but not under this submission or session id.
+        They were here before, but not under this submission or session id.
     """
 
     worker_id: int
@@ -86,7 +89,7 @@ class Arrival:
 
 
 def find_study(session: Session, plans: Plans, name: str) -> StudyPlan | None:
-    """Return a loaded study, None when there is none of that name."""
+    """Return the loaded study of a name, None for an unknown name."""
     if not name.isprintable():  # PostgreSQL refuses NUL even in a question
         return None
     row = session.connection().execute(_STUDY, {"name": name}).one_or_none()
@@ -94,20 +97,20 @@ def find_study(session: Session, plans: Plans, name: str) -> StudyPlan | None:
 
 
 def loaded_studies(session: Session, plans: Plans) -> list[StudyPlan]:
-    """Return every study, in the order in which they were first loaded."""
+    """Return every study in the order of first loading."""
     rows = session.execute(select(LoadedStudy.id, LoadedStudy.version).order_by(LoadedStudy.id)).all()
     return [plans.of(session, row.id, row.version) for row in rows]
 
 
 def known_worker(session: Session, plan: StudyPlan, visitor: Visitor) -> KnownWorker | None:
-    """Return who a visitor is; None for somebody who was never here."""
+    """Return the worker that a visitor is, None for a new visitor."""
     who = {"study": plan.id, "platform": visitor.platform, "worker": visitor.worker}
     row = session.connection().execute(_KNOWN, who).one_or_none()
     return None if row is None else KnownWorker(*row)
 
 
 def is_full(session: Session, plan: StudyPlan, *, now: datetime) -> bool:
-    """Say whether no task that is a reason to come has room for one more worker."""
+    """Return whether no task that opens the study has room for one more worker."""
     opening = [task for task in plan.tasks if task.opens_study] or plan.tasks
     return not any(has_open(session, task, held=(), now=now) for task in opening)
 
@@ -115,7 +118,7 @@ def is_full(session: Session, plan: StudyPlan, *, now: datetime) -> bool:
 def arrive(
     session: Session, plan: StudyPlan, visitor: Visitor, *, now: datetime, new_token: NewToken
 ) -> Arrival:
-    """Let a visitor in: the same worker whenever they come back."""
+    """Admit a visitor, as the same worker whenever they come back."""
     session.connection().execute(_LOCKED_STUDY, {"study": plan.id})
     earlier = known_worker(session, plan, visitor)
     worker = earlier or _new_worker(session, plan, visitor, now=now, new_token=new_token)
@@ -134,7 +137,7 @@ def arrive(
 
 
 def give_consent(session: Session, here: Whereabouts, *, now: datetime) -> None:
-    """Note that the worker agreed to the consent text as it is now; the first time counts."""
+    """Store a worker's consent to the current text; the first consent counts."""
     if here.worker.consented_at is None:
         change(
             session,
@@ -146,7 +149,7 @@ def give_consent(session: Session, here: Whereabouts, *, now: datetime) -> None:
 
 
 def consent_text(session: Session, plan: StudyPlan, sha256: str) -> str:
-    """Return the consent text of that hash, as the study file once had it; what stands there now if it is the same."""
+    """Return the consent text of a hash, the current text if it is the same."""
     if sha256 == plan.consent_sha256:
         return plan.entry.consent
     kept = select(ConsentText.text).where(ConsentText.study_id == plan.id, ConsentText.sha256 == sha256)
@@ -154,7 +157,7 @@ def consent_text(session: Session, plan: StudyPlan, sha256: str) -> str:
 
 
 def _is_invited(session: Session, worker: KnownWorker, visitor: Visitor) -> bool:
-    """Say whether somebody known arrives under a submission or session id that they did not come with before."""
+    """Return whether a known worker arrives under a new submission or session id."""
     earlier = session.connection().scalars(_ARRIVALS, {"identity": worker.identity_id})
     known = {item for parameters in earlier for item in parameters.items()}
     return not known >= visitor.parameters.items()

@@ -1,4 +1,7 @@
-"""Events of a page: stored once whatever is retried, acknowledged up to the first gap."""
+"""Storing the events of a page once, whatever is retried.
+
+Events are acknowledged up to the first gap.
+"""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -41,15 +44,17 @@ from study_app.store.plan import Plans
 from study_app.store.tokens import PageToken
 from study_app.study.entries import StudyEntry
 
-MOST_OF_A_PAGE, MOST_OF_A_WORKER = 20_000, 200_000
-"""So many events are kept of a page load, and of a worker's when another page begins: a day of reading, and weeks of it."""
+MAX_PAGE_EVENTS = 20_000
+"""Most events stored of a page load: a day of reading."""
+MAX_WORKER_EVENTS = 200_000
+"""Most events stored of a worker when another page begins: weeks of reading."""
 
 # Written once: they run with every batch.
 _EVENTS_OF_A_WORKER = select(func.count()).select_from(
     select(StoredEvent.id)
     .join(PageLoad, PageLoad.id == StoredEvent.page_load_id)
     .where(PageLoad.worker_id == bindparam("worker"))
-    .limit(MOST_OF_A_WORKER)
+    .limit(MAX_WORKER_EVENTS)
     .subquery()
 )
 _WORKER = (
@@ -72,7 +77,10 @@ _WORKER = (
     .outerjoin(Slot, and_(Slot.assignment_id == Assignment.id, Slot.done_at.is_(None)))
     .where(Worker.id == bindparam("worker"))
 )
-"""A worker, the row of the page load, or how many events there are where it is new, and in a row each what the worker holds and has not done."""
+"""A worker with the row of the page load, and a row for each unfinished slot.
+
+A new page load has the number of the worker's events instead of a row.
+"""
 _PAGE_LOAD = select(PageLoad.id, PageLoad.upto).where(PageLoad.key == bindparam("key")).with_for_update()
 _STORED_UPTO = update(PageLoad).where(PageLoad.id == bindparam("load")).values(upto=bindparam("reached"))
 _NUMBERS_ABOVE = (
@@ -86,7 +94,10 @@ _UNFINISHED = (
     type_coerce(Slot.expires_at, BigInteger) - type_coerce(Slot.leased_at, BigInteger)
     > bindparam("first_ms"),
 )
-"""What a worker holds and has not done; not what waits for their first answer, which no sign of life prolongs."""
+"""Unfinished slots of a worker, without those that wait for the first answer.
+
+These have a fixed lease, which activity does not renew.
+"""
 _SEEN = update(Worker).where(Worker.id == bindparam("worker_id")).values(last_seen_at=bindparam("now"))
 _PROLONGED = update(Slot).where(*_UNFINISHED).values(expires_at=bindparam("until"))
 
@@ -101,19 +112,22 @@ _EVENTS_OF_A_SERVER = (
     "SELECT %s, %s, number, kind, page_ms, wall_ms, detail FROM json_to_recordset(%s) "
     "AS new(number int, kind text, page_ms bigint, wall_ms bigint, detail json) ON CONFLICT DO NOTHING"
 )
-"""All of a batch in one statement: a database server spends more on a statement than on a row."""
+"""Insertion of all events of a batch in one statement.
+
+A database server spends more on a statement than on a row.
+"""
 
 
 @cache
 def _new_page_load(dialect: str) -> Executable:
-    """Return the statement that inserts a page load that is not there yet, and returns its row's number then."""
+    """Return the statement that inserts a new page load and returns its row's id."""
     insert = postgresql.insert(PageLoad) if dialect == "postgresql" else sqlite.insert(PageLoad)
     return insert.on_conflict_do_nothing().returning(PageLoad.id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """Whose events came (the pseudonym), and the highest number up to which every one of the page is stored."""
+    """Receipt of events: the worker's pseudonym, and the highest number without a gap."""
 
     worker: str
     upto: int
@@ -122,7 +136,7 @@ class Receipt:
 def store_events(
     session: Session, plans: Plans, page: PageToken, events: Sequence[PageEvent], *, now: datetime
 ) -> Receipt:
-    """Store the events of a page that are not stored yet, and keep its worker's lease alive.
+    """Store the new events of a page, and renew the leases of its worker.
 
     Returns
     -------
@@ -144,10 +158,10 @@ def store_events(
     is_at_the_door = row.consented_at is None or page.step == CONSENT.path
     if is_at_the_door or row.withdrawn_at is not None:
         return let_go
-    is_too_much = let_go.upto > MOST_OF_A_PAGE
+    is_too_much = let_go.upto > MAX_PAGE_EVENTS
     reached = 0 if is_too_much else _without_hole(0, sorted({event.n for event in events}))
     is_known = row.page_load is not None
-    if not is_known and row.so_far >= MOST_OF_A_WORKER:
+    if not is_known and row.so_far >= MAX_WORKER_EVENTS:
         return let_go
     page_load = _page_load(connection, page, reached, is_known=is_known, now=now)
     if is_too_much:
@@ -163,7 +177,7 @@ def store_events(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Load:
-    """The row of a page load, up to which number its events are stored, and whether this batch is its first."""
+    """Page load: its row, its highest stored number, and if this batch is its first."""
 
     id: int
     stored: int
@@ -173,7 +187,10 @@ class _Load:
 def _page_load(
     connection: Connection, page: PageToken, reached: int, *, is_known: bool, now: datetime
 ) -> _Load:
-    """Return the row of a page load; its first batch, without a hole up to number ``reached``, makes it where none is known."""
+    """Return the row of a page load, inserted by its first batch.
+
+    A first batch has no gap up to number ``reached``.
+    """
     known = connection.execute(_PAGE_LOAD, {"key": page.key}).one_or_none() if is_known else None
     if known is None:
         row = {
@@ -193,7 +210,7 @@ def _page_load(
 
 
 def _store_new(connection: Connection, load: int, events: Sequence[PageEvent], received_ms: int) -> None:
-    """Insert the events of a page load that are not there yet."""
+    """Insert the events of a page load that are not stored yet."""
     if connection.dialect.name == "sqlite":
         rows = [
             (load, received_ms, event.n, event.kind, event.ms, event.wall, json.dumps(event.detail()))
@@ -215,7 +232,7 @@ def _store_new(connection: Connection, load: int, events: Sequence[PageEvent], r
 
 
 def _contiguous(connection: Connection, load: _Load) -> int:
-    """Note and return the number up to which the events of a page are stored without a hole."""
+    """Store and return the highest number of a page's events without a gap."""
     numbers = connection.scalars(_NUMBERS_ABOVE, {"load": load.id, "stored": load.stored})
     upto = _without_hole(load.stored, numbers)
     if upto != load.stored:
@@ -224,7 +241,7 @@ def _contiguous(connection: Connection, load: _Load) -> int:
 
 
 def _without_hole(upto: int, numbers: Iterable[int]) -> int:
-    """Return how far ascending numbers go on after ``upto`` without a hole."""
+    """Return the end of the run of ascending numbers that follows ``upto``."""
     for number in numbers:
         if number != upto + 1:
             break
@@ -241,10 +258,11 @@ def _keep_lease(
     *,
     now: datetime,
 ) -> None:
-    """Note a sign of life where the last one is old enough, and prolong what the worker holds, as ``rows`` of `_WORKER` tell.
+    """Store recent activity, and renew the leases of a worker's unfinished slots.
 
-    What has expired takes the longer way. The worker's row comes before the slot's, as where forms are taken: else the two would wait
-    for each other.
+    Activity is stored where the last one is old enough; ``rows`` are those of `_WORKER`. What has expired
+    takes the longer way. The worker's row is locked before the slot's, in the same order as for forms: else
+    the two would wait for each other.
     """
     connection = session.connection()
     now_ms, often_ms = (now - EPOCH) // MILLISECOND, SIGN_OF_LIFE_EVERY // MILLISECOND

@@ -1,4 +1,4 @@
-"""How much room is left: what of each topic, unit and pair counts as taken, and what can take one more."""
+"""Free and taken slots of topics, units and pairs."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -24,9 +24,10 @@ from study_app.store.plan import SlotRow, TaskPlan, TopicPlan
 
 
 def counts(now: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
-    """Return the condition that a slot counts; the query joins `Slot` with its assignment and worker.
+    """Return the condition that a slot counts as taken.
 
-    Who has stopped holds nothing, whatever a page of theirs that is still open logs.
+    The query joins `Slot` with its assignment and worker. A worker who has stopped holds nothing, whatever an
+    open page of theirs logs.
     """
     live = and_(Slot.expires_at > now, Worker.stopped_at.is_(None))
     return and_(or_(Slot.done_at.is_not(None), live), Worker.withdrawn_at.is_(None))
@@ -41,9 +42,10 @@ _PAIRS_OF_TASK = _PAIRS.where(Pair.topic_id.in_(_OF_TASK))
 
 
 def _in_vain(of: ColumnElement[bool]) -> Select[int]:
-    """Return the slots that count no more.
+    """Return the slots that no longer count.
 
-    These are looked for only with who has not finished, or has withdrawn: who finished has judged all they held.
+    Only workers who have not finished, or have withdrawn, have such slots: whoever finished has judged all
+    they held.
     """
     return (
         select(Slot.id)
@@ -63,7 +65,10 @@ _SHOWN_IN_SLOTS = select(Showing.pair_id, Showing.left_system_id).where(
     Showing.slot_id.in_(bindparam("slots", expanding=True)), Showing.repeats_id.is_(None)
 )
 _SLOTS_AT_A_TIME = 1000
-"""In how many slots at a time the showings are looked for: a database takes only so many values with a statement."""
+"""Most slots whose showings are read in one statement.
+
+A database limits the values of a statement.
+"""
 
 _TAKEN_UNITS = (
     select(Slot.unit, func.count())
@@ -92,7 +97,7 @@ _TAKEN = (
 def taken(
     session: Session, topics: Collection[int], *, now: datetime, besides_slot: int | None = None
 ) -> dict[int, int]:
-    """Return topic -> how many slots count; ``besides_slot`` is left out."""
+    """Count the taken slots by topic, without ``besides_slot``."""
     values = {"topics": list(topics), "now": now, "besides": besides_slot or 0}
     numbers = {topic: number for topic, number in session.connection().execute(_TAKEN, values)}  # noqa: C416 - rows are not tuples to mypy
     return {topic: numbers.get(topic, 0) for topic in topics}
@@ -106,7 +111,10 @@ def taken_units(
     topic: TopicPlan | None = None,
     besides_slot: int | None = None,
 ) -> dict[int, int]:
-    """Return unit -> how many slots count, of a task whose topics have units, or of one topic of it; ``besides_slot`` is left out."""
+    """Count the taken slots by unit, of a task or of one of its topics.
+
+    The task's topics have units. ``besides_slot`` is not counted.
+    """
     values = {"now": now, "besides": besides_slot or 0}
     query, of = (
         (_UNITS_OF_TASK, {"task": task.id}) if topic is None else (_UNITS_OF_TOPIC, {"topic": topic.id})
@@ -123,7 +131,7 @@ def open_units(
     now: datetime,
     topic: TopicPlan | None = None,
 ) -> dict[int, int]:
-    """Return the units that can take one more, without those in ``besides``, with how many slots count."""
+    """Return the open units outside ``besides``, with their numbers of taken slots."""
     taken_so_far = taken_units(session, task, now=now, topic=topic)
     shut, limit = _closed_units(task).union(besides), task.limit
     return {
@@ -134,9 +142,10 @@ def open_units(
 def open_pairs(
     session: Session, task: TaskPlan, *, besides: Collection[int], now: datetime
 ) -> dict[int, PairTally]:
-    """Return the pairs that can take one more as `open_units` does, each with how often it was shown either way.
+    """Return the tallies of the open pairs outside ``besides``, as `open_units` does.
 
-    A slot of a pair that is leased by itself shows it once, repeats not counted: so these say how many slots count too.
+    A slot of a pair that is leased by itself shows it once, repeats not counted: so a tally is the number of
+    taken slots, too.
     """
     shut, limit = _closed_units(task).union(besides), task.limit
     tallies = task_tallies(session, task.id, now=now)
@@ -148,7 +157,10 @@ def _closed_units(task: TaskPlan) -> set[int]:
 
 
 def has_open(session: Session, task: TaskPlan, *, held: Sequence[SlotRow], now: datetime) -> bool:
-    """Say whether something of a task that is not in ``held`` can take one more; where they are is looked at first, it is less."""
+    """Return whether a task has something open that is not in ``held``.
+
+    The topic of the held slots is checked first, as the smaller question.
+    """
     if not task.kind.has_units:
         return bool(open_topics(session, task, besides={slot.topic_id for slot in held}, now=now))
     units = {slot.unit for slot in held}
@@ -162,7 +174,7 @@ def has_open(session: Session, task: TaskPlan, *, held: Sequence[SlotRow], now: 
 
 
 def open_topics(session: Session, task: TaskPlan, *, besides: Collection[int], now: datetime) -> set[int]:
-    """Return the queries of a task that can take one more, without those in ``besides``."""
+    """Return the open queries of a task, without those in ``besides``."""
     topics = {topic.id for topic in task.topics if not topic.is_closed} - set(besides)
     if task.limit is None:
         return topics
@@ -172,12 +184,12 @@ def open_topics(session: Session, task: TaskPlan, *, besides: Collection[int], n
 
 
 def pair_tallies(session: Session, topic: int, *, now: datetime) -> Sequence[PairTally]:
-    """Return every pair of a query with how often it was shown each way, repeats not counted."""
+    """Return the tallies of every pair of a query, repeats not counted."""
     return _tallies(session, _PAIRS_OF_TOPIC, _IN_VAIN_OF_TOPIC, {"topic": topic}, now=now)
 
 
 def task_tallies(session: Session, task: int, *, now: datetime) -> Sequence[PairTally]:
-    """Return every pair of a task (row) as `pair_tallies` does."""
+    """Return the tallies of every pair of a task (row), repeats not counted."""
     return _tallies(session, _PAIRS_OF_TASK, _IN_VAIN_OF_TASK, {"task": task}, now=now)
 
 
@@ -200,9 +212,10 @@ def _tallies(
 
 
 def _shown_in(connection: Connection, slots: Sequence[int]) -> Counter[tuple[int, int]]:
-    """Return (pair, system on its left) -> how often it was shown so in some slots, repeats not counted.
+    """Count the showings of some slots by pair and left system, repeats not counted.
 
-    A statement of its own: joined to the slots, a database without statistics of its tables reads every showing there is.
+    A statement of its own: joined to the slots, a database without statistics of its tables reads every
+    showing there is.
     """
     times: Counter[tuple[int, int]] = Counter()
     for at in range(0, len(slots), _SLOTS_AT_A_TIME):

@@ -1,4 +1,7 @@
-"""Slots: taking one, what it will show (drawn from the study's seed and stored before), keeping it alive, coming back to an expired one."""
+"""Slots of workers: assignment, random content, leases and their renewal.
+
+What a slot will show is drawn from the study's seed, and stored before it is shown.
+"""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -58,9 +61,12 @@ _SHOWN_BEFORE = (
 )
 _LOCKED_TASK = select(Task.id).where(Task.id == bindparam("task")).with_for_update(key_share=True)
 PAIRS_AT_ONCE = 4
-"""So many pairs that are leased one by one a worker gets at once at most: what is counted for one serves for all."""
+"""Most pairs leased one by one that a worker gets at once.
+
+They share one count of taken slots.
+"""
 SIGN_OF_LIFE_EVERY = timedelta(seconds=30)
-"""Signs of life closer than this to the last one noted are not noted: a lease is many times as long."""
+"""Shortest time between stored activities; a lease is many times as long."""
 
 
 def _draw_query(
@@ -96,9 +102,10 @@ def _draw_pairs(
     *,
     is_last: bool,
 ) -> None:
-    """Draw the sides of the pairs that were taken, one a slot; the last slot of the worker has the repeats of earlier ones too.
+    """Draw the sides of assigned pairs, one pair a slot.
 
-    ``tallies``: how often each pair was shown either way; ``is_last``: the worker gets no other pair after this one.
+    The worker's last slot has the repeats of earlier pairs, too. ``tallies``: how often each pair was shown
+    either way; ``is_last``: the worker gets no other pair after this one.
     """
     rows, first = [], []
     for slot in slots:
@@ -116,7 +123,7 @@ def _draw_pairs(
 
 
 def _reveals_silence(here: Whereabouts, task: TaskPlan, entry: TakenPairs) -> bool | None:
-    """Say whether this worker is told which days were silent; None where no such thing exists."""
+    """Return whether a worker sees which days were silent; None without days."""
     if entry.revealed != "random":
         return entry.revealed
     return drawn(here.plan.entry.seed, here.worker.number, f"silence {task.number}").random() < 0.5
@@ -125,7 +132,10 @@ def _reveals_silence(here: Whereabouts, task: TaskPlan, entry: TakenPairs) -> bo
 def _drawn_repeats(
     session: Session, slot: SlotRow, entry: TakenPairs, rng: Random
 ) -> dict[int, PlannedShowing]:
-    """Draw which pairs judged before, and not twice, the last slot shows once more: the showing that is repeated -> the repeat."""
+    """Draw the earlier pairs that the last slot repeats.
+
+    Returns the repeat by the showing that is repeated. No pair is repeated twice.
+    """
     if not entry.validation_pairs:
         return {}
     before = {"assignment": slot.assignment_id, "slot": slot.id}
@@ -160,14 +170,20 @@ def _showing_rows(
 
 
 def _store(session: Session, rows: list[dict[str, Any]], first: Sequence[PlannedShowing]) -> None:
-    """Store showings, and count the ``first`` of a pair, which are no repeats, with it."""
+    """Store showings, and count the ``first`` showings of a pair.
+
+    Repeats are not counted.
+    """
     connection = session.connection()
     connection.execute(_NEW_SHOWING, rows)
     connection.execute(_SHOWN, [{"pair": one.pair, "left": one.left} for one in first])
 
 
 def _link_repeats(session: Session, slot: SlotRow, repeats: Sequence[tuple[int, int]]) -> None:
-    """Note of a slot's showings (by place, from 0) which repeats which."""
+    """Store the showings that a slot repeats.
+
+    ``repeats`` has indices (from 0) of the slot's showings.
+    """
     stored = select(Showing.id).where(Showing.slot_id == slot.id).order_by(Showing.position)
     ids = list(session.scalars(stored))
     session.connection().execute(
@@ -178,7 +194,10 @@ def _link_repeats(session: Session, slot: SlotRow, repeats: Sequence[tuple[int, 
 def _draw_sheets(
     session: Session, here: Whereabouts, task: TaskPlan, entry: RatedTask, slot: SlotRow
 ) -> None:
-    """Draw the order of the query's iUnits for this worker and intent, and cut it into pages of about equal length."""
+    """Draw the order of a query's iUnits, and cut it into pages of about equal length.
+
+    The order is for one worker and intent.
+    """
     iunits = list(task.topic(slot.topic_id).detail["iunits"])
     rng = drawn(here.plan.entry.seed, here.worker.number, f"iunits {task.number}.{slot.position}")
     rng.shuffle(iunits)
@@ -196,7 +215,7 @@ def _draw_sheets(
 
 
 def assignment_of(session: Session, worker: WorkerRow, task: TaskPlan, *, now: datetime) -> int:
-    """Return the row of the worker's part in a task, a new one before there is one."""
+    """Return the row of a worker's part in a task, a new one the first time."""
     assignment = session.connection().scalar(_ASSIGNMENT, {"worker": worker.id, "task": task.id})
     if assignment is None:
         row = {"worker_id": worker.id, "task_id": task.id, "started_at": now}
@@ -205,13 +224,19 @@ def assignment_of(session: Session, worker: WorkerRow, task: TaskPlan, *, now: d
 
 
 def listed_topics(here: Whereabouts, task: TaskPlan) -> list[TopicPlan]:
-    """Return every query of a task in the order of this worker's list; a query's number is its place in it."""
+    """Return every query of a task in the order of the worker's list.
+
+    A query's number is its position in that list.
+    """
     rng = drawn(here.plan.entry.seed, here.worker.number, f"topics {task.number}")
     return [task.topics[place] for place in topic_order(len(task.topics), rng)]
 
 
 def take_slot(session: Session, here: Whereabouts, task: TaskPlan, topic: int, *, now: datetime) -> bool:
-    """Give the worker a query and draw its pages; False when somebody else was faster."""
+    """Assign a query to the worker and draw its pages.
+
+    Returns False when another worker was faster.
+    """
     queue_for(session, task)
     held = here.slots[task.number]
     if topic not in open_topics(session, task, besides={slot.topic_id for slot in held}, now=now):
@@ -223,9 +248,10 @@ def take_slot(session: Session, here: Whereabouts, task: TaskPlan, topic: int, *
 
 
 def take_units(session: Session, here: Whereabouts, task: TaskPlan, *, now: datetime) -> bool:
-    """Give the worker what was done and is held least, of the topic at hand if it has one; False when none is left.
+    """Assign the open units with the fewest slots, of the current topic if any.
 
-    Of pairs several at once, as `_at_once` says: what is counted for one is counted for all of them.
+    Returns False when none is left. Several pairs are assigned at once, as `_at_once` says: one count serves
+    for all of them.
     """
     queue_for(session, task)
     held = here.slots[task.number]
@@ -250,9 +276,10 @@ def take_units(session: Session, here: Whereabouts, task: TaskPlan, *, now: date
 
 
 def take_after(session: Session, here: Whereabouts, step: Step, *, now: datetime) -> Step | None:
-    """Take what comes after all that is held, whose last page was just answered; None where the rest of the way is to be looked at.
+    """Assign what follows all held slots, whose last page was just answered.
 
-    ``here`` is from before the answer: what a worker meets most often is not worth reading everything twice more.
+    Returns None where the progress has to be loaded anew to find the next step. ``here`` is from before the
+    answer: loading everything twice more would slow the most frequent request.
     """
     task, states = here.task(step), here.state.tasks[step.task - 1].slots
     others = [state for number, state in enumerate(states, start=1) if number != step.query]
@@ -263,7 +290,7 @@ def take_after(session: Session, here: Whereabouts, step: Step, *, now: datetime
 
 
 def _next_units(here: Whereabouts, task: TaskPlan, counted: Mapping[int, int]) -> list[tuple[int, int]]:
-    """Choose among open units, with how often each counts, the (topic, unit) that the worker gets now.
+    """Choose the (topic, unit) that the worker gets now, among open units.
 
     Each is the least done; of these one of the topic before it; of these by chance.
     """
@@ -288,10 +315,10 @@ def _next_units(here: Whereabouts, task: TaskPlan, counted: Mapping[int, int]) -
 
 
 def _at_once(task: TaskPlan, held: int, left: int) -> int:
-    """Return how many units a worker gets at once at most, who holds some already, where so many are left for them.
+    """Return the most units that a worker gets at once.
 
-    The first is given alone, since many leave there, and so is the last, which comes with repeats of those before it; in
-    between a pair is given ahead only while another place of it is left (`_next_units`).
+    The first is given alone, since many leave there, and so is the last, which comes with repeats of those
+    before it; in between a pair is given ahead only while another slot of it is left (`_next_units`).
     """
     if not task.pairs or not held:
         return 1
@@ -301,7 +328,7 @@ def _at_once(task: TaskPlan, held: int, left: int) -> int:
 def _hold(
     session: Session, here: Whereabouts, task: TaskPlan, places: Sequence[tuple[int, int]], *, now: datetime
 ) -> list[SlotRow]:
-    """Store slots of (topic, unit), unit 0 for the whole topic; return them."""
+    """Store and return slots of (topic, unit); unit 0 is the whole topic."""
     held = here.slots[task.number]
     assignment = held[-1].assignment_id if held else assignment_of(session, here.worker, task, now=now)
     rows: list[dict[str, Any]] = [
@@ -323,7 +350,10 @@ def _hold(
 
 
 def take_next(session: Session, here: Whereabouts, *, now: datetime) -> bool:
-    """Take what is next where there is nothing to choose from; says whether something was taken."""
+    """Assign what comes next where the worker has no choice.
+
+    Returns whether something was assigned.
+    """
     for task, state in zip(here.plan.tasks, here.state.tasks, strict=True):
         if state.awaits_introduction:
             return False
@@ -339,10 +369,10 @@ def take_next(session: Session, here: Whereabouts, *, now: datetime) -> bool:
 
 
 def keep_alive(session: Session, here: Whereabouts, *, now: datetime, answers: bool = False) -> None:
-    """Note a sign of life: prolong what the worker holds, from their first answer on; ``answers``: this is one.
+    """Store activity and renew the worker's leases, from the first answer on.
 
-    Who comes back to a slot that has expired goes on all the same: it is renewed when the query has room for it
-    once more, and late when somebody else has taken the place.
+    ``answers``: this is an answer. A worker who returns to an expired slot continues: it is renewed when the
+    query has room for it once more, and late when another worker has taken the slot.
     """
     if now - here.worker.last_seen_at >= SIGN_OF_LIFE_EVERY:
         change(session, here.worker, last_seen_at=now)
@@ -361,7 +391,7 @@ def keep_alive(session: Session, here: Whereabouts, *, now: datetime, answers: b
 
 
 def _has_place(session: Session, slot: SlotRow, task: TaskPlan, *, now: datetime) -> bool:
-    """Say whether what a slot that has expired holds is not full without it."""
+    """Return whether the topic, unit or pair of an expired slot has room again."""
     queue_for(session, task)
     if not task.kind.has_units:
         taken_so_far = taken(session, [slot.topic_id], now=now, besides_slot=slot.id)[slot.topic_id]
@@ -372,14 +402,15 @@ def _has_place(session: Session, slot: SlotRow, task: TaskPlan, *, now: datetime
 
 
 def lease(here: Whereabouts) -> timedelta:
-    """Return how long a slot is held without a sign of life."""
+    """Return the time for which a slot is held without activity."""
     return here.plan.entry.lease
 
 
 def queue_for(session: Session, task: TaskPlan) -> None:
-    """Keep others from counting what a task gives out until this transaction ends (SQLite keeps off everybody anyway).
+    """Lock a task's slots until this transaction ends (a no-op on SQLite).
 
-    One lock a task, and tasks only in their order, so that no two workers ever wait for each other.
+    SQLite lets one writer in anyway. One lock a task, and tasks only in their order, so that no two workers
+    ever wait for each other.
     """
     connection = session.connection()
     if connection.dialect.name != "sqlite":

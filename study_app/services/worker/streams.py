@@ -1,4 +1,4 @@
-"""Following a stream: enrolling, serving a page of it, what was read of it, and leaving."""
+"""Following of streams: enrolling, serving pages, updates read, and leaving."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -38,11 +38,11 @@ from study_app.store.plan import FollowRow, Plans, StreamViewRow, TaskPlan, chan
 from study_app.store.task_models import Follow, StreamView
 from study_app.study.entries import FollowedTask
 
-MOST_LOADS = 100
-"""So many loads of a stream's page are looked at for what was read; who loads it more often in a visit may see as new what they read before."""
+MAX_LOADS = 100
+"""Most loads of a stream's page in which updates read are looked up; after more, updates may come again."""
 
 WAS_USED = or_(StreamView.left_at.is_not(None), exists().where(PageLoad.key == StreamView.key))
-"""A page logged something, or its form was sent."""
+"""Condition that a page logged something, or its form was sent."""
 
 # Written once: these run with every page of a stream.
 _VIEWS = select(*columns(StreamView, StreamViewRow))
@@ -90,7 +90,7 @@ _LEFT = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Followed:
-    """A stream that a worker follows: the row, what there is to read, and what the study file says of the task."""
+    """Stream that a worker follows: its row, its updates, and its task's entry."""
 
     follow: FollowRow
     stream: UpdateStream
@@ -101,12 +101,12 @@ class Followed:
         return stream_time(self.follow.started_at, self.stream.start, self.entry.clock_factor, now)
 
     def upto(self, now: datetime) -> int:
-        """Return the place of the newest update there is; 0 for none."""
+        """Return the index of the newest update so far, 0 for none."""
         return self.stream.upto(self.time(now))
 
 
 def followed(session: Session, plans: Plans, here: Whereabouts, step: Step) -> Followed:
-    """Return what the worker follows at a step."""
+    """Return the stream that the worker follows at a step."""
     follow = here.follow(step)
     return Followed(
         follow=follow,
@@ -116,9 +116,9 @@ def followed(session: Session, plans: Plans, here: Whereabouts, step: Step) -> F
 
 
 def enrol(session: Session, plans: Plans, here: Whereabouts, step: Step, *, now: datetime) -> FollowRow:
-    """Let the worker follow an event from now on, as the system that has the fewest followers tells it.
+    """Enrol the worker for an event, with the system that has the fewest followers.
 
-    Enrolling again changes nothing. The place is taken for good: the slot is done as far as anybody else is concerned.
+    Enrolling again changes nothing. The slot is taken for good: for other workers it is done.
     """
     slot, task = here.slot(step), here.task(step)
     if slot.id in here.follows:
@@ -136,7 +136,10 @@ def enrol(session: Session, plans: Plans, here: Whereabouts, step: Step, *, now:
 
 
 def follower_tallies(session: Session, task: TaskPlan, *topics: int) -> dict[int, dict[int, int]]:
-    """Return topic -> system -> how many workers who have not withdrawn follow it on that event; of all events where none is named."""
+    """Count the followers of each system by topic, without workers who withdrew.
+
+    All topics are counted where none is named.
+    """
     wanted = topics or [topic.id for topic in task.topics]
     counted = (
         select(Slot.topic_id, Follow.system_id, func.count())
@@ -154,12 +157,12 @@ def follower_tallies(session: Session, task: TaskPlan, *topics: int) -> dict[int
 
 
 TELLING = ("open", "layout", "visible", "hidden", "beat", "see", "close")
-"""Kinds of events that tell what was on the screen."""
+"""Kinds of events that reveal what was on the screen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    """A page of a stream as it is served now, and the places on it that were read already."""
+    """Page of a stream to be served, with the indices of updates on it read before."""
 
     view: StreamViewRow
     read: frozenset[int]
@@ -168,16 +171,18 @@ class Served:
 def open_view(
     session: Session, one: Followed, *, key: str, entry: str, below: int | None, now: datetime
 ) -> Served:
-    """Serve one page of a stream; the caller holds the worker's lock, so that no two visits begin at once.
+    """Store and return the next page of a stream.
+
+    The caller holds the worker's lock, so that no two visits begin at once.
 
     Parameters
     ----------
     key : str
-        Of the page load.
+        Key of the page load.
     entry : str
-        How the visitor came, if this begins a visit: own, reminder or invitation.
+        Source of the arrival, if this begins a visit: own, reminder or invitation.
     below : int or None
-        Show what is older than this place, if it is a place of the visit that goes on.
+        Show updates older than this index, if it is one of the visit that goes on.
     """
     latest, newer = _latest_and_above(session, one)
     logs, upto = _logged(session, newer), one.upto(now)
@@ -198,7 +203,7 @@ def open_view(
 
 
 def _portion(after: int, upto: int, below: int | None, size: int) -> tuple[int, int]:
-    """Return the places that a page shows, the older end first; (0, 0) when nothing is new."""
+    """Return the oldest and newest index of a page; (0, 0) when nothing is new."""
     last = upto if below is None else below - 1
     return (max(after + 1, last - size + 1), last) if last > after else (0, 0)
 
@@ -213,22 +218,24 @@ def _views(session: Session, query: Select[Any], one: Followed, **values: object
 def _latest_and_above(
     session: Session, one: Followed
 ) -> tuple[StreamViewRow | None, Sequence[StreamViewRow]]:
-    """Return the latest view, and the views of its visit with earlier ones that showed something above what had been read before it.
+    """Return the latest view, and the views that show what its visit has read.
 
-    Only those of which something is known but that they were served, and the newest of these: the page costs the same however often
-    it was loaded.
+    These are the views of its visit, with earlier ones that showed something above what had been read before
+    them. Views of which only the serving is known are left out, and of the others the newest are taken: the
+    page costs the same however often it was loaded.
     """
-    values = {"follow": one.follow.id, "most": MOST_LOADS + 1}
+    values = {"follow": one.follow.id, "most": MAX_LOADS + 1}
     rows = session.connection().execute(_LATEST_AND_ABOVE, values).all()
     views = [StreamViewRow(*row[1:]) for row in rows]
     used = [view for view, row in zip(views, rows, strict=True) if row[0]]
-    return next(iter(views), None), used[:MOST_LOADS][::-1]
+    return next(iter(views), None), used[:MAX_LOADS][::-1]
 
 
 def _last_sign(views: Sequence[StreamViewRow], logs: Mapping[str, Sequence[LoggedEvent]]) -> datetime:
-    """Return the last sign of life of some views: a page was served, something happened on it, its form was sent.
+    """Return the last activity of views: a page served, an event on it, its form.
 
-    What happened counts when it happened: a phone may tell of it the next day, a moment before somebody comes back.
+    Events count when they happened: a phone may send them the next day, a moment before the worker comes
+    back.
     """
     signs = [moment for view in views for moment in (view.served_at, view.left_at) if moment is not None]
     for view in views:
@@ -239,7 +246,7 @@ def _last_sign(views: Sequence[StreamViewRow], logs: Mapping[str, Sequence[Logge
 
 
 def places_read(session: Session, one: Followed, views: Iterable[StreamViewRow]) -> set[int]:
-    """Return the places that were read on some pages: named by a form, or fully seen as the log tells."""
+    """Return the indices of updates read: named by a form, or fully seen in the log."""
     showing = [view for view in views if view.last]
     return _places(one, showing, _logged(session, showing))
 
@@ -259,7 +266,7 @@ def _places(
 
 
 def _logged(session: Session, views: Collection[StreamViewRow]) -> Mapping[str, Sequence[LoggedEvent]]:
-    """Return page load -> its events by their numbers, of those pages that have some."""
+    """Return the events of each page load that has some, by number."""
     logs: defaultdict[str, list[LoggedEvent]] = defaultdict(list)
     if views:
         keys = [view.key for view in views]
@@ -271,7 +278,9 @@ def _logged(session: Session, views: Collection[StreamViewRow]) -> Mapping[str, 
 def send_read(
     session: Session, one: Followed, *, page: str, keys: Iterable[str], now: datetime
 ) -> StreamViewRow | None:
-    """Store what a stream page's form says was read; what was said stays said, and what was not shown is left out.
+    """Store the updates that a stream page's form names as read.
+
+    What was stored stays, and updates that were not shown are left out.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Was this still of use? What is asked after a visit to a stream, and the answers."""
+"""Questions about the use of updates after a visit to a stream, and their answers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -42,7 +42,7 @@ _NEW_QUESTION, _NEW_ANSWER = insert(UsefulQuestion), insert(UsefulAnswer)
 
 
 class UsefulReply(NamedTuple):
-    """A revision of the answer to a question about an update."""
+    """Revision of the answer to a question about an update."""
 
     useful: bool
     answered_at: datetime
@@ -50,7 +50,7 @@ class UsefulReply(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionRow:
-    """What `task_models.UsefulQuestion` says of an update that is asked about, and the answers to it, oldest first."""
+    """Question about an update, and the answers to it, oldest first."""
 
     id: int
     visit: int
@@ -63,7 +63,9 @@ class QuestionRow:
 def ask(
     session: Session, here: Whereabouts, step: Step, one: Followed, view: StreamViewRow, *, now: datetime
 ) -> bool:
-    """Draw and store what is to be asked after a visit; says whether a question of it waits for an answer.
+    """Draw and store the questions after a visit.
+
+    Returns whether a question of the visit waits for an answer.
 
     Parameters
     ----------
@@ -91,7 +93,7 @@ def ask(
 
 
 def questions(session: Session, follow: FollowRow) -> Sequence[QuestionRow]:
-    """Return every question about a stream, in the order in which they were drawn."""
+    """Return every question about a stream, in the order of drawing."""
     asked: dict[int, QuestionRow] = {}
     rows = session.connection().execute(_QUESTIONS, {"follow": follow.id})
     for row, visit, place, nugget, asked_at, useful, answered_at in rows:
@@ -105,9 +107,9 @@ def questions(session: Session, follow: FollowRow) -> Sequence[QuestionRow]:
 def questions_on_page(
     session: Session, follow: FollowRow, *, served_at: datetime | None = None
 ) -> list[QuestionRow]:
-    """Return the questions that the page shows: those of the last visit that has any, in the order of their numbers.
+    """Return the questions of the page, by number.
 
-    With ``served_at``, what it showed then.
+    They are those of the last visit that has any, as of ``served_at`` if given.
     """
     known = [
         question
@@ -118,7 +120,10 @@ def questions_on_page(
 
 
 def answer(session: Session, question: QuestionRow, *, useful: bool, page: str, now: datetime) -> None:
-    """Store an answer; the same again changes nothing, another one is a new revision."""
+    """Store an answer about use.
+
+    The same answer again changes nothing, another one is a new revision.
+    """
     newest = question.answers[-1] if question.answers else None
     if newest is None or newest.useful != useful:
         row = {"question_id": question.id, "revision": len(question.answers) + 1, "useful": useful}
@@ -126,13 +131,16 @@ def answer(session: Session, question: QuestionRow, *, useful: bool, page: str, 
 
 
 def _asked_so_far(session: Session, study: int) -> Mapping[int, int]:
-    """Return visits late -> how often the study has asked workers who have not withdrawn."""
+    """Count the study's questions by visits late, without workers who withdrew."""
     counted = session.connection().execute(_ASKED_SO_FAR, {"study": study})
     return {late: number for late, number in counted}  # noqa: C416 - rows are not tuples to mypy
 
 
 def _candidates(session: Session, one: Followed, view: StreamViewRow) -> list[Asked]:
-    """Return what could be asked after a visit: the updates read in it that brought exactly one new nugget."""
+    """Return the possible questions after a visit.
+
+    They are about updates read in it with exactly one new nugget.
+    """
     so_far = {"follow": one.follow.id, "visit": view.visit}
     rows = session.connection().execute(_VIEWS_SO_FAR, so_far).all()
     views = [StreamViewRow(*row[1:]) for row in rows]
@@ -164,7 +172,10 @@ def _candidates(session: Session, one: Followed, view: StreamViewRow) -> list[As
 def _visit_times(
     one: Followed, logged: Iterable[StreamViewRow], views: Sequence[StreamViewRow]
 ) -> list[float]:
-    """Return when each visit began, on the stream's clock; a page that never gave a sign of life was no visit."""
+    """Return the start of each visit, in stream time.
+
+    A page without any activity was no visit.
+    """
     alive = {view.visit for view in (*logged, *(view for view in views if view.left_at is not None))}
     began: dict[int, float] = {}
     for view in views:

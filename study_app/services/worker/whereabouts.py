@@ -1,4 +1,4 @@
-"""Where a worker stands in a study: what is stored of them, what they hold, and what they may open next."""
+"""Progress of a worker in a study: stored state, held slots and open steps."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -59,7 +59,10 @@ _SLOTS_AND_PAIRS = (
     .where(_OF_WORKER)
     .order_by(Slot.position, Showing.position)
 )
-"""What a worker holds: of each slot whether its form (a vote, a reply) is stored, the stream followed in it, and a row for each pair of it."""
+"""Slots of a worker, a row for each pair.
+
+Of each slot: whether its form (a vote, a reply) is stored, and the stream followed in it.
+"""
 _RATED = (
     select(Sheet.slot_id, exists().where(Rating.sheet_id == Sheet.id))
     .join(Sheet.slot)
@@ -71,18 +74,18 @@ _INTRODUCED = select(Introduction.task_id).where(
     Introduction.worker_id == bindparam("worker"), Introduction.passed
 )
 _OF_ONE_FORM = {"vote", "questions"}
-"""Kinds of answer pages of which a slot has one."""
+"""Kinds of answer pages that a slot has only one of."""
 
 
 class UnknownWorkerError(LookupError):
-    """A token signed for a worker who is not in this database."""
+    """Token signed for a worker who is not in this database."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Whereabouts:
-    """A worker, the study, what the worker holds in each task (by task number, from 1), and how far that is.
+    """Progress of a worker: study, held slots by task number (from 1), and state.
 
-    ``follows``: slot -> the stream that is followed in it.
+    ``follows``: the stream followed in each slot.
     """
 
     worker: WorkerRow
@@ -105,12 +108,15 @@ class Whereabouts:
 
 
 def has_gone_on(plan: StudyPlan, slots: Mapping[int, Sequence[SlotRow]], task: TaskPlan) -> bool:
-    """Say whether a worker, who holds ``slots``, has something of a later task: then this one has nothing more for them."""
+    """Return whether a worker with ``slots`` has something of a later task.
+
+    Then this task has nothing more for them.
+    """
     return any(slots[later.number] for later in plan.tasks[task.number :])
 
 
 def gets_more(session: Session, here: Whereabouts, task: TaskPlan, *, now: datetime) -> bool:
-    """Say whether there is more of a task for the worker than they hold."""
+    """Return whether a task has more for the worker than they hold."""
     if has_gone_on(here.plan, here.slots, task):
         return False
     return has_open(session, task, held=here.slots[task.number], now=now)
@@ -119,7 +125,7 @@ def gets_more(session: Session, here: Whereabouts, task: TaskPlan, *, now: datet
 def locate(
     session: Session, plans: Plans, worker_id: int, *, now: datetime, lock: bool = False
 ) -> Whereabouts:
-    """Find out where a worker is.
+    """Load the progress of a worker.
 
     Parameters
     ----------
@@ -137,7 +143,7 @@ def locate(
     Raises
     ------
     UnknownWorkerError
-        If there is no such worker.
+        If the worker is not in this database.
     """
     session.flush()
     connection = session.connection()
@@ -176,7 +182,7 @@ def locate(
 def _slots(
     connection: Connection, worker: WorkerRow, plan: StudyPlan
 ) -> tuple[dict[int, list[SlotRow]], dict[int, list[bool]], dict[int, FollowRow]]:
-    """Return what the worker holds in each task, of each slot which of its pages have an answer, and the streams that are followed."""
+    """Return a worker's slots by task, answered pages by slot, and followed streams."""
     held: dict[int, list[SlotRow]] = {task.id: [] for task in plan.tasks}
     one_form = {task.id for task in plan.tasks if task.kind.page in _OF_ONE_FORM}
     answered: dict[int, list[bool]] = {}
@@ -197,7 +203,10 @@ def _slots(
 
 
 def _read(stored: int | None, is_time: bool) -> Any:  # noqa: FBT001 - of `map`
-    """Return a value of a slot as it is meant; its times come with each of its pairs, and are read once."""
+    """Return the value of a slot's column, with times as datetimes.
+
+    Times come with each pair of a slot and are converted once.
+    """
     return time_of(stored) if is_time else stored
 
 
@@ -211,7 +220,7 @@ def _introduced(connection: Connection, worker: WorkerRow, plan: StudyPlan) -> s
 def _rated(
     connection: Connection, worker: WorkerRow, plan: StudyPlan, slots: dict[int, list[SlotRow]]
 ) -> dict[int, list[bool]]:
-    """Return, for each slot with iUnits to rate, which of its sheets have an answer."""
+    """Return the answered sheets of each slot with iUnits to rate."""
     answered: dict[int, list[bool]] = {}
     if any(task.kind.page == "rate" and slots[task.number] for task in plan.tasks):
         for slot_id, is_answered in connection.execute(_RATED, {"worker": worker.id}):
@@ -230,7 +239,10 @@ def _task_state(
     is_passed: bool,
     now: datetime,
 ) -> TaskState:
-    """Say how far a worker is with a task; one that was passed over has no room for them again once they have gone on."""
+    """Return the state of a worker's progress with a task.
+
+    A task that was passed over has no room for a worker who has gone on.
+    """
     is_stream, has_search = task.kind.page == "stream", task.has_search
     states = tuple(
         SlotState(

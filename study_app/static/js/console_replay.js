@@ -6,7 +6,7 @@
 /**
  * @typedef {object} Moment
  * @property {number} at milliseconds after the page was served
- * @property {string} told what happened, in words
+ * @property {string} words what happened
  * @property {Record<string, number>} [shown] "SIDE ITEM" -> share on the screen
  * @property {Record<string, boolean>} [open] "SIDE LINK" -> whether its layer is open
  * @property {string} [choice]
@@ -26,9 +26,13 @@ class Replay {
     this.frame = root.querySelector('iframe');
     root.querySelector('.time button')?.remove();
     slider.addEventListener('input', () => this.show());
-    this.frame?.addEventListener('load', () => this.show());
+    this.frame?.addEventListener('load', () => {
+      this.show();
+      root.scrollIntoView(); // the page in the frame scrolled this one, too, to what was on the screen
+    });
     addEventListener('resize', () => this.#fit());
     this.show();
+    root.scrollIntoView();
   }
 
   show() {
@@ -37,7 +41,7 @@ class Replay {
     const state = this.story.spells.find(([from, to]) => from <= at && at < to)?.[2] ?? this.story.over;
     this.#say('[data-seconds]', (at / 1000).toFixed(1));
     this.#say('[data-state]', state);
-    this.#say('[data-told]', past.at(-1)?.told ?? '');
+    this.#say('[data-words]', past.at(-1)?.words ?? '');
     this.slider.setAttribute('aria-valuetext', `${(at / 1000).toFixed(1)} s, ${state}`);
     this.root.querySelector('.now')?.setAttribute('x', String((1000 * at) / Number(this.slider.max)));
     for (const link of document.querySelectorAll('a[data-at]')) {
@@ -73,6 +77,7 @@ class Replay {
     this.frame.style.transform = `scale(${scale})`;
     holder.style.height = `${scale * (Number(this.frame.height) + 4)}px`;
     holder.style.overflow = 'hidden';
+    holder.scrollTo(0, 0);
   }
 
   /** @param {Document} page @param {Moment[]} past */

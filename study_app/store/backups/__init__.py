@@ -1,1 +1,1 @@
-"""Backups: a copy of the database in one file (`backup`), made for each kind of database in its own way, and back again."""
+"""Backups of a database in one file, for each kind of database."""

@@ -1,7 +1,7 @@
-"""Backups of a PostgreSQL database, by PostgreSQL's own programs.
+"""Backups of a PostgreSQL database, made by PostgreSQL's own programs.
 
-They must be on the PATH, in a version not older than the server's. A password reaches them in their environment only,
-where no list of processes shows it.
+They must be on the PATH, in a version not older than the server's. A password reaches them in their
+environment only, where no list of processes shows it.
 """
 
 import os
@@ -32,21 +32,21 @@ PLAIN = ("--no-owner", "--no-privileges")
 COPY = re.compile(r"COPY \S+\.(\w+) \((.+)\) FROM stdin;\n")
 END_OF_COPY = "\\.\n"
 CLOSING_SECONDS, AGAIN_SECONDS = 1.0, 0.1
-"""How long a connection that was closed may still be listed by a busy server."""
+"""Seconds to wait at most, and between tries, until the server lists no closed connection."""
 NULL = "\\N"
 ESCAPED = re.compile(r"\\(.)")
 CONTROLS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 
 def copy_into(database: Database, part: Path) -> None:
-    """Dump the database as it is at one moment into ``part``, and read the dump through once."""
+    """Dump a database as of one moment into ``part``, and read the dump once."""
     _run("pg_dump", "--format=custom", "--encoding=UTF8", *PLAIN, f"--file={part}", database=database)
     _run("pg_restore", f"--file={os.devnull}", str(part))
 
 
 @contextmanager
 def checked(file: Path) -> Iterator[tuple[str, Path]]:
-    """Unpack a dump and give (version of its schema, what to put back) while the block lasts."""
+    """Yield (schema version, unpacked dump) of a checked dump."""
     with tempfile.TemporaryDirectory(prefix="prefcal-restore-") as folder:
         script = Path(folder) / "restore.sql"
         _run("pg_restore", *PLAIN, f"--file={script}", str(file))
@@ -56,7 +56,10 @@ def checked(file: Path) -> Iterator[tuple[str, Path]]:
 def rows(
     script: Path, names: Sequence[str]
 ) -> Iterator[tuple[str, tuple[str, ...], Iterator[list[str | None]]]]:
-    """Give the rows of an unpacked dump's tables as texts, in the dump's order: name, columns, rows."""
+    """Yield (name, columns, rows) of the tables of an unpacked dump, with text values.
+
+    Tables come in the dump's order.
+    """
     with script.open(encoding="utf-8", newline="\n") as lines:
         for line in lines:
             if (found := COPY.fullmatch(line)) and found[1] in names:
@@ -74,13 +77,16 @@ def _copied(lines: Iterator[str]) -> Iterator[list[str | None]]:
 
 
 def drop_tables() -> str:
-    """Return the statement that drops whatever tables of prefcal there are."""
+    """Return the statement that drops all tables of prefcal."""
     tables = ", ".join([*(f'"{name}"' for name in METADATA.tables), VERSION_TABLE])
     return f"DROP TABLE IF EXISTS {tables} CASCADE"
 
 
 def put_back(database: Database, script: Path) -> None:
-    """Replace the tables by those of an unpacked dump without its jobs' results, in one transaction; nobody else may use the database."""
+    """Replace the tables by those of an unpacked dump, in one transaction.
+
+    Results of the console's jobs are left out. Nobody else may use the database.
+    """
     refuse_when_used(database)
     _run(
         "psql",
@@ -97,18 +103,16 @@ def put_back(database: Database, script: Path) -> None:
 
 
 def _version_in(script: Path, file: Path) -> str:
-    """Return the row of the version table: the line after its COPY."""
+    """Return the row of the version table, the line after its COPY."""
     with script.open(encoding="utf-8", errors="replace") as lines:
         for line in lines:
             if line.startswith("COPY ") and f".{VERSION_TABLE} " in line:
                 return next(lines, "").strip()
-    raise input_fault(
-        "is a dump, but of no database of prefcal's", path=file, cure="use a backup of prefcal's"
-    )
+    raise input_fault("is a dump of another program's database", path=file, cure="use a backup of prefcal's")
 
 
 def refuse_when_used(database: Database) -> None:
-    """Raise `InputError` when somebody else is connected to a database."""
+    """Raise `InputError` if another client is connected to a database."""
     database.engine.dispose()
     end = time.monotonic() + CLOSING_SECONDS
     with faults_named(database), database.engine.connect() as connection:
@@ -124,7 +128,7 @@ def refuse_when_used(database: Database) -> None:
 
 
 def _run(program: str, *arguments: str, database: Database | None = None) -> None:
-    """Run one of PostgreSQL's programs.
+    """Run a program of PostgreSQL.
 
     Raises
     ------
@@ -158,7 +162,7 @@ def _run(program: str, *arguments: str, database: Database | None = None) -> Non
 
 
 def _connection(database: Database) -> tuple[list[str], dict[str, str]]:
-    """Return (arguments, environment) that lead PostgreSQL's programs to a database."""
+    """Return the (arguments, environment) that connect PostgreSQL's programs."""
     _, given = database.engine.dialect.create_connect_args(make_url(database.engine.url))
     password = given.pop("password", None)
     given.pop("context", None)  # the driver's, not the server's

@@ -1,4 +1,4 @@
-"""Backups of a SQLite file, through SQLite's own online backup, which waits for no writer and holds off none.
+"""Backups of a SQLite file through SQLite's online backup, which blocks no writer.
 
 A backup appears under its name when all of it is on the disk, for its owner alone; or not at all.
 """
@@ -20,12 +20,12 @@ from study_app.store.file_turns import serving_lock
 
 @contextmanager
 def appearing(file: Path) -> Iterator[Path]:
-    """Give a new, empty file that only its owner may read; when the block ends it is synced and renamed to ``file``.
+    """Yield a new, private file that is synced and renamed to ``file`` at the end.
 
     Raises
     ------
     InputError
-        If it cannot be written; what stood under the name is then as it was.
+        If it cannot be written; a file of that name is then left as it was.
     """
     try:
         with unfinished(file) as part:
@@ -41,11 +41,11 @@ def appearing(file: Path) -> Iterator[Path]:
 
 MAGIC = b"SQLite format 3\x00"
 LOGS = ("-wal", "-shm")
-"""What SQLite keeps beside a file while it is used, and leaves there after a crash."""
+"""Suffixes of SQLite's files beside a database, in use and after a crash."""
 
 
 def copy_into(database: Database, part: Path) -> None:
-    """Copy the database as it is at one moment into ``part``, and check the copy."""
+    """Copy a database as of one moment into ``part``, and check the copy."""
     source = _path(database)
     try:
         with closing(_connected(source)) as old, closing(_connected(part)) as new:
@@ -63,7 +63,10 @@ def copy_into(database: Database, part: Path) -> None:
 
 
 def damage(file: Path) -> list[str]:
-    """Return what SQLite finds wrong with a file: torn pages, bad indexes, rows that refer to nothing; [] if sound."""
+    """Return the faults that SQLite finds in a file, [] for none.
+
+    Faults are torn pages, bad indexes, and rows that refer to missing ones.
+    """
     try:
         with closing(_connected(file)) as connection:
             torn = [row[0] for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
@@ -78,7 +81,7 @@ def damage(file: Path) -> list[str]:
 
 @contextmanager
 def checked(file: Path) -> Iterator[tuple[str, Path]]:
-    """Check a backup and give (version of its schema, what to put back) while the block lasts."""
+    """Yield (schema version, checked file) of a backup."""
     faults = damage(file)
     if faults:
         raise input_fault(f"is damaged ({faults[0]})", path=file, cure="use another backup")
@@ -88,14 +91,14 @@ def checked(file: Path) -> Iterator[tuple[str, Path]]:
         except sqlite3.OperationalError:
             row = None
     if row is None:
-        raise input_fault("is a database, but none of prefcal's", path=file, cure="use a backup of prefcal's")
+        raise input_fault("is a database of another program", path=file, cure="use a backup of prefcal's")
     yield row[0], file
 
 
 def rows(
     file: Path, names: Sequence[str]
 ) -> Iterator[tuple[str, tuple[str, ...], Iterator[tuple[Any, ...]]]]:
-    """Give the rows of a checked backup's tables in the order of their numbers: name, columns, rows."""
+    """Yield (name, columns, rows) of a checked backup's tables, rows by number."""
     with closing(_connected(file)) as connection:
         for name in names:
             cursor = connection.execute(f'SELECT * FROM "{name}" ORDER BY rowid')  # noqa: S608 - our own tables
@@ -103,7 +106,10 @@ def rows(
 
 
 def put_back(database: Database, file: Path) -> None:
-    """Replace the database's file by a copy of a checked one without its jobs' results; nobody may have it open."""
+    """Replace the database's file by a copy of a checked backup.
+
+    Results of the console's jobs are left out. Nobody may have the file open.
+    """
     target = _path(database)
     database.engine.dispose()
     with serving_lock(str(database.engine.url)), appearing(target) as part:
@@ -120,7 +126,7 @@ def put_back(database: Database, file: Path) -> None:
 
 
 def _close_off(target: Path) -> None:
-    """Make sure that nobody has a database open, and bring what stands in its log home."""
+    """Check that nobody has a database open, and write its log back."""
     try:
         with closing(_connected(target)) as connection:
             connection.execute("PRAGMA journal_mode = DELETE")  # SQLite does so for the only user of a file
@@ -131,7 +137,7 @@ def _close_off(target: Path) -> None:
 
 
 def _pass_on(target: Path, part: Path) -> None:
-    """Give a file the rights of the one that it replaces, and its owner where that is possible."""
+    """Copy rights, and the owner where possible, from the replaced file."""
     status = target.stat()
     part.chmod(stat.S_IMODE(status.st_mode))
     if os.geteuid() == 0:
@@ -139,7 +145,7 @@ def _pass_on(target: Path, part: Path) -> None:
 
 
 def _connected(path: Path) -> sqlite3.Connection:
-    """Open a file that exists; makes none."""
+    """Open an existing file; never create one."""
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=BUSY_TIMEOUT_MS / 1000)
 
 

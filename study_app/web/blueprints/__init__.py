@@ -1,4 +1,7 @@
-"""The addresses. A view checks what came, calls one service, and redirects or renders."""
+"""Flask blueprints of the pages for workers.
+
+A view checks the request, calls one service, and redirects or renders.
+"""
 
 from study_app.web.blueprints import beside, ends, entry, streams, work
 

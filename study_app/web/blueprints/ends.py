@@ -1,4 +1,4 @@
-"""The ends of a worker's part: finish and stop, their codes for ever, the text that was agreed to, and withdrawing."""
+"""Views of finishing, stopping, codes, the consent text and withdrawal."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -28,13 +28,13 @@ blueprint = Blueprint("ends", __name__)
 
 @blueprint.get("/w/<token>/finish")
 def finish(token: str) -> Response:
-    """Say that everything is answered."""
+    """Show the page with the last button."""
     return show(token, FINISH)
 
 
 @blueprint.post("/w/<token>/finish")
 def post_finish(token: str) -> Response:
-    """Complete the worker; the code exists from here on."""
+    """Complete the worker and create the completion code."""
 
     def act(session: Session, here: Whereabouts, page: PageToken) -> str | None:  # noqa: ARG001
         app = server()
@@ -46,13 +46,13 @@ def post_finish(token: str) -> Response:
 
 @blueprint.get("/w/<token>/stop")
 def stop(token: str) -> Response:
-    """Ask whether to stop here."""
+    """Show the page that asks whether to stop."""
     return show(token, STOP)
 
 
 @blueprint.post("/w/<token>/stop")
 def post_stop(token: str) -> Response:
-    """End the worker's part where it is."""
+    """End the worker's part early."""
 
     def act(session: Session, here: Whereabouts, page: PageToken) -> str | None:  # noqa: ARG001
         if request.form.get("stop") == "yes":
@@ -64,18 +64,21 @@ def post_stop(token: str) -> Response:
 
 @blueprint.get("/w/<token>/done")
 def done(token: str) -> Response:
-    """Show the code."""
+    """Show the completion code."""
     return _show_code(token, DONE)
 
 
 @blueprint.get("/w/<token>/stopped")
 def stopped(token: str) -> Response:
-    """Show the code of a worker who did not finish, if there is one."""
+    """Show the code of a worker who did not finish, if any."""
     return _show_code(token, STOPPED)
 
 
 def _show_code(token: str, step: Step) -> Response:
-    """Show a worker's code, and store that it was shown: the first time in a transaction that writes."""
+    """Show a worker's code, and store that it was shown.
+
+    The first time needs a transaction that writes.
+    """
     app = server()
     worker, now = app.signer.worker(token), app.now()
     with transaction(app.database, write=False) as session:
@@ -96,7 +99,10 @@ def _show_code(token: str, step: Step) -> Response:
 
 
 def new_visit_code(session: Session, here: Whereabouts) -> Callable[[], None] | None:
-    """Return what stores that the code for a visit is shown to a worker, if one is due that was not shown before."""
+    """Return the function that stores the first showing of a visit's code.
+
+    Returns None without a new code.
+    """
     due = visit_code(session, here)
     if due is None:
         return None
@@ -113,7 +119,7 @@ def _note_shown(worker: WorkerRow, due: DueCode, *, now: datetime) -> None:
 
 @blueprint.get("/w/<token>/consent.txt")
 def agreed_text(token: str) -> Response:
-    """Give the text that this worker agreed to, as a file with its hash in the name."""
+    """Return the consent text that the worker agreed to, as a file named by its hash."""
     app = server()
     with transaction(app.database, write=False) as session:
         here = locate(session, app.plans, app.signer.worker(token), now=app.now())
@@ -129,7 +135,7 @@ def agreed_text(token: str) -> Response:
 
 @blueprint.get("/w/<token>/withdrawn")
 def withdrawn(token: str) -> Response:
-    """Say that the worker has withdrawn, with the code for the work that was done before, if there is one."""
+    """Show that the worker has withdrawn, with the code for earlier work, if any."""
     app = server()
     with transaction(app.database, write=False) as session:
         here = locate(session, app.plans, app.signer.worker(token), now=app.now())
@@ -144,7 +150,7 @@ def withdraw() -> Response:
 
 @blueprint.post("/withdraw")
 def post_withdraw() -> Response:
-    """Take a consent back, by the code that only its worker holds."""
+    """Withdraw the worker who holds a code."""
     app = server()
     code = request.form.get("code", "").strip()
     with transaction(app.database, write=True) as session:
@@ -159,6 +165,6 @@ def post_withdraw() -> Response:
 
 
 def _language() -> str:
-    """Return the language that the link asked for, else the first of the browser's that there is."""
+    """Return the language of the link, else the browser's first available one."""
     asked = request.args.get("language", "")
     return asked if asked in LANGUAGES else browser_language()

@@ -1,4 +1,4 @@
-"""/s/STUDY: where workers arrive from their platform."""
+"""View of ``/s/STUDY``, where workers arrive from their platform."""
 
 import logging
 
@@ -12,6 +12,7 @@ from study_app.services.worker.entry import Visitor, arrive, find_study, is_full
 from study_app.store.database import is_nearly_full, transaction
 from study_app.store.plan import StudyPlan
 from study_app.store.submissions import other_of_submission
+from study_app.study.id_list import lets_in
 from study_app.study.platforms import (
     frame_hosts,
     is_phone,
@@ -21,7 +22,7 @@ from study_app.study.platforms import (
     visit_parameters,
     worker_id,
 )
-from study_app.study.signed_ids import UnsignedError, lets_in, signed_parameters
+from study_app.study.signed_ids import UnsignedError, signed_parameters
 from study_app.web.blueprints.walk import to_step
 from study_app.web.pages.pages import PreviewPage
 from study_app.web.serving import note_worker, permit, reference, rendered, said, server
@@ -33,7 +34,10 @@ blueprint = Blueprint("entry", __name__)
 
 @blueprint.get("/s/<study>")
 def enter(study: str) -> Response:
-    """Let a worker in, unless something speaks against it; coming back leads to where they were."""
+    """Admit a worker, or show why not.
+
+    A returning worker is led to the current step.
+    """
     app = server()
     with transaction(app.database, write=False) as session:
         plan = find_study(session, app.plans, study)
@@ -60,7 +64,7 @@ def enter(study: str) -> Response:
 
 
 def _preview(plan: StudyPlan) -> Response:
-    """Show what the work is; nothing is stored and no place is held."""
+    """Show the work before it is accepted; nothing is stored and no slot is held."""
     page = PreviewPage(
         language=plan.language, title=plan.entry.title, paragraphs=consent_paragraphs(plan.entry.consent)
     )
@@ -68,7 +72,10 @@ def _preview(plan: StudyPlan) -> Response:
 
 
 def _refusal(session: Session, plan: StudyPlan, visitor: Visitor) -> Response | None:
-    """Return the page that says why a visitor cannot come in, before being asked for anything; None if they can."""
+    """Return the page that refuses a visitor, None for one who can come in.
+
+    It comes before anything is asked.
+    """
     known = known_worker(session, plan, visitor)
     if (known is None or known.consented_at is None) and is_paused(session, plan.id):
         key, status = "paused", 503
@@ -89,17 +96,20 @@ def _refusal(session: Session, plan: StudyPlan, visitor: Visitor) -> Response | 
 
 
 def _other_id(session: Session, plan: StudyPlan, visitor: Visitor) -> str | None:
-    """Return who came under the visitor's submission with another id, if anybody did."""
+    """Return the worker who came under the visitor's submission with another id.
+
+    Returns None for nobody.
+    """
     platform = platform_of(plan.entry)
     submission = visitor.parameters.get(platform.submission_parameter or "")
     return other_of_submission(session, plan.id, platform, worker=visitor.worker, submission=submission)
 
 
 def _let_in(plan: StudyPlan, visitor: Visitor, other: str | None) -> Response:
-    """Let a visitor in, and log it where ``other`` came under the same submission.
+    """Admit a visitor, and log a shared submission with ``other``.
 
-    They are let in all the same: who came first may be the one with the made-up id, and only the platform's list knows whose
-    submission it is. Payment goes by that list.
+    They are admitted all the same: the first arrival may be the one with the made-up id, and only the
+    platform's list shows whose submission it is. Payment goes by that list.
     """
     app = server()
     with transaction(app.database, write=True) as session:

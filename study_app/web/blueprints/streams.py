@@ -1,4 +1,4 @@
-"""/w/TOKEN/: the pages of a task with streams: enrolling, reading, leaving, and what is asked afterwards."""
+"""Views of stream tasks: enrolling, reading, leaving and later questions."""
 
 from flask import Blueprint, request
 from sqlalchemy.orm import Session
@@ -31,13 +31,13 @@ ANSWERS = {"yes": True, "no": False}
 
 @blueprint.get("/<int:task>/<int:query>/enrol")
 def enrol(token: str, task: int, query: int) -> Response:
-    """Show what following an event means."""
+    """Show the page about following an event."""
     return show(token, Step("enrol", task, query))
 
 
 @blueprint.post("/<int:task>/<int:query>/enrol")
 def post_enrol(token: str, task: int, query: int) -> Response:
-    """Begin to follow."""
+    """Begin to follow an event."""
     step = Step("enrol", task, query)
 
     def act(session: Session, here: Whereabouts, page: PageToken) -> str | None:  # noqa: ARG001
@@ -50,13 +50,13 @@ def post_enrol(token: str, task: int, query: int) -> Response:
 
 @blueprint.get("/<int:task>/streams")
 def streams(token: str, task: int) -> Response:
-    """Show everything that the worker follows."""
+    """Show the streams that the worker follows."""
     return show(token, Step("streams", task))
 
 
 @blueprint.get("/<int:task>/<int:query>/stream")
 def stream(token: str, task: int, query: int) -> Response:
-    """Serve what is new in a stream; after its days go to the page that says so."""
+    """Show the new updates of a stream; after its days, redirect to its last page."""
     app, step = server(), Step("stream", task, query)
     worker, now = app.signer.worker(token), app.now()
     with transaction(app.database, write=True) as session:
@@ -82,7 +82,10 @@ def stream(token: str, task: int, query: int) -> Response:
 
 @blueprint.post("/<int:task>/<int:query>/stream")
 def post_stream(token: str, task: int, query: int) -> Response:
-    """Leave a stream, or with ``below`` go on to older updates of the visit; what was read is stored either way."""
+    """Leave a stream, or with ``below`` show older updates of the visit.
+
+    The updates read are stored either way.
+    """
     step = Step("stream", task, query)
     below = request.form.get("below", type=int)
 
@@ -101,13 +104,13 @@ def post_stream(token: str, task: int, query: int) -> Response:
 
 @blueprint.get("/<int:task>/<int:query>/useful")
 def useful(token: str, task: int, query: int) -> Response:
-    """Ask whether what was read was still of use."""
+    """Ask which updates of the visit were still of use."""
     return show(token, Step("useful", task, query))
 
 
 @blueprint.post("/<int:task>/<int:query>/useful")
 def post_useful(token: str, task: int, query: int) -> Response:
-    """Store the answers that were given; none is needed."""
+    """Store the answers about use; none is required."""
     step = Step("useful", task, query)
 
     def act(session: Session, here: Whereabouts, page: PageToken) -> Onward:
@@ -124,5 +127,5 @@ def post_useful(token: str, task: int, query: int) -> Response:
 
 @blueprint.get("/<int:task>/<int:query>/away")
 def away(token: str, task: int, query: int) -> Response:
-    """Say goodbye until the next visit, or for good; with the code for the visit where each has one."""
+    """Show the page after a visit, with the visit's code where each visit has one."""
     return show(token, Step("away", task, query), aside=new_visit_code)

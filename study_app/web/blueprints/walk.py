@@ -1,4 +1,4 @@
-"""Showing a step's page and taking its form: what all views of /w/ do alike."""
+"""Common work of the step views: rendering a step and storing its form."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,12 +26,12 @@ REFUSED = 422
 ARRIVALS = {"reminder", "invitation"}
 RECENT_MS = 60_000
 SCRIPT = "application/json"
-"""What `study_app/static/js/delivery.js` accepts."""
+"""Media type that `study_app/static/js/delivery.js` accepts."""
 JUST_FINISHED = "just=1"
-"""The query of the last page when the form before it was the last."""
+"""Query of the last page right after the last form."""
 
 ANSWERED = {"pair", "rate", "vote", "questions"}
-"""Kinds of steps whose form is an answer."""
+"""Kinds of steps with a form that is an answer."""
 
 NUMBERED = {"pair", "rate"}
 """Kinds of steps of which a slot has several."""
@@ -39,18 +39,24 @@ NUMBERED = {"pair", "rate"}
 
 @dataclass(frozen=True, slots=True)
 class Onward:
-    """Where to go from a form when that is not the worker's current step; ``query`` follows in the address."""
+    """Next address after a form, other than the current step's; with its ``query``."""
 
     step: Step
     query: str = ""
 
 
 Act: TypeAlias = Callable[[Session, Whereabouts, PageToken], str | Onward | None]
-"""Stores what a form says. Returns the catalogue's key of what is wrong with it, or where to go; None for the next step."""
+"""Callable that stores a form.
+
+Returns the catalogue's key of its fault, or where to go; None for the next step.
+"""
 
 
 def to_step(token: str, step: Step, query: str = "") -> Response:
-    """Send the browser to a step; a script that sent a form gets the address, since it may not see where a redirect leads."""
+    """Redirect the browser to a step.
+
+    A script that sent a form gets the address, since it may not see where a redirect leads.
+    """
     address = f"/w/{token}/{step.path}" + (f"?{query}" if query else "")
     if request.method == "POST" and request.headers.get("Accept") == SCRIPT:
         return jsonify(next=address)
@@ -58,29 +64,36 @@ def to_step(token: str, step: Step, query: str = "") -> Response:
 
 
 def home(token: str) -> str:
-    """Return the worker's standing link, which leads to wherever they are.
+    """Return the worker's standing link, which leads to the current step.
 
-    A proxy in front of the server that speaks https says so; the worst that a worker who says it can do is to misread
-    their own link.
+    A proxy in front of the server that speaks https says so; the worst that a worker who says it can do is to
+    misread their own link.
     """
     return f"{'https' if is_https() else 'http'}://{request.host}/w/{token}/"
 
 
 def arrival(*, now: datetime) -> str:
-    """Return how the worker came as the query of an address; empty for on their own.
+    """Return the source of the worker's arrival as the query of an address.
 
-    The moment stands beside it, so that loading the page again days later is no second reminder.
+    It is empty for a worker who came on their own. The moment stands beside it, so that loading the page
+    again days later is no second reminder.
     """
     via = request.args.get("via")
     return urlencode({"via": via, "at": (now - EPOCH) // MILLISECOND}) if via in ARRIVALS else ""
 
 
 Aside: TypeAlias = Callable[[Session, Whereabouts], Callable[[], None] | None]
-"""Looks at a worker whose page is shown, and returns what is to be stored before the page is; None for nothing."""
+"""Callable that returns a function to store something before the page is rendered.
+
+Returns None for nothing to store.
+"""
 
 
 def show(token: str, step: Step, *, error: str | None = None, aside: Aside | None = None) -> Response:
-    """Show a step's page if it is open to the worker, else go to the current one."""
+    """Render a step's page if it is open to the worker, else redirect.
+
+    The redirect leads to the worker's current step.
+    """
     app = server()
     worker, now = app.signer.worker(token), app.now()
     with transaction(app.database, write=False) as session:
@@ -121,14 +134,14 @@ def show(token: str, step: Step, *, error: str | None = None, aside: Aside | Non
 
 
 def came(*, now: datetime) -> str:
-    """Return how the worker came to this page: own, or what `arrival` wrote into its address just now."""
+    """Return the source of the arrival at this page: own, or as `arrival` wrote it."""
     via, at = request.args.get("via"), request.args.get("at", type=int)
     recently = at is not None and abs((now - EPOCH) // MILLISECOND - at) <= RECENT_MS
     return via if via in ARRIVALS and recently else "own"
 
 
 def take(token: str, step: Step, act: Act) -> Response:
-    """Store what a step's form says and go on; a form that cannot be taken comes back with the reason."""
+    """Store a step's form and go on, or show the form again with its fault."""
     app = server()
     worker, now = app.signer.worker(token), app.now()
     served = _page_token(worker, step)
@@ -147,7 +160,10 @@ def take(token: str, step: Step, act: Act) -> Response:
 
 
 def _following(session: Session, here: Whereabouts, step: Step, *, now: datetime) -> Step:
-    """Return where a worker goes after a step's form was taken; takes the next query where there is no choice."""
+    """Return the step after a stored form.
+
+    The next query is assigned where the worker has no choice.
+    """
     following = None
     if step.kind in NUMBERED:
         following = after_page(here.state, step) or take_after(session, here, step, now=now)
@@ -160,7 +176,10 @@ def _following(session: Session, here: Whereabouts, step: Step, *, now: datetime
 
 
 def _page_token(worker: int, step: Step) -> PageToken | None:
-    """Return what the form's hidden field says; None when it is missing, forged, or of another worker or page."""
+    """Return the page token of a form.
+
+    Returns None when it is missing, forged, or of another worker or page.
+    """
     try:
         served = server().signer.page(request.form.get("page", ""))
     except BadTokenError:

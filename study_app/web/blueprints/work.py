@@ -1,4 +1,4 @@
-"""/w/TOKEN/: a worker's way through the study, one page a step; what stands before a task, ratings and questions among them."""
+"""Views of consent, searches, votes, pairs, ratings, questions and introductions."""
 
 from flask import Blueprint, request
 from sqlalchemy.orm import Session
@@ -28,7 +28,7 @@ LAYOUTS = {"side_by_side", "stacked"}
 
 @blueprint.get("/", strict_slashes=False)
 def resume(token: str) -> Response:
-    """Go to where the worker is; a stream is told how they came."""
+    """Redirect to the current step; pass the arrival source on to streams."""
     app = server()
     now = app.now()
     with transaction(app.database, write=False) as session:
@@ -40,7 +40,7 @@ def resume(token: str) -> Response:
 
 @blueprint.get("/consent")
 def consent(token: str) -> Response:
-    """Show what the study is about and ask for consent."""
+    """Show the consent text and ask for consent."""
     return show(token, CONSENT)
 
 
@@ -64,7 +64,7 @@ def post_consent(token: str) -> Response:
 
 @blueprint.get("/<int:task>/choose")
 def choose(token: str, task: int) -> Response:
-    """Show the queries there are; where there is nothing to choose, take what has become free since the form before."""
+    """Show the queries, or assign one that has become free where there is no choice."""
     step = Step("choose", task)
     app = server()
     worker, now = app.signer.worker(token), app.now()
@@ -81,7 +81,7 @@ def choose(token: str, task: int) -> Response:
 
 @blueprint.post("/<int:task>/choose")
 def post_choose(token: str, task: int) -> Response:
-    """Take a query's slot."""
+    """Assign the chosen query to the worker."""
     step = Step("choose", task)
 
     def act(session: Session, here: Whereabouts, page: PageToken) -> str | None:  # noqa: ARG001
@@ -99,7 +99,7 @@ def post_choose(token: str, task: int) -> Response:
 
 @blueprint.get("/<int:task>/<int:query>/search")
 def search(token: str, task: int, query: int) -> Response:
-    """Show the query to search for; its clock starts with the first showing."""
+    """Show the query to search for, and start its clock the first time."""
     step = Step("search", task, query)
     app = server()
     with transaction(app.database, write=False) as session:
@@ -114,7 +114,7 @@ def search(token: str, task: int, query: int) -> Response:
 
 @blueprint.post("/<int:task>/<int:query>/search")
 def post_search(token: str, task: int, query: int) -> Response:
-    """Leave the search, if it lasted long enough."""
+    """Leave the search if it lasted long enough."""
     step = Step("search", task, query)
 
     def act(session: Session, here: Whereabouts, page: PageToken) -> str | None:  # noqa: ARG001
@@ -133,7 +133,7 @@ def vote(token: str, task: int, query: int) -> Response:
 
 @blueprint.post("/<int:task>/<int:query>/vote")
 def post_vote(token: str, task: int, query: int) -> Response:
-    """Store what was ticked."""
+    """Store the intents that were ticked."""
     step = Step("vote", task, query)
 
     def act(session: Session, here: Whereabouts, page: PageToken) -> str | None:
@@ -151,13 +151,13 @@ def post_vote(token: str, task: int, query: int) -> Response:
 
 @blueprint.get("/<int:task>/<int:query>/pair/<int:pair>")
 def pair(token: str, task: int, query: int, pair: int) -> Response:
-    """Show two summaries."""
+    """Show the two sides of a pair."""
     return show(token, Step("pair", task, query, pair))
 
 
 @blueprint.post("/<int:task>/<int:query>/pair/<int:pair>")
 def post_pair(token: str, task: int, query: int, pair: int) -> Response:
-    """Store which is better."""
+    """Store the preference for a pair."""
     step = Step("pair", task, query, pair)
 
     def act(session: Session, here: Whereabouts, page: PageToken) -> str | None:
@@ -183,19 +183,19 @@ def _answer() -> Answer | None:
 
 @blueprint.get("/full")
 def full(token: str) -> Response:
-    """Say that there is nothing left to do."""
+    """Show that there is nothing left to do."""
     return show(token, FULL)
 
 
 @blueprint.get("/<int:task>/intro")
 def intro(token: str, task: int) -> Response:
-    """Show what comes in a task."""
+    """Show the page before a task."""
     return show(token, Step("intro", task))
 
 
 @blueprint.post("/<int:task>/intro")
 def post_intro(token: str, task: int) -> Response:
-    """Store a try at the check; the second that fails ends the worker's part."""
+    """Store a try at the check; the second failure ends the worker's part."""
     step = Step("intro", task)
 
     def act(session: Session, here: Whereabouts, page: PageToken) -> str | Onward | None:

@@ -1,13 +1,13 @@
 """The researcher's console: pages to watch, understand and steer a running study.
 
-`frame` signs in and says who may do what; the other modules have the pages, one blueprint each. SQL and rules are in
-`study_app.services.console`. Workers' pages never name any of these addresses.
+A page is a module with its query and its view, and has one blueprint; `auth` says who may look and who may act. Workers' pages never
+name any of these addresses.
 """
 
-from study_app.web.console import data, frame, limits, material, overview, payments, people, replay
+from study_app.web.console import audit, data, limits, material, overview, payments, people, replay, sign_in
 
 CONSOLE = (
-    frame.blueprint,
+    sign_in.blueprint,
     overview.blueprint,
     people.blueprint,
     replay.blueprint,
@@ -15,4 +15,5 @@ CONSOLE = (
     data.blueprint,
     payments.blueprint,
     limits.blueprint,
+    audit.blueprint,
 )

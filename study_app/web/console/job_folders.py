@@ -1,4 +1,4 @@
-"""The folders of the console's jobs, each with a lock by which its process is known to be there.
+"""Folders of the console's jobs, each locked while its process works.
 
 The database has the name of a folder only. Where it lies is the business of the server that asks: a copy of the database, such as a
 rehearsal of a restore beside the running study, has results of its own, and no row of it leads to any other folder.
@@ -27,7 +27,10 @@ JOB_NAME = re.compile(rf"{PREFIX}\w+", re.ASCII)
 
 
 def results_folder(database: URL) -> Path:
-    """Return the folder of all jobs of a database: beside a SQLite file, else where the server was started."""
+    """Return the folder of all jobs of a database.
+
+    It lies beside a SQLite file, else where the server was started.
+    """
     if database.get_backend_name() == "sqlite" and database.database:
         file = Path(database.database).resolve()
         return file.parent / RESULTS / file.name
@@ -35,7 +38,7 @@ def results_folder(database: URL) -> Path:
 
 
 def job_folder(database: URL, name: str | None) -> Path | None:
-    """Return the folder of a job; None where its row names none, or what this server calls no folder."""
+    """Return the folder of a job; None if its row names none that can be one."""
     if name is None or not JOB_NAME.fullmatch(name):
         return None
     return results_folder(database) / name
@@ -43,13 +46,13 @@ def job_folder(database: URL, name: str | None) -> Path | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewJobFolder:
-    """The folder of a job that is about to begin, which only its owner may enter; ``lock`` is its open, locked descriptor."""
+    """Folder of a job about to begin; ``lock`` is its open, locked descriptor."""
 
     path: Path
     lock: int
 
     def start(self, job: int, database: URL) -> None:
-        """Start the process of a job that is stored; it takes the lock over, and goes on when this server ends.
+        """Start the process of a stored job, which takes over the lock.
 
         Raises
         ------
@@ -79,7 +82,7 @@ class NewJobFolder:
 
 
 def new_job_folder(database: URL) -> NewJobFolder:
-    """Make the folder of a new job and lock it, so that its job is known to be at work from before it is stored.
+    """Make and lock the folder of a new job, before the job is stored.
 
     Raises
     ------
@@ -101,20 +104,20 @@ def new_job_folder(database: URL) -> NewJobFolder:
 
 
 def is_at_work(database: URL, name: str | None) -> bool:
-    """Return whether the process of a job is there."""
+    """Return True if the process of a job is there."""
     folder = job_folder(database, name)
     if folder is None:
         return False
     try:
-        held = os.open(folder, os.O_RDONLY)
+        lock = os.open(folder, os.O_RDONLY)
     except OSError:
         return False
     try:
-        fcntl.flock(held, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:
         return True
     finally:
-        os.close(held)
+        os.close(lock)
     return False
 
 

@@ -1,244 +1,150 @@
-"""The first page of the console: how far the study is, with a drawing, and what is wrong; and the audit.
+"""Overview of a study, the first page of its console; and the pause.
 
-Where the lines and ticks of the drawing lie is worked out here; `templates/console/charts.html` draws them as SVG, without a script.
+Its snapshot of the study is kept for some seconds, so that open consoles share it; each process keeps its own. On a busy server, where
+a snapshot takes long, it is kept longer: workers come first.
 """
 
-import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from threading import Lock
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response, current_app, request
+from sqlalchemy.orm import Session
 
-from metrics.errors import counted
-from study_app.services.console.access import acts, end_sign_in, sign_ins
-from study_app.services.console.overview import FEW, SHORTEST, Curve, Minutes, Outlook, StudyGlance
+from study_app.services.researcher.completion import complete_workers
+from study_app.services.researcher.progress import StudyProgress, study_progress
 from study_app.services.researcher.studies import pause, resume
 from study_app.store.database import room_left
 from study_app.store.models import LoadedStudy
-from study_app.web.console.figures import latest_figures
-from study_app.web.console.frame import NotDone, Seat, manage, own_token, page, watch
+from study_app.store.plan import Plans, StudyPlan
+from study_app.web.console.alerts import Alert, find_alerts
+from study_app.web.console.auth import ConsoleRequest, RefusedAction, manager_required, viewer_required
+from study_app.web.console.layout import page
+from study_app.web.console.summary import StudySummary, summarise
 from study_app.web.serving import server
 
-WIDTH, HEIGHT = 640, 220
-LEFT, RIGHT, TOP, BOTTOM = 60, 12, 14, 28
-"""Of the drawing in units of its own, and what its edges leave free for the ticks."""
-ROUND_STEPS = (1, 2, 5)
-TIME_TICKS = 3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DrawnLine:
-    """A line: what it counts, its points as SVG has them, and the last number."""
-
-    name: str
-    points: str
-    last: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DrawnChart:
-    """A drawing of counts over time: lines, and (place, text) of the ticks of either axis."""
-
-    lines: tuple[DrawnLine, ...]
-    x_ticks: tuple[tuple[float, str], ...]
-    y_ticks: tuple[tuple[float, str], ...]
-    rows: tuple[tuple[str, int, int], ...]
-
-
-def people_chart(curve: Curve) -> DrawnChart:
-    """Return the drawing of how many had arrived and finished over time."""
-    top = max(curve.arrived[-1], 1)
-    step = round_step(top / 4)
-    shown = range(0, len(curve.times), len(curve.times) // 6)
-    return DrawnChart(
-        lines=(
-            _line("arrived", curve.times, curve.arrived, top),
-            _line("finished", curve.times, curve.finished, top),
-        ),
-        x_ticks=tuple(_time_ticks(curve.times)),
-        y_ticks=tuple((_y(number / top), f"{number:,}") for number in range(0, top + 1, step)),
-        rows=tuple(
-            (f"{curve.times[place]:%Y-%m-%d %H:%M}", curve.arrived[place], curve.finished[place])
-            for place in shown
-        ),
-    )
-
-
-def _time_ticks(times: Sequence[datetime]) -> Iterator[tuple[float, str]]:
-    """Yield few ticks, so that their texts do not meet on a phone; what a tick before it says already is not said again."""
-    said = ""
-    for place in range(0, len(times), max(1, (len(times) - 1) // TIME_TICKS)):
-        text = _moment(times[place], times)
-        if text != said:
-            yield _x(place / (len(times) - 1)), text
-        said = text
-
-
-def round_step(least: float) -> int:
-    """Return the smallest of 1, 2, 5, 10, 20, 50 and so on that is not below ``least``."""
-    power: int = 10 ** max(0, math.floor(math.log10(max(least, 1))))
-    return next(step * power for step in (*ROUND_STEPS, 10) if step * power >= least)
-
-
-def _line(name: str, times: Sequence[datetime], counts: Sequence[int], top: int) -> DrawnLine:
-    places = (
-        f"{_x(place / (len(times) - 1)):.1f},{_y(number / top):.1f}" for place, number in enumerate(counts)
-    )
-    return DrawnLine(name=name, points=" ".join(places), last=counts[-1])
-
-
-def _x(share: float) -> float:
-    return LEFT + share * (WIDTH - LEFT - RIGHT)
-
-
-def _y(share: float) -> float:
-    return HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
-
-
-def _moment(time: datetime, times: Sequence[datetime]) -> str:
-    """Return the time of day, or the day where the drawing spans several."""
-    days = (times[-1] - times[0]).days
-    return f"{time:%H:%M}" if days < 2 else f"{time:%d %b}"
-
-
-UNITS = (("days", 1440, 2880), ("hours", 60, 120), ("minutes", 1, 2), ("seconds", 1 / 60, 0))
-"""Unit, its minutes, and from how many minutes on it is used."""
-
-
-def minutes_words(minutes: Minutes) -> str:
-    """Say how long people took who finished, in the unit that suits half of them."""
-    unit, length, _ = next(one for one in UNITS if minutes.middle >= one[2])
-    low, middle, high = (_number(one / length) for one in (minutes.low, minutes.middle, minutes.high))
-    if minutes.workers == 1:
-        return f"The one worker who finished took {middle} {unit} from consent to the end."
-    who = f"of the {minutes.workers} workers who finished"
-    if low == high:
-        return f"{'Each' if minutes.workers < FEW else 'At least half'} {who} took about {middle} {unit} from consent to the end."
-    if minutes.workers < FEW:
-        return f"Each {who} took {low} to {high} {unit} from consent to the end."
-    return f"Half {who} took less than {middle} {unit} from consent to the end; the middle half took {low} to {high}."
-
-
-def _number(number: float) -> str:
-    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
-
-
-def outlook_words(ahead: Outlook) -> str:
-    """Say for how many there is room, how many came, and when the study will be full."""
-    if ahead.left == 0:
-        return "The study is full."
-    said = ["The number of workers has no limit."]
-    if ahead.left is not None:
-        said = [f"There is room for {counted(ahead.left, 'more worker')}."]
-    if ahead.consented is not None:
-        said.append(f"{ahead.consented} consented in the last {_time(ahead.seen)}{_rate(ahead)}.")
-    elif ahead.left is not None:
-        said.append("Too few came within the last day to say when it will be full.")
-    return " ".join(said)
-
-
-def _rate(ahead: Outlook) -> str:
-    """Say how many came an hour where it was longer than one, and when the study is full at this rate."""
-    hours = ahead.seen / timedelta(hours=1)
-    rate = f", which is {(ahead.consented or 0) / hours:.2g} an hour" if hours > 1 else ""
-    if ahead.full_at is None:
-        return rate
-    return f"{rate}; if it goes on so, the study is full on {ahead.full_at:%Y-%m-%d %H:%M} UTC"
-
-
-def _time(seen: timedelta) -> str:
-    """Return a time that has passed: minutes below an hour, hours from then on."""
-    if seen < SHORTEST:
-        minutes = max(1, math.ceil(seen / timedelta(minutes=1)))
-        return "minute" if minutes == 1 else f"{minutes} minutes"
-    hours = f"{seen / timedelta(hours=1):.2g}"
-    return "hour" if hours == "1" else f"{hours} hours"
-
-
+SNAPSHOTS = "prefcal_snapshots"
+MIN_LIFETIME, MAX_LIFETIME = timedelta(seconds=4), timedelta(minutes=1)
+LIFETIME_FACTOR = 100
+"""A snapshot is kept this many times as long as it took: it takes a hundredth of a process's time at the most."""
 blueprint = Blueprint("overview", __name__)
-LINES = 50
-"""Of the audit on a page."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverviewSnapshot:
+    """State of a study at a time; ``lifetime`` is how long it is shown."""
+
+    at: datetime
+    version: int
+    lifetime: timedelta
+    progress: StudyProgress
+    summary: StudySummary
+    alerts: tuple[Alert, ...]
+
+    def is_current(self, study: StudyPlan, *, within: timedelta, now: datetime) -> bool:
+        """Return True if this is of the study as it is, and no older than that."""
+        return self.version == study.version and self.at < now < self.at + within
+
+
+@dataclass(slots=True)
+class SnapshotCache:
+    """The newest snapshot of each study, by its row."""
+
+    plans: Plans
+    snapshots: dict[int, OverviewSnapshot] = field(default_factory=dict)
+    lock: Lock = field(default_factory=Lock)
+
+    def get(
+        self, session: Session, study: StudyPlan, *, free_bytes: int | None, now: datetime
+    ) -> OverviewSnapshot:
+        """Return a snapshot of a study.
+
+        One request makes a newer one; the others get the latest meanwhile, and wait only where it is older than a minute.
+        """
+        known = self.snapshots.get(study.id)
+        if known is not None and known.is_current(study, within=known.lifetime, now=now):
+            return known
+        is_usable = known is not None and known.is_current(study, within=MAX_LIFETIME, now=now)
+        if not self.lock.acquire(blocking=not is_usable) and known is not None:
+            return known
+        try:
+            newest = self.snapshots.get(study.id)
+            if (
+                newest is None
+                or newest is known
+                or not newest.is_current(study, within=newest.lifetime, now=now)
+            ):
+                newest = self.snapshots[study.id] = self._take(session, study, free_bytes, now)
+            return newest
+        finally:
+            self.lock.release()
+
+    def _take(
+        self, session: Session, study: StudyPlan, free_bytes: int | None, now: datetime
+    ) -> OverviewSnapshot:
+        began = time.monotonic()
+        complete = complete_workers(session, self.plans, study, now=now)
+        progress = study_progress(session, study, now=now, complete=complete)
+        summary = summarise(session, study, progress, now=now, complete=complete)
+        alerts = find_alerts(session, study, progress, free_bytes=free_bytes, now=now)
+        took = timedelta(seconds=time.monotonic() - began)
+        return OverviewSnapshot(
+            at=now,
+            version=study.version,
+            lifetime=min(max(MIN_LIFETIME, LIFETIME_FACTOR * took), MAX_LIFETIME),
+            progress=progress,
+            summary=summary,
+            alerts=alerts,
+        )
 
 
 @blueprint.get("/r/<study>/")
-@watch
-def overview(seat: Seat) -> Response:
+@viewer_required
+def overview(console_request: ConsoleRequest) -> Response:
     """Show how far a study is, and what is wrong with it."""
-    found = latest_figures().of(
-        seat.session, seat.plan, free_bytes=room_left(server().database), now=seat.now
+    snapshots: SnapshotCache = current_app.extensions[SNAPSHOTS]
+    snapshot = snapshots.get(
+        console_request.session,
+        console_request.study,
+        free_bytes=room_left(server().database),
+        now=console_request.now,
     )
-    curve, paused_at = found.glance.curve, _row(seat).paused_at
-    shown = "-".join(
-        str(one) for one in (found.at.timestamp(), paused_at and paused_at.timestamp(), seat.may_act)
-    )
-    if request.if_none_match.contains_weak(shown):
+    paused_at = _stored_study(console_request).paused_at
+    parts = (snapshot.at.timestamp(), paused_at and paused_at.timestamp(), console_request.may_act)
+    tag = "-".join(map(str, parts))
+    if request.if_none_match.contains_weak(tag):
         return Response(status=304)
     response = page(
         "console/overview.html",
-        seat,
-        figures=found,
+        console_request,
+        snapshot=snapshot,
         paused_at=paused_at,
-        shown=shown,
-        chart=None if curve is None else people_chart(curve),
-        said=tuple(_said(found.glance)),
+        tag=tag,
     )
-    response.set_etag(shown, weak=True)
+    response.set_etag(tag, weak=True)
     return response
 
 
 @blueprint.post("/r/<study>/pause")
-@manage("pause")
-def post_pause(seat: Seat) -> Response:
-    """Let nobody new in."""
-    if not pause(seat.session, _row(seat), now=seat.now):
-        raise NotDone("The study is paused already.", 409)
-    seat.note("nobody new is let in; whoever has begun goes on")
-    return seat.back()
+@manager_required("pause")
+def post_pause(console_request: ConsoleRequest) -> Response:
+    """Pause: nobody new is let in from now on; whoever has begun goes on."""
+    if not pause(console_request.session, _stored_study(console_request), now=console_request.now):
+        raise RefusedAction("The study is paused already.", 409)
+    console_request.note("nobody new is let in; whoever has begun goes on")
+    return console_request.back()
 
 
 @blueprint.post("/r/<study>/resume")
-@manage("resume")
-def post_resume(seat: Seat) -> Response:
+@manager_required("resume")
+def post_resume(console_request: ConsoleRequest) -> Response:
     """Let new workers in again."""
-    if not resume(seat.session, _row(seat)):
-        raise NotDone("The study is not paused.", 409)
-    seat.note("new workers are let in again")
-    return seat.back()
+    if not resume(console_request.session, _stored_study(console_request)):
+        raise RefusedAction("The study is not paused.", 409)
+    console_request.note("new workers are let in again")
+    return console_request.back()
 
 
-def _said(glance: StudyGlance) -> Iterator[str]:
-    yield outlook_words(glance.outlook)
-    if glance.minutes is not None:
-        yield minutes_words(glance.minutes)
-
-
-def _row(seat: Seat) -> LoadedStudy:
-    return seat.session.get_one(LoadedStudy, seat.plan.id)
-
-
-@blueprint.get("/r/<study>/audit")
-@watch
-def audit(seat: Seat) -> Response:
-    """List who is signed in, and what was done to this study, and by whom."""
-    before = request.args.get("before", "")
-    number = int(before) if before.isascii() and before.isdecimal() and len(before) < 10 else None
-    shown = acts(seat.session, seat.plan.id, limit=LINES + 1, before=number)
-    older = shown[LINES - 1].number if len(shown) > LINES else None
-    signed_in = sign_ins(seat.session, seat.plan.id, own_token(), now=seat.now)
-    return page("console/audit.html", seat, acts=shown[:LINES], older=older, signed_in=signed_in)
-
-
-@blueprint.post("/r/<study>/audit/end")
-@manage("end a sign-in")
-def post_end(seat: Seat) -> Response:
-    """End one sign-in to this console: its browser is signed out."""
-    number = request.form.get("sign_in", "")
-    known = number.isascii() and number.isdecimal() and len(number) < 10
-    ended = end_sign_in(seat.session, seat.plan.id, int(number), now=seat.now) if known else None
-    if ended is None:
-        raise NotDone(
-            "There is no such sign-in any more. Open the audit again: it lists those there are.", 409
-        )
-    seat.note(f"{ended.name}, of {ended.began_at:%Y-%m-%d %H:%M} UTC")
-    return seat.back("audit")
+def _stored_study(console_request: ConsoleRequest) -> LoadedStudy:
+    return console_request.session.get_one(LoadedStudy, console_request.study.id)

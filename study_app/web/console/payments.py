@@ -1,116 +1,230 @@
-"""What the platform's list says, and lists of whom to approve, to pay and to ask. Platform ids leave by these lists alone."""
+"""Payments: the platform's list, and lists to approve, to pay and to ask."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
 from flask import Blueprint, Response, request
+from sqlalchemy import ColumnElement, Select, case, func, select, update
+from sqlalchemy.orm import Session
 from werkzeug.exceptions import NotFound
 
 from metrics.errors import InputError, counted, listed, shown_faults
-from study_app.services.console.payments import (
-    LISTS,
-    PAYABLE,
-    last_read,
-    list_text,
-    mark_paid,
-    payment_list,
-    payment_state,
+from study_app.services.researcher.reconcile import (
+    SUBMISSION_STATES,
+    SubmissionState,
+    never_listed,
+    reconcile,
 )
-from study_app.services.researcher.reconcile import FINDINGS, reconcile
-from study_app.store.models import EPOCH, MILLISECOND, LoadedStudy
+from study_app.store.models import EPOCH, MILLISECOND, LoadedStudy, PlatformIdentity
+from study_app.store.plan import Plans, StudyPlan
+from study_app.store.task_models import PlatformRecord
 from study_app.study.platform_list import PlatformList, parse_platform_list
 from study_app.study.platforms import platform_of
-from study_app.web.console.frame import NotDone, Seat, manage, page, watch
+from study_app.web.console.auth import ConsoleRequest, RefusedAction, manager_required, viewer_required
+from study_app.web.console.layout import csv_response, page
 from study_app.web.serving import server
 
 blueprint = Blueprint("payments", __name__)
 
 
+@dataclass(frozen=True, slots=True)
+class PaymentList:
+    """A list of submissions with some states, and what is to be done about them."""
+
+    heading: str
+    advice: str
+    states: tuple[SubmissionState, ...]
+    is_payable: bool
+
+
+LISTS: Mapping[str, PaymentList] = {
+    "approve": PaymentList(
+        "Approve",
+        "Complete data, handed in, not paid yet: approve these submissions where the workers came from.",
+        ("pay_without_code", "pay"),
+        is_payable=True,
+    ),
+    "pay": PaymentList(
+        "Pay",
+        "Complete data but nothing handed in, or ended early with its code: pay what was agreed by a bonus.",
+        ("not_handed_in", "ended_early"),
+        is_payable=True,
+    ),
+    "ask": PaymentList(
+        "Ask about",
+        "Not clear from here: ask the platform or the worker before you pay or reject.",
+        ("unknown_state", "not_listed", "shared_submission", "same_work", "wrong_code", "no_data"),
+        is_payable=False,
+    ),
+}
+COLUMNS = ("platform_id", "submission", "status", "finding")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaymentState:
+    """Number of submissions of each state, and when the last list was read."""
+
+    counts: Mapping[str, int]
+    read_at: datetime | None
+
+    def on_list(self, name: str) -> int:
+        """Return how many are on a list."""
+        return sum(self.counts.get(state, 0) for state in LISTS[name].states)
+
+
 @blueprint.get("/r/<study>/payments")
-@watch
-def payments(seat: Seat) -> Response:
-    """Show how many submissions there are of each finding, and what to do with them; no id of anybody."""
-    state = payment_state(seat.session, server().plans, seat.plan, now=seat.now)
+@viewer_required
+def payments(console_request: ConsoleRequest) -> Response:
+    """Show how many submissions have each state, without any id."""
+    session, study, now = console_request.session, console_request.study, console_request.now
+    state = payment_state(session, server().plans, study, now=now)
     return page(
         "console/payments.html",
-        seat,
+        console_request,
         state=state,
-        findings={name: meaning for name, meaning in FINDINGS.items() if state.counts.get(name)},
+        meanings={name: words for name, words in SUBMISSION_STATES.items() if state.counts.get(name)},
         lists=LISTS,
-        payable=PAYABLE,
-        as_of=_as_of(seat),
+        as_of=_as_of(state.read_at),
     )
 
 
-def _as_of(seat: Seat) -> str:
+def _as_of(read_at: datetime | None) -> str:
     """Return a name of the list that was read last, for the forms that are about it."""
-    read_at = last_read(seat.session, seat.plan.id)
     return "" if read_at is None else str((read_at - EPOCH) // MILLISECOND)
 
 
 @blueprint.post("/r/<study>/payments/list")
-@manage("read the platform's list")
-def post_list(seat: Seat) -> Response:
+@manager_required("read the platform's list")
+def post_list(console_request: ConsoleRequest) -> Response:
     """Read a list of the platform and store what it says of each submission."""
     sent = request.files.get("list")
     if sent is None or not sent.filename:
-        raise NotDone("No file was chosen. Choose the CSV that the platform lets you download.")
-    read = _read(seat, sent.filename, sent.read())
-    study = seat.session.get_one(LoadedStudy, seat.plan.id)
-    found = reconcile(seat.session, server().plans, study, read.submissions, now=seat.now)
-    strangers = sum(one.finding == "unknown" for one in found)
-    seat.note("; ".join(_in_words(read, strangers)))
-    return seat.back("payments")
-
-
-def _in_words(read: PlatformList, strangers: int) -> list[str]:
+        raise RefusedAction("No file was chosen. Choose the CSV that the platform lets you download.")
+    read = _read(console_request.study, sent.filename, sent.read())
+    stored = console_request.session.get_one(LoadedStudy, console_request.study.id)
+    rows = reconcile(
+        console_request.session, server().plans, stored, read.submissions, now=console_request.now
+    )
     words = [counted(len(read.submissions), "line")]
-    if strangers:
-        words.append(f"{strangers} of ids that nobody in this study has")
+    if unknown := sum(row.finding == "unknown" for row in rows):
+        words.append(f"{unknown} of ids that nobody in this study has")
     if read.unknown:
         words.append(
             f"states that prefcal does not know, so that nothing is advised there: {listed(read.unknown)}"
         )
-    return words
+    console_request.note("; ".join(words))
+    return console_request.back("payments")
 
 
-def _read(seat: Seat, name: str, content: bytes) -> PlatformList:
-    """Read an uploaded list; raises `NotDone` with every fault where it is none."""
+def _read(study: StudyPlan, name: str, content: bytes) -> PlatformList:
+    """Read an uploaded list; raises `RefusedAction` with every fault where it is none."""
     try:
-        read = parse_platform_list(content, name, platform_of(seat.plan.entry), named={})
+        read = parse_platform_list(content, name, platform_of(study.entry), named={})
     except InputError as error:
         faults = "\n".join(shown_faults(error.faults))
-        raise NotDone(
+        raise RefusedAction(
             "This is no list that prefcal can read; nothing of it was stored. Download the list of submissions from the platform as CSV,"
             f" and upload it as it is. Where columns have other names, prefcal reconcile takes these.\n{faults}"
         ) from error
     if not read.submissions:
-        raise NotDone("The list has no line below its header; nothing was stored.")
+        raise RefusedAction("The list has no line below its header; nothing was stored.")
     return read
 
 
 @blueprint.get("/r/<study>/payments/<name>.csv")
-@manage("take a list for payments")
-def payments_csv(seat: Seat, name: str) -> Response:
-    """Hand out whom to approve, to pay or to ask, by their ids at the platform."""
+@manager_required("take a list for payments")
+def payments_csv(console_request: ConsoleRequest, name: str) -> Response:
+    """Return a list to approve, to pay or to ask, with ids at the platform."""
     if name not in LISTS:
         raise NotFound
-    rows = payment_list(seat.session, server().plans, seat.plan, name, now=seat.now)
-    seat.note(f"{name}: {counted(len(rows), 'line')}")
-    headers = {"Content-Disposition": f'attachment; filename="{seat.plan.name}-{name}.csv"'}
-    return Response(list_text(rows), mimetype="text/csv", headers=headers)
+    session, study, now = console_request.session, console_request.study, console_request.now
+    rows = payment_rows(session, server().plans, study, name, now=now)
+    console_request.note(f"{name}: {counted(len(rows), 'line')}")
+    return csv_response(f"{study.name}-{name}", COLUMNS, rows)
 
 
 @blueprint.post("/r/<study>/payments/paid")
-@manage("mark as paid")
-def post_paid(seat: Seat) -> Response:
+@manager_required("mark as paid")
+def post_paid(console_request: ConsoleRequest) -> Response:
     """Mark all submissions of a list as paid."""
-    name = request.form.get("list", "")
-    if name not in PAYABLE:
-        raise NotDone("No such list. Open the page of the payments again, and mark it from there.")
-    if request.form.get("as_of") != _as_of(seat):
-        raise NotDone(
+    name, session, study_id = request.form.get("list", ""), console_request.session, console_request.study.id
+    if name not in LISTS or not LISTS[name].is_payable:
+        raise RefusedAction("No such list. Open the page of the payments again, and mark it from there.")
+    if request.form.get("as_of") != _as_of(last_read(session, study_id)):
+        raise RefusedAction(
             "A newer list was read since this page was opened. Look at it before you mark anything.", 409
         )
-    number = mark_paid(seat.session, seat.plan.id, name, now=seat.now)
+    number = mark_paid(session, study_id, name, now=console_request.now)
     if number == 0:
-        raise NotDone("Nobody is left on this list: they were marked as paid already.", 409)
-    seat.note(f"{counted(number, 'submission')} of the list {name}")
-    return seat.back("payments")
+        raise RefusedAction("Nobody is left on this list: they were marked as paid already.", 409)
+    console_request.note(f"{counted(number, 'submission')} of the list {name}")
+    return console_request.back("payments")
+
+
+def payment_state(session: Session, plans: Plans, study: StudyPlan, *, now: datetime) -> PaymentState:
+    """Count the submissions of a study by what is to be done."""
+    read_at = last_read(session, study.id)
+    if read_at is None:
+        return PaymentState(counts={}, read_at=None)
+    finding = _records(study.id).order_by(None).subquery().c.finding
+    counts: Counter[str] = Counter(
+        dict(session.execute(select(finding, func.count()).group_by(finding)).all())
+    )
+    counts.update(row.finding for row in never_listed(session, plans, study, now=now))
+    return PaymentState(counts=counts, read_at=read_at)
+
+
+def last_read(session: Session, study_id: int) -> datetime | None:
+    """Return when a list of a study was read last, None when none was."""
+    newest = (
+        select(func.max(PlatformRecord.read_at))
+        .join(PlatformIdentity, PlatformIdentity.id == PlatformRecord.identity_id)
+        .where(PlatformIdentity.study_id == study_id)
+    )
+    return session.scalar(newest)
+
+
+def payment_rows(
+    session: Session, plans: Plans, study: StudyPlan, name: str, *, now: datetime
+) -> Sequence[tuple[str, ...]]:
+    """Return the rows of a list, as `COLUMNS` names them."""
+    states = LISTS[name].states
+    rows = [tuple(row) for row in session.execute(_records(study.id).where(_finding().in_(states)))]
+    if "not_listed" in states:
+        unlisted = never_listed(session, plans, study, now=now)
+        rows += [(row.worker, row.submission, row.status, row.finding) for row in unlisted]
+    return rows
+
+
+def mark_paid(session: Session, study_id: int, name: str, *, now: datetime) -> int:
+    """Mark every submission on a list as paid; return how many."""
+    on_list = (
+        select(PlatformRecord.id)
+        .join(PlatformIdentity, PlatformIdentity.id == PlatformRecord.identity_id)
+        .where(PlatformIdentity.study_id == study_id, _finding().in_(LISTS[name].states))
+    )
+    marked = session.scalars(on_list).all()
+    session.execute(update(PlatformRecord).where(PlatformRecord.id.in_(marked)).values(marked_paid_at=now))
+    return len(marked)
+
+
+def _finding() -> ColumnElement[str]:
+    """Return what is advised of a submission now."""
+    marked = PlatformRecord.marked_paid_at.is_not(None) & (PlatformRecord.finding != "paid")
+    return case((marked, "marked_paid"), else_=PlatformRecord.finding)
+
+
+def _records(study_id: int) -> Select[str, str, str, str]:
+    return (
+        select(
+            PlatformIdentity.platform_worker,
+            PlatformRecord.submission,
+            PlatformRecord.status,
+            _finding().label("finding"),
+        )
+        .join(PlatformIdentity, PlatformIdentity.id == PlatformRecord.identity_id)
+        .where(PlatformIdentity.study_id == study_id)
+        .order_by(PlatformRecord.id)
+    )

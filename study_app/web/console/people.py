@@ -1,38 +1,41 @@
-"""The people of a study: a table by pseudonym, as a page and as CSV, and one person's way through the study.
+"""People of a study: a table as page and CSV, and one person's timeline.
 
-Everything works by addresses alone: what is shown, in which order, and which part of it stands in the address.
+A row of the table costs several questions to the database; so what the table is sorted and filtered by is looked up of everybody, and
+the rest of those who stand on the page. Nobody's id on the platform is in it, nor which system anybody preferred. What is shown, in
+which order, and which part of it stands in the address.
 """
 
-import csv
-import io
-from collections.abc import Mapping
-from datetime import datetime
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
 from flask import Blueprint, Response, request
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 
-from metrics.errors import counted, plain_cell
+from metrics.errors import counted
 from study_app.protocol.steps import Step
-from study_app.services.console.people import (
-    FILTERS,
-    SORTS,
-    PeopleAsked,
-    PersonState,
-    line_of,
-    people_of,
-    table,
-)
-from study_app.services.console.way import way
-from study_app.store.plan import StudyPlan
-from study_app.web.console.frame import Seat, download, page, plain, watch
+from study_app.services.researcher.care import CareChecks, Workers
+from study_app.services.researcher.completion import unpressed_workers
+from study_app.store.models import Worker
+from study_app.store.plan import Plans, StudyPlan
+from study_app.web.console.auth import ConsoleRequest, download, message_page, viewer_required
+from study_app.web.console.facts import FACTS, Consistency, LastTask, Window, WorkerLogGaps
+from study_app.web.console.layout import csv_response, page
+from study_app.web.console.summary import format_minutes
+from study_app.web.console.timeline import EVENT_GROUPS, SHOW_SYSTEMS, timeline_events
 from study_app.web.serving import server
-from study_app.web.show.show import SHOW_SYSTEMS
 
 blueprint = Blueprint("people", __name__)
 ROWS = 50
-"""Lines of a page."""
+"""Rows of a page."""
+MAX_NAMED = 100
+"""Most workers that are named in a statement; for more the whole study is asked about, which costs a database less."""
+AT_WORK = timedelta(minutes=10)
+"""A worker without a sign of life for longer is away."""
 
 STATES = {
     "door": "came, has not agreed",
@@ -44,33 +47,7 @@ STATES = {
     "partial": "stopped early",
     "withdrawn": "withdrew",
 }
-SHOWN = {
-    "all": "everybody",
-    "work": "at work now",
-    "away": "away, not finished",
-    "door": "came, has not agreed",
-    "complete": "finished",
-    "early": "ended early",
-    "withdrawn": "withdrew",
-    "flagged": "flagged or left out",
-    "gaps": "with gaps in the log",
-}
-"""Keys of `FILTERS` in words."""
-
-COLUMNS = {
-    "number": "No.",
-    "pseudonym": "Worker",
-    "reached": "Where",
-    "minutes": "Minutes",
-    "state": "How it stands",
-    "consistency": "Consistency",
-    "flags": "Flags",
-    "device": "Device",
-    "gaps": "Log gaps",
-}
-"""Keys of `SORTS` in words, in the order of the columns."""
-
-KINDS = {
+PAGE_NAMES = {
     "vote": "votes",
     "rate": "sheet",
     "useful": "still of use?",
@@ -81,155 +58,355 @@ KINDS = {
     "away": "see you",
     "task": "",
 }
-"""What a kind of page is called where that is not its name."""
-
-SORTED_BY = {"all": "everything", "stage": "stages", "answer": "answers", "page": "pages"}
+"""Words for a kind of page, where they are not its name."""
 
 
-def asked_here() -> PeopleAsked:
-    """Return what the address of this request asks; what it says wrongly is as if it were not there."""
+@dataclass(slots=True, kw_only=True)
+class PersonRow:
+    """A row of the table; `FACTS` are set apart, none of workers who withdrew.
+
+    Attributes
+    ----------
+    state : str
+        A key of `STATES`. At work: with a sign of life within `AT_WORK`; finished: every required answer is stored, the last button
+        pressed or not.
+    minutes : float or None
+        From consent to the end, or to the last sign of life; None without consent.
+    last_task, consistency, care, window, gaps
+        Values of `FACTS`; ``last_task`` and ``window`` are None where nothing is known.
+    """
+
+    id: int
+    number: int
+    pseudonym: str
+    state: str
+    arrived_at: datetime
+    last_seen_at: datetime
+    minutes: float | None
+    last_task: LastTask | None = None
+    consistency: Consistency = field(default_factory=Consistency)
+    care: CareChecks = field(default_factory=CareChecks)
+    window: Window | None = None
+    gaps: WorkerLogGaps = field(default_factory=WorkerLogGaps)
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleColumn:
+    """A column: words, fact that sorting needs, value to sort by (None is last)."""
+
+    words: str
+    fact: str | None
+    value: Callable[[PersonRow], Any]
+
+
+COLUMNS: Mapping[str, PeopleColumn] = {
+    "number": PeopleColumn("No.", None, lambda row: row.number),
+    "pseudonym": PeopleColumn("Worker", None, lambda row: row.pseudonym),
+    "reached": PeopleColumn(
+        "Where", "last_task", lambda row: row.last_task and (row.last_task.number, row.last_task.done)
+    ),
+    "minutes": PeopleColumn("Time", None, lambda row: row.minutes),
+    "state": PeopleColumn("State", None, lambda row: row.state),
+    "consistency": PeopleColumn("Consistency", "consistency", lambda row: row.consistency.share),
+    "flags": PeopleColumn("Flags", "care", lambda row: len(row.care.flags) + len(row.care.excluded)),
+    "device": PeopleColumn(
+        "Device", "window", lambda row: row.window and (row.window.width, row.window.height)
+    ),
+    "gaps": PeopleColumn("Log gaps", "gaps", lambda row: row.gaps.pages + row.gaps.answers),
+}
+
+
+def _is_in(*states: str) -> Callable[[PersonRow], bool]:
+    return lambda row: row.state in states
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleFilter:
+    """A filter: its words, the fact that it needs, and its condition."""
+
+    words: str
+    fact: str | None
+    is_met: Callable[[PersonRow], bool]
+
+
+FILTERS: Mapping[str, PeopleFilter] = {
+    "all": PeopleFilter("everybody", None, lambda _row: True),
+    "work": PeopleFilter("at work now", None, _is_in("work")),
+    "away": PeopleFilter("away, not finished", None, _is_in("away")),
+    "door": PeopleFilter("came, has not agreed", None, _is_in("door")),
+    "complete": PeopleFilter("finished", None, _is_in("complete")),
+    "early": PeopleFilter("ended early", None, _is_in("screened_out", "failed_checks", "partial")),
+    "withdrawn": PeopleFilter("withdrew", None, _is_in("withdrawn")),
+    "flagged": PeopleFilter(
+        "flagged or left out", "care", lambda row: bool(row.care.flags or row.care.excluded)
+    ),
+    "gaps": PeopleFilter("with gaps in the log", "gaps", lambda row: row.gaps != WorkerLogGaps()),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeopleQuery:
+    """The part of the table that an address asks for.
+
+    Attributes
+    ----------
+    show, sort : str
+        Keys of `FILTERS` and `COLUMNS`.
+    part : str
+        Part of the pseudonym.
+    descending : bool
+        The highest first.
+    page : int
+        From 1; what is beyond the last is the last.
+    """
+
+    show: str = "all"
+    part: str = ""
+    sort: str = "number"
+    descending: bool = False
+    page: int = 1
+
+    def address(self, **changes: Any) -> str:
+        """Return the query of an address; the same column again turns the order."""
+        is_turned = changes.get("sort") == self.sort and not self.descending
+        params = {
+            "show": self.show,
+            "part": self.part,
+            "sort": changes.get("sort", self.sort),
+            "order": "down" if is_turned or (self.descending and "sort" not in changes) else "",
+            "page": changes.get("page", 1),
+        }
+        default = {"show": "all", "part": "", "sort": "number", "order": "", "page": 1}
+        return "?" + urlencode({name: value for name, value in params.items() if value != default[name]})
+
+
+def _people_query() -> PeopleQuery:
+    """Return what the address of this request asks; unknown values count as absent."""
     show, sort = request.args.get("show", ""), request.args.get("sort", "")
-    return PeopleAsked(
+    return PeopleQuery(
         show=show if show in FILTERS else "all",
         part=request.args.get("part", "")[:40],
-        sort=sort if sort in SORTS else "number",
+        sort=sort if sort in COLUMNS else "number",
         descending=request.args.get("order") == "down",
         page=request.args.get("page", 1, type=int),
     )
 
 
-def query(asked: PeopleAsked, **changes: Any) -> str:
-    """Return the query of an address that asks the same but for some changes; by the same column again: the other way round."""
-    turned = changes.get("sort") == asked.sort and not asked.descending
-    wanted = {
-        "show": asked.show,
-        "part": asked.part,
-        "sort": changes.get("sort", asked.sort),
-        "order": "down" if turned or (asked.descending and "sort" not in changes) else "",
-        "page": changes.get("page", 1),
-    }
-    usual = {"show": "all", "part": "", "sort": "number", "order": "", "page": 1}
-    return "?" + urlencode({name: value for name, value in wanted.items() if value != usual[name]})
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeoplePart:
+    """A part of the table: rows, number in all, and which part of how many."""
+
+    rows: Sequence[PersonRow]
+    total: int
+    page: int
+    pages: int
 
 
 @blueprint.get("/r/<study>/people")
-@watch
-def people(seat: Seat) -> Response:
-    """Show who takes part: where each is, for how long, how it ended, and with what care."""
-    asked = asked_here()
+@viewer_required
+def people(console_request: ConsoleRequest) -> Response:
+    """Show everybody who came, with progress, time, state and quality checks."""
+    query = _people_query()
     return page(
         "console/people.html",
-        seat,
-        asked=asked,
-        query=partial(query, asked),
-        table=table(seat.session, server().plans, seat.plan, asked, now=seat.now, size=ROWS),
+        console_request,
+        query=query,
+        table=people_part(
+            console_request.session, server().plans, console_request.study, query, now=console_request.now
+        ),
         columns=COLUMNS,
-        filters=SHOWN,
+        filters=FILTERS,
         states=STATES,
+        format_minutes=format_minutes,
     )
 
 
 @blueprint.get("/r/<study>/people.csv")
 @download("take the list of people")
-def people_csv(seat: Seat) -> Response:
+def people_csv(console_request: ConsoleRequest) -> Response:
     """Return the whole table, as it is filtered and sorted, as CSV."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(CSV), lineterminator="\n")
-    writer.writeheader()
-    lines = table(seat.session, server().plans, seat.plan, asked_here(), now=seat.now, size=None).lines
-    for line in lines:
-        writer.writerow({name: plain_cell(str(cell(line))) for name, cell in CSV.items()})
-    seat.note(counted(len(lines), "line"))
-    response = Response(text.getvalue(), mimetype="text/csv")
-    response.headers["Content-Disposition"] = f'attachment; filename="{seat.plan.name}-people.csv"'
-    return response
+    session, study, now = console_request.session, console_request.study, console_request.now
+    rows = people_part(session, server().plans, study, _people_query(), now=now, size=None).rows
+    console_request.note(counted(len(rows), "line"))
+    return csv_response(f"{study.name}-people", CSV, ([cell(row) for cell in CSV.values()] for row in rows))
 
 
-CSV: Mapping[str, Any] = {
-    "number": lambda line: line.person.number,
-    "worker": lambda line: line.person.pseudonym,
-    "state": lambda line: line.person.state,
-    "arrived_at": lambda line: _hour(line.person.arrived_at),
-    "last_seen_at": lambda line: _hour(line.person.last_seen_at),
-    "minutes": lambda line: "" if line.person.minutes is None else f"{line.person.minutes:.2f}",
-    "task": lambda line: line.reached.name if line.reached else "",
-    "done": lambda line: line.reached.done if line.reached else "",
-    "held": lambda line: line.reached.held if line.reached else "",
-    "repeats": lambda line: line.consistency.repeats,
-    "consistent": lambda line: line.consistency.consistent,
-    "flags": lambda line: ", ".join(line.care.flags),
-    "excluded": lambda line: ", ".join(line.care.excluded),
-    "device": lambda line: line.window.device if line.window else "",
-    "width": lambda line: line.window.width if line.window else "",
-    "height": lambda line: line.window.height if line.window else "",
-    "pages_with_gaps": lambda line: line.gaps.pages,
-    "answers_without_log": lambda line: line.gaps.answers,
+CSV: Mapping[str, Callable[[PersonRow], Any]] = {
+    "number": lambda row: row.number,
+    "worker": lambda row: row.pseudonym,
+    "state": lambda row: row.state,
+    "arrived_at": lambda row: _hour(row.arrived_at),
+    "last_seen_at": lambda row: _hour(row.last_seen_at),
+    "minutes": lambda row: "" if row.minutes is None else f"{row.minutes:.2f}",
+    "task": lambda row: row.last_task.name if row.last_task else "",
+    "done": lambda row: row.last_task.done if row.last_task else "",
+    "held": lambda row: row.last_task.slots if row.last_task else "",
+    "repeats": lambda row: row.consistency.repeats,
+    "consistent": lambda row: row.consistency.consistent,
+    "flags": lambda row: ", ".join(row.care.flags),
+    "excluded": lambda row: ", ".join(row.care.excluded),
+    "device": lambda row: row.window.device if row.window else "",
+    "width": lambda row: row.window.width if row.window else "",
+    "height": lambda row: row.window.height if row.window else "",
+    "pages_with_gaps": lambda row: row.gaps.pages,
+    "answers_without_log": lambda row: row.gaps.answers,
 }
-"""Column of the CSV -> its value in a line."""
+"""Values of a row by column of the CSV."""
 
 
 def _hour(time: datetime) -> str:
-    """Return a time rounded down to the hour: to the second it would lead back to a platform's list."""
+    """Format a time rounded down to the hour, so that it identifies nobody."""
     return time.replace(minute=0, second=0, microsecond=0).isoformat(timespec="milliseconds")
 
 
 @blueprint.get("/r/<study>/people/<pseudonym>")
-@watch
-def person(seat: Seat, pseudonym: str) -> Response:
-    """Show one person: the way through the study in time, pages and answers with their revisions."""
-    known = known_person(seat, pseudonym)
-    if known is None:
-        return nobody(seat, pseudonym)
-    if known.state == "withdrawn":
+@viewer_required
+def person(console_request: ConsoleRequest, pseudonym: str) -> Response:
+    """Show one person's timeline: stages, pages, and answers with revisions."""
+    session, study, now = console_request.session, console_request.study, console_request.now
+    known = people_of(session, server().plans, study.id, now=now, pseudonym=pseudonym)
+    if not known:
+        text = f"No worker of this study is {pseudonym}. See the table of people."
+        return message_page(study.name, "No such worker", text, 404)
+    if known[0].state == "withdrawn":
         text = "Their answers and logs are shown nowhere any more, and stand in no table."
-        return plain(seat.plan.name, f"{pseudonym} took the answers back", text, 200)
-    everything = way(seat.session, seat.plan, known.id, with_sides=seat.may_act)
-    happened = [one for one in everything if one.at <= seat.now]
-    sort = request.args.get("of", "all")
-    wanted = [one for one in happened if sort not in SORTED_BY or sort in ("all", one.sort)]
-    pages = max(1, -(-len(wanted) // ROWS))
+        return message_page(study.name, f"{pseudonym} took the answers back", text, 200)
+    group = request.args.get("of", "all")
+    group = group if group in EVENT_GROUPS else "all"
+    events = [
+        event
+        for event in timeline_events(session, study, known[0].id, with_sides=console_request.may_act)
+        if event.at <= now and group in {"all", event.group}
+    ]
+    pages = max(1, -(-len(events) // ROWS))
     number = min(max(1, request.args.get("page", 1, type=int)), pages)
+    _add_facts(session, study, known, FACTS, now=now)
     return page(
         "console/person.html",
-        seat,
-        line=line_of(seat.session, seat.plan, known, now=seat.now),
+        console_request,
+        row=known[0],
         states=STATES,
-        happened=wanted[(number - 1) * ROWS : number * ROWS],
-        total=len(wanted),
-        sort=sort if sort in SORTED_BY else "all",
-        sorts=SORTED_BY,
+        format_minutes=format_minutes,
+        events=events[(number - 1) * ROWS : number * ROWS],
+        total=len(events),
+        group=group,
+        groups=EVENT_GROUPS,
         number=number,
         pages=pages,
-        place=lambda step: place(seat.plan, step),
-        may_replay=lambda step: seat.may_act or step.kind not in SHOW_SYSTEMS,
+        step_words=partial(step_words, study),
+        may_replay=lambda step: console_request.may_act or step.kind not in SHOW_SYSTEMS,
     )
 
 
-def known_person(seat: Seat, pseudonym: str) -> PersonState | None:
-    """Return who has a pseudonym in the study of a seat, None for nobody."""
-    known = people_of(seat.session, server().plans, seat.plan.id, now=seat.now, pseudonym=pseudonym)
-    return known[0] if known else None
-
-
-def nobody(seat: Seat, pseudonym: str) -> Response:
-    """Return the page for a pseudonym that nobody has."""
-    return plain(
-        seat.plan.name,
-        "No such worker",
-        f"No worker of this study is {pseudonym}. See the table of people.",
-        404,
-    )
-
-
-def place(plan: StudyPlan, step: Step | None) -> str:
-    """Return a step in words: task 2 (summaries), query 1, pair 3."""
+def step_words(study: StudyPlan, step: Step | None) -> str:
+    """Format a step: task 2 (summaries), query 1, pair 3."""
     if step is None:
         return ""
-    kind = KINDS.get(step.kind, step.kind)
+    name = PAGE_NAMES.get(step.kind, step.kind)
     if not step.task:
-        return kind
-    task = plan.tasks[step.task - 1]
+        return name
+    task = study.tasks[step.task - 1]
     words = [f"task {step.task} ({task.entry.name})"]
     if step.query and task.kind.unit != "all":
         words.append(f"{task.kind.topic.lower() if task.kind.is_chosen else 'place'} {step.query}")
-    return ", ".join([*words, f"{kind} {step.pair}" if step.pair else kind]).rstrip(", ")
+    return ", ".join([*words, f"{name} {step.pair}" if step.pair else name]).rstrip(", ")
+
+
+def people_of(
+    session: Session, plans: Plans, study_id: int, *, now: datetime, pseudonym: str | None = None
+) -> list[PersonRow]:
+    """Return everybody who ever came, or the worker of a pseudonym, by arrival."""
+    workers = select(*_OWN).where(Worker.study_id == study_id).order_by(Worker.number)
+    if pseudonym is not None:
+        workers = workers.where(Worker.pseudonym == pseudonym)
+    rows = session.execute(workers).all()
+    undecided = [row for row in rows if row.consented_at is not None and row.withdrawn_at is None]
+    unpressed = unpressed_workers(session, plans, undecided, now=now)
+    return [_person(row, row.completed_at or unpressed.get(row.id), now) for row in rows]
+
+
+_OWN = (
+    Worker.id,
+    Worker.number,
+    Worker.pseudonym,
+    Worker.arrived_at,
+    Worker.last_seen_at,
+    Worker.consented_at,
+    Worker.completed_at,
+    Worker.stopped_at,
+    Worker.stopped_as,
+    Worker.withdrawn_at,
+)
+
+
+def _person(row: Any, complete_at: datetime | None, now: datetime) -> PersonRow:
+    until = complete_at or row.stopped_at or row.last_seen_at
+    has_minutes = row.consented_at is not None and row.withdrawn_at is None
+    return PersonRow(
+        id=row.id,
+        number=row.number,
+        pseudonym=row.pseudonym,
+        state=_state(row, complete_at, now),
+        arrived_at=row.arrived_at,
+        last_seen_at=row.last_seen_at,
+        minutes=max(0.0, (until - row.consented_at).total_seconds() / 60) if has_minutes else None,
+    )
+
+
+def _state(row: Any, complete_at: datetime | None, now: datetime) -> str:
+    if row.withdrawn_at is not None:
+        return "withdrawn"
+    if complete_at is not None:
+        return "complete"
+    if row.stopped_as is not None:
+        return str(row.stopped_as)
+    if row.consented_at is None:
+        return "door"
+    return "work" if now - row.last_seen_at <= AT_WORK else "away"
+
+
+def people_part(
+    session: Session,
+    plans: Plans,
+    study: StudyPlan,
+    query: PeopleQuery,
+    *,
+    now: datetime,
+    size: int | None = ROWS,
+) -> PeoplePart:
+    """Return a part of the table with at most ``size`` rows; None for all."""
+    people = people_of(session, plans, study.id, now=now)
+    rows = [row for row in people if query.part.strip().lower() in row.pseudonym]
+    shown, column = FILTERS[query.show], COLUMNS[query.sort]
+    _add_facts(session, study, rows, {shown.fact}, now=now)
+    rows = [row for row in rows if shown.is_met(row)]
+    _add_facts(session, study, rows, {column.fact} - {shown.fact}, now=now)
+    known = [row for row in rows if column.value(row) is not None]
+    rows = [
+        *sorted(known, key=column.value, reverse=query.descending),
+        *(row for row in rows if column.value(row) is None),
+    ]
+    total, size = len(rows), size or max(1, len(rows))
+    pages = max(1, -(-total // size))
+    number = min(max(1, query.page), pages)
+    rows = rows[(number - 1) * size : number * size]
+    _add_facts(session, study, rows, FACTS.keys() - {shown.fact, column.fact}, now=now)
+    return PeoplePart(rows=rows, total=total, page=number, pages=pages)
+
+
+def _add_facts(
+    session: Session,
+    study: StudyPlan,
+    rows: Sequence[PersonRow],
+    facts: Iterable[str | None],
+    *,
+    now: datetime,
+) -> None:
+    """Look up some facts and set them in the rows of those who did not withdraw."""
+    present = {row.id: row for row in rows if row.state != "withdrawn"}
+    everybody = select(Worker.id).where(Worker.study_id == study.id, Worker.withdrawn_at.is_(None))
+    workers: Workers = present.keys() if len(present) <= MAX_NAMED else everybody
+    for fact in set(facts) - {None}:
+        for worker, value in FACTS[str(fact)](session, study, workers, now).items():
+            if worker in present:
+                setattr(present[worker], str(fact), value)

@@ -1,33 +1,57 @@
-"""Replay: a page of a worker as it stood, and what stood on its screen at any moment, from the stored events.
+"""Replay of a worker's page: what stood on its screen at any moment.
 
-The page is made by the same templates as then and stands in a frame as large as the worker's window was; what was on the screen is
-marked, open layers are open, and the option that was picked is picked. Nothing in it can be sent, and no script runs in it.
+The page is made by the same functions and templates as then, and stands in a frame as large as the worker's window was; what was on the
+screen is marked, open layers are open, and the option that was picked is picked. Nothing in it can be sent, and no script runs in it.
+
+What was not stored is not made up: the lists of queries and of streams, whose room and numbers change all the time, and the pages after
+the last answer. The error above a form that had come back is not shown either. Nothing is shown of workers who have withdrawn.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from functools import partial, wraps
 from typing import Any
 
 import lxml.html
 from flask import Blueprint, Response, jsonify, make_response, render_template, request, url_for
 from lxml.html import HtmlElement
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 
+from metrics.errors import counted
 from study_app.logs.dwell import LoggedEvent
-from study_app.logs.screen import Screen, ScreenMoment
-from study_app.services.console.facts import device_of
-from study_app.services.console.material import is_replay_known, open_replay
-from study_app.services.console.replay import PastPage, past_page, story_of
+from study_app.logs.screen import PageStory, Screen, ScreenMoment
+from study_app.protocol.steps import Step, part_of, step_of
+from study_app.services.researcher.audit import add_audit_entry
+from study_app.services.researcher.results_views import add_results_view
+from study_app.services.worker.answers import Look
+from study_app.services.worker.streams import WAS_USED, Followed, Served, followed, places_read
+from study_app.services.worker.whereabouts import locate
+from study_app.store.console_models import AuditEntry
 from study_app.store.database import transaction
-from study_app.web.console.frame import Seat, page, plain, watch
-from study_app.web.console.people import place
+from study_app.store.models import EPOCH, MILLISECOND, PageLoad, StoredEvent, Worker
+from study_app.store.plan import Plans, StreamViewRow, columns
+from study_app.store.submissions import takes_part
+from study_app.store.task_models import StreamView
+from study_app.web.console.auth import ConsoleRequest, message_page, viewer_required
+from study_app.web.console.facts import Window
+from study_app.web.console.layout import page
+from study_app.web.console.people import step_words
+from study_app.web.console.timeline import SHOW_SYSTEMS
+from study_app.web.pages.pages import StreamPage
 from study_app.web.serving import permit, server
-from study_app.web.show.show import AS_THEY_STOOD, SHOW_SYSTEMS, page_then
+from study_app.web.show.show import AnyPage, page_of
+from study_app.web.show.tasks import stream_page
 
 blueprint = Blueprint("replay", __name__)
 ADDRESS = "/r/<study>/people/<pseudonym>/replay/<key>"
-ROWS = 50
-USUAL = (390, 844)
-"""A window of which the log does not say how large it was."""
+DEFAULT_WINDOW = (390, 844)
+"""Window of a page whose log does not say how large it was."""
+REPLAYABLE = frozenset({"intro", "search", "vote", "pair", "rate", "questions", "enrol", "stream", "useful"})
+"""Kinds of steps whose pages can be shown again."""
+AUDITED = "replay a page with systems"
+"""Name in the audit of a replay that is a view of results."""
 
 STATES = {
     "looked": "in sight and with the focus",
@@ -38,102 +62,114 @@ STATES = {
     "missing": "not known: events of this time never arrived",
     "over": "over: the page logged nothing more",
 }
-
-
-RESULTS = (
+NEEDS_MANAGE = (
     "Your key ({name}) has the role watch, and this page shows what systems made: somebody who knows them sees whom the worker preferred. "
     "It needs the role manage, and counts as a look at results."
 )
 
 
-def replayed(view: Callable[[Seat, str, PastPage], Response]) -> Callable[[Seat, str, str], Response]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastPage:
+    """A logged page load of a worker (row), and the keys of the loads beside it."""
+
+    id: int
+    key: str
+    worker: int
+    step: Step
+    served_at: datetime
+    before: str | None
+    after: str | None
+
+
+def replayed(
+    view: Callable[[ConsoleRequest, str, PastPage], Response],
+) -> Callable[[ConsoleRequest, str, str], Response]:
     """Find the page of a worker that a view is about.
 
-    A page that shows what systems made is shown to a key to manage only, and once that is on record as a look at results.
+    A page that shows what systems made is shown to a key to manage only, and once that is on record as a view of results.
     """
 
     @wraps(view)
-    def found(seat: Seat, pseudonym: str, key: str) -> Response:
-        past = past_page(seat.session, seat.plan.id, pseudonym, key)
+    def found(console_request: ConsoleRequest, pseudonym: str, key: str) -> Response:
+        study = console_request.study
+        past = past_page(console_request.session, study.id, pseudonym, key)
         if past is None:
-            return no_page(seat)
+            return _no_page(console_request)
         if past.step.kind in SHOW_SYSTEMS:
-            if not seat.may_act:
-                return plain(seat.plan.name, "Not shown", RESULTS.format(name=seat.key.name), 403)
-            _note_look(
-                seat, f"{pseudonym}, {place(seat.plan, past.step)}, of {past.served_at:%Y-%m-%d %H:%M:%S}"
-            )
-        return view(seat, pseudonym, past)
+            if not console_request.may_act:
+                reason = NEEDS_MANAGE.format(name=console_request.key.name)
+                return message_page(study.name, "Not shown", reason, 403)
+            where = step_words(study, past.step)
+            _record_view(console_request, f"{pseudonym}, {where}, of {past.served_at:%Y-%m-%d %H:%M:%S}")
+        return view(console_request, pseudonym, past)
 
     return found
 
 
-def _note_look(seat: Seat, what: str) -> None:
-    """Store that the holder of a key looks at a page, unless they did before: its moments and its frame are requests of their own."""
-    study = seat.plan.id
-    if not is_replay_known(seat.session, study, seat.key, what):
+def _record_view(console_request: ConsoleRequest, detail: str) -> None:
+    """Store once for each key and page that it is viewed."""
+    study_id, key, now = console_request.study.id, console_request.key, console_request.now
+    known = select(AuditEntry.id).where(
+        AuditEntry.study_id == study_id,
+        AuditEntry.key_id.is_not_distinct_from(key.id),
+        AuditEntry.what == AUDITED,
+        AuditEntry.detail == detail,
+    )
+    if console_request.session.scalar(known.limit(1)) is None:
         with transaction(server().database, write=True) as session:
-            open_replay(session, study, seat.key, what, now=seat.now)
+            add_audit_entry(session, study_id, key, AUDITED, detail, now=now)
+            add_results_view(session, study_id, now=now)
 
 
 @blueprint.get(ADDRESS)
-@watch
+@viewer_required
 @replayed
-def replay(seat: Seat, pseudonym: str, past: PastPage) -> Response:
-    """Show a page of a worker at a moment, with a slider over its time and a list of its moments."""
-    story = story_of(seat.session, past)
+def replay(console_request: ConsoleRequest, pseudonym: str, past: PastPage) -> Response:
+    """Show a worker's page at a moment, with a slider and a list of moments."""
+    story = story_of(console_request.session, past)
     moments = story.moments()
-    at = request.args.get("at", _first(moments), type=int)
-    current = max((number for number, one in enumerate(moments) if one.at_ms <= at), default=0)
-    screen = story.screen(at)
-    parts = max(1, -(-len(moments) // ROWS))
-    part = min(max(0, request.args.get("part", current // ROWS, type=int)), parts - 1)
+    first = next((moment.at_ms for moment in moments if moment.changed), moments[0].at_ms if moments else 0)
+    at = request.args.get("at", first, type=int)
+    size, end = _size(story.screen(at)), max(1, story.end_ms)
     permit(shows_frame=True)
     return page(
         "console/replay.html",
-        seat,
+        console_request,
         past=past,
         pseudonym=pseudonym,
-        where=place(seat.plan, past.step),
-        can_show=past.step.kind in AS_THEY_STOOD,
+        where=step_words(console_request.study, past.step),
+        can_show=past.step.kind in REPLAYABLE,
         spells=story.spells(),
-        end=max(1, story.end_ms),
-        at=min(max(0, at), max(1, story.end_ms)),
+        end=end,
+        at=min(max(0, at), end),
         state=story.state(at),
         states=STATES,
-        size=(screen.width or USUAL[0], screen.height or USUAL[1]),
-        shown=sorted(screen.shown.items()),
-        moments=[(number, one, told(one)) for number, one in enumerate(moments)][
-            part * ROWS : (part + 1) * ROWS
-        ],
-        current=current,
-        part=part,
-        parts=parts,
-        address=seat.address(f"people/{pseudonym}/replay/{past.key}"),
+        size=size,
+        is_phone=Window(width=size[0], height=size[1]).device == "phone",
+        moments=[(moment, moment_words(moment)) for moment in moments],
+        current=max((number for number, moment in enumerate(moments) if moment.at_ms <= at), default=0),
+        address=console_request.address(f"people/{pseudonym}/replay/{past.key}"),
     )
 
 
-def _first(moments: list[ScreenMoment]) -> int:
-    """Return the first moment at which something stood on the screen."""
-    return next((one.at_ms for one in moments if one.changed), moments[0].at_ms if moments else 0)
+def _size(screen: Screen) -> tuple[int, int]:
+    return screen.width or DEFAULT_WINDOW[0], screen.height or DEFAULT_WINDOW[1]
 
 
-def no_page(seat: Seat) -> Response:
-    """Return the page for a page load that there is not, or not any more."""
+def _no_page(console_request: ConsoleRequest) -> Response:
     text = "There is no log of such a page of this worker, or the worker has taken the answers back."
-    return plain(seat.plan.name, "Nothing to replay", text, 404)
+    return message_page(console_request.study.name, "Nothing to replay", text, 404)
 
 
 @blueprint.get(f"{ADDRESS}/page")
-@watch
+@viewer_required
 @replayed
-def framed(seat: Seat, _pseudonym: str, past: PastPage) -> Response:
-    """Return the worker's page itself as it stood at a moment, for the frame of the replay."""
-    then = page_then(seat.session, server().plans, past)
-    if then is None:
-        return no_page(seat)
-    story = story_of(seat.session, past)
-    shown, part = then
+def framed(console_request: ConsoleRequest, _pseudonym: str, past: PastPage) -> Response:
+    """Return the worker's page as it stood at a moment, for the frame."""
+    session = console_request.session
+    if past.step.kind not in REPLAYABLE:
+        return _no_page(console_request)
+    shown, part = page_then(session, server().plans, past)
     html = render_template(
         f"{past.step.kind}.html",
         page=shown,
@@ -142,27 +178,108 @@ def framed(seat: Seat, _pseudonym: str, past: PastPage) -> Response:
         part=part,
     )
     permit(in_own_frame=True)
-    return make_response(as_it_stood(html, story.screen(request.args.get("at", 0, type=int))))
+    screen = story_of(session, past).screen(request.args.get("at", 0, type=int))
+    return make_response(as_it_stood(html, screen))
 
 
 @blueprint.get(f"{ADDRESS}/moments")
-@watch
+@viewer_required
 @replayed
-def moments(seat: Seat, _pseudonym: str, past: PastPage) -> Response:
-    """Return the moments of a page as JSON: what changes on its screen with each, for the slider."""
-    story = story_of(seat.session, past)
+def moments(console_request: ConsoleRequest, _pseudonym: str, past: PastPage) -> Response:
+    """Return what changes on the screen at each moment, as JSON for the slider."""
+    story = story_of(console_request.session, past)
     return jsonify(
-        moments=[_change(one) for one in story.moments()],
-        spells=[(one.from_ms, one.to_ms, STATES[one.state]) for one in story.spells()],
+        moments=[_change(moment) for moment in story.moments()],
+        spells=[(spell.from_ms, spell.to_ms, STATES[spell.state]) for spell in story.spells()],
         over=STATES["over"],
     )
 
 
+def past_page(session: Session, study_id: int, pseudonym: str, key: str) -> PastPage | None:
+    """Return a page load of a worker; None if unknown, or the worker withdrew."""
+    loads = (
+        select(PageLoad.id, PageLoad.worker_id, PageLoad.step, PageLoad.served_at)
+        .join(Worker, Worker.id == PageLoad.worker_id)
+        .where(takes_part(study_id), Worker.pseudonym == pseudonym, PageLoad.key == key)
+    )
+    row = session.execute(loads).one_or_none()
+    if row is None:
+        return None
+    load, worker, path, served_at = row
+    own = select(PageLoad.key).where(PageLoad.worker_id == worker).order_by(PageLoad.served_at, PageLoad.id)
+    keys = session.scalars(own).all()
+    index = keys.index(key)
+    return PastPage(
+        id=load,
+        key=key,
+        worker=worker,
+        step=step_of(path),
+        served_at=served_at,
+        before=keys[index - 1] if index else None,
+        after=keys[index + 1] if index + 1 < len(keys) else None,
+    )
+
+
+def story_of(session: Session, page: PastPage) -> PageStory:
+    """Return the story of a page, as its log tells it."""
+    stored = (
+        select(
+            StoredEvent.number,
+            StoredEvent.kind,
+            StoredEvent.page_ms,
+            StoredEvent.wall_ms,
+            StoredEvent.detail,
+            StoredEvent.received_at,
+        )
+        .where(StoredEvent.page_load_id == page.id)
+        .order_by(StoredEvent.number)
+    )
+    events = [
+        LoggedEvent(number, kind, page_ms, wall_ms, detail, (received_at - EPOCH) // MILLISECOND)
+        for number, kind, page_ms, wall_ms, detail, received_at in session.execute(stored)
+    ]
+    return PageStory.of(events, (page.served_at - EPOCH) // MILLISECOND)
+
+
+def page_then(
+    session: Session, plans: Plans, past: PastPage
+) -> tuple[AnyPage | StreamPage, tuple[int, int] | None]:
+    """Return what a page showed, and which part of the study it was (see `part_of`)."""
+    progress = locate(session, plans, past.worker, now=past.served_at)
+    request_then = Look(
+        session=session,
+        plans=plans,
+        here=progress,
+        step=past.step,
+        now=past.served_at,
+        until=past.served_at,
+    )
+    part = part_of(progress.state, past.step)
+    if past.step.kind != "stream":
+        return page_of(request_then), part
+    stream = followed(session, plans, progress, past.step)
+    return stream_page(request_then, stream, _served(session, stream, past)), part
+
+
+def _served(session: Session, stream: Followed, past: PastPage) -> Served:
+    """Return a page of a stream as it was served, with the updates read before."""
+    views = select(*columns(StreamView, StreamViewRow))
+    view = StreamViewRow(*session.execute(views.where(StreamView.key == past.key)).one())
+    earlier = views.where(
+        StreamView.follow_id == stream.follow.id,
+        StreamView.id < view.id,
+        StreamView.last >= view.first,
+        WAS_USED,
+    )
+    read = places_read(session, stream, [StreamViewRow(*row) for row in session.execute(earlier)])
+    return Served(view=view, read=frozenset(index for index in read if view.first <= index <= view.last))
+
+
 def _change(moment: ScreenMoment) -> Mapping[str, object]:
-    """Return what is different from a moment on; a choice and layers only where they change."""
-    change: dict[str, object] = {"at": moment.at_ms, "told": told(moment)}
+    """Return what changes at a moment."""
+    change: dict[str, object] = {"at": moment.at_ms, "words": moment_words(moment)}
     if moment.changed:
-        change["shown"] = {" ".join(place): share for place, share in moment.changed.items()}
+        change["shown"] = {" ".join(item): share for item, share in moment.changed.items()}
     for event in moment.acts:
         match event.kind:
             case "layer":
@@ -175,12 +292,12 @@ def _change(moment: ScreenMoment) -> Mapping[str, object]:
     return change
 
 
-def told(moment: ScreenMoment) -> str:
-    """Return a moment in words."""
-    words = [f"{moment.missing} event{'s' * (moment.missing > 1)} never arrived"] if moment.missing else []
+def moment_words(moment: ScreenMoment) -> str:
+    """Format a moment."""
+    words = [f"{counted(moment.missing, 'event')} never arrived"] if moment.missing else []
     words += [_words(event) for event in moment.acts]
     if moment.changed:
-        words.append(f"{moment.shown} item{'s' * (moment.shown != 1)} on the screen")
+        words.append(f"{counted(moment.shown, 'item')} on the screen")
     return "; ".join(words)
 
 
@@ -207,11 +324,12 @@ def _words(event: LoggedEvent) -> str:
 
 
 def as_it_stood(html: str, screen: Screen) -> str:
-    """Return a worker's page with a moment's marks on it, and with nothing that leads or sends anywhere.
+    """Return a worker's page marked for a moment, without links and forms.
 
     An item on the screen has ``data-shown`` = its share; the first of them is ``#on-screen``.
     """
     document: Any = lxml.html.document_fromstring(html)
+    width, height = _size(screen)
     for element in document.xpath("//script | //noscript"):
         element.drop_tree()
     for name in ("data-page", "data-events"):
@@ -225,7 +343,7 @@ def as_it_stood(html: str, screen: Screen) -> str:
     style: Any = lxml.html.fragment_fromstring("<link rel='stylesheet'>")
     style.set("href", url_for("static", filename="console_people.css"))
     document.head.append(style)
-    document.body.set("data-replay", device_of(screen.width or USUAL[0], screen.height or USUAL[1]))
+    document.body.set("data-replay", Window(width=width, height=height).device)
     _mark_items(document, screen)
     return str(lxml.html.tostring(document, doctype="<!doctype html>", encoding="unicode"))
 
@@ -237,15 +355,15 @@ def _mark_items(document: Any, screen: Screen) -> None:
         if side.get("data-side") == "stream":
             side.set("data-marked", "by-script")
         for item in side.xpath(".//*[@data-item]"):
-            where = side.get("data-side"), item.get("data-item")
-            if where in shown:
-                item.set("data-shown", f"{shown[where]:g}")
+            key = side.get("data-side"), item.get("data-item")
+            if key in shown:
+                item.set("data-shown", f"{shown[key]:g}")
                 if is_first:
                     item.set("id", "on-screen")
                     is_first = False
             if item.tag == "details":
-                _open(item, is_open=where in screen.opened)
-            if where in screen.read and where[0] == "stream":
+                _open(item, is_open=key in screen.opened)
+            if key in screen.read and key[0] == "stream":
                 item.set("data-read", "")
 
 

@@ -1,1 +1,1 @@
-"""What each page shows: one value a template."""
+"""Values of the pages, one for each template."""

@@ -1,4 +1,7 @@
-"""What each page of a worker shows: one value a template. Names of systems and ids of iUnits are in none of them."""
+"""Values of workers' pages, one for each template.
+
+Names of systems and ids of iUnits are in none of them.
+"""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,7 +13,7 @@ from study_app.study.platforms import WayBack
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessagePage:
-    """A page that only says something: keys of the catalogue, and how to refer to this moment.
+    """Page with a message: keys of the catalogue, and a reference to this request.
 
     ``stops``: it leads to the page where one's part ends early.
     """
@@ -24,7 +27,7 @@ class MessagePage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsentPage:
-    """The consent text of the study, and the code to withdraw with; ``given`` once it was agreed to."""
+    """Consent text and withdrawal code; ``given`` once the worker agreed."""
 
     language: str
     title: str
@@ -37,7 +40,7 @@ class ConsentPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChoosePage:
-    """The queries that can be taken, (number, text) each, and the one taken already."""
+    """Queries to choose from, (number, text) each, and the current one."""
 
     language: str
     offered: tuple[tuple[int, str], ...]
@@ -48,7 +51,7 @@ class ChoosePage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchPage:
-    """The query to search for; ``seconds`` the search should last and those left of them."""
+    """Query to search for, with the ``seconds`` of the search and those left."""
 
     language: str
     query: str
@@ -60,7 +63,10 @@ class SearchPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VotePage:
-    """The intents of a query, (position, text) each, the positions ticked so far, and whether "none of these" is."""
+    """Intents of a query, with the worker's votes so far.
+
+    Intents are (position, text); votes are the positions ticked, and whether "none of these" is.
+    """
 
     language: str
     query: str
@@ -72,9 +78,9 @@ class VotePage:
 
 @dataclass(slots=True, eq=False)
 class ShownSide:
-    """A system's side as the macro of ``sides/FORM.html`` takes it.
+    """System's side as the macro of ``sides/FORM.html`` takes it.
 
-    ``html`` keeps what the macro made of it, by language and side: it is the same for everybody who sees it.
+    ``html`` caches the macro's output by language and side: it is the same for all workers.
     """
 
     form: str
@@ -85,24 +91,24 @@ class ShownSide:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairPage:
-    """What two systems show of a topic, to choose between; ``number`` of ``total``, and the answer stored so far.
+    """Two systems' sides of a topic, with the answer so far; ``number`` of ``total``.
 
     Attributes
     ----------
     query : str
         The query, or the title of the interest profile.
     description : str or None
-        What the interest profile says; None for a query.
+        Text of the interest profile; None for a query.
     windows : tuple of str
         The time windows of a historical query; () for another.
     asked_at : str or None
         The day on which a historical query was asked, where that is known.
     form : str
-        summary, pushes, ranking, ...: how either side is shown, see `study_app.tasks.task_kind.SideForm`.
+        Form of both sides, such as summary, pushes or ranking; see `study_app.tasks.task_kind.SideForm`.
     shows : frozenset of str
-        What of `TaskKind.optional` the words above a worker's first pair may speak of.
+        Parts of `TaskKind.optional` that the words above a worker's first pair may mention.
     left, right : ShownSide
-        What `study_app.web.serving.side_html` makes HTML of.
+        Sides that `study_app.web.serving.side_html` renders.
     """
 
     language: str
@@ -123,9 +129,9 @@ class PairPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnrolPage:
-    """What following an event means: for how many seconds of the wall clock, and how much faster the event runs.
+    """Page about following an event: its seconds, and how much faster it runs.
 
-    ``followed``: the worker does so already.
+    Seconds are of the wall clock. ``followed``: the worker follows it already.
     """
 
     language: str
@@ -137,7 +143,7 @@ class EnrolPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FollowLine:
-    """One event that a worker follows: its number in the task, its title, how many updates wait, whether it is over."""
+    """Followed event: number in the task, title, updates that wait, and if it is over."""
 
     number: int
     title: str
@@ -147,7 +153,7 @@ class FollowLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamsPage:
-    """Everything that a worker follows in a task; ``arrival`` is what the links to the streams carry on."""
+    """Streams that a worker follows in a task; links to them carry ``arrival``."""
 
     language: str
     follows: tuple[FollowLine, ...]
@@ -156,7 +162,7 @@ class StreamsPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownUpdate:
-    """An update on a page: its key, its text, when it came, and whether it was read in this visit already."""
+    """Update on a page: key, text, time, and whether this visit has read it."""
 
     key: str
     text: str
@@ -171,21 +177,21 @@ class StreamPage:
     Attributes
     ----------
     query : str
-        The event's title.
+        Title of the event.
     at : datetime
-        The time in the stream.
+        Time in the stream.
     new : int
-        How many updates came since the newest one that was read before this visit.
+        Number of updates since the newest one that was read before this visit.
     updates : tuple of ShownUpdate
-        Newest first: those of this page.
+        Updates of this page, newest first.
     below : int or None
-        What ``?below=`` of the next portion says; None when this is the last.
+        Value of ``?below=`` for the next portion; None when this is the last.
     is_portion : bool
-        Whether there are newer updates of this visit on another page.
+        Newer updates of this visit are on another page.
     since : datetime or None
-        When the newest update came that was read before; None when none was.
+        Time of the newest update that was read before; None when none was.
     ends_at : datetime
-        When the stream's days are over, by the wall clock.
+        End of the stream's days, by the wall clock.
     several : bool
         The worker follows other events too.
     """
@@ -204,7 +210,7 @@ class StreamPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsefulPage:
-    """Updates of which is asked whether they were still of use: (number, key, text, the answer so far) each."""
+    """Updates of a visit to judge by their use: (number, key, text, answer) each."""
 
     language: str
     query: str
@@ -213,9 +219,10 @@ class UsefulPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AwayPage:
-    """See you: until when, and the address to come back by; ``over`` when the days are over.
+    """Page after a visit: the end of the days, and the link to come back by.
 
-    ``code``: for the visit that was, where each has one; ``back``: how it is handed in.
+    ``over`` when the days are over; ``code``: for the visit, where each has one; ``back``: the way to hand it
+    in.
     """
 
     language: str
@@ -230,7 +237,7 @@ class AwayPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreviewPage:
-    """What a study is, for somebody who has not accepted the work yet."""
+    """Description of a study for a visitor who has not accepted the work yet."""
 
     language: str
     title: str
@@ -239,7 +246,10 @@ class PreviewPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishPage:
-    """Everything is answered. The code to withdraw with, since the next page may lead away at once."""
+    """Page with the last button, and the withdrawal code.
+
+    The code is here since the next page may lead away at once.
+    """
 
     language: str
     withdrawal_code: str
@@ -247,7 +257,7 @@ class FinishPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopPage:
-    """Stop here? ``text``: key of what is said about it; ``is_full``: there is nothing to go on with."""
+    """Question whether to stop; ``text`` is a key, ``is_full`` if no work is left."""
 
     language: str
     text: str
@@ -256,18 +266,18 @@ class StopPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndPage:
-    """A code for ever, the way back to the platform, and the code to withdraw with.
+    """Page with a worker's code, the way back, and the withdrawal code.
 
     Attributes
     ----------
     heading, text, label : str
-        Keys of what is said: which end it is, and what the code is called.
+        Catalogue keys that name the end and the code.
     code : str or None
         None where the study has none for this end.
     back : WayBack or None
-        How the code is handed in.
+        Way to hand in the code.
     at_once : bool
-        The browser goes back by itself: only right after the last form of who finished.
+        The browser goes back by itself: only right after a finished worker's last form.
     withdrawal_code : str or None
         None for a worker who has withdrawn.
     """
@@ -284,7 +294,7 @@ class EndPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WithdrawPage:
-    """Where a worker types the code to withdraw with; ``code`` as it was typed."""
+    """Form for the withdrawal code; ``code`` as it was typed."""
 
     language: str
     code: str

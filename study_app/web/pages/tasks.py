@@ -1,4 +1,4 @@
-"""What the pages of ratings, of questions and before a task show: one value a template.
+"""Values of the pages for ratings, questions and introductions.
 
 Names of systems and ids of iUnits are in none of them.
 """
@@ -11,7 +11,10 @@ from study_app.study.question_answers import Refusal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatedLine:
-    """An iUnit to rate: its number on the page, its text, the rating so far, and whether it must still be given."""
+    """iUnit to rate.
+
+    Its number on the page, its text, the rating so far, and whether it must still be given.
+    """
 
     number: int
     text: str
@@ -21,16 +24,16 @@ class RatedLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatePage:
-    """iUnits to rate for an intent.
+    """Page of iUnits to rate for an intent.
 
     Attributes
     ----------
     query, intent : str
-        Their texts.
+        Texts of the query and the intent.
     unit, units : int
-        Which of the worker's intents it is, and how many there are.
+        Number of the intent among the worker's intents, and how many there are.
     number, total : int
-        Which of the intent's pages.
+        Number of the page among the intent's pages, and how many there are.
     lines : tuple of RatedLine
         In the order drawn for this worker.
     """
@@ -48,7 +51,7 @@ class RatePage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedQuestion:
-    """A question of the study.
+    """Question of the study, with its answer so far.
 
     Attributes
     ----------
@@ -61,9 +64,9 @@ class AskedQuestion:
     value : str
         The text or number so far.
     range : Refusal or None
-        Which numbers it takes, in words of the catalogue; None for all, and for other types.
+        Range of numbers that it takes, in words of the catalogue; None for all, and for other types.
     refusal : Refusal or None
-        Why the answer could not be taken.
+        Fault of the answer.
     """
 
     field: str
@@ -79,7 +82,7 @@ class AskedQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionsPage:
-    """Questions of the study; ``title`` as the study file has it."""
+    """Page of questions of the study; ``title`` as in the study file."""
 
     language: str
     title: str | None
@@ -89,9 +92,10 @@ class QuestionsPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckLine:
-    """A question of a check: its options in order, the one picked, and the one that was picked wrongly in the last try.
+    """Question of a check.
 
-    Options count from 1, 0 is none. Which one is right stands nowhere.
+    It has its options in order, the one picked, and the one that was picked wrongly in the last try. Options
+    count from 1, 0 is none. Which one is right stands nowhere.
     """
 
     number: int
@@ -104,14 +108,14 @@ class CheckLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntroPage:
-    """The page before a task.
+    """Page before a task.
 
     Attributes
     ----------
     kind : str
         Kind of the task: words ``guide.KIND`` and, as its example, template ``examples/KIND.html``.
     shows : frozenset of str
-        What of `TaskKind.optional` the pages of the task have: words and example speak of nothing else.
+        Parts of `TaskKind.optional` on the pages of the task: words and example mention no others.
     paragraphs : tuple of str
         The researcher's own instructions; () for prefcal's.
     example : bool
@@ -119,11 +123,11 @@ class IntroPage:
     wide : bool
         The example needs the width of a pair.
     example_day : datetime
-        On which an example with times begins.
+        Day on which an example with times begins.
     check : tuple of CheckLine
         Questions to answer, () for none.
     tries_left : int
-        How often they may still be answered.
+        Number of tries left.
     passed : bool
         The task may begin, or has.
     """

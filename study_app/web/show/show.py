@@ -1,33 +1,21 @@
-"""What a step's page shows a worker, now and as it stood when it was served.
-
-What a step's page shows a worker, the last steps (finish, stop, and the codes) among them.
-
-A worker's page as it stood when it was served, made from what is stored by the same functions and templates as then.
-
-What was not stored as it stood is not made up: the lists of queries and of streams, whose rooms and numbers change all the time, and the
-pages after the last answer. The error above a form that had come back is not shown either.
-"""
+"""Pages of a worker's steps as values, the last steps (finish, stop, and the codes) among them."""
 
 import math
 from collections.abc import Callable
-from datetime import datetime
 from functools import partial
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
 from study_app.protocol.sides import Side
-from study_app.protocol.steps import FULL, current_step, part_of
-from study_app.services.console.replay import PastPage, served_then
+from study_app.protocol.steps import FULL, current_step
 from study_app.services.researcher.studies import is_paused
 from study_app.services.worker.answers import Look, ShownPair, search_seconds, shown_pair
 from study_app.services.worker.ends import DueCode, has_answer
 from study_app.services.worker.room import open_topics
 from study_app.services.worker.slots import listed_topics
-from study_app.services.worker.streams import followed
-from study_app.services.worker.whereabouts import Whereabouts, gets_more, locate
+from study_app.services.worker.whereabouts import Whereabouts, gets_more
 from study_app.store.models import Ballot
-from study_app.store.plan import Plans, SlotRow, TaskPlan, TopicPlan
+from study_app.store.plan import SlotRow, TaskPlan, TopicPlan
 from study_app.study.entries import JudgingTask, SearchedTask, of_form
 from study_app.study.platforms import platform_of
 from study_app.tasks.task_kind import SideForm
@@ -43,7 +31,6 @@ from study_app.web.pages.pages import (
     SearchPage,
     ShownSide,
     StopPage,
-    StreamPage,
     StreamsPage,
     UsefulPage,
     VotePage,
@@ -55,7 +42,6 @@ from study_app.web.show.tasks import (
     intro_page,
     questions_page,
     rate_page,
-    stream_page,
     streams_page,
     useful_page,
 )
@@ -312,28 +298,3 @@ PAGES: dict[str, Callable[[Look], AnyPage]] = {
     "full": message_page,
     "withdrawn": message_page,
 }
-
-AS_THEY_STOOD = frozenset(
-    {"intro", "search", "vote", "pair", "rate", "questions", "enrol", "stream", "useful"}
-)
-"""Kinds of steps whose pages can be shown again."""
-SHOW_SYSTEMS = frozenset({"pair", "stream", "useful"})
-"""Kinds of steps whose pages show what systems made: who knows a system's runs sees which one it is."""
-
-
-def page_then(
-    session: Session, plans: Plans, page: PastPage
-) -> tuple[AnyPage | StreamPage, tuple[int, int] | None] | None:
-    """Return what a page showed, and which part of the study it was (see `part_of`); None where that is not stored."""
-    if page.step.kind not in AS_THEY_STOOD:
-        return None
-    here = locate(session, plans, page.worker, now=page.served_at)
-    look = _look(session, plans, here, page, until=page.served_at)
-    if page.step.kind == "stream":
-        one = followed(session, plans, here, page.step)
-        return stream_page(look, one, served_then(session, one, page)), part_of(here.state, page.step)
-    return page_of(look), part_of(here.state, page.step)
-
-
-def _look(session: Session, plans: Plans, here: Whereabouts, page: PastPage, *, until: datetime) -> Look:
-    return Look(session=session, plans=plans, here=here, step=page.step, now=page.served_at, until=until)

@@ -6,13 +6,11 @@ import numpy as np
 
 from calibration.checks.finding import Finding
 from calibration.checks.registry import run_checks
-from calibration.models.durations.exposure import Exposure
+from calibration.models.durations.exposure import Exposure, VisitsRead
 from calibration.models.durations.fit import (
     AWAY,
     DurationFit,
     fit_exposure,
-    fit_session_lengths,
-    fit_times_away,
 )
 from calibration.models.durations.from_tables import away_exposure, session_exposure
 from calibration.models.durations.simulate import Diary, simulate_visits
@@ -41,7 +39,7 @@ def watched(moments: list[np.ndarray], days: float = 7.0) -> Exposure:
         follow_seconds=np.full(len(moments), days * DAY),
         seen_by_seconds=None,
         design="window",
-        notes=(),
+        read=VisitsRead(),
         follow_begun=np.zeros(len(moments)),
     )
 
@@ -70,13 +68,13 @@ def said(exposure: Exposure) -> tuple[DurationFit, dict[str, Finding]]:
 def said_of(study: dict[str, Any], **options: Any) -> dict[str, Finding]:
     """Return the findings of times away."""
     exposure = away_exposure(study, **options)
-    return {one.name: one for one in run_checks(fit_times_away(exposure, resamples=2), exposure)}
+    return {one.name: one for one in run_checks(fit_exposure(exposure, resamples=2), exposure)}
 
 
 def said_of_sessions(study: dict[str, Any]) -> dict[str, Finding]:
     """Return the findings of sessions."""
     exposure = session_exposure(study)
-    return {one.name: one for one in run_checks(fit_session_lengths(exposure, resamples=2), exposure)}
+    return {one.name: one for one in run_checks(fit_exposure(exposure, resamples=2), exposure)}
 
 
 def warned(findings: dict[str, Finding]) -> set[str]:

@@ -1,4 +1,4 @@
-"""Where people judged until one system led, rank, agree and check say so."""
+"""Where people judged until one system led, rank, agree, fit and check say so."""
 
 import numpy as np
 import pandas as pd
@@ -47,7 +47,7 @@ def test_topics_that_differ_in_number_and_difficulty_are_no_sign():
     assert not adaptive_stopping({"preferences": pd.concat([few, hard], ignore_index=True)})
 
 
-def test_rank_agree_and_check_say_so(tmp_path):
+def test_rank_agree_fit_and_check_say_so(tmp_path):
     """And nothing where the number was fixed."""
     tables = votes(LEAD)
     runs = sorted({*tables["preferences"]["system_left"], *tables["preferences"]["system_right"]})
@@ -71,5 +71,8 @@ def test_rank_agree_and_check_say_so(tmp_path):
     assert any(note.endswith("(adaptive_stopping)") for note in prefcal.rank(joined).notes)
     assert any(": adaptive_stopping: " in line for line in prefcal.agree(joined, scores=scores).warnings)
     assert "The number of judgments depends on the answers" in checked.output
+    (said,) = [row for row in prefcal.fit(joined).findings if row.name == "adaptive_stopping"]
+    assert said.severity == "warning"
+    assert "preference_krippendorff_alpha" in said.parameters
     fixed = {"preferences": Crowd().study(np.random.default_rng(1))}
     assert not any("adaptive_stopping" in note for note in prefcal.rank(fixed).notes)

@@ -19,7 +19,7 @@ from calibration.checks.durations.topics_differ import topics_apart
 from calibration.fit.families import FitOptions
 from calibration.fit.study import fit_user_model
 from calibration.models.durations.correlation import fit_correlation, fit_together
-from calibration.models.durations.exposure import Exposure
+from calibration.models.durations.exposure import Exposure, VisitsRead
 from calibration.models.durations.fit import AWAY, fit_durations
 from calibration.models.durations.from_tables import away_exposure, session_exposure
 from calibration.models.durations.laws import ANYWHERE, highest
@@ -80,7 +80,7 @@ def test_no_check_moves_a_number():
     """Estimates and intervals of a study of people who leave are those without any check."""
     study = tables(workers=100, dropping_out=0.35)
     checked = fit_user_model(study, seed=1).model.parameters
-    plain = fit_user_model(study, seed=1, options=FitOptions(simulations=0)).model.parameters
+    plain = fit_user_model(study, seed=1, options=FitOptions(checks=False)).model.parameters
 
     assert checked.keys() == plain.keys()
     for name, entry in checked.items():
@@ -253,7 +253,7 @@ def intervals(*events: float, end: float, design: str = "window") -> Exposure:
         follow_seconds=np.array([end]),
         seen_by_seconds=None,
         design=design,
-        notes=(),
+        read=VisitsRead(),
     )
 
 
@@ -439,7 +439,7 @@ def test_sessions_of_people_who_come_often_count_no_more():
         follow_seconds=away.follow_seconds,
         seen_by_seconds=None,
         design="count",
-        notes=(),
+        read=VisitsRead(),
         away=away,
     )
     alone = fit_durations(session.totals())

@@ -30,8 +30,9 @@ def repeated(alike: float, *, seed: int = 1, people: int = 12, repeats: int = 5)
 
 
 def said(alike: float, **study: int) -> bool:
-    fit = fit_consistency(repeated(alike, **study), rng=np.random.default_rng(1), resamples=50)
-    return check_repeats(fit) is not None
+    preferences = repeated(alike, **study)
+    fit = fit_consistency(preferences, rng=np.random.default_rng(1), resamples=50)
+    return check_repeats(fit, preferences) is not None
 
 
 @pytest.mark.parametrize("alike", [0.0, 0.2, 0.5])

@@ -220,4 +220,6 @@ def test_weaknesses_of_the_data_are_named():
         "one_late_level",
         "few_late_yeses",
         "different_workers",
+        "few_workers",
+        "few_topics",
     }

@@ -108,9 +108,9 @@ def test_fit_names_them_and_says_what_the_numbers_are_with_one_person():
     """The estimate stays as it is; the other stands beside it."""
     tables = prefcal.simulate(Study(workers=20, topics=6), seed=3)
     tables = with_copies({name: tables[name] for name in ("follows", "visits")}, times=4)
-    apart = prefcal.fit(tables, options=FitOptions(simulations=9))
-    quiet = prefcal.fit(tables, options=FitOptions(simulations=0))
-    one = prefcal.fit(tables, options=FitOptions(simulations=9, same_answers="one-cluster"))
+    apart = prefcal.fit(tables, options=FitOptions())
+    quiet = prefcal.fit(tables, options=FitOptions(checks=False))
+    one = prefcal.fit(tables, options=FitOptions(same_answers="one-cluster"))
     entry, united = (each.model.parameters["away_mean_seconds"] for each in (apart, one))
     laws = [law for law in entry.sensitivity if law.law == "same answers as one person"]
     (row,) = [

@@ -21,7 +21,7 @@ from calibration.models.reading.law import Readers, simulate_reads
 from calibration.tables.files import write_tables
 from calibration.user_model.model import PARAMETERS, read_user_model
 from study_app.cli import cli
-from tests.study_app.prefcal_command import few_simulations, without_pdf
+from tests.study_app.prefcal_command import without_pdf
 
 # --------------------------------------------------------------------------------------------------------------------
 
@@ -75,7 +75,6 @@ def tables(reads, tmp_path):
 
 def test_a_toy_family_is_fitted_printed_kept_in_the_model_and_reported(tables, reads, monkeypatch):
     """The command line prints it with the others, the file gives it back with its interval, the report has its row."""
-    few_simulations(monkeypatch)
     without_pdf(monkeypatch)
     results, runner = tables.parent, CliRunner()
 

@@ -14,7 +14,7 @@ def test_a_fit_is_the_same_whether_texts_are_held_as_categories_or_not(tmp_path:
     """Names come in no order of the alphabet, so that the first one seen is not the first category."""
     study = simulate_study(Study(workers=40), np.random.default_rng(1))
     write_tables({name: rows.iloc[::-1].reset_index(drop=True) for name, rows in study.items()}, tmp_path)
-    options = FitOptions(simulations=0, resamples=20)
+    options = FitOptions(checks=False, resamples=20)
     texts, categories = (
         fit_user_model(read_tables(tmp_path, compact=names), seed=1, options=options)
         for names in ((), ("activity", "preferences", "reads"))

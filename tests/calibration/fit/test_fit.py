@@ -72,8 +72,8 @@ def _bad(worker: str) -> str:
     return f"B{int(worker[1:]) % 6}"
 
 
-def fitted(tables: dict[str, pd.DataFrame], *, simulations: int = 5, **more) -> UserModelFit:
-    return fit_user_model(tables, seed=1, options=FitOptions(simulations=simulations, **more))
+def fitted(tables: dict[str, pd.DataFrame], *, checks: bool = True, **more) -> UserModelFit:
+    return fit_user_model(tables, seed=1, options=FitOptions(checks=checks, **more))
 
 
 @lru_cache
@@ -184,7 +184,7 @@ def test_another_seed_moves_bootstraps_only():
     """What is not resampled does not depend on the seed."""
     one, other = (
         clean().model.parameters,
-        fit_user_model(study(), seed=2, options=FitOptions(simulations=5)).model.parameters,
+        fit_user_model(study(), seed=2, options=FitOptions()).model.parameters,
     )
 
     name = "patience_chars_preferences"

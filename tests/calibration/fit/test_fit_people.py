@@ -19,7 +19,7 @@ from tests.calibration.checks.test_intents_ticks import ballots
 from tests.calibration.models.reading.reading_crowds import crowd
 from tests.calibration.raters.test_careless_judges import judgments
 
-QUICK = FitOptions(simulations=0, resamples=10)
+QUICK = FitOptions(resamples=10)
 
 
 @lru_cache

@@ -51,9 +51,9 @@ VISITS = ("workers", "follows", "visits", "activity")
 
 
 @lru_cache
-def fitted(*names: str, simulations: int = 5, **choices) -> UserModelFit:
+def fitted(*names: str, checks: bool = True, **choices) -> UserModelFit:
     """Fit to some of the tables, by default to all."""
-    options = FitOptions(simulations=simulations, **choices)
+    options = FitOptions(checks=checks, **choices)
     return fit_user_model(some(*names) if names else tables(), seed=1, options=options)
 
 
@@ -79,7 +79,7 @@ def test_a_whole_study_tells_every_parameter():
 @pytest.mark.parametrize("name", TRUTH)
 def test_the_truth_of_the_simulation_is_found_again(name):
     """Within 99.9 % intervals: one draw, seeded."""
-    fit = fitted(level=0.999, simulations=0)
+    fit = fitted(level=0.999, checks=False)
     low, high = of(fit, name).interval
 
     assert low is None or low <= TRUTH[name]
@@ -110,7 +110,7 @@ def test_parameters_that_were_fitted_together_have_a_joint_covariance():
 )
 def test_a_table_moves_no_parameter_but_its_own(names, families):
     """Each family draws random numbers of its own: with the tables of others missing, it is the same to the bit."""
-    found = fitted(*names, simulations=0).model.parameters
+    found = fitted(*names, checks=False).model.parameters
 
     assert {name.partition("_")[0] for name in found} == families
     for name, entry in found.items():
@@ -119,7 +119,7 @@ def test_a_table_moves_no_parameter_but_its_own(names, families):
 
 def test_the_level_is_that_of_every_interval():
     """Wider at 99.9 %, and said so."""
-    for name, entry in fitted(level=0.999, simulations=0).model.parameters.items():
+    for name, entry in fitted(level=0.999, checks=False).model.parameters.items():
         assert entry.level == 0.999
         low, high = of(fitted(), name).interval
         assert entry.interval[0] is None or entry.interval[0] <= low
@@ -128,7 +128,7 @@ def test_the_level_is_that_of_every_interval():
 
 def test_a_bootstrap_on_request_is_the_default_interval():
     """Where the fit has one; its estimate stays."""
-    boot = fitted("follows", "visits", "reads", "lateness", resamples=30, simulations=0)
+    boot = fitted("follows", "visits", "reads", "lateness", resamples=30, checks=False)
 
     assert of(boot, "reading_speed_mu").interval == of(fitted(), "reading_speed_mu").interval
     for name in ("away_mean_seconds", "session_mean_seconds"):
@@ -147,7 +147,7 @@ def test_only_who_completed_may_count():
 def test_visits_can_be_cut_anew():
     """At half an hour two visits become one more often: sessions come out longer."""
     short, long = (
-        fitted(*VISITS, idle_threshold_seconds=seconds, simulations=0) for seconds in (60.0, 1800.0)
+        fitted(*VISITS, idle_threshold_seconds=seconds, checks=False) for seconds in (60.0, 1800.0)
     )
 
     assert of(short, "session_mean_seconds").estimate == pytest.approx(
@@ -161,7 +161,7 @@ def test_visits_can_be_cut_anew():
 
 def test_visits_are_cut_from_activity_where_there_are_none():
     """A log of page events is enough."""
-    fit = fitted("follows", "activity", simulations=0)
+    fit = fitted("follows", "activity", checks=False)
 
     assert of(fit, "away_mean_seconds").estimate == pytest.approx(
         of(fitted(), "away_mean_seconds").estimate, rel=0.03
@@ -178,8 +178,8 @@ def test_visits_cannot_be_cut_from_nothing():
 def test_a_clock_that_runs_faster_stretches_times_away_alone():
     """Sessions are wall seconds: reading cannot be compressed."""
     record = StudyRecord.model_validate({"study": "fast", "clock": {"factor": 24.0}})
-    fast = fit_user_model(some("follows", "visits"), seed=1, record=record, options=FitOptions(simulations=0))
-    usual = fitted("follows", "visits", simulations=0)
+    fast = fit_user_model(some("follows", "visits"), seed=1, record=record, options=FitOptions(checks=False))
+    usual = fitted("follows", "visits", checks=False)
 
     assert of(fast, "away_mean_seconds").estimate == pytest.approx(
         24 * of(usual, "away_mean_seconds").estimate, rel=1e-4
@@ -192,8 +192,8 @@ def test_a_clock_that_runs_faster_stretches_times_away_alone():
 
 def test_whom_the_visits_are_of_is_a_choice():
     """With everybody enrolled, a log of those who came at least once needs no correction: the two nearly agree here."""
-    came = fitted(*VISITS[:3], inclusion="at_least_one_visit", simulations=0)
-    everybody = fitted(*VISITS[:3], simulations=0)
+    came = fitted(*VISITS[:3], inclusion="at_least_one_visit", checks=False)
+    everybody = fitted(*VISITS[:3], checks=False)
 
     assert of(came, "away_mean_seconds").estimate != of(everybody, "away_mean_seconds").estimate
     assert of(came, "session_mean_seconds").estimate == pytest.approx(
@@ -206,7 +206,7 @@ def test_each_language_has_reading_speeds_of_its_own():
     reads = tables()["reads"]
     japanese = reads.assign(language="ja", chars=2.0 * reads["words"], worker=reads["worker"] + "j")
     both = pd.concat([reads.assign(language="en"), japanese], ignore_index=True)
-    options = FitOptions(simulations=0)
+    options = FitOptions(checks=False)
     entries = fit_user_model({"reads": both}, seed=1, options=options).model.parameters
 
     assert list(entries) == [

@@ -17,7 +17,7 @@ from tests.calibration.judged_summaries import study
 
 @pytest.fixture(scope="module")
 def fit():
-    return fit_user_model(study(), seed=1, options=FitOptions(simulations=0))
+    return fit_user_model(study(), seed=1, options=FitOptions(checks=False))
 
 
 @pytest.fixture

@@ -83,14 +83,14 @@ def test_ctrl_c_is_no_error_of_a_fit():
     "places",
     [
         {"fit_timed_reads": ["reading_speed_mu", "reading_speed_sigma"], "fit_alpha_to": ["push_alpha"]},
-        {"fit_times_away": list(AWAY), "fit_patience": ["patience_chars"]},
+        {"fit_exposure": [*AWAY, *SESSION], "fit_patience": ["patience_chars"]},
     ],
 )
 def test_no_family_takes_another_with_it(places, whole_study, monkeypatch):
     """All that the tables tell otherwise stays in the model."""
     for place in places:
         monkeypatch.setattr(fit_families, place, broken)
-    fit = fitted(whole_study, simulations=0, resamples=20)
+    fit = fitted(whole_study, checks=False, resamples=20)
 
     names = {name for those in places.values() for name in those}
     lost = names | {name for name in PARAMETERS if name.startswith("patience") and "patience_chars" in names}
@@ -104,7 +104,7 @@ def test_no_family_takes_another_with_it(places, whole_study, monkeypatch):
 def test_one_source_of_patience_leaves_the_others(monkeypatch):
     """And the default is taken from what is left."""
     monkeypatch.setattr("calibration.models.patience.preferences.fit_patience_from_preferences", broken)
-    fit = fitted(study(), simulations=0)
+    fit = fitted(study(), checks=False)
 
     assert list(fit.model.parameters) == [
         "patience_chars",
@@ -118,7 +118,7 @@ def test_one_source_of_patience_leaves_the_others(monkeypatch):
 def test_intents_that_cannot_be_fitted_leave_the_parameters(monkeypatch):
     """P(i|q) is then the collection's, or equal."""
     monkeypatch.setattr(fit_module, "fit_intents_to", broken)
-    fit = fitted(study(), simulations=0)
+    fit = fitted(study(), checks=False)
 
     assert fit.model.intents == {}
     assert "patience_chars" in fit.model.parameters
@@ -128,26 +128,27 @@ def test_intents_that_cannot_be_fitted_leave_the_parameters(monkeypatch):
 def test_an_interval_that_cannot_be_computed_costs_its_own_fit_only(monkeypatch):
     """The model is put together from the others."""
     monkeypatch.setattr("calibration.inference.uncertainty.LikelihoodCurve.intervals", broken)
-    fit = fitted(study(), simulations=0)
+    fit = fitted(study(), checks=False)
 
     assert "patience_chars_stops" in fit.model.parameters
     assert "patience_chars_preferences" not in fit.model.parameters
 
 
-def test_a_test_of_the_model_that_fails_is_a_warning_beside_the_estimate(monkeypatch):
+def test_a_check_that_fails_is_a_warning_beside_the_estimate(monkeypatch):
     """The number was found all the same."""
-    monkeypatch.setattr("calibration.models.patience.preferences.PreferencesFit.goodness_of_fit", broken)
+    monkeypatch.setattr("calibration.checks.patience.decay_form.decay_forms", broken)
     entry = fitted(study()).model.parameters["patience_chars_preferences"]
 
-    (note,) = [note for note in entry.diagnostics if note.name == "goodness_of_fit"]
+    (note,) = [note for note in entry.diagnostics if note.name == "not_checked"]
     assert note.severity == "warning"
-    assert note.sentence.startswith(f"The model could not be tested: {EXPLAINED}")
+    assert note.sentence.startswith(f"The check of decay form failed: {EXPLAINED}")
+    assert "few_topics" in {note.name for note in entry.diagnostics}
 
 
 def test_quality_is_measured_one_thing_by_one(monkeypatch):
     """Position bias has nothing to do with consistency."""
     monkeypatch.setattr("calibration.raters.quality.fit_rater_agreement", broken)
-    quality = fitted(study(), simulations=0).quality
+    quality = fitted(study(), checks=False).quality
 
     assert {name for one in quality.skipped if one.unexpected for name in one.names} == {
         "preference_fleiss_kappa", "preference_krippendorff_alpha",
@@ -159,7 +160,7 @@ def test_quality_is_measured_one_thing_by_one(monkeypatch):
 def test_visits_that_cannot_be_cut_cost_what_rests_on_them(whole_study, monkeypatch):
     """Reading speed and patience do not."""
     monkeypatch.setattr("calibration.fit.study.with_visits", broken)
-    fit = fitted(whole_study, simulations=0, resamples=20)
+    fit = fitted(whole_study, checks=False, resamples=20)
 
     assert "reading_speed_mu" in fit.model.parameters
     assert [name for name in skipped(fit) if name.startswith(("away", "session"))] == [

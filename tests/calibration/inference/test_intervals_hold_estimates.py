@@ -103,7 +103,7 @@ def every_fit() -> tuple[CalibrationResult, ...]:
         Study(workers=18, topics=4, items=6, diary=Diary(days=4)), np.random.default_rng(1)
     )
     known = {name: table for name, table in tables.items() if name != "activity"}
-    fit = fit_user_model(known, seed=1, options=FitOptions(resamples=30, simulations=0))
+    fit = fit_user_model(known, seed=1, options=FitOptions(resamples=30, checks=False))
     assert fit.intents is not None
     return (*fit.results.values(), *fit.quality.results, fit.intents.result)
 

@@ -157,11 +157,6 @@ def test_another_interval_can_be_made_the_default():
     assert MIXED.preferring("bootstrap") == MIXED
 
 
-def test_a_family_without_tests_has_nothing_to_say_about_its_fit():
-    """An empty answer, not an error."""
-    assert FIT.goodness_of_fit() == ()
-
-
 def test_diagnostics_can_be_added():
     """By whoever knows more than the fit did."""
     assert FIT.noted(info("more", "And this.")).diagnostics[-1].name == "more"

@@ -131,7 +131,7 @@ def test_a_fit_of_tables_has_it_by_language_and_leaves_lists_out_of_patience():
     material = FitMaterial(tables={"stops": both}, record=None, options=FitOptions(), seed=1)
     texts = simulate_stops(900, np.random.default_rng(3))
     beside = pd.concat([texts, drawn()], ignore_index=True)
-    quick = replace(FitOptions(), simulations=0, resamples=50)
+    quick = replace(FitOptions(), checks=False, resamples=50)
     alone, mixed = (fit_user_model({"stops": rows}, seed=1, options=quick).params for rows in (texts, beside))
 
     assert [*persistence(material).results[1].parameters] == ["rbp_p[ja]"]

@@ -38,7 +38,7 @@ def test_the_planned_width_is_that_of_studies_made_with_tables():
     true = float(np.mean([mean.value for mean in means]))
     widths = [np.diff(mean.confidence_interval())[0] for mean in means]
 
-    design = AgreementDesign(queries=10, pairs=21, workers=5, true=true, judges=ALIKE).searched()
+    design = AgreementDesign(queries=10, pairs=21, workers=5, true=true, judges=ALIKE).ready()
     row = plan_row(design, "queries", studies=100, seed=1)
 
     assert row.width == pytest.approx(np.mean(widths), rel=0.15)
@@ -55,7 +55,7 @@ def agreement_of_a_study(people, rng):
 
 def test_the_measure_of_a_plan_has_the_agreement_that_one_says():
     """What is searched is found: the studies' mean is the truth."""
-    design = AgreementDesign(queries=40, pairs=10, workers=6, true=0.7, ties="half").searched()
+    design = AgreementDesign(queries=40, pairs=10, workers=6, true=0.7, ties="half").ready()
     rng = np.random.default_rng(1)
 
     assert np.mean([design.simulated(rng).estimate for _ in range(60)]) == pytest.approx(0.7, abs=0.015)
@@ -68,12 +68,12 @@ def test_no_measure_agrees_better_than_people_let_it():
     with pytest.raises(
         InputError, match=r"no measure can have an agreement of 0\.9 .* from 0\.\d+ to 0\.\d+; "
     ):
-        design.searched()
+        design.ready()
 
 
 def test_more_pairs_and_queries_help_as_they_should():
     """Twice the queries narrow the interval by the square root of two; pairs of one query by less."""
-    design = AgreementDesign(queries=20, pairs=10, workers=6, true=0.65).searched()
+    design = AgreementDesign(queries=20, pairs=10, workers=6, true=0.65).ready()
     width, queries, pairs = (
         plan_row(study, "queries", studies=100, seed=1).width
         for study in (design, design.resized("queries", 40), design.resized("pairs", 20))
@@ -91,7 +91,7 @@ def test_pairs_are_made_of_as_few_systems_as_can_be(pairs, systems):
 
 def difference(other, same_choice=0.75):
     study = AgreementDesign(queries=20, pairs=10, workers=6, true=0.65)
-    return DifferenceDesign(study=study, other=other, same_choice=same_choice).searched()
+    return DifferenceDesign(study=study, other=other, same_choice=same_choice).ready()
 
 
 def test_two_equal_measures_are_rarely_told_apart():
@@ -123,7 +123,7 @@ def test_two_measures_choose_the_same_system_as_often_as_one_says(same_choice):
 def test_measures_that_are_nearly_one_do_well_on_the_same_queries():
     """What a query does to one it does to the other, however much queries differ."""
     study = AgreementDesign(queries=20, pairs=10, workers=6, true=0.65, judges=People(query_spread=1.0))
-    one = DifferenceDesign(study=study, other=0.65, same_choice=0.99).searched()
+    one = DifferenceDesign(study=study, other=0.65, same_choice=0.99).ready()
 
     assert plan_row(one, "queries", studies=40, seed=1).width < 0.06
 
@@ -176,7 +176,7 @@ def test_the_planned_verdict_on_silence_is_that_of_the_fit():
 @pytest.fixture(scope="module")
 def patience() -> PatienceDesign:
     """Queries are made once."""
-    return PatienceDesign(queries=10, pairs=21, workers=6, true=1500, text_chars=2400).stocked()
+    return PatienceDesign(queries=10, pairs=21, workers=6, true=1500, text_chars=2400).ready()
 
 
 def test_a_query_drawn_from_the_stock_keeps_its_summaries(patience):

@@ -11,30 +11,19 @@ import pytest
 
 from calibration.plan.agreement import AgreementDesign
 from calibration.plan.search import Wish, plan, plan_row
-from calibration.plan.simulation import NOTHING, Outcome
+from calibration.plan.simulation import NOTHING, Design, Outcome
 from metrics.errors import InputError
 
 
 @dataclass(frozen=True, kw_only=True)
-class SquareRoot:
+class SquareRoot(Design):
     """A study whose interval shrinks with the square root of its size and is never narrower than a floor."""
 
     number: int = 25
     floor: float = 0.0
     most: int = 10**6
-    log_scale = False
     truth = 1.0
-
     varies = ("number",)
-
-    def ready(self):
-        return self
-
-    def size(self, vary):
-        return getattr(self, vary)
-
-    def resized(self, vary, size):
-        return replace(self, **{vary: size})
 
     def bounds(self, vary):
         return 2, self.most
@@ -190,7 +179,7 @@ def test_a_cluster_whose_worker_is_killed_gives_the_same_plan():
     """Two worker processes, one of them killed in the middle: its studies go to the other."""
     from distributed import LocalCluster
 
-    design = AgreementDesign(queries=12, pairs=21, workers=10, true=0.75).searched()
+    design = AgreementDesign(queries=12, pairs=21, workers=10, true=0.75).ready()
     wish = Wish(width=0.12)
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
 
@@ -218,7 +207,7 @@ DESIGN = AgreementDesign(queries=4, pairs=3, workers=10, true=0.7)
 def test_a_plan_searches_the_measure_of_its_design_itself():
     """Without that the first study ended in a NaN."""
     planned = plan(DESIGN, "queries", studies=5)
-    searched = plan(DESIGN.searched(), "queries", Wish(), studies=5)
+    searched = plan(DESIGN.ready(), "queries", Wish(), studies=5)
 
     pd.testing.assert_frame_equal(planned.frame(), searched.frame())
 

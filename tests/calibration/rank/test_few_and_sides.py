@@ -250,7 +250,7 @@ def test_names_that_differ_in_case_and_judgments_given_twice_get_a_sentence_each
     frame = pd.concat([frame, frame.head(3)], ignore_index=True)
     notes = ranked(frame).notes
 
-    assert any(note.startswith("the systems 'A' and 'a', 'B' and 'b'") for note in notes)
+    assert any(note.startswith("systems A and a, B and b") for note in notes)
     assert any("3 judgments are of a couple that the same person had judged" in note for note in notes)
 
 

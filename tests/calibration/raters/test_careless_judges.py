@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import prefcal
 from benchmarks.same_answers import Crowd
-from calibration.raters.consistency import judge_kinds
-from calibration.raters.quality import quality_report
+from calibration.checks.judges import judge_kinds
 from calibration.tables.files import checked
 from calibration.tables.preferences import judged_pairs
 from calibration.tables.tables import TABLES
@@ -80,18 +80,19 @@ def test_people_who_care_for_different_things_are_seldom_called_careless():
     assert sum(one is not None for one in named) <= 2
 
 
-def test_quality_says_so_of_agreement_and_keeps_how_likely_each_is_careless():
+def test_fit_says_so_of_agreement_and_keeps_how_likely_each_is_careless():
     """Agreement among raters is lower for them; nobody is left out without being asked."""
-    report = quality_report({"preferences": judgments(1, careless=3)}, seed=1)
-    entry = report.entries()["preference_krippendorff_alpha"]
+    fitted = prefcal.fit({"preferences": judgments(1, careless=3)})
+    entry = fitted.quality.entries()["preference_krippendorff_alpha"]
 
     assert entry.workers == 15
     said = {note.name: note for note in entry.diagnostics}
     assert said["careless_workers"].severity == "warning"
     assert said["careless_workers"].sentence.startswith("3 of 15 judges click as if at random")
-    assert report.careless["W00"] > 0.99
-    assert report.careless["W14"] < 0.5
-    assert quality_report({"preferences": judgments(2)}, seed=1).careless == {}
+    probability = fitted.careless.set_index("worker")["probability"]
+    assert probability["W00"] > 0.99
+    assert probability["W14"] < 0.5
+    assert prefcal.fit({"preferences": judgments(2)}).careless.empty
 
 
 def in_camps(seed: int, camp: int, **crowd: float) -> pd.DataFrame:
@@ -128,12 +129,14 @@ def test_nobody_of_a_camp_is_called_careless_where_others_click_by_lot():
     assert not any(one.careless and {*one.judges[one.careless.is_one]} & camp for one in kinds)
 
 
-def test_quality_and_fit_name_the_camp():
-    """Beside agreement among raters; nobody stands in careless.csv for it."""
-    votes = Crowd(people=15, camp=4, worth=1.5).study(np.random.default_rng(1))
-    report = quality_report({"preferences": votes}, seed=1)
-    said = {note.name: note for note in report.entries()["preference_krippendorff_alpha"].diagnostics}
+def test_fit_and_rank_name_the_camp():
+    """Beside agreement among raters, and of the ranking of their task; nobody stands in careless.csv for it."""
+    votes = {"preferences": Crowd(people=15, camp=4, worth=1.5).study(np.random.default_rng(1))}
+    fitted = prefcal.fit(votes)
+    said = {note.name: note for note in fitted.quality.entries()["preference_krippendorff_alpha"].diagnostics}
+    (ranked,) = [note for note in prefcal.rank(votes).notes if note.endswith("(opposite_camp)")]
 
     assert said["opposite_camp"].sentence.startswith("4 of 15 judges prefer the opposite")
     assert "careless_workers" not in said
-    assert report.careless == {}
+    assert fitted.careless.empty
+    assert ranked.startswith("t: 4 of 15 judges prefer the opposite")

@@ -25,7 +25,7 @@ def model(tmp_path_factory):
     size = Study(workers=40, topics=6, items=10, diary=Diary(days=7))
     tables = simulate_study(size, np.random.default_rng(4), activity=False)
     path = tmp_path_factory.mktemp("fit") / "user-model.json"
-    write_user_model(fit_user_model(tables, seed=1, options=FitOptions(simulations=0)).model, path)
+    write_user_model(fit_user_model(tables, seed=1, options=FitOptions(checks=False)).model, path)
     return read_user_model(path)
 
 

@@ -1,6 +1,7 @@
 """The silence that ends a visit: told by the log where it can be, and how far the fits hang on it."""
 
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -38,8 +39,11 @@ def test_the_threshold_lies_where_both_kinds_of_silence_are_as_likely():
     long = 0.1 * norm.pdf(x, math.log(18_000), 1)
     assert found.source == "mixture"
     assert math.log(found.seconds) == pytest.approx(x[np.abs(short - long).argmin()], abs=0.15)
-    assert math.log(found.short_seconds) == pytest.approx(math.log(5), abs=0.15)
-    assert math.log(found.long_seconds) == pytest.approx(math.log(18_000), abs=0.3)
+    long, short = (
+        float(median.replace(",", "")) for median in re.findall(r"median ([\d,.]+) s", found.sentence)
+    )
+    assert math.log(short) == pytest.approx(math.log(5), abs=0.15)
+    assert math.log(long) == pytest.approx(math.log(18_000), abs=0.3)
 
 
 def test_clicks_of_simulated_visits_tell_their_threshold():
@@ -58,7 +62,6 @@ def test_silences_of_one_kind_have_no_threshold():
     gaps = np.random.default_rng(3).lognormal(4, 1.5, 1000)
     found = idle_threshold(clicks(gaps), fallback_seconds=120)
     assert (found.seconds, found.source) == (120, "fallback")
-    assert found.separation < 2
     assert "no valley" in found.sentence
 
 

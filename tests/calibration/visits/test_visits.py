@@ -18,7 +18,7 @@ from calibration.visits.cut import (
     simulate_activity,
     visits_from_activity,
 )
-from calibration.visits.threshold import NAIVE_IDLE_SECONDS, naive_visits, silences_seconds
+from calibration.visits.threshold import silences_seconds
 from metrics.msu.score import Population
 from tests.calibration.logs import activity, at, follow, stays
 
@@ -261,7 +261,7 @@ def test_half_an_hour_of_silence_makes_visits_of_minutes_three_times_as_long():
     rng = np.random.default_rng(7)
     tables = simulate_visits(MINUTES, Diary(workers=60, days=5), rng)
     log = simulate_activity(tables["visits"], rng)
-    naive = {**tables, "visits": naive_visits(log, follows=tables["follows"])}
+    naive = {**tables, "visits": visits_from_activity(log, idle_seconds=1800, follows=tables["follows"])}
     fine = {
         **tables,
         "visits": visits_from_activity(
@@ -274,5 +274,5 @@ def test_half_an_hour_of_silence_makes_visits_of_minutes_three_times_as_long():
     assert fit_session(fine).estimates[0] / true == pytest.approx(1, abs=0.02)
     true = fit_away(tables).estimates[0]
     assert fit_away(naive).estimates[0] / true == pytest.approx(1.15, abs=0.06)
-    assert fit_away(naive, gap_seconds=NAIVE_IDLE_SECONDS).estimates[0] / true == pytest.approx(1, abs=0.05)
+    assert fit_away(naive, gap_seconds=1800).estimates[0] / true == pytest.approx(1, abs=0.05)
     assert fit_away(fine, gap_seconds=30).estimates[0] / true == pytest.approx(1, abs=0.01)

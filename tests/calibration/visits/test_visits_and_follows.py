@@ -7,7 +7,7 @@ from calibration.inference.results import NotIdentifiedError
 from calibration.models.durations.fit import fit_away, fit_session
 from calibration.models.durations.from_tables import away_exposure
 from calibration.visits.stays import ends, orphans
-from tests.calibration.models.durations.test_exposures import at, follows, names, visits
+from tests.calibration.models.durations.test_exposures import at, follows, names, said, visits
 
 PEOPLE = [f"w{number}" for number in range(20)]
 
@@ -70,7 +70,7 @@ def test_follows_without_a_visit_do_not_hide_it():
     assert ends(found["visits"], found["follows"]) == (10, 10)
     assert (
         "10 of 10 follows with a visit end where their last visit does"
-        in away_exposure(found).notes[0].sentence
+        in said(away_exposure(found))[0].sentence
     )
 
 

@@ -300,8 +300,8 @@ def test_columns_that_are_named_are_measures_whatever_they_hold(file):
 
 def test_large_tables_are_read_batch_by_batch(file, monkeypatch):
     """Lines are counted through batches, quoted cells with line breaks and blank lines."""
-    monkeypatch.setattr("metrics.readers.score_csv.BATCH", 2)
-    monkeypatch.setattr("metrics.readers.score_csv.PEEKED_ROWS", 1)
+    monkeypatch.setattr("metrics.readers.columns.BATCH", 2)
+    monkeypatch.setattr("metrics.readers.columns.PEEKED_ROWS", 1)
     text = 'run,topic,metric,value\n"a\nx",1,map,0.5\n\na,2,map,0.25\na,3,map,1e-1\nb,1,map,much\nb,2,map,1\n'
     with pytest.raises(InputError) as caught:
         read_score_table(file(text))

@@ -14,9 +14,9 @@ from metrics.readers.columns import read_csv_columns
 from metrics.readers.texts import read_profiles
 from metrics.readers.trees import read_json, read_xml
 from study_app.cli.output import table_text
+from study_app.cli.people.platform_lists import bonus_lines
 from study_app.estimate.content import read_whole_study
 from study_app.report.drawing.look import read_look
-from study_app.services.console.payments import bonus_lines
 from study_app.study.file import read_study_file
 from study_app.study.yaml_values import parsed_yaml
 from study_app.tasks.kinds import KINDS

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 import os
 import shutil
 from dataclasses import replace
@@ -14,7 +15,7 @@ import prefcal
 from calibration.agree.measures.names import is_name
 from calibration.tables.files import tables_sha256, write_tables
 from calibration.user_model.model import ParameterEntry, UserModel, write_user_model
-from study_app.cli.results.agree_table import agreement_text
+from study_app.cli.results.agree_table import _difference, agreement_text
 from tests.calibration.judged_summaries import SYSTEMS, study
 from tests.study_app.prefcal_command import run_here
 
@@ -57,12 +58,16 @@ def test_everything_is_written_and_a_table_is_printed(agree, tables, tmp_path):
         "Of 4 measures M@",
         "agrees with the majority most often",
         "M@preferences ",
-        "cross fitted",
+        "M@preferences: fitted to the other queries",
         "A second panel of as many people would in ",
-        "Holm's p is over 6 comparisons",
+        "6 comparisons of two measures in comparisons.csv",
         "pairs are tied in the votes",
+        "fits in sample: agreement.csv",
     ):
         assert text in ended.out
+    assert "in sample " not in ended.out
+    assert "against M@" not in ended.out
+    assert ended.out.splitlines()[-1] == f"Next: prefcal report {tmp_path / 'out'}"
     assert "no agreement of single layers" in ended.err
 
 
@@ -119,6 +124,32 @@ def test_what_no_study_of_this_size_can_detect_is_no_number():
 
     assert "So small a study can tell no difference" in agreement_text(small)
     assert "So small a study can tell no difference" not in agreement_text(found)
+
+
+@pytest.mark.parametrize(
+    ("row", "fewer", "said"),
+    [
+        (
+            {"low": 0.85, "high": 0.95},
+            False,
+            "; the difference, +10.0 points, is more than both intervals allow for",
+        ),
+        ({"low": 0.79, "high": 0.95}, False, "; the difference, +10.0 points, cannot be told from none"),
+        (
+            {"low": 0.82, "high": 0.95},
+            False,
+            "; the difference, +10.0 points, is unsure: the intervals overlap",
+        ),
+        ({"low": 0.85, "high": 0.95}, True, "; the difference there, +10.0 points"),
+        ({"low": math.nan, "high": math.nan}, False, "; the difference, +10.0 points"),
+    ],
+)
+def test_a_difference_from_the_second_panel_is_told_only_where_intervals_do_not_meet(row, fewer, said):
+    """Nobody knows how the errors of both correlate, and on fewer pairs the measure has no interval."""
+    ceiling = 0.84 if "unsure" not in said else 0.86
+    panel = {"agreement_there": 0.9, "ceiling": 0.8, "ceiling_low": 0.75, "ceiling_high": ceiling}
+
+    assert _difference(row | panel, on_fewer=fewer) == said
 
 
 def test_one_of_a_kind_is_no_plural(agree, tmp_path):
@@ -259,13 +290,14 @@ def test_a_primary_comparison_is_printed_first_with_the_place_where_it_was_named
     ended = agree(tables, "--model", model, *options, "-o", tmp_path)
 
     assert ended.code == 0
-    rows = [line.split() for line in ended.out.splitlines()]
-    named = [row[-3:] for row in rows if row[-2:] == ["at", "analysis"]]
-    assert [row[0] for row in named] == ["primary", "exploratory"]
-    assert ended.out.splitlines()[2].startswith("M@preferences agrees with the majority in ")
+    answer, panel = ended.out.splitlines()[:2]
+    assert answer.startswith("M@preferences agrees with the majority in ")
+    assert panel.startswith("A second panel of as many people would in ")
+    assert "; the difference, " in panel
     assert "M@preferences (primary)" in ended.out
     assert "against M@preferences" in ended.out
-    assert "named at analysis: with an option, when the answers were there" in ended.out
+    assert "Named at analysis, with an option when the answers were there" in ended.out
+    assert "M@preferences against M@1500. By shares of votes: " in ended.out
     comparisons = pd.read_csv(tmp_path / "comparisons.csv").query("by == 'majority'")
     assert comparisons["named"].tolist()[:2] == ["analysis", "analysis"]
     standing = comparisons["standing"]

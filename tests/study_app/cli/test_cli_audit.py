@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import select
 
 from study_app.store.check import check_database
-from study_app.store.console_models import Act
+from study_app.store.console_models import AuditEntry
 from study_app.store.models import Worker
 from tests.study_app.prefcal_command import run_here
 from tests.study_app.small_study import votes_task
@@ -33,7 +33,12 @@ def run(study, monkeypatch, capsys):
 
 
 def acts(study):
-    return [tuple(row) for row in study.rows(select(Act.who, Act.what, Act.detail).order_by(Act.number))]
+    return [
+        tuple(row)
+        for row in study.rows(
+            select(AuditEntry.who, AuditEntry.what, AuditEntry.detail).order_by(AuditEntry.number)
+        )
+    ]
 
 
 def test_each_act_by_a_command_is_a_line(study, run, tmp_path):

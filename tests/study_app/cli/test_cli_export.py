@@ -68,22 +68,24 @@ def test_export_writes_the_only_study_and_says_what_is_in_it(prefcal, database):
     assert code == 0
     assert "Traceback" not in err
     assert out.splitlines()[0].startswith("exported fuji to ")
-    assert out.splitlines()[2:] == [
-        "table           rows",
-        "------------  ------",
-        "workers            2",
-        "intents            3",
-        "intent_votes       0",
-        "preferences        2",
-        "searches           1",
-        "positions         10",
-        "reads              1",
-        "stops              2",
-        "",
+    assert out.splitlines()[1:] == [
+        "rows: workers 2, intents 3, intent_votes 0, preferences 2, searches 1, positions 10, reads 1, stops 2",
         "workers who consented: 2 (finished: 1, did not: 0, withdrew: 1); excluded by rule 2: 0",
         "validation pairs answered: 1; consistent: 100%; the very same option: 0%",
-        "pages that logged: 1; with gaps: 1 (events missing: 1); whose log stops before their end: 0; answers without a log: 1",
+        "pages that logged: 1; with gaps: 1 (events missing: 1); with a log that stops early: 0; answers without a log: 1",
     ]
+
+
+def test_the_folder_may_be_named_as_in_every_other_command(prefcal, database, tmp_path):
+    """`-o DIR` is `DIR`; both, or neither, is wrong usage."""
+    code, out, _ = prefcal("export", "-o", "tables", "--database", database)
+    wrong = [prefcal("export", *words, "--database", database) for words in ((), ("a", "-o", "b"))]
+
+    assert code == 0
+    assert out.startswith("exported fuji to ")
+    assert (tmp_path / "here" / "tables" / "preferences.csv").is_file()
+    assert [code for code, *_ in wrong] == [2, 2]
+    assert all("name one folder to write: prefcal export DIR, or -o DIR" in err for *_, err in wrong)
 
 
 def test_what_was_exported_passes_the_check_of_tables(prefcal, database, tmp_path):
@@ -104,7 +106,7 @@ def test_of_several_studies_one_must_be_named(prefcal, database, tmp_path):
         "2 studies are loaded; name one with --study: fuji, tea"
     )
     code, out, err = prefcal("export", "a", "--database", database, "--study", "fuij")
-    assert (code, out, err.splitlines()[-1]) == (1, "", "no study is called 'fuij'; did you mean 'fuji'")
+    assert (code, out, err.splitlines()[-1]) == (1, "", "unknown study 'fuij'; did you mean 'fuji'")
     assert prefcal("export", "a", "--database", database, "--study", "tea")[0] == 0
 
 
@@ -128,7 +130,7 @@ def test_the_state_of_one_study_can_be_asked_for(prefcal, database, tmp_path):
     assert "tea:" in both
     assert "fuji:" not in one
     assert "tea:" in one
-    assert "no study is called 'coffee'" in prefcal("status", "coffee", "--database", database)[2]
+    assert "unknown study 'coffee'" in prefcal("status", "coffee", "--database", database)[2]
 
 
 def test_a_folder_with_other_things_is_refused_in_one_line(prefcal, database, tmp_path):
@@ -140,7 +142,7 @@ def test_a_folder_with_other_things_is_refused_in_one_line(prefcal, database, tm
 
     assert (code, out) == (1, "")
     assert err.splitlines()[-1].endswith(
-        "the folder holds what no export wrote: notes.txt; name another folder, or move these away"
+        "the folder holds files that no export wrote: notes.txt; name another folder, or move these away"
     )
     assert [path.name for path in (tmp_path / "here" / "tables").iterdir()] == ["notes.txt"]
 

@@ -3,20 +3,29 @@
 import csv
 import io
 import json
+import math
 import re
 
 import numpy as np
 import pytest
 
 from calibration.fit.families import FitOptions
+from calibration.fit.findings import ReportedFinding
 from calibration.fit.study import fit_user_model
 from calibration.models.durations.simulate import Diary
 from calibration.simulate import Study, simulate_study
-from calibration.tables.files import read_tables, tables_sha256, write_tables
-from calibration.user_model.model import PARAMETERS, read_user_model, write_user_model
-from study_app.cli.tables.fit_table import IN_THE_FILE_ONLY
+from calibration.tables.files import read_tables, write_tables
+from calibration.user_model.model import (
+    PARAMETERS,
+    OtherLaw,
+    ParameterEntry,
+    read_user_model,
+    write_user_model,
+)
+from study_app.cli.tables.fit_table import by_importance, other_laws
+from study_app.cli.tables.units import scales
 from tests.calibration.fit.test_fit import study
-from tests.study_app.prefcal_command import few_simulations, run_apart, run_here, run_once
+from tests.study_app.prefcal_command import run_apart, run_here, run_once
 
 COLUMNS = ["name", "estimate", "low", "high", "level", "unit", "method", "workers", "rows"]
 PATIENCES = [
@@ -79,14 +88,13 @@ def stopped(drawn, tmp_path_factory):
 def usual(visited, tmp_path_factory):
     """The model of what tells times away and sessions, as it is written without any option."""
     file = tmp_path_factory.mktemp("usual") / "user-model.json"
-    fit = fit_user_model(read_tables(visited), seed=1, options=FitOptions(simulations=0))
+    fit = fit_user_model(read_tables(visited), seed=1, options=FitOptions(checks=False))
     write_user_model(fit.model, file)
     return read_user_model(file)
 
 
 @pytest.fixture
 def prefcal(monkeypatch, capsys):
-    few_simulations(monkeypatch)
     return lambda *arguments: run_here(monkeypatch, capsys, *arguments)
 
 
@@ -94,23 +102,121 @@ def prefcal(monkeypatch, capsys):
 
 
 def test_the_model_is_written_and_shown_to_people(fitted, tables):
-    """A table with the intervals, then in words what to know about each number."""
+    """One line of sizes, a table as a paper prints it, at most five warnings, where the rest is, and what to do next."""
     ended, folder = fitted
     model = read_user_model(folder / "user-model.json")
 
     assert ended.code == 0
-    header, _, *rows = ended.out.splitlines()
-    assert header.split("  ")[0] == "name"
-    shown = [name for name in PATIENCES if name not in IN_THE_FILE_ONLY]
-    assert [row.split()[0] for row in rows[: len(shown)]] == shown
+    assert re.match(r"drawn: \d+ workers, 6 topics$", ended.out.splitlines()[0])
+    header, _, *rows = ended.out.splitlines()[2:]
+    assert re.split(r"  +", header) == ["parameter", "estimate", "95 %", "other laws"]
+    labels = [re.split(r"  +", row)[0] for row in rows]
+    assert labels[:2] == ["patience L", "patience L by stops"]
+    assert " chars  " in rows[0]
+    assert re.search(
+        r"^P\(intent \| query\) +30 intents of 6 topics, in .*probability.tsv$", ended.out, re.MULTILINE
+    )
     assert set(PATIENCES) <= set(model.parameters)
-    assert "P(i|q) of 30 intents of 6 topics from" in ended.out
     assert "more: prefcal fit --notes, or quality.json." in ended.out
+    assert "Workers and raters" not in ended.out
     assert sum(line.startswith("! ") for line in ended.out.splitlines()) <= 5
-    written = sorted(str(path) for path in folder.rglob("*.*") if path.is_file())
-    last = ended.out.rstrip().splitlines()[-1]
-    assert sorted(re.split(", | and ", last.removeprefix("Written to ").removesuffix("."))) == written
-    assert (model.study, model.tables_sha256) == ("drawn", tables_sha256(tables))
+    last = ended.out.splitlines()[-1]
+    assert last == f"Next: prefcal agree {tables} --model {folder / 'user-model.json'} -o results"
+
+
+def test_people_read_hours_words_a_second_and_shares(prefcal, whole, tmp_path):
+    """Three digits, no exponent, the same decimals in a row; machines keep seconds and logarithms."""
+    model, ended = model_of(prefcal, whole, tmp_path)
+    rows = {re.split(r"  +", line)[0]: re.split(r"  +", line) for line in ended.out.splitlines()}
+    away = model.parameters["away_mean_seconds"].estimate
+
+    assert "30 workers" in ended.out.splitlines()[0]
+    assert rows["time away, mean"][1] == f"{away / 3600:.{2 if away < 36_000 else 1}f} h"
+    assert rows["time away, sd"][1].endswith(" h")
+    speed = math.exp(model.parameters["reading_speed_mu"].estimate)
+    assert rows["reading speed, median"][1] == f"{speed:.2f} words/s"
+    assert rows["lateness decay L"][1].startswith(".")
+    assert not re.search(r"\de[+-]\d", ended.out)
+    assert not [name for name in PARAMETERS if re.search(rf"^{name}\b", ended.out, re.MULTILINE)]
+
+
+def finding(name, family="away", sentence="Look.", severity="warning"):
+    return ReportedFinding(
+        family=family, parameters=(family,), name=name, severity=severity, sentence=sentence
+    )
+
+
+def test_each_family_and_cause_is_warned_of_before_another_is_again():
+    """The few workers behind times away came sixth, behind five of patience; one sentence on two parameters is one warning."""
+    patience = [finding(name, "patience", name) for name in ("a", "b", "c", "d", "few_topics")]
+    away = [finding("few_workers", family, "Few.") for family in ("session", "away")]
+    lateness = finding("few_topics", "lateness", "2 topics are few.")
+    note = finding("e", "reading", severity="info")
+
+    ordered = by_importance([*patience, *away, lateness, note])
+
+    assert [(group[0].name, len(group)) for group in ordered[:3]] == [
+        ("few_workers", 2),
+        ("few_topics", 1),
+        ("a", 1),
+    ]
+    assert ordered[1] == [lateness]
+    assert len(ordered) == 7
+
+
+@pytest.mark.parametrize(
+    ("interval", "said"),
+    [
+        ((9.0, 1041.0), "9 to 1,041"),
+        ((None, 12.0), "at most 12"),
+        ((12.0, None), "at least 12"),
+        ((0.0, None), "cannot be told"),
+        ((None, None), "no interval"),
+    ],
+)
+def test_an_open_end_is_said_in_words(interval, said):
+    """`inf` is no word."""
+    entry = ParameterEntry(estimate=958.2, interval=interval, unit="counted characters")
+
+    assert scales({"patience_chars": entry})["patience_chars"].interval(interval) == said
+
+
+@pytest.mark.parametrize(
+    ("estimate", "value", "said"),
+    [
+        (0.617, 0.6174, ".617"),
+        (-0.184, -0.1844, "-.184"),
+        (0.617, 1e-9, "below .001"),
+        (0.617, -1e-9, "above -.001"),
+        (0.617, 0.0, ".000"),
+        (9.4, 10.06, "10.06"),
+        (958.0, 1e300, "over 1,000,000,000"),
+        (958.0, None, "no bound"),
+    ],
+)
+def test_a_number_for_people_has_no_exponent_and_is_never_rounded_to_nothing(estimate, value, said):
+    """A row has as many decimals as make three digits of its estimate."""
+    scale = scales({"rbp_p": ParameterEntry(estimate=estimate)})["rbp_p"]
+
+    assert scale.number(value) == said
+
+
+def test_other_laws_are_the_range_that_differs_visibly():
+    """Both ends with the law's name; one that prints the same number is none; an infinite one has no bound."""
+
+    def said(*estimates):
+        laws = [
+            OtherLaw(law=f"law {number}", estimate=estimate, explains="as well")
+            for number, estimate in enumerate(estimates)
+        ]
+        entry = ParameterEntry(estimate=36_000.0, sensitivity=laws)
+        return other_laws(entry, scales({"away_mean_seconds": entry})["away_mean_seconds"])
+
+    assert said(36_001.0) == ""
+    assert said(30_000.0, 40_000.0, 50_000.0) == "8.3 (law 0) to 13.9 (law 2)"
+    assert said(50_000.0) == "to 13.9 (law 0)"
+    assert said(30_000.0) == "from 8.3 (law 0)"
+    assert said(30_000.0, None) == "8.3 (law 0) to no bound (law 1)"
 
 
 @pytest.mark.parametrize("format_", ["csv", "json"])
@@ -137,18 +243,26 @@ def test_what_people_voted_and_rated_is_written_for_scoring(fitted):
     assert sorted(path.name for path in written) == ["importance.tsv", "probability.tsv"]
 
 
-def test_kinds_of_study_that_were_not_run_are_one_line_on_stderr(prefcal, tmp_path):
-    """The command ends well all the same: the model holds what there is."""
+NOT_ASKED = (
+    "away_*, session_*, lateness_*, reading_*, patience_chars_preferences, patience_chars_grid, rbp_p, push_*, intents: nothing "
+    "to fit them from: these tables have no visits to streams (stream_visits), no reading times (table reads), no judged "
+    "summaries (summary_pairs), no ranked lists that somebody read (table stops), no judged push streams (stream_pairs), no votes on intents (intent_votes)"
+)
+
+
+def test_kinds_of_study_that_were_not_run_are_one_line(prefcal, tmp_path):
+    """In people's words below the table, or for machines on stderr. The command ends well all the same: the model holds what there is."""
     write_tables({"stops": study()["stops"]}, tmp_path / "tables")
     ended = prefcal("fit", tmp_path / "tables", "-o", tmp_path / "m.json")
+    machine = prefcal("fit", tmp_path / "tables", "-o", tmp_path / "m.json", "--format", "csv")
 
-    assert ended.code == 0
-    (line,) = ended.err.splitlines()
-    assert line == (
-        "away_*, session_*, lateness_*, reading_*, patience_chars_preferences, patience_chars_grid, rbp_p, push_*, intents: nothing "
-        "to fit them from: these tables have no visits to streams (stream_visits), no reading times (table reads), no judged "
-        "summaries (summary_pairs), no ranked lists that somebody read (table stops), no judged push streams (stream_pairs), no votes on intents (intent_votes)"
-    )
+    assert (ended.code, ended.err) == (0, "")
+    assert (
+        "Not fitted: time away, session, lateness, reading speed, patience by preferences, rbp_p, push weights, P(intent | query)"
+        " (no such study)."
+    ) in ended.out
+    assert machine.err.splitlines() == [NOT_ASKED]
+    assert "patience L by stops  " in ended.out
     assert not (tmp_path / "collection").exists()
 
 
@@ -159,10 +273,10 @@ def test_what_the_tables_could_have_told_is_a_line_of_its_own(prefcal, tmp_path)
     write_tables({"reads": reads.drop_duplicates()}, tmp_path / "tables")
     ended = prefcal("fit", tmp_path / "tables", "-o", tmp_path / "m.json")
 
-    first, last = ended.err.splitlines()
-    assert first.startswith("reading_speed_mu, reading_speed_sigma: ")
-    assert "are needed" in first
-    assert last.startswith("away_*, session_*, lateness_*, patience_chars_preferences,")
+    [line] = ended.err.splitlines()
+    assert line.startswith("reading_speed_mu, reading_speed_sigma: ")
+    assert "are needed" in line
+    assert "Not fitted: time away, session, lateness, patience by preferences," in ended.out
 
 
 def test_debug_shows_where_an_unexpected_error_came_from(prefcal, tmp_path, monkeypatch):
@@ -196,7 +310,8 @@ def test_a_model_of_intents_alone_is_not_called_empty(prefcal, tmp_path):
     write_tables({"intent_votes": study()["intent_votes"]}, tmp_path / "tables")
     ended = prefcal("fit", tmp_path / "tables", "-o", tmp_path / "m.json")
 
-    assert "No parameter could be fitted. The model written holds P(i|q) alone;" in ended.out
+    assert re.search(r"^P\(intent \| query\)  \d+ intents of 6 topics, in ", ended.out, re.MULTILINE)
+    assert "empty" not in ended.out
 
 
 def test_tables_that_tell_nothing_make_a_model_without_parameters(prefcal, tmp_path):
@@ -205,7 +320,7 @@ def test_tables_that_tell_nothing_make_a_model_without_parameters(prefcal, tmp_p
     ended = prefcal("fit", tmp_path / "tables", "-o", tmp_path / "m.json")
 
     assert ended.code == 0
-    assert "No parameter could be fitted. The model written is empty; the lines on stderr say" in ended.out
+    assert "No parameter could be fitted: the model is empty" in ended.out
     assert read_user_model(tmp_path / "m.json").parameters == {}
 
 
@@ -270,7 +385,7 @@ def test_a_whole_study_gives_every_parameter_in_one_call(prefcal, whole, tmp_pat
 
     assert ended.err == ""
     assert list(model.parameters) == [name for name in PARAMETERS if name != "lateness_floor"]
-    assert "Workers and raters:" in ended.out
+    assert "left_share" not in ended.out
     quality = json.loads((tmp_path / "quality.json").read_text())
     assert quality["format"] == "prefcal-quality/1"
     assert "left_share" in quality["measures"]
@@ -291,7 +406,7 @@ def test_all_notes_can_be_asked_for_and_stand_in_quality_json(prefcal, stopped, 
     findings = json.loads((tmp_path / "quality.json").read_text(encoding="utf-8"))["findings"]
 
     assert findings
-    assert all(f": {finding['sentence']}" in ended.out for finding in findings)
+    assert all(f" {finding['sentence']} (" in ended.out for finding in findings)
     assert "prefcal fit --notes" not in ended.out
     assert set(findings[0]) == {"family", "parameters", "name", "severity", "sentence", "p_value"}
     severities = [finding["severity"] for finding in findings]
@@ -304,7 +419,7 @@ def test_a_law_that_there_is_not_is_wrong_usage(prefcal, stopped, tmp_path, law)
     ended = prefcal("fit", stopped, "-o", tmp_path / "m.json", "--law", law)
 
     assert ended.code == 2
-    assert "such as away=gamma" in ended.err
+    assert "'away=gamma'" in ended.err
     assert not (tmp_path / "m.json").exists()
 
 
@@ -312,14 +427,16 @@ def test_another_law_of_the_means_is_published_on_purpose(prefcal, whole, tmp_pa
     """The file says which and its numbers are those of it; sessions stay log-normal. Medians are in the file, not in the table."""
     plain, ended = model_of(prefcal, whole, tmp_path)
     gamma, _ = model_of(prefcal, whole, tmp_path, "--law", "away=gamma")
+    drawn = json.loads((tmp_path / "fit-plots.json").read_text())
 
     assert (plain.laws, gamma.laws) == ({}, {"away": "gamma"})
+    assert drawn["options"] == ["--law", "away=gamma"]
     assert gamma.parameters["away_mean_seconds"].method == "marginal likelihood, gamma rates"
     assert gamma.parameters["away_mean_seconds"] != plain.parameters["away_mean_seconds"]
     assert gamma.parameters["session_mean_seconds"] == plain.parameters["session_mean_seconds"]
     assert "away_median_seconds" in plain.parameters
-    assert "away_mean_seconds" in ended.out
-    assert "away_median_seconds" not in ended.out
+    assert "time away, mean" in ended.out
+    assert "median" not in ended.out.replace("speed, median", "").split("\n!")[0]
 
 
 def test_plots_are_drawn_into_a_folder(prefcal, stopped, tmp_path):
@@ -332,18 +449,14 @@ def test_plots_are_drawn_into_a_folder(prefcal, stopped, tmp_path):
         "rbp_p_steps.png",
         "rbp_p_steps.svg",
     ]
-    model, *others = (str(tmp_path / name) for name in ("m.json", "quality.json", "fit-plots.json"))
-    assert (
-        f"Written to {model}, {' and '.join(others)}; 2 drawings (PNG and SVG) in {tmp_path / 'plots'}."
-        in ended.out
-    )
+    assert f"2 drawings (PNG and SVG) in {tmp_path / 'plots'}." in ended.out
 
 
 def test_the_level_is_said_above_the_intervals(prefcal, visited, tmp_path):
     """And stands in the model; a level of 1 is wrong usage."""
     model, ended = model_of(prefcal, visited, tmp_path, "--level", "0.9")
 
-    assert "90 % interval" in ended.out
+    assert re.search(r"estimate +90 %", ended.out)
     assert {entry.level for entry in model.parameters.values()} == {0.9}
     assert prefcal("fit", visited, "-o", tmp_path / "m.json", "--level", "1").code == 2
 

@@ -9,7 +9,7 @@ import pytest
 from metrics.errors import InputError
 from metrics.files import write_whole
 from metrics.results import Score
-from study_app.cli.output import Output, csv_text, json_text, table_text
+from study_app.cli.output import Output, ScoreOutput, csv_text, json_text, table_text, wrapped
 
 SCORES = [
     Score("a", "1", "M@840", 1 / 3),
@@ -50,7 +50,7 @@ def test_a_table_aligns_numbers_and_leaves_ids_alone():
 
 def test_scores_are_long_for_machines_and_wide_for_people(capsys):
     """A program wants one row a value, a reader one column a metric."""
-    Output(format="csv").scores(SCORES)
+    ScoreOutput(format="csv").scores(SCORES)
     assert capsys.readouterr().out.splitlines() == [
         "run,topic,metric,value",
         "a,1,M@840,0.3333333333333",
@@ -58,7 +58,7 @@ def test_scores_are_long_for_machines_and_wide_for_people(capsys):
         "a,all,M@840,2e+20",
         "a,all,M@inf,4",
     ]
-    Output(per_topic=True).scores(SCORES[:2])
+    ScoreOutput(per_topic=True).scores(SCORES[:2])
     assert capsys.readouterr().out.splitlines()[::2] == [
         "run    topic      M@840    M@inf",
         "a      1         0.3333      nan",
@@ -68,9 +68,9 @@ def test_scores_are_long_for_machines_and_wide_for_people(capsys):
 def test_users_and_intervals_get_columns_of_their_own(capsys):
     """They stand where the documented table has them: user before metric, low and high last."""
     score = Score("a", "1", "MSU@0.5", 2.0, "u7")
-    Output(format="csv").scores([score], {score[:3]: (1.5, 2.5)})
+    ScoreOutput(format="csv").scores([score], {score[:3]: (1.5, 2.5)})
     assert capsys.readouterr().out == "run,topic,user,metric,value,low,high\na,1,u7,MSU@0.5,2,1.5,2.5\n"
-    Output(per_topic=True).scores([score], {score[:3]: (1.5, 2.5)})
+    ScoreOutput(per_topic=True).scores([score], {score[:3]: (1.5, 2.5)})
     assert "2.0000 [1.5000, 2.5000]" in capsys.readouterr().out
 
 
@@ -127,9 +127,9 @@ def test_a_dash_is_the_terminal(capsys):
 def test_people_see_four_digits_of_a_fitted_parameter_and_machines_all(metrics, heads, capsys):
     """Unless two columns would then have one name."""
     scores = [Score("r", "all", metric, 1.0) for metric in metrics]
-    Output().scores(scores)
+    ScoreOutput().scores(scores)
     assert capsys.readouterr().out.splitlines()[0].split() == ["run", "topic", *heads]
-    Output(format="csv").scores(scores)
+    ScoreOutput(format="csv").scores(scores)
     assert [line.split(",")[2] for line in capsys.readouterr().out.splitlines()[1:]] == metrics
 
 
@@ -137,7 +137,23 @@ def test_a_table_has_the_means_alone_unless_topics_are_asked_for(capsys):
     """Fifty topics of ten runs are nothing to read; programs get them all."""
     shown = {}
     for per_topic in (False, True):
-        Output(per_topic=per_topic).scores(SCORES)
+        ScoreOutput(per_topic=per_topic).scores(SCORES)
         shown[per_topic] = [line.split()[1] for line in capsys.readouterr().out.splitlines()[2:]]
 
     assert shown == {False: ["all"], True: ["1", "all"]}
+
+
+def test_words_are_broken_at_the_width_of_a_terminal_and_lines_of_a_pipe_stay_whole(monkeypatch):
+    """A terminal would break within words; a program looks for whole lines."""
+    text = "Six days are few: people may come more often on some days than on others, 5 % of them."
+    table = (["name", "words"], [["a", text]])
+    piped = (wrapped(text), table_text(*table).splitlines()[2])
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = wrapped(text, indent="  ").splitlines()
+
+    assert piped == (text, f"a       {text}")
+    assert " ".join(line.strip() for line in lines) == text
+    assert len(lines) == 3
+    assert all(line.startswith("  ") for line in lines[1:])
+    assert max(map(len, [*lines, *table_text(*table).splitlines()])) <= 40

@@ -188,7 +188,7 @@ def test_the_planned_error_is_the_spread_of_the_studies(each):
     """Also of those in which people with tastes of their own judge all queries: another crowd, another answer."""
     design = AgreementDesign(
         queries=12, pairs=10, workers=6, true=0.55, judges=People(taste_sd=1.0), queries_each=each
-    ).searched()
+    ).ready()
     rng = np.random.default_rng(5)
     found = [design.simulated(rng) for _ in range(150)]
     planned = np.mean([one.standard_error**2 for one in found]) ** 0.5

@@ -37,6 +37,29 @@ def run(*words):
     return CliRunner().invoke(cli, ["rank", *map(str, words)])
 
 
+def test_the_answer_is_the_first_line_and_the_table_is_in_ranks_and_per_cent(tables):
+    """What is less than sure is said in the same place; worths and counts are in the files."""
+    lines = run(tables).stdout.splitlines()
+    few = run(tables, "--level", ".999999").stdout
+
+    assert lines[0].startswith("a wins 88 % of its comparisons (")
+    assert lines[2].split() == ["rank", "system", "win", "rate", "95", "%"]
+    assert lines[-1] == "Worths and duels: ranking.csv and duels.csv with -o DIR."
+    assert few.startswith("These judgments do not tell which is first: any of 3 systems may be (")
+
+
+def test_too_few_people_are_the_answer(tables, tmp_path):
+    """Nobody is said to be ahead, and the sentence is not said twice."""
+    rows = pd.read_csv(tables / "preferences.csv")
+    (tmp_path / "tables").mkdir()
+    rows[rows["worker"] < "w2"].to_csv(tmp_path / "tables" / "preferences.csv", index=False)
+    result = run(tmp_path / "tables")
+
+    assert result.stdout.startswith("2 people judged")
+    assert "no intervals, and all ranks are open" in result.stdout
+    assert "people judged" not in result.stderr
+
+
 def test_csv_has_the_columns_that_are_promised_the_best_first(tables):
     """One row a system."""
     lines = run(tables, "--format", "csv").stdout.splitlines()

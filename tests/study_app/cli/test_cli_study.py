@@ -87,7 +87,7 @@ def test_check_and_load_say_what_of_a_stream_cannot_be_shown(tmp_path, database)
     assert lines[place : place + 2] == left_out
     assert run("study", "load", path).stdout.splitlines() == [*left_out, "loaded small"]
     assert (
-        "news: 0 streams followed now, 0 never read; 0 workers a stream; 0 of 0 questions"
+        "news: 0 of 20 places done, 20 still to give; 0 streams followed now, 0 never read; 0 workers a stream; 0 of 0 questions"
         in run("status").stdout
     )
     assert run("status", "--format", "csv").stdout.splitlines()[1] == "small,news,TS14.91,0,0,10"
@@ -130,7 +130,9 @@ def test_status_is_a_table_for_people_and_csv_or_json_for_machines(campaign):
     study = campaign()
     study.judge_all(study.at_pairs(topic="mount fuji"))
     people = run("status", "--database", study.url).stdout
-    assert "small: 1 arrived, 1 consented, 1 completed, 0 withdrawn" in people
+    head, places, *_ = people.splitlines()
+    assert head == "small: 1 arrived, 1 consented, 1 completed, 0 withdrawn"
+    assert places.startswith("  summaries: 1 of 6 places done, 5 still to give; ")
     rows = json.loads(run("status", "--database", study.url, "--format", "json").stdout)
     assert rows == [
         {"study": "small", "task": "summaries", "topic": "SYQ-1", "done": 1, "live": 0, "room": 2},

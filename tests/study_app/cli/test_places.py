@@ -6,7 +6,7 @@ import click
 import pytest
 
 from study_app.cli import cli
-from study_app.cli.output import OutFile, OutFolder
+from study_app.cli.options import OutFile, OutFolder
 from tests.study_app.prefcal_command import run_here
 
 WRITES = {"-o", "--out", "--output", "--plots"}

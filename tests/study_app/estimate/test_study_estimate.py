@@ -233,10 +233,10 @@ def test_more_events_a_worker_than_there_are_is_said(tmp_path):
         ({"pairs": 7}, {}, "summaries: pairs is 7, but a query has no more than 3"),
         ({"validation_pairs": 5}, {}, "summaries: validation_pairs is 5, but no more than 3 of 3 pairs can be repeated; write 3"),
         ({"validation_pairs": 2}, {}, "a worker gets 2 repeats in all, but consistency is judged from 3 on"),
-        ({"pairs": 1, "workers_per_query": 2}, {}, "summaries: some pairs would be judged by nobody"),
-        ({"compare": ["MMeasur"]}, {}, "summaries: 'MMeasur' is no measure of summary_pairs: prefcal agree needs its --scores; did you mean MMeasure?"),
-        ({"primary": ["M@1500", "M@15OO"]}, {}, "summaries: 'M@15OO' is no measure of summary_pairs"),
-        ({"compare": ["UMeasure"]}, {}, "summaries: 'UMeasure' is no measure of summary_pairs"),
+        ({"pairs": 1, "workers_per_query": 2}, {}, "summaries: some pairs would get no answer"),
+        ({"compare": ["MMeasur"]}, {}, "summaries: 'MMeasur' is not a measure of summary_pairs: prefcal agree needs its --scores; did you mean MMeasure?"),
+        ({"primary": ["M@1500", "M@15OO"]}, {}, "summaries: 'M@15OO' is not a measure of summary_pairs"),
+        ({"compare": ["UMeasure"]}, {}, "summaries: 'UMeasure' is not a measure of summary_pairs"),
         ({}, {"platform": "prolific"}, "platform prolific checks one code for everybody"),
         ({"instructions": "standard"}, {"platform": "prolific"}, "whoever fails a check gets no code"),
         ({}, {"tasks": [questions_task(), pairs_task()], "platform": "connect"}, "whoever is screened out gets"),
@@ -254,7 +254,7 @@ def test_without_the_extra_a_measure_of_ir_measures_says_how_to_get_it(tmp_path,
     path = write_ranked_study(tmp_path, task={"compare": ["nDCG@10"]})
     assert not any("nDCG@10" in line for line in estimate(read_whole_study(path)).warnings)
     monkeypatch.setattr("metrics.ranked.named.find_spec", lambda _name: None)
-    said = "'nDCG@10' is no measure of ranked_pairs: prefcal agree needs its --scores"
+    said = "'nDCG@10' is not a measure of ranked_pairs: prefcal agree needs its --scores"
     cure = "measures of ir_measures need pip install 'prefcal[measures]'"
     assert any(said in line and line.endswith(cure) for line in estimate(read_whole_study(path)).warnings)
 
@@ -281,7 +281,7 @@ def test_texts_in_another_language_are_noticed(small):
 
 def test_a_rule_that_can_leave_nobody_out_is_noticed(small):
     """Consistency is known from repeats only."""
-    said = "validation_pairs is 0, so min_consistency leaves nobody out; write 0 there too"
+    said = "validation_pairs is 0, so min_consistency excludes no worker; write 0 there too"
     assert any(said in line for line in estimate(small({"validation_pairs": 0})).warnings)
     none = small({"validation_pairs": 0, "min_consistency": 0})
     assert not any(said in line for line in estimate(none).warnings)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from calibration.tables.tables import TABLES
-from study_app.export.folder import RAW_TABLES
+from study_app.export.raw_tables import RAW_TABLES
 
 DOCS = (Path(__file__).resolve().parents[3] / "docs" / "export.md").read_text(encoding="utf-8")
 

@@ -10,7 +10,7 @@ from sqlalchemy import select, update
 from calibration.tables.files import read_table, read_tables
 from calibration.tables.study import read_study
 from study_app.estimate.content import read_whole_study
-from study_app.export.folder import RAW_TABLES
+from study_app.export.raw_tables import RAW_TABLES
 from study_app.export.study_export import export_study
 from study_app.simulate.trial import run_trial
 from study_app.simulate.truth import Truth

@@ -6,7 +6,7 @@ import pytest
 
 from calibration.tables.files import read_table
 from study_app.export import export_study
-from study_app.export.folder import RAW_TABLES
+from study_app.export.raw_tables import RAW_TABLES
 from tests.study_app.stored_study import LATER, NOON, opened
 
 

@@ -19,7 +19,7 @@ from calibration.tables.study import read_study
 from calibration.visits.cut import visits_from_activity
 from study_app.cli.tables.folder import export
 from study_app.export import export_study
-from study_app.export.folder import RAW_TABLES
+from study_app.export.raw_tables import RAW_TABLES
 from study_app.store.database import transaction
 from study_app.store.models import EPOCH, MILLISECOND, LoadedStudy, Worker
 from study_app.store.task_models import Follow, Prompt

@@ -3,7 +3,7 @@
 from itertools import count
 
 from study_app.logs.dwell import LoggedEvent
-from study_app.logs.screen import MOST_MOMENTS, PageStory, Spell
+from study_app.logs.screen import MAX_MOMENTS, PageStory, Spell
 
 OPEN = {"layout": "stacked", "width": 390, "height": 844, "restored": False}
 
@@ -105,7 +105,7 @@ def test_a_page_that_told_of_very_much_has_few_moments_and_the_same_end():
     seen = (see(60 * (next(place) + 1), "f0", n % 2) for n in range(5_000))
     page = story((0, "open", OPEN), *seen, (400_000, "close"))
     moments = page.moments()
-    assert 50 < len(moments) <= MOST_MOMENTS
+    assert 50 < len(moments) <= MAX_MOMENTS
     assert moments[-1].at_ms == page.end_ms
 
 

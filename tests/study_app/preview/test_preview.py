@@ -119,7 +119,7 @@ def test_door_and_ends_open_too(previewed):
         "Without an id": (400, "small"),
         "On the wrong device": (403, "small"),
         "Paused": (503, "small"),
-        "No room on the disk": (503, "open"),
+        "A full disk": (503, "open"),
         "Full": (409, "small"),
         "Finish": (200, "finish"),
         "Done": (200, "done"),
@@ -133,12 +133,12 @@ def test_door_and_ends_open_too(previewed):
         "The database does not answer": (503, "open"),
         "A fault of the server": (500, "open"),
         "No such study": (404, "open"),
-        "An address of nobody": (404, "open"),
+        "An unknown worker's address": (404, "open"),
         "The bare address of the server": (404, "open"),
         "No such page": (404, "open"),
         "A form of another page": (403, "open"),
         "A form that is too large": (413, "open"),
-        "Anything else that is refused": (400, "open"),
+        "Any other bad request": (400, "open"),
     }
 
 

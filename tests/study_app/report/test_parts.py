@@ -13,7 +13,6 @@ from calibration.agree.task_agreement import CEILING_COLUMNS
 from calibration.fit.families import FitOptions
 from calibration.fit.kept import FitPlot, FitPlots, read_fit_plots, write_fit_plots
 from calibration.fit.study import fit_user_model
-from calibration.raters.quality import quality_report
 from calibration.tables.study import ResultsOpened, TaskRecord
 from calibration.user_model.model import ParameterEntry, UserModel, write_user_model
 from study_app.report.folder import read_material
@@ -36,7 +35,7 @@ def material(made):
 @pytest.fixture(scope="module")
 def fit(material):
     """A fit of the tables of the folder."""
-    return fit_user_model(material.tables, seed=3, options=FitOptions(simulations=0), record=material.study)
+    return fit_user_model(material.tables, seed=3, options=FitOptions(checks=False), record=material.study)
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +142,8 @@ def test_sides_that_were_not_drawn_by_lot_are_said_to_be_so(material):
         system_right=rows["system_right"].where(~swapped, rows["system_left"]),
     )
     tables = {**material.tables, "preferences": fixed}
-    other = dataclasses.replace(material, tables=tables, quality=quality_report(tables, seed=1).entries())
+    quality = fit_user_model({"preferences": fixed}, seed=1).quality.entries()
+    other = dataclasses.replace(material, tables=tables, quality=quality)
 
     drawn_by_lot, not_drawn = (" ".join(workers_section(one).paragraphs) for one in (material, other))
 

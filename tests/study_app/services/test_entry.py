@@ -148,7 +148,7 @@ def test_a_token_is_remembered_in_the_spelling_that_was_given_out():
 
 def test_what_was_just_signed_says_what_its_token_says(monkeypatch):
     """Whether this server remembers the page or another process of it reads the token; and it remembers the latest only."""
-    monkeypatch.setattr(tokens, "MOST_SERVED", 3)
+    monkeypatch.setattr(tokens, "MAX_SERVED_PAGES", 3)
     signer, other = Signer("a key"), Signer("a key")
     served_at = EPOCH + timedelta(milliseconds=7, microseconds=600)
     pages = [
@@ -210,7 +210,7 @@ def test_only_listed_ids_are_let_in_where_a_study_has_a_list(campaign, monkeypat
     assert "bob" not in str(config)
     listed.write_text("ann\na\x07b\n")
     refused = run_here(monkeypatch, capsys, "study", "load", file, "--database", study.url)
-    assert f"{listed}:2: no id of platform generic; write one id a line" in refused.err
+    assert f"{listed}:2: not an id of platform generic; write one id a line" in refused.err
 
 
 ANN, BOB = "5e9088a8a4b6ed018b45ba7b", "5e9088a8a4b6ed018b45ba7c"

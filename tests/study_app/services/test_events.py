@@ -89,12 +89,12 @@ def test_nothing_is_stored_of_who_has_not_consented(study):
 
 def test_so_many_events_are_kept_of_a_page_and_of_a_worker(study, ann, monkeypatch):
     """Far more than anybody's reading makes; the page stops sending, and answers go on."""
-    monkeypatch.setattr(events, "MOST_OF_A_PAGE", 20)
+    monkeypatch.setattr(events, "MAX_PAGE_EVENTS", 20)
     assert post(ann, batch(ann.page_token, beats(19, 20))).json == {"upto": 0}
     assert post(ann, batch(ann.page_token, beats(20, 21))).json == {"upto": 21}
     assert [row.number for row in stored(study)] == [19, 20]
 
-    monkeypatch.setattr(events, "MOST_OF_A_WORKER", 2)
+    monkeypatch.setattr(events, "MAX_WORKER_EVENTS", 2)
     ann.open(ann.path)
     assert post(ann, batch(ann.page_token, beats(1))).json == {"upto": 1}
     assert len(stored(study)) == 2

@@ -14,7 +14,7 @@ from sqlalchemy import delete, select
 
 from study_app.export import export_study
 from study_app.export.event_log import EventLog
-from study_app.export.people import page_gaps
+from study_app.export.log_gaps import page_gaps
 from study_app.store.database import transaction
 from study_app.store.models import EPOCH, MILLISECOND, LoadedStudy, PageLoad, StoredEvent, Worker
 from tests.study_app.conftest import Campaign

@@ -4,7 +4,7 @@ import pytest
 from bs4 import BeautifulSoup
 from sqlalchemy import select
 
-from study_app.services.researcher.progress import QueryProgress, Spread, StreamProgress
+from study_app.services.researcher.progress import CountRange, QueryProgress, StreamProgress
 from study_app.services.worker.ends import withdraw
 from study_app.store.database import transaction
 from study_app.store.models import Worker
@@ -53,7 +53,7 @@ def test_judgments_a_pair_count_no_repeats_and_nobody_who_withdrew(study):
     assert task.judgments_per_pair.low == 0
     assert task.judgments_per_pair.high in {2, 3}
     assert task.judgments_per_pair.middle == 0.5
-    assert task.side_difference == Spread(low=0, middle=0, high=0)
+    assert task.side_difference == CountRange(low=0, middle=0, high=0)
 
 
 def test_answers_and_failures_of_the_exclusion_rule_are_counted(study):
@@ -86,15 +86,13 @@ def overview(study, name="small"):
 
 
 def test_the_page_shows_it(study):
-    """Workers by how far they came, queries, answers, checks."""
+    """Workers by how far they came, tasks with their places, answers, checks."""
     text = " ".join(BeautifulSoup(overview(study), "html.parser").get_text(" ").split())
     for piece in (
         "A small study",
-        "arrived 5",
+        "5 came, 4 consented, 2 finished, 1 withdrew.",
         "minimum dwell",
-        "completed 2",
-        FUJI,
-        "SYQ-2",
+        "summary_pairs 3 1 1 done, 1 live, 4 free",
         "median 0.5",
         "equally good 3",
         "repeats not counted",
@@ -132,7 +130,7 @@ def test_streams_are_counted(campaign):
     assert task.streams == StreamProgress(
         following=2,
         never_came=1,
-        per_stream=Spread(low=1, middle=1, high=1),
+        per_stream=CountRange(low=1, middle=1, high=1),
         asked=2,
         answered=1,
         reminders=0,
@@ -172,5 +170,4 @@ def test_every_kind_of_task_is_counted_by_what_it_leases(campaign, tmp_path):
     assert sorted(counted["iunit_importance"]) == [(0, 0, 4), (0, 1, 3)]
     assert all(room == 2 for _, _, room in counted["ranked_pairs"])
     page = overview(study, "every")
-    for head in ("Questions", "Profile", "Judgments of each pair: 0 to 1"):
-        assert head in page
+    assert "Judgments of each pair: 0 to 1" in page

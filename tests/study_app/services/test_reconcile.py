@@ -81,7 +81,7 @@ def written(study, text, header=PROLIFIC):
 
 
 def states(study):
-    return study.progress().handover
+    return study.progress().payments
 
 
 def test_everybody_is_found_by_id_and_told_what_to_do(study, run):
@@ -136,7 +136,7 @@ def test_status_and_the_researchers_page_show_the_four_states(study, run):
     assert "ended early: screened out 0, failed checks 0, partial 1" in run(study, "status").out
     run(study, "study", "pause", "small")
     assert "; paused since 2026-03-01 12:00 UTC" in run(study, "status").out
-    assert run(study, "study", "resume", "small").out == "small lets new workers in again\n"
+    assert run(study, "study", "resume", "small").out == "small is open to new workers again\n"
 
 
 def test_one_submission_under_two_ids_is_flagged_and_paid_to_the_one_the_list_names(campaign, run, caplog):
@@ -256,10 +256,10 @@ def test_a_list_that_cannot_be_read_stores_nothing(study, run):
     """Faults with their lines and cures."""
     ended = run(study, "reconcile", "small", written(study, "1,2\n", header="a,b"))
     assert ended.code == 1
-    assert "no column with the ids of the workers; name it with --id-column; there are a, b" in ended.err
-    assert "no column with the states of the submissions; name it with --status-column" in ended.err
+    assert "missing column with the ids of the workers; name it with --id-column; there are a, b" in ended.err
+    assert "missing column with the states of the submissions; name it with --status-column" in ended.err
     ended = run(study, "reconcile", "small", written(study, LIST + "s1,,ACTIVE,2026,\n"))
-    assert f"{study.folder / 'platform.csv'}:12: no id of a worker" in ended.err
+    assert f"{study.folder / 'platform.csv'}:12: missing id of the worker" in ended.err
     assert study.rows(select(PlatformRecord)) == []
     assert "cannot be read" in run(study, "reconcile", "small", study.folder / "nothing.csv").err
 
@@ -286,7 +286,7 @@ def test_complete_means_one_thing_everywhere_the_last_button_pressed_or_not(stud
     assert "6 of these workers" in run(study, "retention", "small", "--all-identities").err
     run(study, "reconcile", "small", written(study, LIST))
     assert "jo,1.00\n" in run(study, "bonus", "small", "--each", "1").out
-    assert study.progress().completed == study.progress().handover.complete == 6
+    assert study.progress().completed == study.progress().payments.complete == 6
     assert "6 completed, 0 withdrawn" in run(study, "status").out
     people = csv.DictReader(study.console().get("/r/small/people.csv").text.splitlines())
     assert [row["state"] for row in people].count("complete") == 6

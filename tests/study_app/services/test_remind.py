@@ -147,7 +147,7 @@ def test_faults_are_plain(campaign, remind):
     ended, rows = remind(study, base="study.example.org")
     assert (ended.code, rows) == (1, [])
     assert ended.err.endswith("not an address: study.example.org; write --base https://HOST\n")
-    assert "no study is called 'smal'; did you mean 'small'" in remind(study, "smal")[0].err
+    assert "unknown study 'smal'; did you mean 'small'" in remind(study, "smal")[0].err
 
 
 def test_a_study_without_streams_has_nobody_to_remind(campaign, remind):

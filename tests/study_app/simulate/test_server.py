@@ -10,7 +10,7 @@ from waitress.trigger import trigger
 
 from study_app.simulate.connection import Connection
 from study_app.simulate.trial import serving
-from study_app.web.app import install_compression
+from study_app.web.compression import install_compression
 
 
 def test_a_server_whose_loop_wakes_by_itself_ends_without_a_fault(monkeypatch):

@@ -12,7 +12,7 @@ from sqlalchemy import delete, func, select, text
 from metrics.errors import InputError, PrefcalError
 from study_app.store.backups.backup import back_up, restore
 from study_app.store.check import check_database
-from study_app.store.console_models import Act
+from study_app.store.console_models import AuditEntry
 from study_app.store.database import (
     known_versions,
     migrate,
@@ -143,8 +143,8 @@ def test_a_campaign_moves_to_the_other_kind_of_database(
     assert moved.code == 0, moved.err
     judged.serve()
     with transaction(judged.database, write=True) as session:
-        assert [act.what for act in session.scalars(select(Act))] == ["restore a backup"]
-        session.execute(delete(Act))
+        assert [act.what for act in session.scalars(select(AuditEntry))] == ["restore a backup"]
+        session.execute(delete(AuditEntry))
     assert judged.everything() == everything
     assert worker.path == judged.visitor().open(worker.path).path
     assert judged.judge_all(judged.at_pairs("carla")).send().step == "done"
@@ -157,9 +157,7 @@ def test_a_backup_is_never_overwritten_unasked_and_only_its_owner_reads_it(judge
     file = tmp_path / "b"
     back_up(judged.database, file)
     assert file.stat().st_mode & 0o777 == 0o600
-    with pytest.raises(
-        InputError, match=r"is there already; choose another name, or replace it with --force"
-    ):
+    with pytest.raises(InputError, match=r"already exists; choose another name, or replace it with --force"):
         back_up(judged.database, file)
     back_up(judged.database, file, force=True)
     assert [path.name for path in tmp_path.iterdir() if ".part" in path.name] == []
@@ -216,7 +214,7 @@ def test_a_mistyped_folder_is_not_made(judged, tmp_path, open_one):
     """Whoever restores or serves there would look for the campaign elsewhere."""
     back_up(judged.database, tmp_path / "b")
     address = f"sqlite:///{tmp_path / 'none' / 'x.sqlite3'}"
-    with pytest.raises(InputError, match=r"none is no folder; make it, or name another place"):
+    with pytest.raises(InputError, match=r"none is not a folder; make it, or name another path"):
         restore(open_one(address), tmp_path / "b")
     assert not (tmp_path / "none").exists()
 
@@ -256,7 +254,7 @@ def test_a_log_left_by_a_crash_is_not_played_into_the_restored_file(judged, tmp_
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"notes", "is no backup; name a file that prefcal db backup made"),
+        (b"notes", "is not a backup; name a file that prefcal db backup made"),
         (b"SQLite format 3\x00" + b"x" * 5000, "is damaged"),
         (b"PGDMP" + b"x" * 50, "pg_restore failed"),
     ],
@@ -341,7 +339,7 @@ def test_a_backup_that_lost_a_bit_is_refused(judged, new_url, tmp_path):
     content[len(content) // 2] ^= 1
     file.write_bytes(content)
 
-    with pytest.raises(InputError, match="is not as it was written: its checksum is another one"):
+    with pytest.raises(InputError, match="the checksum does not match"):
         restore(judged.database, file, force=True)
     assert count(judged.database, Worker.id) == 1
 

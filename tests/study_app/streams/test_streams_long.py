@@ -69,7 +69,7 @@ def test_a_page_asks_the_database_no_more_after_many_visits(long):
 
 def test_a_page_that_was_loaded_often_reads_no_more_than_so_many_loads(campaign, monkeypatch):
     """Who keeps loading it makes it no slower: of loads that told nothing nothing is read, of others the newest."""
-    monkeypatch.setattr("study_app.services.worker.streams.MOST_LOADS", 5)
+    monkeypatch.setattr("study_app.services.worker.streams.MAX_LOADS", 5)
     study = stream_study(campaign)
     ann = come_back(study, follow(study), after_hours=1)
     for number in range(14):

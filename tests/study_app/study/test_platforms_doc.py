@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from study_app.services.researcher.reconcile import FINDINGS
+from study_app.services.researcher.reconcile import SUBMISSION_STATES
 from study_app.study.platforms import PLATFORMS
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -38,4 +38,4 @@ def test_the_page_of_the_study_file_names_every_platform():
 def test_every_finding_is_explained_in_the_order_of_the_output():
     """And no other."""
     table = PAGE.split("| finding |")[1].split("\n\n")[0]
-    assert re.findall(r"^\| `(\w+)`", table, flags=re.MULTILINE) == list(FINDINGS)
+    assert re.findall(r"^\| `(\w+)`", table, flags=re.MULTILINE) == list(SUBMISSION_STATES)

@@ -175,7 +175,7 @@ def test_all_faults_come_at_once_in_the_order_of_the_file(faults):
             "title: 2026",
             "2: title must be text, got '2026'; put it in quotes if it is meant",
         ),
-        ("title: A small study", "study: other", "2: study stands twice; keep one of them"),
+        ("title: A small study", "study: other", "2: duplicate key study; keep one of them"),
         (
             "  - kind: summary_pairs\n    collection:",
             "  one:\n    collection:",

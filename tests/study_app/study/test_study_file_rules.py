@@ -122,7 +122,7 @@ def test_a_rule_that_is_broken_is_named_with_its_cure(faults, task, found):
     [
         (
             {"platform": "sona"},
-            "platform sona needs return_url, which only you know; write return_url: https:",
+            "missing return_url, which platform sona needs and only you know; write return_url: https:",
         ),
         (
             {"platform": "sona", "return_url": "https://x.sona-systems.com/?survey_code=XXXX"},
@@ -134,8 +134,8 @@ def test_a_rule_that_is_broken_is_named_with_its_cure(faults, task, found):
             "currency has a form that is not allowed, got 'euro'; write the three letters",
         ),
         ({"platform_fee": 25}, "platform_fee must be at most 1, got '25'; write it as a share"),
-        ({"reward": float("inf")}, "reward must be a number, and no infinite one, got 'inf'; correct it"),
-        ({"reward": float("nan")}, "reward must be a number, and no infinite one, got 'nan'; correct it"),
+        ({"reward": float("inf")}, "reward must be a finite number, got 'inf'; correct it"),
+        ({"reward": float("nan")}, "reward must be a finite number, got 'nan'; correct it"),
         ({"codes": {"partail": "X1"}}, "codes.partail is not known; did you mean 'partial'?"),
         ({"codes": {"partial": "X"}}, "codes.partial has a form that is not allowed, got 'X'; write 2 to 64"),
     ],

@@ -132,7 +132,7 @@ def test_what_nobody_can_be_judged_by_yet_is_said_in_words(campaign):
     found, page = progress_of(study)
     assert "validation pairs (too few answers yet)" in "\n".join(_sentences(found))
     cells = {
-        row.th.contents[0]: row.td.get_text() for row in page.select("[aria-label='Checks of care'] tbody tr")
+        row.th.contents[0]: row.td.get_text() for row in page.select("[aria-label='Quality checks'] tbody tr")
     }
     assert (cells["search time"], cells["validation pairs"]) == ("0 of 1", "too few answers yet")
     assert (
@@ -143,6 +143,7 @@ def test_what_nobody_can_be_judged_by_yet_is_said_in_words(campaign):
 
 def test_japanese_on_the_researchers_page_is_marked_as_such(campaign):
     """Else a browser may take Chinese signs for it."""
-    _, page = progress_of(campaign(tasks=[votes_task(language="ja")], title="調査"))
-    marked = [one.get_text() for one in page.select("[lang=ja]")]
+    study = campaign(tasks=[votes_task(language="ja")], title="調査")
+    page = BeautifulSoup(study.console().get("/r/small/limits").text, "html.parser")
+    marked = [element.get_text() for element in page.select("[lang=ja]")]
     assert (page.html["lang"], marked) == ("en", ["調査", "mount fuji", "green tea"])

@@ -125,7 +125,7 @@ def test_workers_who_are_all_alike_are_reported_so():
         follow_seconds=np.full(40, 9.0),
         seen_by_seconds=None,
         design="count",
-        notes=exposure.notes,
+        read=exposure.read,
     )
     fit = fit_exposure(even, names=AWAY)
 

@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from calibration.checks.durations import interrupted_follows, visits_cut
+from calibration.checks.finding import Finding
 from calibration.inference.results import NotIdentifiedError
 from calibration.models.durations.exposure import Exposure
 from calibration.models.durations.from_tables import away_exposure, session_exposure
@@ -51,8 +53,19 @@ def hours(exposure: Exposure) -> list[tuple[float, float, bool]]:
     ]
 
 
+def said(exposure: Exposure) -> list[Finding]:
+    """Return what the checks say of the tables as they were read."""
+    checks = [
+        check
+        for module in (interrupted_follows, visits_cut)
+        for name, check in vars(module).items()
+        if name.startswith("check_")
+    ]
+    return [finding for check in checks if (finding := check(None, exposure))]
+
+
 def names(exposure: Exposure) -> list[str]:
-    return [note.name for note in exposure.notes]
+    return [finding.name for finding in said(exposure)]
 
 
 # --- times away
@@ -163,7 +176,7 @@ def test_visits_outside_every_follow_are_reported():
 
     assert exposure.event.sum() == len(inside)
     assert names(exposure) == ["visits_without_follow", "visits_outside_follow"]
-    assert "2 visits" in exposure.notes[1].sentence
+    assert "2 visits" in said(exposure)[1].sentence
 
 
 def test_visits_that_begin_before_their_follow_are_cut_there_and_reported():
@@ -171,7 +184,7 @@ def test_visits_that_begin_before_their_follow_are_cut_there_and_reported():
     exposure = away(follows=follows(("w", "t", 10, 40)), visits=visits(("w", "t", 9, 11), ("w", "t", 20, 21)))
 
     assert names(exposure) == ["visits_before_follow"]
-    assert exposure.notes[0].sentence.startswith(
+    assert said(exposure)[0].sentence.startswith(
         "1 visit begins before its follow did; what lies before it is left out: are the times"
     )
 

@@ -4,7 +4,7 @@ import pytest
 
 from calibration.inference.results import NotIdentifiedError
 from calibration.models.durations.from_tables import session_exposure
-from tests.calibration.models.durations.test_exposures import follows, names, visits
+from tests.calibration.models.durations.test_exposures import follows, names, said, visits
 
 
 def test_only_who_left_by_choice_has_a_complete_session():
@@ -54,10 +54,10 @@ def test_visits_cut_as_they_began_are_left_out_of_the_rows_and_of_the_share_that
 
     assert len(exposure.event) == 5
     assert names(exposure) == ["visits_without_length", "exhausted_visits"]
-    assert exposure.notes[0].sentence.startswith(
+    assert said(exposure)[0].sentence.startswith(
         "2 of 7 visits were cut as soon as they began (1 because nothing was left to read)"
     )
-    assert exposure.notes[1].sentence.startswith("20% of the 5 visits that count ended because nothing was")
+    assert said(exposure)[1].sentence.startswith("20% of the 5 visits that count ended because nothing was")
 
 
 def test_sessions_are_refused_when_all_visits_were_cut_as_they_began():

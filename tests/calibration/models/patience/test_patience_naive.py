@@ -66,7 +66,7 @@ def test_the_agreement_grid_scatters_more_than_the_likelihood():
     for seed in range(10):
         pairs = drawn_pairs(Judges(patience_chars=840, per_topic=7, unexplained_sd=0.4), seed=seed)
         grid = fit_patience_on_grid(pairs, n_workers=56, rng=np.random.default_rng(seed), resamples=2)
-        likelihood = fit_patience_from_preferences(pairs, n_workers=56, with_jackknife=False)
+        likelihood = fit_patience_from_preferences(pairs, n_workers=56)
         for how, fit in (("grid", grid), ("likelihood", likelihood)):
             logs[how].append(float(np.log(fit.estimates[0] / 840)))
 

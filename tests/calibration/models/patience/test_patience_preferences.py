@@ -26,8 +26,8 @@ from tests.calibration.checks.patience_findings import findings, warned
 from tests.calibration.studies import ONE_INTENT, drawn_pairs, positions, votes
 
 
-def fitted(pairs: JudgedSummaries, *, with_jackknife: bool = False) -> CalibrationResult:
-    return fit_patience_from_preferences(pairs, n_workers=56, with_jackknife=with_jackknife)
+def fitted(pairs: JudgedSummaries) -> CalibrationResult:
+    return fit_patience_from_preferences(pairs, n_workers=56)
 
 
 def holds(interval, truth: float) -> bool:
@@ -39,13 +39,12 @@ def holds(interval, truth: float) -> bool:
 def test_a_known_patience_is_found_again_and_its_interval_holds_it(effect, seeds):
     """A small crowd: 8 topics, 7 systems, 7 judges a topic, with tastes that M does not explain."""
     truth = Judges(patience_chars=840, per_topic=7, effect=effect, unexplained_sd=0.4)
-    fits = [fitted(drawn_pairs(truth, seed=seed), with_jackknife=True) for seed in seeds(60)]
+    fits = [fitted(drawn_pairs(truth, seed=seed)) for seed in seeds(60)]
     errors = np.log([fit.params[NAME] / 840 for fit in fits])
     spread = np.subtract(*np.quantile(errors, [0.75, 0.25])) / 1.349
 
     assert abs(np.median(errors)) < 3 * 1.25 * spread / math.sqrt(len(fits))
     assert np.mean([holds(fit.conf_int()[NAME], 840) for fit in fits]) >= 0.88
-    assert np.mean([holds(fit.conf_int(method="jackknife")[NAME], 840) for fit in fits]) >= 0.85
 
 
 def test_the_profile_is_the_likelihood_maximised_over_slope_and_ties():
@@ -280,7 +279,6 @@ def test_the_same_people_on_all_topics_are_fewer_than_their_judgments(seeds):
         1 / crossed[0].params[NAME], crossed[0].details["slope"], math.log(crossed[0].details["tie_weight"])
     )
     assert design(pairs[0], place).df == pytest.approx(9)
-    assert list(fitted(pairs[0], with_jackknife=True).uncertainty) == ["likelihood_ratio"]
 
 
 def test_the_fit_does_not_depend_on_the_order_of_rows():
@@ -313,7 +311,9 @@ def test_a_topic_with_most_of_the_judgments_is_no_sample_of_topics(seeds):
     assert design(data[0], fits[0].place).df < 3
     said = findings(fits[0], data[0])["few_topics"]
     assert said.severity == "warning"
-    assert "8 topics tell as much as " in said.sentence
+    assert said.sentence.startswith(
+        "8 topics, of which one has 69% of the judgments, tell as much as 2.0 equal ones"
+    )
     even = drawn_pairs(Judges(patience_chars=840, per_topic=7))
     assert design(even, fitted(even).place).df == pytest.approx(7)
-    assert "few_topics" not in warned(fitted(even), even)
+    assert findings(fitted(even), even)["few_topics"].sentence.startswith("8 topics are few")

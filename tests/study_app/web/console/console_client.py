@@ -5,9 +5,9 @@ from typing import Any
 from bs4 import BeautifulSoup
 from sqlalchemy import select
 
-from study_app.services.console.access import make_key
+from study_app.services.researcher.access import make_key
 from study_app.services.researcher.studies import chosen_study
-from study_app.store.console_models import Act
+from study_app.store.console_models import AuditEntry
 from study_app.store.database import transaction
 from study_app.store.tokens import secret_token
 
@@ -41,4 +41,6 @@ def text_of(answer: Any) -> str:
 
 def acts(study: Any) -> list[tuple[str, str]]:
     """The audit: what was done, and its detail."""
-    return [tuple(row) for row in study.rows(select(Act.what, Act.detail).order_by(Act.id))]
+    return [
+        tuple(row) for row in study.rows(select(AuditEntry.what, AuditEntry.detail).order_by(AuditEntry.id))
+    ]

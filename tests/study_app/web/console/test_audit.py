@@ -9,11 +9,12 @@ from bs4 import BeautifulSoup
 from sqlalchemy import delete, select, update
 
 from metrics.errors import InputError
-from study_app.services.console import access
-from study_app.services.console.access import make_key, note_act, revoke_key, study_keys
+from study_app.services.researcher import audit
+from study_app.services.researcher.access import make_key, revoke_key, study_keys
+from study_app.services.researcher.audit import add_audit_entry
 from study_app.services.researcher.studies import chosen_study
 from study_app.store.check import check_database
-from study_app.store.console_models import Act, ConsoleSession
+from study_app.store.console_models import AuditEntry, ConsoleSession
 from study_app.store.database import transaction
 from study_app.store.models import LoadedStudy
 from study_app.store.tokens import secret_token
@@ -30,7 +31,7 @@ def study(campaign):
 
 def lines(study):
     with transaction(study.database, write=False) as session:
-        return session.scalars(select(Act).order_by(Act.study_id, Act.number)).all()
+        return session.scalars(select(AuditEntry).order_by(AuditEntry.study_id, AuditEntry.number)).all()
 
 
 def changed(study, statement):
@@ -65,18 +66,24 @@ def test_a_changed_line_and_a_gap_are_named(study):
         ("detail", "x"),
         ("at", study.clock() - timedelta(days=1)),
     ):
-        before = study.rows(select(getattr(Act, column)).where(Act.number == 2))[0][0]
-        found = changed(study, update(Act).where(Act.number == 2).values({column: value}))
+        before = study.rows(select(getattr(AuditEntry, column)).where(AuditEntry.number == 2))[0][0]
+        found = changed(study, update(AuditEntry).where(AuditEntry.number == 2).values({column: value}))
         assert found == [f"{name}: line 2 was changed"], column
-        assert changed(study, update(Act).where(Act.number == 2).values({column: before})) == []
+        assert changed(study, update(AuditEntry).where(AuditEntry.number == 2).values({column: before})) == []
     forged = lines(study)[2]
     forged.what = "nothing"
-    found = changed(study, update(Act).where(Act.number == 3).values(what="nothing", sha256=forged.digest))
+    found = changed(
+        study, update(AuditEntry).where(AuditEntry.number == 3).values(what="nothing", sha256=forged.digest)
+    )
     assert found == [f"{name}: line 4 does not follow the line before it"]
-    assert changed(study, delete(Act).where(Act.number == 5)) == found
-    assert changed(study, delete(Act).where(Act.number == 3)) == [f"{name}: line 3 is missing"]
-    assert changed(study, delete(Act).where(Act.number == 2)) == [f"{name}: lines 2 to 3 are missing"]
-    assert changed(study, delete(Act).where(Act.number == 1)) == [f"{name}: lines 1 to 3 are missing"]
+    assert changed(study, delete(AuditEntry).where(AuditEntry.number == 5)) == found
+    assert changed(study, delete(AuditEntry).where(AuditEntry.number == 3)) == [f"{name}: line 3 is missing"]
+    assert changed(study, delete(AuditEntry).where(AuditEntry.number == 2)) == [
+        f"{name}: lines 2 to 3 are missing"
+    ]
+    assert changed(study, delete(AuditEntry).where(AuditEntry.number == 1)) == [
+        f"{name}: lines 1 to 3 are missing"
+    ]
 
 
 def test_who_acts_at_the_same_time_makes_one_chain(study):
@@ -88,7 +95,7 @@ def test_who_acts_at_the_same_time_makes_one_chain(study):
             for turn in range(10):
                 with transaction(study.database, write=True) as session:
                     row = chosen_study(session, "small").id
-                    note_act(session, row, None, "act", f"{number}.{turn}", now=study.clock())
+                    add_audit_entry(session, row, None, "act", f"{number}.{turn}", now=study.clock())
         except Exception as error:  # noqa: BLE001 - whatever it is, it is a fault
             faults.append(error)
 
@@ -111,12 +118,12 @@ def test_no_key_has_a_name_that_the_audit_gives(study, name):
         row = chosen_study(session, "small")
         with pytest.raises(InputError, match="no key may have"):
             make_key(session, row, role="watch", name=name, now=study.clock(), new_token=secret_token)
-    assert study.rows(select(Act)) == []
+    assert study.rows(select(AuditEntry)) == []
 
 
 def test_a_wrong_key_is_a_line_and_strangers_do_not_fill_the_disk_with_them(study, monkeypatch):
     """The last of an hour says that more may follow; no address of anybody is kept, and no key."""
-    monkeypatch.setattr(access, "MOST_WRONG_KEYS", 3)
+    monkeypatch.setattr(audit, "MAX_WRONG_KEYS", 3)
     client = study.app.test_client()
     csrf = token(client, "/r/small/sign-in")
     for number in range(3):

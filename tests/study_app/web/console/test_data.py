@@ -17,11 +17,11 @@ from sqlalchemy.exc import OperationalError
 from study_app import create_app
 from study_app.cli import console_job
 from study_app.config import DATABASE_VARIABLE, Config
-from study_app.services.console import jobs
-from study_app.services.console.access import note_act
+from study_app.services.researcher import jobs
+from study_app.services.researcher.audit import add_audit_entry
 from study_app.services.researcher.studies import RESEARCHER_KEY, setting
 from study_app.store.backups.backup import back_up, restore
-from study_app.store.console_models import Job, ResultsLook
+from study_app.store.console_models import Job, ResultsView
 from study_app.store.database import open_database, transaction
 from study_app.store.models import LoadedStudy, Worker
 from study_app.store.tokens import seeded_tokens
@@ -103,7 +103,7 @@ def test_a_job_writes_the_tables_in_a_process_of_its_own_and_the_console_hands_t
             if other.endswith((".csv", ".parquet")) and Path(other).suffix != f".{format_}"
         ]
     assert acts(study)[-1] == ("take the tables", "parquet, of 2026-03-01 12:00 UTC, at 3 judgments")
-    assert [look.judgments for (look,) in study.rows(select(ResultsLook))] == [3, 3]
+    assert [look.judgments for (look,) in study.rows(select(ResultsView))] == [3, 3]
     assert client.get("/r/small/data/tables.zip?format=xml").status_code == 422
     assert folder_of(study, job).stat().st_mode & 0o077 == 0
     looking = watcher(study)
@@ -155,12 +155,12 @@ def test_opening_the_report_is_a_look_at_results_under_the_reports_own_policy(st
     (folder_of(study, job) / "report.html").write_text("<h1>The report</h1>")
     address = f"/r/small/data/report/{job.id}"
     assert watcher(study).get(address).status_code == 403
-    assert study.rows(select(ResultsLook)) == []
+    assert study.rows(select(ResultsView)) == []
     answer = study.console().get(address)
     assert (answer.status_code, answer.text) == (200, "<h1>The report</h1>")
     assert answer.headers.getlist("Content-Security-Policy")[0].endswith("sandbox")
     assert "script-src" not in answer.headers["Content-Security-Policy"]
-    [(look,)] = study.rows(select(ResultsLook))
+    [(look,)] = study.rows(select(ResultsView))
     assert (look.judgments, acts(study)[-1]) == (3, ("look at the report", "at 3 judgments"))
 
 
@@ -409,7 +409,7 @@ def test_nobody_waits_at_the_door_while_a_job_begins(campaign):
     with transaction(study.database, write=True) as session:
         jobs.wait_for_turn(session)
         [number] = session.scalars(select(LoadedStudy.id))
-        note_act(session, number, None, "start a job", "", now=study.clock())
+        add_audit_entry(session, number, None, "start a job", "", now=study.clock())
         with transaction(study.database, write=True) as other:
             other.connection().exec_driver_sql("SET LOCAL lock_timeout = '200ms'")
             other.add(

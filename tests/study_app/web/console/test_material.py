@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import select
 
-from study_app.store.console_models import ResultsLook
+from study_app.store.console_models import ResultsView
 from tests.study_app.small_study import SYSTEMS, pairs_task
 from tests.study_app.web.console.console_client import acts, text_of, token, watcher
 
@@ -27,7 +27,7 @@ def test_who_is_preferred_is_hidden_until_a_key_to_manage_opens_it(study):
         assert not any(system in hidden for system in SYSTEMS)
     assert "Show who is preferred" not in looking.get("/r/small/material/results").text
     refused = looking.post("/r/small/material/results", data={"csrf": token(looking)})
-    assert (refused.status_code, study.rows(select(ResultsLook))) == (403, [])
+    assert (refused.status_code, study.rows(select(ResultsView))) == (403, [])
     shown = acting.post("/r/small/material/results", data={"csrf": token(acting)})
     assert "Share of its votes" in shown.text
     assert all(system in shown.text for system in SYSTEMS)

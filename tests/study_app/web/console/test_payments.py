@@ -81,10 +81,10 @@ def test_what_was_marked_as_paid_stays_so_whatever_a_later_list_says(study):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("a,b\n1,2\n", "odd<b>.csv:1: no column with the ids of the workers"),
-        (LIST + "s5,,ACTIVE,\n", "odd<b>.csv:6: no id of a worker"),
+        ("a,b\n1,2\n", "odd<b>.csv:1: missing column with the ids of the workers"),
+        (LIST + "s5,,ACTIVE,\n", "odd<b>.csv:6: missing id of the worker"),
         (HEADER, "no line below its header"),
-        ("", "no column with the ids"),
+        ("", "missing column with the ids"),
     ],
 )
 def test_an_upload_that_is_no_list_stores_nothing(study, text, reason):

@@ -16,7 +16,7 @@ from study_app.simulate.site import PageLog, Site
 from study_app.store.database import transaction
 from study_app.store.models import PageLoad, Worker
 from study_app.store.plan import Plans
-from study_app.web.show.show import AS_THEY_STOOD
+from study_app.web.console.replay import REPLAYABLE
 from tests.study_app.conftest import Campaign
 from tests.study_app.every_task import SECRETS, every_task, write_every_task
 from tests.study_app.small_study import secrets_in
@@ -68,7 +68,7 @@ def walked(tmp_path_factory, database_in):
     walker = Walker(site, plan.entry, SimpleNamespace(skip=study.clock.forward))
     walker.walk("/s/every?id=ann", recorder)
     for page in list(recorder.seen):
-        if page.step in AS_THEY_STOOD - {"stream"}:
+        if page.step in REPLAYABLE - {"stream"}:
             recorder(site.open(page.url))
     return study, recorder.seen
 
@@ -97,13 +97,13 @@ def test_every_page_comes_back_as_its_worker_saw_it(walked):
     kinds = set()
     for number, page in enumerate(seen):
         answer = replayed(study, client, number)
-        if page.step in AS_THEY_STOOD:
+        if page.step in REPLAYABLE:
             kinds.add(page.step)
             assert answer.status_code == 200, page.url
             assert content(lxml.html.document_fromstring(answer.text)) == content(page.html), page.url
         else:
             assert answer.status_code == 404
-    assert kinds == AS_THEY_STOOD
+    assert kinds == REPLAYABLE
 
 
 def test_a_replay_marks_what_was_on_the_screen_and_opens_what_was_open(walked):
@@ -150,13 +150,13 @@ def test_a_replay_tells_its_moments_to_the_slider_and_as_links(walked):
     number = next(n for n, page in enumerate(seen) if page.step == "pair")
     address = replayed(study, client, number).request.path.removesuffix("/page")
     story = client.get(f"{address}/moments").json
-    assert story["moments"][0]["told"] == "ready, 412 x 800; came into sight; got the focus"
-    assert story["moments"][-1]["told"].startswith("went out of sight")
+    assert story["moments"][0]["words"] == "ready, 412 x 800; came into sight; got the focus"
+    assert story["moments"][-1]["words"].startswith("went out of sight")
     assert [state for _, _, state in story["spells"]] == ["in sight and with the focus"]
     html = lxml.html.document_fromstring(client.get(address).text)
     frame = html.xpath("//iframe")[0]
     assert (frame.get("width"), frame.get("height")) == ("412", "800")
-    links = html.xpath("//ol[@class='moments']//a/@href")
+    links = html.xpath("//*[@class='moments']//a/@href")
     assert [int(link.partition("at=")[2]) for link in links] == [moment["at"] for moment in story["moments"]]
     assert "frame-src 'self'" in client.get(address).headers["Content-Security-Policy"]
 
@@ -179,7 +179,7 @@ def test_the_table_and_a_person_lead_to_every_page(walked):
     assert len(links) == len(seen)
     assert client.get(links[0]).status_code == 200
     answers = client.get(f"/r/every/{link}?of=answer").text
-    assert answers.count("replay/") > len(AS_THEY_STOOD) / 2
+    assert answers.count("replay/") > len(REPLAYABLE) / 2
     assert not [name for name in SECRETS if name.startswith("sys") and name in answers]
 
 

@@ -7,9 +7,9 @@ import pytest
 from sqlalchemy import select
 
 from study_app.simulate.site import PageLog
-from study_app.store.console_models import ResultsLook
+from study_app.store.console_models import ResultsView
 from study_app.store.models import Judgment, PageLoad, Showing, Worker
-from study_app.web.show.show import SHOW_SYSTEMS
+from study_app.web.console.timeline import SHOW_SYSTEMS
 from tests.study_app.prefcal_command import run_here
 from tests.study_app.small_study import SYSTEMS, pairs_task
 from tests.study_app.web.console.console_client import acts, text_of, token, watcher
@@ -88,7 +88,7 @@ def test_no_page_of_a_key_to_watch_depends_on_what_anybody_answered(new_campaign
 
 
 def study_looks(study):
-    return [(look.judgments, look.at) for (look,) in study.rows(select(ResultsLook).order_by(ResultsLook.id))]
+    return [(look.judgments, look.at) for (look,) in study.rows(select(ResultsView).order_by(ResultsView.id))]
 
 
 @pytest.fixture

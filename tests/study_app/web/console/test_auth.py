@@ -3,16 +3,15 @@
 import re
 
 import pytest
-from bs4 import BeautifulSoup
 from sqlalchemy import select
 
-from study_app.services.console.access import make_key, revoke_every_key, revoke_key, study_keys
+from study_app.services.researcher.access import make_key, revoke_every_key, revoke_key, study_keys
 from study_app.services.researcher.studies import RESEARCHER_KEY, chosen_study, setting
-from study_app.store.console_models import Act
+from study_app.store.console_models import AuditEntry
 from study_app.store.database import transaction
 from study_app.store.models import LoadedStudy
 from study_app.store.tokens import secret_token
-from tests.study_app.web.console.console_client import sign_in
+from tests.study_app.web.console.console_client import sign_in, token
 
 PAGES = ("", "audit")
 
@@ -34,12 +33,13 @@ def signed_in(study, key):
     return client
 
 
-def token(client, path="/r/small/"):
-    return BeautifulSoup(client.get(path).text, "html.parser").find("input", {"name": "csrf"})["value"]
-
-
 def acts(study):
-    return [tuple(row) for row in study.rows(select(Act.who, Act.what, Act.detail).order_by(Act.id))]
+    return [
+        tuple(row)
+        for row in study.rows(
+            select(AuditEntry.who, AuditEntry.what, AuditEntry.detail).order_by(AuditEntry.id)
+        )
+    ]
 
 
 def paused(study):

@@ -7,12 +7,12 @@ from sqlalchemy import select
 
 from study_app.export.answers import preferences_table, searches_by_task
 from study_app.export.people import workers_table
-from study_app.services.console.facts import Gaps
-from study_app.services.console.people import FILTERS, SORTS, PeopleAsked, table
-from study_app.services.console.replay import past_page
-from study_app.services.console.way import way
 from study_app.store.models import Worker
 from study_app.store.plan import Plans, read_plan
+from study_app.web.console.facts import WorkerLogGaps
+from study_app.web.console.people import COLUMNS, FILTERS, PeopleQuery, people_part
+from study_app.web.console.replay import past_page
+from study_app.web.console.timeline import timeline_events
 from tests.study_app.stored_study import LATER, NOON, StoredStudy, opened, sees
 
 MINUTE = timedelta(minutes=1)
@@ -65,16 +65,16 @@ def plan(stored):
     return read_plan(stored.session, stored.study.id)
 
 
-def lines(stored, plan, **asked):
-    return table(stored.session, Plans(), plan, PeopleAsked(**asked), now=NOON + 9 * MINUTE).lines
+def rows(stored, plan, **asked):
+    return people_part(stored.session, Plans(), plan, PeopleQuery(**asked), now=NOON + 9 * MINUTE).rows
 
 
 def names(stored, plan, **asked):
-    return [line.person.pseudonym for line in lines(stored, plan, **asked)]
+    return [row.pseudonym for row in rows(stored, plan, **asked)]
 
 
 def test_everybody_has_a_state_and_the_minutes_that_they_spent(stored, plan):
-    told = {line.person.pseudonym: (line.person.state, line.person.minutes) for line in lines(stored, plan)}
+    told = {row.pseudonym: (row.state, row.minutes) for row in rows(stored, plan)}
     assert told == {
         "ann": ("complete", 30),
         "bob": ("partial", 5),
@@ -82,8 +82,8 @@ def test_everybody_has_a_state_and_the_minutes_that_they_spent(stored, plan):
         "dan": ("withdrawn", None),
         "eve": ("door", None),
     }
-    [late] = table(stored.session, Plans(), plan, PeopleAsked(part="CLEO"), now=LATER).lines
-    assert late.person.state == "away"
+    [late] = people_part(stored.session, Plans(), plan, PeopleQuery(part="CLEO"), now=LATER).rows
+    assert late.state == "away"
 
 
 def test_flags_consistency_and_exclusion_are_those_of_table_workers(stored, plan):
@@ -93,25 +93,24 @@ def test_flags_consistency_and_exclusion_are_those_of_table_workers(stored, plan
         session, plan, searches_by_task(session, study), preferences_table(session, study)
     )
     known = exported.set_index("worker")
-    for line in lines(stored, plan):
-        if line.person.pseudonym in {"ann", "bob", "cleo"}:
-            row = known.loc[line.person.pseudonym]
-            share = line.consistency.share
-            assert share == row["consistency"] or (share is None and row["consistency"] != row["consistency"])
-            assert (", ".join(line.care.flags) or None) == row["flags"]
-            assert bool(line.care.excluded) == row["excluded"]
-    ann = lines(stored, plan, part="ann")[0]
+    for row in rows(stored, plan):
+        if row.pseudonym in {"ann", "bob", "cleo"}:
+            expected, share = known.loc[row.pseudonym], row.consistency.share
+            assert share == expected["consistency"] or (share is None and expected.isna()["consistency"])
+            assert (", ".join(row.care.flags) or None) == expected["flags"]
+            assert bool(row.care.excluded) == expected["excluded"]
+    ann = rows(stored, plan, part="ann")[0]
     assert (ann.consistency.consistent, ann.consistency.repeats) == (1, 3)
     assert ann.care.excluded == ("search", "consistency")
 
 
 def test_log_gaps_are_pages_with_missing_events_and_answers_that_told_nothing(stored, plan):
     """Ann's first three answers came from pages without a log; of one page a number is missing. Dan's are nobody's business any more."""
-    gaps = {line.person.pseudonym: line.gaps for line in lines(stored, plan, show="gaps")}
-    assert gaps == {"ann": Gaps(pages=1, answers=3)}
+    gaps = {row.pseudonym: row.gaps for row in rows(stored, plan, show="gaps")}
+    assert gaps == {"ann": WorkerLogGaps(pages=1, answers=3)}
 
 
-@pytest.mark.parametrize("sort", SORTS)
+@pytest.mark.parametrize("sort", COLUMNS)
 def test_every_order_has_everybody_once_and_those_without_a_value_last(stored, plan, sort):
     up, down = (names(stored, plan, sort=sort, descending=way) for way in (False, True))
     assert sorted(up) == sorted(down) == ["ann", "bob", "cleo", "dan", "eve"]
@@ -135,30 +134,33 @@ def test_every_filter_shows_those_whom_it_names(stored, plan):
 
 
 def test_a_part_beyond_the_last_is_the_last(stored, plan):
-    found = table(stored.session, Plans(), plan, PeopleAsked(page=9), now=NOON, size=2)
-    assert ([line.person.pseudonym for line in found.lines], found.page, found.pages) == (["eve"], 3, 3)
+    found = people_part(stored.session, Plans(), plan, PeopleQuery(page=9), now=NOON, size=2)
+    assert ([row.pseudonym for row in found.rows], found.page, found.pages) == (["eve"], 3, 3)
 
 
 def worker(stored, pseudonym):
     return stored.session.scalars(select(Worker.id).where(Worker.pseudonym == pseudonym)).one()
 
 
-def test_the_way_has_every_revision_in_order_of_time(stored, plan):
-    happened = way(stored.session, plan, worker(stored, "ann"), with_sides=True)
-    told = [one.what for one in happened]
-    assert [one.at for one in happened] == sorted(one.at for one in happened)
+def test_the_timeline_has_every_revision_in_order_of_time(stored, plan):
+    events = timeline_events(stored.session, plan, worker(stored, "ann"), with_sides=True)
+    told = [one.what for one in events]
+    assert [one.at for one in events] == sorted(one.at for one in events)
     assert told[0] == "came"
     assert told[-1] == "finished"
     assert {"searched for 60 s", "right, after 1.0 s", "changed to: left, after 90.0 s (revision 2)"} <= set(
         told
     )
-    assert [one.page for one in happened if one.what.startswith("equally good")] == ["seen"]
+    assert [one.page for one in events if one.what.startswith("equally good")] == ["seen"]
 
 
-def test_without_sides_the_way_says_that_and_when_a_pair_was_answered(stored, plan):
+def test_without_sides_the_timeline_says_that_and_when_a_pair_was_answered(stored, plan):
     """Every other line is the same."""
     told, untold = (
-        [one.what for one in way(stored.session, plan, worker(stored, "ann"), with_sides=with_sides)]
+        [
+            one.what
+            for one in timeline_events(stored.session, plan, worker(stored, "ann"), with_sides=with_sides)
+        ]
         for with_sides in (True, False)
     )
     assert {"answered, after 1.0 s", "changed to: answered, after 90.0 s (revision 2)"} <= set(untold)

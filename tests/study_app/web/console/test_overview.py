@@ -3,19 +3,20 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import lxml.html
 import pytest
 
-from study_app.services.console.overview import FEWEST_CONSENTED, Curve, Minutes, Outlook, glance, outlook
-from study_app.services.console.troubles import FEWEST_CONCERNED, troubles
 from study_app.services.researcher.completion import complete_workers
-from study_app.services.researcher.progress import CheckRate, query_progress
+from study_app.services.researcher.progress import CheckRate, study_progress
 from study_app.services.researcher.studies import note_backup
 from study_app.services.worker.entry import find_study
 from study_app.store.database import transaction
 from study_app.store.plan import Plans
-from study_app.web.console.figures import KEPT, MOST_KEPT, LatestFigures
-from study_app.web.console.overview import minutes_words, outlook_words, people_chart, round_step
+from study_app.web.console.alerts import MIN_CONCERNED, RECENT, find_alerts
+from study_app.web.console.overview import MAX_LIFETIME, MIN_LIFETIME, SnapshotCache
+from study_app.web.console.summary import MIN_CONSENTED, completion_forecast, summarise, working_minutes
 from tests.study_app.small_study import QUERIES, pairs_task, votes_task
+from tests.study_app.web.console.console_client import text_of
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 FUJI, TEA = QUERIES.values()
@@ -23,16 +24,6 @@ FUJI, TEA = QUERIES.values()
 
 def minutes_before(*minutes):
     return sorted(NOON - timedelta(minutes=one) for one in minutes)
-
-
-def test_the_rate_is_that_of_the_last_hour_or_of_the_day_when_the_hour_had_too_few():
-    """Four in the hour, and eight places: two hours."""
-    hour = outlook(8, minutes_before(90, 50, 40, 30, 20), now=NOON)
-    assert hour == Outlook(left=8, consented=4, seen=timedelta(hours=1), full_at=NOON + timedelta(hours=2))
-    day = outlook(1, minutes_before(120, 70, 10), now=NOON)
-    assert (day.seen, day.consented) == (timedelta(hours=2), 3)
-    assert outlook(1, minutes_before(10, 20), now=NOON).consented is None
-    assert outlook(None, minutes_before(10, 20, 30), now=NOON).full_at is None
 
 
 @pytest.mark.parametrize(
@@ -53,6 +44,14 @@ def test_the_rate_is_that_of_the_last_hour_or_of_the_day_when_the_hour_had_too_f
             "The number of workers has no limit. 5 consented in the last 1.7 hours, which is 3 an hour.",
         ),
         (
+            1,
+            (10, 70, 120),
+            (
+                "There is room for 1 more worker. 3 consented in the last 2 hours, which is 1.5 an hour; if it goes on so, the "
+                "study is full on 2026-03-01 12:40 UTC."
+            ),
+        ),
+        (
             6,
             (5, 20, 30, 80),
             (
@@ -64,70 +63,34 @@ def test_the_rate_is_that_of_the_last_hour_or_of_the_day_when_the_hour_had_too_f
 )
 def test_who_came_is_counted_and_a_rate_is_said_from_an_hour_on(left, before, words):
     """Six in three minutes are no 120 an hour: many come at first."""
-    assert outlook_words(outlook(left, minutes_before(*before), now=NOON)) == words
+    assert completion_forecast(left, minutes_before(*before), now=NOON) == words
 
 
 @pytest.mark.parametrize(
-    ("times", "words"),
+    ("minutes", "words"),
     [
-        ((12.34, 12.34, 12.34, 1), "The one worker who finished took 12.3 minutes from consent to the end."),
-        ((0.2, 0.2, 0.2, 1), "The one worker who finished took 12 seconds from consent to the end."),
+        ([], ""),
+        ([12.34], "The one worker who finished took 12.3 minutes from consent to the end."),
+        ([0.2], "The one worker who finished took 12 seconds from consent to the end."),
+        ([12, 12], "Each of the 2 workers who finished took about 12 minutes from consent to the end."),
+        ([9, 12, 14], "Each of the 3 workers who finished took 9 to 14 minutes from consent to the end."),
         (
-            (12, 12, 12, 2),
-            "Each of the 2 workers who finished took about 12 minutes from consent to the end.",
-        ),
-        ((9, 12, 14, 3), "Each of the 3 workers who finished took 9 to 14 minutes from consent to the end."),
-        (
-            (7231, 7241, 7254, 16),
-            (
-                "Half of the 16 workers who finished took less than 5.03 days from consent to the end; the middle half took "
-                "5.02 to 5.04."
-            ),
+            [7220, 7231, 7241, 7254, 7300],
+            "Half of the 5 workers who finished took less than 5.03 days from consent to the end; the middle half took 5.02 to 5.04.",
         ),
         (
-            (130, 130, 130, 8),
+            [130] * 8,
             "At least half of the 8 workers who finished took about 2.17 hours from consent to the end.",
         ),
         (
-            (1, 3, 150, 9),
-            (
-                "Half of the 9 workers who finished took less than 3 minutes from consent to the end; the middle half took "
-                "1 to 150."
-            ),
+            [0, 1, 3, 150, 200],
+            "Half of the 5 workers who finished took less than 3 minutes from consent to the end; the middle half took 1 to 150.",
         ),
     ],
 )
-def test_times_are_said_in_a_unit_that_suits_them_and_one_time_is_one(times, words):
+def test_times_are_said_in_a_unit_that_suits_them_and_one_time_is_one(minutes, words):
     """Minutes of five days tell nobody anything, and of one worker there is no half."""
-    low, middle, high, workers = times
-    assert minutes_words(Minutes(low=low, middle=middle, high=high, workers=workers)) == words
-
-
-@pytest.mark.parametrize(("least", "step"), [(0.2, 1), (1.5, 2), (3, 5), (7, 10), (250, 500), (1000, 1000)])
-def test_ticks_are_round(least, step):
-    """1, 2, 5, 10 and so on."""
-    assert round_step(least) == step
-
-
-def test_a_chart_starts_below_and_ends_at_the_last_numbers():
-    """Everything lies within the drawing."""
-    times = tuple(NOON + timedelta(minutes=one) for one in range(13))
-    chart = people_chart(Curve(times=times, arrived=tuple(range(1, 14)), finished=(0,) * 12 + (13,)))
-    finished = [tuple(map(float, point.split(","))) for point in chart.lines[1].points.split()]
-    assert (finished[0], finished[-1]) == ((60.0, 192.0), (628.0, 14.0))
-    assert [text for _, text in chart.y_ticks] == ["0", "5", "10"]
-    assert chart.rows[-1] == ("2026-03-01 12:12", 13, 13)
-    assert [text for _, text in chart.x_ticks] == ["12:00", "12:04", "12:08", "12:12"]
-
-
-def test_no_day_is_said_twice_on_an_axis():
-    """Two of its four ticks are on the same day."""
-    times = tuple(NOON + timedelta(hours=5 * one) for one in range(13))
-    chart = people_chart(Curve(times=times, arrived=(1,) * 13, finished=(0,) * 13))
-    assert [text for _, text in chart.x_ticks] == ["01 Mar", "02 Mar", "03 Mar", "04 Mar"]
-    times = tuple(NOON + timedelta(hours=4 * one) for one in range(13))
-    chart = people_chart(Curve(times=times, arrived=(1,) * 13, finished=(0,) * 13))
-    assert [text for _, text in chart.x_ticks] == ["01 Mar", "02 Mar", "03 Mar"]
+    assert working_minutes(minutes) == words
 
 
 @pytest.fixture
@@ -151,27 +114,25 @@ def study(campaign):
     return made
 
 
-def seen(study, **changes):
+def seen(study, *, free_bytes=None, **changes):
+    """The summary of the study now, and its alerts; ``changes`` are to its progress."""
     with transaction(study.database, write=False) as session:
-        plan = find_study(session, Plans(), "small")
-        queries = [query_progress(session, task, now=study.clock()) for task in plan.tasks]
-        given = {"checks": (), "free_bytes": None, **changes}
-        found = troubles(session, plan, queries=queries, now=study.clock(), **given)
-        complete = complete_workers(session, Plans(), plan, now=study.clock())
-        seen_at = glance(session, plan, queries, now=study.clock(), complete=complete)
-        return seen_at, [trouble.what for trouble in found]
+        plan, now = find_study(session, Plans(), "small"), study.clock()
+        complete = complete_workers(session, Plans(), plan, now=now)
+        progress = replace(study_progress(session, plan, now=now, complete=complete), **changes)
+        alerts = find_alerts(session, plan, progress, free_bytes=free_bytes, now=now)
+        return summarise(session, plan, progress, now=now, complete=complete), [
+            alert.what for alert in alerts
+        ]
 
 
-def test_parts_minutes_and_pay_are_counted(study):
+def test_tasks_minutes_and_pay_are_counted(study):
     """Of Ann, Bob and Cleo; three of the four places of the pairs are left when Bob has one."""
     found, _ = seen(study)
-    assert [(part.name, part.begun, part.finished) for part in found.parts] == [
-        ("votes", 1, 1),
-        ("pairs", 2, 1),
-    ]
-    assert (found.minutes.workers, found.minutes.middle) == (1, pytest.approx(30.5, abs=1))
-    assert (found.pay.so_far, found.pay.total, found.pay.workers) == (3.0, 12.0, 4)
-    assert (found.outlook.left, found.outlook.consented) == (2, None)
+    assert found.workers == ((1, 1), (2, 1))
+    assert found.minutes.startswith("The one worker who finished took 30")
+    assert "1 who finished, with the platform’s fee: 3.00 GBP of 12.00 for a full study of 4" in found.pay
+    assert found.forecast.startswith("There is room for 2 more workers. Too few came")
     assert (found.curve.arrived[-1], found.curve.finished[-1]) == (3, 1)
 
 
@@ -221,16 +182,16 @@ def test_logs_that_stop_are_noticed_while_people_are_here(campaign):
 
 def test_a_rate_takes_as_many_people_as_the_threshold_says():
     """One fewer within a window, and the next longer window is asked."""
-    enough = outlook(8, minutes_before(*range(50, 50 - FEWEST_CONSENTED, -1), 90), now=NOON)
-    fewer = outlook(8, minutes_before(*range(50, 51 - FEWEST_CONSENTED, -1)), now=NOON)
-    assert enough.consented is not None
-    assert fewer.consented is None
+    enough = completion_forecast(8, minutes_before(*range(50, 50 - MIN_CONSENTED, -1), 90), now=NOON)
+    fewer = completion_forecast(8, minutes_before(*range(50, 51 - MIN_CONSENTED, -1)), now=NOON)
+    assert f"{MIN_CONSENTED} consented in the last hour" in enough
+    assert "Too few came" in fewer
 
 
 def test_nothing_is_said_of_fewer_people_than_the_threshold(campaign):
     """One page without a log may be a browser that blocks it."""
-    study = campaign(tasks=[pairs_task(workers_per_query=FEWEST_CONCERNED)])
-    visitors = [study.at_pairs(f"w{number}", topic=FUJI) for number in range(FEWEST_CONCERNED - 1)]
+    study = campaign(tasks=[pairs_task(workers_per_query=MIN_CONCERNED)])
+    visitors = [study.at_pairs(f"w{number}", topic=FUJI) for number in range(MIN_CONCERNED - 1)]
     study.clock.forward(400)
     for visitor in visitors:
         study.judge_all(visitor)
@@ -241,6 +202,49 @@ def test_nothing_is_said_of_fewer_people_than_the_threshold(campaign):
     for visitor in visitors:
         visitor.open(visitor.home)
     assert any(what.startswith("No page has sent a log") for what in seen(study)[1])
+
+
+def test_a_log_counts_as_recent_for_as_long_as_the_threshold_says(campaign):
+    """Up to then nothing is said of pages that are silent since."""
+    study = campaign(tasks=[pairs_task(workers_per_query=MIN_CONCERNED)])
+    visitors = [study.at_pairs(f"w{number}", topic=FUJI) for number in range(MIN_CONCERNED)]
+    study.clock.forward(RECENT.total_seconds() / 2)
+    batch = {"page": visitors[0].page_token, "sent_ms": 5, "sent_wall_ms": 5}
+    event = {"n": 1, "kind": "focus", "ms": 1, "wall": 1}
+    sent = visitors[0].client.post(f"/e/{visitors[0].token}", json=batch | {"events": [event]})
+    assert sent.status_code == 200
+    study.clock.forward(RECENT.total_seconds() - 1)
+    for visitor in visitors:
+        visitor.send(choice="left")
+    assert not [what for what in seen(study)[1] if what.startswith("No page has sent a log")]
+    study.clock.forward(2)
+    assert [what for what in seen(study)[1] if what.startswith("No page has sent a log")]
+
+
+def test_a_chart_ends_at_the_last_numbers_and_stays_within_its_drawing(study):
+    """One step a moment; zero lies at the bottom."""
+    html = lxml.html.document_fromstring(study.console().get("/r/small/").text)
+    [drawing] = html.xpath("//figure//svg")
+    _, _, width, height = map(int, drawing.get("viewbox").split())
+    lines = {
+        line.get("class"): [tuple(map(int, point.split(","))) for point in line.get("points").split()]
+        for line in drawing.xpath(".//polyline")
+    }
+    assert height == 3
+    assert (lines["arrived"][-1], lines["finished"][0], lines["finished"][-1]) == (
+        (width, 0),
+        (0, height),
+        (width, height - 1),
+    )
+    assert all(0 <= y <= height for points in lines.values() for _, y in points)
+
+
+def test_the_first_line_says_how_the_study_stands(study):
+    """Who came, agreed and finished, and when it will be full; then what needs attention."""
+    page = text_of(study.console().get("/r/small/"))
+    first = "3 came, 2 consented, 1 finished. There is room for 2 more workers."
+    assert first in page
+    assert page.index(first) < page.index("Needs attention") < page.index("Tasks")
 
 
 def test_the_page_says_it_and_its_newer_part_stands_by_itself(study):
@@ -264,19 +268,21 @@ def test_the_page_says_it_and_its_newer_part_stands_by_itself(study):
 
 def test_who_asks_while_newer_figures_are_made_gets_the_latest_at_once(study):
     """Consoles do not queue up behind each other; after a change of the study nobody gets what was before it."""
-    latest, kept = LatestFigures(Plans()), []
+    latest, kept = SnapshotCache(Plans()), []
     with transaction(study.database, write=False) as session:
         plan = find_study(session, Plans(), "small")
 
         def asked():
             study.clock.forward(5)
-            kept.append(latest.of(session, plan, free_bytes=None, now=study.clock()))
-            latest.figures[plan.id] = replace(kept[-1], kept=KEPT)
+            kept.append(latest.get(session, plan, free_bytes=None, now=study.clock()))
+            latest.snapshots[plan.id] = replace(kept[-1], lifetime=MIN_LIFETIME)
 
         asked()
         asked()
         with latest.lock:
             asked()
-    assert [one.at for one in kept] == [kept[0].at, kept[1].at, kept[1].at]
+    assert [snapshot.at for snapshot in kept] == [kept[0].at, kept[1].at, kept[1].at]
     assert kept[0].at < kept[1].at
-    assert not kept[1].is_of(replace(plan, version=plan.version + 1), within=MOST_KEPT, now=study.clock())
+    assert not kept[1].is_current(
+        replace(plan, version=plan.version + 1), within=MAX_LIFETIME, now=study.clock()
+    )

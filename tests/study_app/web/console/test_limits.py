@@ -8,12 +8,12 @@ from sqlalchemy import select
 from metrics.errors import InputError
 from study_app.estimate.content import read_whole_study
 from study_app.estimate.estimate import estimate
-from study_app.services.console import limits
 from study_app.services.worker.entry import find_study
 from study_app.store.database import transaction
 from study_app.store.models import Topic
 from study_app.store.plan import Plans
 from study_app.store.task_models import Follow
+from study_app.web.console import limits
 from study_app.web.serving import NAME
 from tests.study_app.every_task import write_every_task
 from tests.study_app.small_study import QUERIES, pairs_task, votes_task
@@ -22,14 +22,17 @@ from tests.study_app.stream_visits import HOUR, come_back, follow, stream_study
 FUJI, TEA = QUERIES.values()
 
 
-def steer(study, change, *, name="small"):
-    """Do something to the study as it is now, and return what it said."""
+def changed(study, change, *, name="small"):
+    """Make a change to the study as it is now, and return what it said."""
     with transaction(study.database, write=True) as session:
-        return change(session, find_study(session, Plans(), name))
+        made = change(session, find_study(session, Plans(), name))
+        if isinstance(made, limits.LimitChange):
+            made.store()
+        return made
 
 
 def raised(study, limit):
-    return steer(study, lambda session, plan: limits.raise_limit(session, plan, plan.tasks[0], limit))
+    return changed(study, lambda session, plan: limits.raise_limit(session, plan, plan.tasks[0], limit))
 
 
 def test_a_higher_limit_lets_more_in_and_says_how_many_and_for_how_much(campaign):
@@ -65,16 +68,16 @@ def test_a_closed_query_is_taken_by_nobody_while_who_has_it_goes_on(campaign):
     with transaction(study.database, write=False) as session:
         row = session.scalars(select(Topic.id).where(Topic.text == FUJI)).one()
     close = partial(limits.close_topic, row=row, now=study.clock())
-    said = steer(study, close)
+    said = changed(study, close)
     assert said.effects[1:3] == (
         "Workers who have it now go on with it to the end: 1 worker.",
         "Others of this task that have room: 1.",
     )
     with pytest.raises(InputError, match="closed already"):
-        steer(study, close)
+        changed(study, close)
     assert list(study.arrive("bob").send().options("topic").values()) == [TEA]
     assert study.judge_all(ann).send().step == "done"
-    steer(study, partial(limits.open_topic, row=row))
+    changed(study, partial(limits.open_topic, row=row))
     assert set(study.arrive("cleo").send().options("topic").values()) == {FUJI, TEA}
 
 
@@ -83,7 +86,7 @@ def test_closing_the_last_query_lets_nobody_in_and_says_so(campaign):
     study = campaign(tasks=[pairs_task()])
     with transaction(study.database, write=False) as session:
         rows = session.scalars(select(Topic.id)).all()
-    said = [steer(study, partial(limits.close_topic, row=row, now=study.clock())) for row in rows]
+    said = [changed(study, partial(limits.close_topic, row=row, now=study.clock())) for row in rows]
     assert said[-1].effects[2] == "Nothing else of task pairs has room. So nobody new is let in."
     assert study.arrive("ann").status == 409
 
@@ -100,7 +103,7 @@ def test_days_are_extended_for_all_who_follow_until_somebodys_are_over(campaign)
             session, study.app.extensions[NAME].plans, plan, plan.tasks[0], days, now=study.clock()
         )
 
-    said = steer(study, partial(extend, days=1.5))
+    said = changed(study, partial(extend, days=1.5))
     assert said.effects[0].startswith("1 stream that people follow now go on")
     with transaction(study.database, write=False) as session:
         [after] = session.scalars(select(Follow.ends_at))
@@ -109,7 +112,7 @@ def test_days_are_extended_for_all_who_follow_until_somebodys_are_over(campaign)
     assert ann.open(ann.home).step.endswith("stream")
     study.clock.forward(48 * HOUR)
     with pytest.raises(InputError, match="the days of 1 stream are over"):
-        steer(study, partial(extend, days=3))
+        changed(study, partial(extend, days=3))
     assert come_back(study, ann, after_hours=1).step != "1/1/stream"
 
 
@@ -124,7 +127,7 @@ def test_as_many_workers_fill_the_study_as_its_estimate_says(campaign, tmp_path)
         plan = find_study(session, Plans(), "every")
     assert limits.planned_workers(plan) == estimate(content).workers
     tasks = [task.capacity and task.capacity.workers for task in estimate(content).tasks]
-    assert [limits._workers(task, task.limit) for task in plan.tasks if task.opens_study] == [
+    assert [limits.workers_for(task, task.limit) for task in plan.tasks if task.opens_study] == [
         workers for workers, task in zip(tasks, plan.tasks, strict=True) if task.opens_study
     ]
 
@@ -135,6 +138,11 @@ def test_there_is_nothing_to_raise_without_a_limit(campaign):
     with pytest.raises(InputError, match="has no limit"):
         raised(study, 5)
     with pytest.raises(InputError, match="no such query"):
-        steer(study, partial(limits.close_topic, row=999, now=study.clock()))
+        changed(study, partial(limits.close_topic, row=999, now=study.clock()))
     with pytest.raises(InputError, match="has no days"):
-        steer(study, lambda session, plan: limits.extending(session, plan.tasks[0], 3, now=study.clock()))
+        changed(
+            study,
+            lambda session, plan: limits.extend_days(
+                session, Plans(), plan, plan.tasks[0], 3, now=study.clock()
+            ),
+        )

@@ -1,4 +1,4 @@
-"""Long work on a study that the console began: what there is, what it does now, how it ended. Who does it is no matter here."""
+"""Jobs of the console in the database, with their steps and ends."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -22,16 +22,16 @@ STEPS = {
         "packing the tables",
     ),
 }
-"""Kind of job -> what it does, in this order."""
+"""Steps of each kind of job, in their order."""
 
 OPEN = ("waiting", "running")
 INTERRUPTED = "interrupted: its process ended before the work did, as when the server's machine is started anew; start it again"
-KEPT = 3
-"""So many jobs that are done keep their folder; the tables and the report of older ones are removed."""
+MAX_FOLDERS = 3
+"""Most jobs that are done and keep their folder; the tables and the report of older ones are removed."""
 
 
 def wait_for_turn(session: Session) -> None:
-    """Wait until nobody else begins a job: of two who begin at once, the second sees the first one's.
+    """Wait until nobody else begins a job.
 
     The rows of all studies are locked, always in the same order, and before anything else of the transaction: a row that refers to a
     study, as the audit's do, keeps that study from being locked by somebody else, so that two would wait for each other. Workers who
@@ -41,9 +41,9 @@ def wait_for_turn(session: Session) -> None:
 
 
 def begin(
-    session: Session, study: int, kind: str, *, key: int | None, folder: str, now: datetime
+    session: Session, study_id: int, kind: str, *, key: int | None, folder: str, now: datetime
 ) -> Job | None:
-    """Store a job that waits for its process; None while another one of any study is open, since each takes a whole core.
+    """Store a job that waits for its process; None while another one is open.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def begin(
     """
     if session.scalars(select(Job.id).where(Job.state.in_(OPEN))).first() is not None:
         return None
-    job = Job(study_id=study, key_id=key, kind=kind, state="waiting", step="", folder=folder, made_at=now)
+    job = Job(study_id=study_id, key_id=key, kind=kind, state="waiting", step="", folder=folder, made_at=now)
     session.add(job)
     session.flush()
     return job
@@ -66,7 +66,7 @@ def step(session: Session, job: int, name: str) -> None:
 
 
 def end(session: Session, job: int, *, state: str, message: str | None, now: datetime) -> None:
-    """Store how a job ended: done, failed or interrupted; one that has ended already stays as it is."""
+    """Store how a job ended, unless it has ended already."""
     ending = update(Job).where(Job.id == job, Job.state.in_(OPEN))
     session.execute(ending.values(state=state, message=message, ended_at=now))
 
@@ -76,34 +76,34 @@ def open_jobs(session: Session) -> Sequence[Job]:
     return session.scalars(select(Job).where(Job.state.in_(OPEN))).all()
 
 
-def jobs_of(session: Session, study: int, *, limit: int = 10) -> Sequence[Job]:
+def jobs_of(session: Session, study_id: int, *, limit: int = 10) -> Sequence[Job]:
     """Return a study's jobs, the newest first."""
     return session.scalars(
-        select(Job).where(Job.study_id == study).order_by(Job.id.desc()).limit(limit)
+        select(Job).where(Job.study_id == study_id).order_by(Job.id.desc()).limit(limit)
     ).all()
 
 
-def job_of(session: Session, study: int, job: int) -> Job | None:
+def job_of(session: Session, study_id: int, job: int) -> Job | None:
     """Return a job of this study, None for another's."""
-    return session.scalars(select(Job).where(Job.study_id == study, Job.id == job)).one_or_none()
+    return session.scalars(select(Job).where(Job.study_id == study_id, Job.id == job)).one_or_none()
 
 
-def newest_done(session: Session, study: int, kinds: Collection[str] = (TABLES, RESULTS)) -> Job | None:
+def newest_done(session: Session, study_id: int, kinds: Collection[str] = (TABLES, RESULTS)) -> Job | None:
     """Return the newest job that is done and still has its folder."""
     wanted = select(Job).where(
-        Job.study_id == study, Job.state == "done", Job.kind.in_(kinds), Job.folder.is_not(None)
+        Job.study_id == study_id, Job.state == "done", Job.kind.in_(kinds), Job.folder.is_not(None)
     )
     return session.scalars(wanted.order_by(Job.id.desc()).limit(1)).one_or_none()
 
 
-def forget_old(session: Session, study: int) -> list[str]:
-    """Take their folder from jobs that failed and from all but the newest `KEPT` that are done; return the folders."""
-    ended = select(Job).where(Job.study_id == study, Job.folder.is_not(None), Job.state.not_in(OPEN))
+def forget_old(session: Session, study_id: int) -> list[str]:
+    """Unset and return the folders of failed jobs and of old ones."""
+    ended = select(Job).where(Job.study_id == study_id, Job.folder.is_not(None), Job.state.not_in(OPEN))
     jobs = session.scalars(ended.order_by(Job.id.desc())).all()
-    kept = [job for job in jobs if job.state == "done"][:KEPT]
-    gone = [job for job in jobs if job not in kept]
-    folders = [str(job.folder) for job in gone]
-    for job in gone:
+    newest = [job for job in jobs if job.state == "done"][:MAX_FOLDERS]
+    old = [job for job in jobs if job not in newest]
+    folders = [str(job.folder) for job in old]
+    for job in old:
         job.folder = None
     session.flush()
     return folders

@@ -1,0 +1,50 @@
+"""Were the sides of pairs drawn by lot?"""
+
+import numpy as np
+import pandas as pd
+from scipy.special import bdtr
+
+from calibration.checks.finding import Finding
+from calibration.raters.measure import RaterMeasure
+from calibration.raters.preferences import NAME
+from calibration.tables.preferences import resolved_sides
+
+UNEVEN = 0.01
+"""Two-sided p-value below which the sides were hardly drawn by lot."""
+
+
+def check_position_bias(fit: RaterMeasure, preferences: pd.DataFrame) -> Finding | None:
+    """Say that a lean to a side may be a liking for what stood there."""
+    if NAME not in fit.parameters:
+        return None
+    first = preferences[preferences["validation_of"].isna()]
+    return check_sides(first[["task", "topic"]].assign(**dict(resolved_sides(first).items())))
+
+
+def check_sides(judged: pd.DataFrame) -> Finding | None:
+    """Say that the sides were not drawn by lot.
+
+    Parameters
+    ----------
+    judged : DataFrame
+        One row per judgment with task, topic, system_a, system_b, is_swapped, as `calibration.tables.preferences.judged_pairs` gives it.
+    """
+    a_left = ~judged["is_swapped"].to_numpy(dtype=np.bool_)
+    couple = [judged[name] for name in ("task", "topic", "system_a", "system_b")]
+    swaps = judged["is_swapped"].groupby(couple, observed=True).agg(["mean", "size"])
+    several = swaps[swaps["size"] > 1]
+    if len(several) and several["mean"].isin([0, 1]).all():
+        return Finding(
+            name="sides_not_drawn",
+            severity="warning",
+            sentence=f"Each of {len(several):,} pairs was shown the same way round every time: a lean to a side cannot be told from "
+            "a liking for what stood there.",
+        )
+    if 2 * bdtr(min(a_left.sum(), (1 - a_left).sum()), len(a_left), 0.5) < UNEVEN:
+        return Finding(
+            name="uneven_sides",
+            severity="warning",
+            sentence=f"What comes first in the alphabet stood on the left in {a_left.mean():.0%} of {len(a_left):,} "
+            "judgments: the sides were not drawn evenly, so a lean to a side favours one of two.",
+        )
+    return None

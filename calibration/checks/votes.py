@@ -1,0 +1,61 @@
+"""Checks of the votes of a study, made once for everything that is said of them."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import pandas as pd
+
+from calibration.checks.adaptive_stopping import adaptive_stopping
+from calibration.checks.finding import Finding
+from calibration.checks.same_answers import SameAnswers, same_votes
+from calibration.tables.preferences import systems_shown
+from metrics.errors import listed
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class VoteChecks:
+    """What checks say of the preferences that count, each made when it is first asked for.
+
+    Attributes
+    ----------
+    tables : mapping of str to DataFrame
+        With preferences, and workers where there are exclusions; unfiltered.
+    exclude, complete_only : bool
+        Leave out excluded workers; those who did not complete the study too.
+    """
+
+    tables: Mapping[str, pd.DataFrame]
+    exclude: bool = True
+    complete_only: bool = False
+
+    @cached_property
+    def same(self) -> tuple[SameAnswers, ...]:
+        """Workers who give the same answers."""
+        return same_votes(self.tables, exclude=self.exclude, complete_only=self.complete_only)
+
+    @cached_property
+    def stopping(self) -> dict[str, Finding]:
+        """Findings by task, where the number of judgments depends on the answers."""
+        return adaptive_stopping(self.tables, exclude=self.exclude, complete_only=self.complete_only)
+
+
+def names_in_two_cases(preferences: pd.DataFrame) -> list[str]:
+    """Return a note for topics, workers and systems whose names differ in case, or blanks around them, only."""
+    notes = []
+    for what, column in (
+        ("topics", preferences["topic"]),
+        ("workers", preferences["worker"]),
+        ("systems", pd.concat(systems_shown(preferences))),
+    ):
+        same = defaultdict(list)
+        for name in sorted(map(str, column.dropna().unique())):
+            same[name.casefold().strip()].append(name)
+        groups = [group for group in same.values() if len(group) > 1]
+        if groups:
+            has_blanks = any(name != name.strip() for group in groups for name in group)
+            alike = listed(" and ".join(map(repr, group) if has_blanks else group) for group in groups)
+            differ = "case or in blanks" if has_blanks else "case"
+            notes.append(f"{what} {alike} differ in {differ} only, and count as different ones")
+    return notes

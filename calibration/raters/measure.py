@@ -1,0 +1,22 @@
+"""The result of every measure of workers and raters."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from calibration.inference.results import CalibrationResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class RaterMeasure(CalibrationResult):
+    """A measure of care or consent, with what its intervals take as sampled.
+
+    Attributes
+    ----------
+    sampled : {'worker', 'topic'}
+        The clusters.
+    clusters : int
+        How many there are.
+    """
+
+    sampled: Literal["worker", "topic"]
+    clusters: int

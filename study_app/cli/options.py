@@ -1,0 +1,211 @@
+"""Options of commands as fields of dataclasses: each is written once, and a command gets one value for all of a kind.
+
+A field made by `option` is an option; `with_options(sizes=PairSizes)` adds those of a class to a command, which gets the
+instance as ``sizes``. `__post_init__` refuses options that contradict each other.
+"""
+
+import functools
+import math
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import click
+
+Command: TypeAlias = Callable[..., None]
+OPTION = "click.option"
+"""Key of a field's metadata."""
+MOST = 1_000_000
+"""More people, draws or entries than this are a slip of the hand."""
+COUNT = click.IntRange(1, MOST)
+
+
+class Number(click.FloatRange):
+    """A number within a range; infinity and what is no number (nan), which pass every comparison or none, are refused."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number, or end the command with its usage."""
+        number: float = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is no finite number.", param, ctx)
+        return number
+
+
+LEVEL = Number(0, 1, min_open=True, max_open=True)
+POSITIVE = Number(min=0, min_open=True)
+
+
+class OutFile(click.Path):
+    """A file to write; its folder is made with it. `-` is the terminal where the command has a use for that."""
+
+    def __init__(self, *, path_type: type[str | Path] = Path, terminal: bool = False) -> None:
+        super().__init__(path_type=path_type, allow_dash=terminal)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path.
+
+        Raises
+        ------
+        InputError
+            If no such file can be written.
+        """
+        from metrics.files import check_file_place
+
+        path = super().convert(value, param, ctx)
+        if not (self.allow_dash and str(path) == "-"):
+            check_file_place(str(path))
+        return path
+
+
+class OutFolder(click.Path):
+    """A folder to write into; it is made."""
+
+    def __init__(self, *, path_type: type[str | Path] = Path) -> None:
+        super().__init__(path_type=path_type)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path.
+
+        Raises
+        ------
+        InputError
+            If nothing can be written there.
+        """
+        from metrics.files import check_folder_place
+
+        path = super().convert(value, param, ctx)
+        check_folder_place(str(path))
+        return path
+
+
+def option(*flags: str, **attributes: Any) -> Any:
+    """Return a dataclass field that is an option: what `click.option` takes, without the name.
+
+    Parameters
+    ----------
+    *flags : str
+        By default `--` and the field's name with hyphens.
+    **attributes
+        A default is shown in the help unless ``show_default`` says otherwise.
+    """
+    if attributes.get("default") is not None:
+        attributes.setdefault("show_default", True)
+    empty = False if attributes.get("is_flag") else () if attributes.get("multiple") else None
+    return field(default=attributes.get("default", empty), metadata={OPTION: (flags, attributes)})
+
+
+def one_of(*choices: str, flags: tuple[str, ...] = (), **attributes: Any) -> Any:
+    """Return an option with some values to choose from, the default first."""
+    return option(*flags, type=click.Choice(choices), default=choices[0], **attributes)
+
+
+def output_folder(meaning: str, *, path_type: type[str | Path] = Path, required: bool = True) -> Any:
+    """Return the option `-o` for a folder of results."""
+    return option(
+        "-o", "--output", type=OutFolder(path_type=path_type), metavar="DIR", required=required, help=meaning
+    )
+
+
+def seed_option(of: str = "Random seed; the same seed gives the same numbers.") -> Any:
+    """Return the option `--seed`."""
+    return option(type=click.IntRange(min=0), default=1, help=of)
+
+
+def same_answers_option() -> Any:
+    """Return the option `--same-answers`."""
+    return one_of(
+        "apart",
+        "one-cluster",
+        help="Workers who give the same answers as each other count apart, or each group of them as one person.",
+    )
+
+
+def with_options(**classes: type) -> Callable[[Command], Command]:
+    """Add the options of dataclasses to a command, which gets an instance of each by the name given here."""
+
+    def add(command: Command) -> Command:
+        @functools.wraps(command)
+        def wrapped(*arguments: Any, **given: Any) -> None:
+            made = {
+                name: cls(**{each.name: given.pop(each.name) for each in _options(cls)})
+                for name, cls in classes.items()
+            }
+            command(*arguments, **made, **given)
+
+        with_all: Command = wrapped
+        for each in reversed([each for cls in classes.values() for each in _options(cls)]):
+            flags, attributes = each.metadata[OPTION]
+            usual = f"--{each.name.rstrip('_').replace('_', '-')}"
+            with_all = click.option(*(flags or (usual,)), each.name, **attributes)(with_all)
+        return with_all
+
+    return add
+
+
+def _options(cls: type) -> list[Any]:
+    return [each for each in fields(cls) if OPTION in each.metadata]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TablesFolder:
+    """Where tables are written."""
+
+    folder: Path = output_folder("Folder for the tables.")
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComputeOptions:
+    """Where long work is done."""
+
+    jobs: int = option(
+        type=click.IntRange(min=1),
+        default=cores,
+        show_default="every core",
+        metavar="N",
+        help="Processes on this machine. The numbers are the same with any number of them.",
+    )
+    scheduler: str | None = option(
+        metavar="ADDRESS",
+        help="Work on a running Dask cluster instead, such as tcp://10.0.0.1:8786; needs prefcal[cluster].",
+    )
+
+
+def typed_options(context: click.Context, values: Mapping[str, Any]) -> list[str]:
+    """Return arguments and options as one would type them behind the command, defaults left out.
+
+    Parameters
+    ----------
+    context : Context
+        Of the command.
+    values : mapping of str to value
+        Name of a parameter -> its value; parameters that are not in it are left out.
+    """
+    words: list[str] = []
+    for param in context.command.params:
+        value = values.get(str(param.name))
+        if isinstance(param, click.Argument) and value is not None:
+            words.append(str(value))
+        elif value and value != param.get_default(context):
+            for given in _given(param, value):
+                words += [param.opts[-1], *given]
+    return words
+
+
+def _given(param: click.Parameter, value: Any) -> list[list[str]]:
+    """Return what stands behind an option each time that it is typed."""
+    if value is True:
+        return [[]]
+    if isinstance(value, dict):
+        return [[f"{name}={path}"] for name, path in value.items()]
+    if param.multiple:
+        return [[str(each)] for each in value]
+    return [list(value)] if param.nargs > 1 else [[str(value)]]

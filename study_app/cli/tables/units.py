@@ -1,0 +1,143 @@
+"""Parameters of a user model as a paper prints them: their names, and numbers in hours, words a second or characters.
+
+Files and `--format csv|json` keep the names of `calibration.user_model.model.PARAMETERS` and all digits.
+"""
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from calibration.user_model.model import LOGARITHM, PARAMETERS, plain_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from calibration.inference.uncertainty import Interval
+    from calibration.user_model.model import ParameterEntry
+
+LABELS = {
+    "away_mean_seconds": "time away, mean",
+    "away_sd_seconds": "time away, sd",
+    "session_mean_seconds": "session, mean",
+    "session_sd_seconds": "session, sd",
+    "away_session_correlation": "away with session, r",
+    "reading_speed_mu": "reading speed, median",
+    "reading_speed_sigma": "reading speed, ln sd",
+    "lateness_decay": "lateness decay L",
+    "lateness_p0": "of use in time, p0",
+    "lateness_floor": "of use at any time",
+    "patience_chars": "patience L",
+    "patience_chars_preferences": "patience L by votes",
+    "patience_chars_stops": "patience L by stops",
+    "patience_chars_grid": "patience L by grid",
+    "rbp_p": "persistence p of RBP",
+    "push_P_E": "push weight P_E",
+    "push_S_E": "push weight S_E",
+    "push_P_0": "push weight P_0",
+    "push_S_0": "push weight S_0",
+    "push_alpha": "push weight alpha",
+}
+"""Names of the parameters that are printed for people."""
+TIMES = (("days", 86_400.0, 3), ("h", 3_600.0, 2), ("min", 60.0, 2), ("s", 1.0, 0))
+"""Units of time: name, seconds, and the fewest of it for which it is used."""
+DIGITS = 3
+MOST_DECIMALS, MOST_LOG = 4, 700.0
+LARGEST = 1e9
+"""Larger numbers, in any unit, are bounds of what cannot be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class DisplayScale:
+    """How the numbers of one parameter are printed.
+
+    Attributes
+    ----------
+    unit : str
+        Behind the estimate; empty for a share or a ratio.
+    divisor : float
+        Machine's units in one of ``unit``.
+    is_log : bool
+        The parameter is a logarithm, and its exponential is printed.
+    decimals : int
+        Digits after the point, of the estimate and of everything beside it.
+    """
+
+    unit: str
+    divisor: float
+    is_log: bool
+    decimals: int
+
+    def number(self, value: float | None) -> str:
+        """Format a value without its unit: `1,041`, `.617`; None is infinite, and what rounds to nothing is below the last digit."""
+        if value is None:
+            return "no bound"
+        number = self._read(value)
+        if abs(number) >= LARGEST:
+            return f"{'below -' if number < 0 else 'over '}{LARGEST:,.0f}"
+        text = f"{number:,.{self.decimals}f}"
+        if number and not text.strip("-0.,"):
+            text = f"{'above -' if number < 0 else 'below '}{10.0**-self.decimals:.{self.decimals}f}"
+        return re.sub(r"(?<![\d,])0\.", ".", text)
+
+    def amount(self, value: float | None) -> str:
+        """Format a value with its unit: `9.4 h`."""
+        return f"{self.number(value)} {self.unit}".rstrip()
+
+    def interval(self, interval: "Interval") -> str:
+        """Format an interval, in words where an end is open."""
+        low, high = interval
+        if low is not None and high is not None:
+            return f"{self.number(low)} to {self.number(high)}"
+        if low == 0 and high is None:
+            return "cannot be told"
+        if low is None and high is None:
+            return "no interval"
+        return f"at least {self.number(low)}" if high is None else f"at most {self.number(high)}"
+
+    def _read(self, value: float) -> float:
+        return math.exp(min(value, MOST_LOG)) if self.is_log else value / self.divisor
+
+
+def scales(parameters: "Mapping[str, ParameterEntry]") -> dict[str, DisplayScale]:
+    """Return the scale of each parameter; times of one family share the unit of the first of them."""
+    found: dict[str, DisplayScale] = {}
+    units: dict[str, tuple[str, float]] = {}
+    for name, entry in parameters.items():
+        plain, typical = plain_name(name), _typical(entry)
+        unit, divisor = _unit(plain, entry.unit), 1.0
+        if plain.endswith("_seconds"):
+            unit, divisor = units.setdefault(plain.partition("_")[0], _time_unit(typical))
+        is_log = plain == LOGARITHM
+        size = abs(math.exp(typical) if is_log else typical / divisor)
+        found[name] = DisplayScale(unit, divisor, is_log, _decimals(size))
+    return found
+
+
+def label(name: str) -> str:
+    """Return what a paper calls a parameter; with several languages, which one it is of."""
+    plain = plain_name(name)
+    return f"{LABELS.get(plain, plain)}{name.removeprefix(plain)}"
+
+
+def _typical(entry: "ParameterEntry") -> float:
+    """Return the estimate; where it is infinite a finite end of its interval."""
+    known = (entry.estimate, *entry.interval)
+    return next((value for value in known if value is not None and math.isfinite(value)), 1.0)
+
+
+def _unit(plain: str, of_file: str) -> str:
+    if plain == LOGARITHM:
+        return "chars/s" if "char" in of_file else "words/s"
+    return "chars" if PARAMETERS.get(plain) == "counted characters" else ""
+
+
+def _time_unit(seconds: float) -> tuple[str, float]:
+    return next((unit, size) for unit, size, least in TIMES if seconds >= least * size)
+
+
+def _decimals(size: float) -> int:
+    """Return the digits after the point that make `DIGITS` significant ones."""
+    if size == 0:
+        return DIGITS - 1
+    return min(MOST_DECIMALS, max(0, DIGITS - 1 - math.floor(math.log10(size))))
