@@ -343,7 +343,7 @@ def _compared(
     constant = [measure for measure, difference in differences.items() if not difference.any()]
     looked_at = wanted.primary[0] if wanted.primary else _highest(rows)
     made = couples(wanted, measured.variants, constant=constant)
-    texts = shown_texts(task, evidence.sources.get(task.task))
+    texts = shown_texts(task, evidence.sources.get(task.task), evidence.tables.get("media"))
     return _TaskResult(
         agreement=rows,
         comparisons=comparison_rows(task, made, differences, rng, leading_ties(pd.DataFrame(rows))),

@@ -25,6 +25,7 @@ from metrics.agreement.agreement import (
     simultaneous_band,
 )
 from metrics.arrays import Floats
+from metrics.readers.texts import read_ranked_topics
 
 Row = dict[str, Any]
 CURVE_COLUMNS = (
@@ -250,18 +251,33 @@ COLUMNS = (
 )
 
 
-def shown_texts(task: JudgedTask, sources: TaskSources | None) -> ShownTexts:
-    """Read the texts of a task; none where its files cannot be used.
+def shown_texts(
+    task: JudgedTask, sources: TaskSources | None, media: pd.DataFrame | None = None
+) -> ShownTexts:
+    """Read the texts of a task; none where its files cannot be used. Of pictures they are the words for them in table media.
 
     Raises
     ------
     InputError
         If a file is faulty.
     """
+    if media is not None and (media["task"] == task.task).any():
+        return _picture_texts(media[media["task"] == task.task], sources)
     kind = None if sources is None else KINDS.get(sources.kind)
     if sources is None or kind is None or sources.problems:
         return ShownTexts()
     return kind.texts(task, sources)
+
+
+def _picture_texts(media: pd.DataFrame, sources: TaskSources | None) -> ShownTexts:
+    """Return the words for the pictures of a task, those of a picture that nobody described being its path, and its hash."""
+    sides: dict[str, dict[str, str]] = {}
+    for row in media.to_dict("records"):
+        words = (row[name] for name in ("alt", "path") if isinstance(row.get(name), str))
+        sides.setdefault(row["topic"], {})[row["system"]] = f"{next(words, '')} [{row['media'][:12]}]".strip()
+    file = None if sources is None else sources.collection.get("topics")
+    asked = read_ranked_topics(file.path) if file is not None and file.problem is None else {}
+    return ShownTexts(topics={name: topic.text for name, topic in asked.items()}, sides=sides)
 
 
 def disagreement(difference: Floats, share: Floats) -> Floats:

@@ -93,7 +93,9 @@ def _answers_from_json(log: FaultLog) -> Iterator[tuple[str, GivenAnswer]]:
         tracks = track_answers(plain)
         for one in tracks or ():
             yield one.topic.strip(), one.answer(line, log)
-        if tracks is None and _fits(plain, ANSWER, ("topic", "text"), "the answer", line, log):
+        if tracks is None and has_members(
+            plain, ANSWER, ("topic", "text"), "the answer", ANSWER_FORM, line, log
+        ):
             yield (
                 plain["topic"].strip(),
                 GivenAnswer(text=plain["text"].strip(), line=line, citations=_citations(plain, line, log)),
@@ -108,7 +110,9 @@ def _citations(answer: Mapping[str, Any], line: int, log: FaultLog) -> tuple[Cit
         log.add("citations is no list", line=line, cure="write [] or a list of sources")
         return ()
     fitting = [
-        one for one in given if _fits(one, CITATION, ("label", "title", "text"), "a citation", line, log)
+        one
+        for one in given
+        if has_members(one, CITATION, ("label", "title", "text"), "a citation", ANSWER_FORM, line, log)
     ]
     labels: set[str] = set()
     for one in fitting:
@@ -265,12 +269,21 @@ def _source_texts(given: Any) -> dict[str, tuple[str, str]]:
     return {one[0]: one[1:] for one in found if one is not None and one[2].strip()}
 
 
-def _fits(
-    plain: Any, known: tuple[str, ...], needed: tuple[str, ...], what: str, line: int, log: FaultLog
+def has_members(
+    plain: Any,
+    known: tuple[str, ...],
+    needed: tuple[str, ...],
+    what: str,
+    form: str,
+    line: int,
+    log: FaultLog,
 ) -> bool:
-    """Note what is wrong with the members of an object; those that are text must be text, and whole characters."""
+    """Note what is wrong with the members of an object; those that are text must be text, and whole characters.
+
+    ``form`` says how to write an object where this is none.
+    """
     if not isinstance(plain, dict):
-        log.add(f"{what} is no object", line=line, cure=ANSWER_FORM)
+        log.add(f"{what} is no object", line=line, cure=form)
         return False
     before = len(log.faults)
     for name in plain:

@@ -12,6 +12,7 @@ from typing import Any
 
 from metrics.errors import Fault, FaultLog, InputError
 from study_app.protocol.sides import Side
+from study_app.study.entries import JudgingTask
 from study_app.study.faults import note_missing_files
 from study_app.study.file import StudyFile, read_study_file
 from study_app.study.id_list import with_ids
@@ -20,6 +21,9 @@ from study_app.study.words import UNWRITTEN
 from study_app.tasks.content import UNSHOWN, TaskContent
 from study_app.tasks.kinds import KINDS, kind_of
 from study_app.tasks.reading.couples import with_pairs
+
+NO_PAIR = ("no two systems show anything of one topic", "give two systems or more the same topics")
+"""What is wrong with a task of pairs without any, and its cure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +147,9 @@ def _check_contents(file: StudyFile, tasks: tuple[TaskContent, ...]) -> None:
     """Refuse a task without work, or with contents that cannot be shown."""
     log = FaultLog(file.path)
     for number, task in enumerate(tasks):
-        for problem, cure in (*kind_of(task.entry).faults(task), *_unshown_contents(task)):
+        is_empty = isinstance(task.entry, JudgingTask) and not task.topics
+        found = (NO_PAIR,) if is_empty else (*kind_of(task.entry).faults(task), *_unshown_contents(task))
+        for problem, cure in found:
             log.add(problem, line=file.line("tasks", number, "collection"), cure=cure)
     log.raise_if_any()
 

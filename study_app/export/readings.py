@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
+from pandas.arrays import IntegerArray
 from sqlalchemy import BigInteger, select, type_coerce
 from sqlalchemy.orm import Session, aliased
 
@@ -119,7 +120,7 @@ def reads_rows(logs: PairLogs) -> pd.DataFrame:
             "judgment": taken([row.judgment for row in logs.pages], page),
             "side": taken(SIDES, is_right.astype(np.int64)),
             **items_read(logs.screens, logs.read, seen),
-            "end_offset_chars": _end_offsets(logs)[seen],
+            "end_offset_chars": of_words(_end_offsets(logs)[seen], logs.screens, seen),
             "first_seen": times(logs.happened_ms[logs.read.notes[seen, FIRST_SEEN]]),
             "interrupted": flags(logs.read.notes[seen, IS_INTERRUPTED] == 1),
             "language": taken([row.language for row in logs.pages], page),
@@ -133,11 +134,17 @@ def items_read(screens: Screens, read: ItemReadings, seen: Int64s) -> dict[str, 
     return {
         "item": taken([one.id for one in items], item),
         "kind": taken([one.kind for one in items], item),
-        "words": np.array([one.words for one in items], np.int64)[item],
-        "chars": screens.chars[seen],
+        "words": of_words(np.array([one.words for one in items], np.int64)[item], screens, seen),
+        "chars": of_words(screens.chars[seen], screens, seen),
         "dwell_seconds": whole_milliseconds(read.parts[seen, DWELL_MS] / 1000),
         "fully_seen": flags(read.notes[seen, WHOLLY_SEEN] >= 0),
     }
+
+
+def of_words(numbers: Int64s, screens: Screens, seen: Int64s) -> IntegerArray:
+    """Return numbers of words or characters of items that were seen, none for what has no words."""
+    is_wordless = np.array([one.kind == "media" for one in screens.items], bool)[screens.item[seen]]
+    return IntegerArray(numbers, is_wordless)
 
 
 def items_by_page(screens: Screens, read: ItemReadings) -> Iterator[tuple[int, str, float]]:

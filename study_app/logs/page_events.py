@@ -25,11 +25,11 @@ Choice = Annotated[
 ]
 Item = Annotated[
     str,
-    StringConstraints(pattern=r"^(f[0-9]{1,4}|s[0-9]{1,4}\.[0-9]{1,4}|[upr][1-9][0-9]{0,6})$"),
+    StringConstraints(pattern=r"^(f[0-9]{1,4}|s[0-9]{1,4}\.[0-9]{1,4}|[mpru][1-9][0-9]{0,6})$"),
     Field(
         description="Key of an element: f3 is element 3 (from 0) of the first layer, s3.1 item 1 below the link f3, "
         "u12 the update in place 12 (from 1, oldest first) of a stream, p12 the same of push notifications, r1 the entry at the "
-        "top of a ranked list."
+        "top of a ranked list, m1 a picture, whose layer is open while it is enlarged."
     ),
 ]
 Share = Annotated[float, Field(ge=0, le=1)]

@@ -6,15 +6,17 @@ Addresses of workers lead to the copy that signed them; `/p/NUMBER/` stands befo
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from io import BytesIO
 from itertools import groupby
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from flask import Flask, Response, abort, make_response, redirect, render_template
+from flask import Flask, Response, abort, make_response, redirect, render_template, send_file
 from jinja2 import StrictUndefined
 from werkzeug.wrappers import Response as AnyResponse
 
+from metrics.errors import InputError
 from study_app.config import resource_folder
 from study_app.preview.copies import Copies, Copy
 from study_app.preview.stations import Notice, Station, stations
@@ -138,6 +140,17 @@ class Preview:
             abort(404)
         return self.stations[number]
 
+    def _media(self, sha256: str) -> Response:
+        """Return a picture of the study, for the pages of all copies; none that has changed since the preview began."""
+        mime = self._copies.media.get(sha256)
+        if mime is None:
+            abort(404)
+        try:
+            content = self._copies.read_media(sha256)
+        except InputError:
+            abort(404)
+        return send_file(BytesIO(content), mimetype=mime, etag=sha256)
+
     @staticmethod
     def _page(template: str, **shown: Any) -> Response:
         return _own(make_response(render_template(f"preview/{template}.html", **shown)))
@@ -154,6 +167,7 @@ class Preview:
         front.add_url_rule("/open/<int:number>", "open", self._open)
         front.add_url_rule("/pass/<int:seconds>", "pass", self._pass, methods=["POST"])
         front.add_url_rule("/gone", "gone", lambda: (self._page("gone"), 404))
+        front.add_url_rule("/m/<sha256>", "media", self._media)
         return front
 
 

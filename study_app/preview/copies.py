@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -258,10 +259,20 @@ class Copies:
         migrate(database)
         with transaction(database, write=True) as session:
             create_keys(session, new_token=secret_token)
-            load_study(session, self.content, now=utc_now())
+            load_study(session, self.content, now=utc_now(), keeps_media=False)
         database.engine.dispose()
         self._app = create_app(Config(database=_url(self._template)))
         self._server.database.engine.dispose()
+
+    @cached_property
+    def media(self) -> Mapping[str, str]:
+        """Hash of each picture of the study -> its type. The copies' databases have none: there would be many of each."""
+        shown = (side.media() for task in self.content.tasks for side in task.sides.values())
+        return {media.sha256: media.mime for of_side in shown for media in of_side}
+
+    def read_media(self, sha256: str) -> bytes:
+        """Return a picture's bytes from its file; raises `InputError` where that has changed, StopIteration where there is none."""
+        return next(task.media[sha256] for task in self.content.tasks if sha256 in task.media)()
 
     @property
     def _template(self) -> Path:

@@ -30,6 +30,7 @@ from metrics.errors import InputError, input_fault
 from metrics.files import MAX_DOCUMENT_BYTES, check_bytes, check_unchanged
 from metrics.sweep.parts import MANIFEST
 from metrics.sweep.result import MSUSweep, read_sweep
+from study_app.report.pictures import with_pictures
 
 TABLES, MODEL, TRUTH = "tables", "user-model.json", "truth.json"
 
@@ -117,16 +118,19 @@ def read_material(folder: str | Path) -> ReportMaterial:
     model_file = _first_there(folder / MODEL, (record.get("model") or {}).get("path"))
     model = read_user_model(model_file) if model_file.is_file() else None
     study = read_study(tables)
+    tables_there = read_tables(tables) if tables.is_dir() else {}
     material = ReportMaterial(
         folder=folder,
         agreement=read_result(folder, AGREEMENT),
         comparisons=read_result(folder, COMPARISONS),
         curve=read_result(folder, CURVE),
         pairs=read_result(folder, PAIRS),
-        disagreements=read_result(folder, DISAGREEMENTS),
+        disagreements=with_pictures(
+            read_result(folder, DISAGREEMENTS), tables_there.get("media"), study, tables
+        ),
         ranking=read_ranking(folder),
         record=record,
-        tables=read_tables(tables) if tables.is_dir() else {},
+        tables=tables_there,
         tables_sha256=tables_sha256(tables) if tables.is_dir() else None,
         study=study,
         model=model,

@@ -34,6 +34,10 @@ class HttpAnswer(Protocol):
         """The status."""
 
     @property
+    def content(self) -> bytes:
+        """The body."""
+
+    @property
     def text(self) -> str:
         """The body, decoded."""
 
@@ -65,7 +69,12 @@ class Received:
 
     url: str
     status_code: int
-    text: str
+    content: bytes
+
+    @property
+    def text(self) -> str:
+        """The body, decoded."""
+        return self.content.decode()
 
     def json(self) -> Any:
         """Return what the body says as JSON."""
@@ -132,4 +141,4 @@ class Connection:
         content = answer.body
         if answer.header.get("content-encoding") == "gzip":
             content = zlib.decompress(content, wbits=GZIP)
-        return Received(url=address, status_code=answer.status, text=content.decode())
+        return Received(url=address, status_code=answer.status, content=content)

@@ -70,10 +70,11 @@ def run_crowd(
         If a page is not what a worker could go on from.
     """
     lives = []
+    media = set[str]()
     queue: list[tuple[datetime, int, Iterator[float]]] = []
     for number, own in enumerate(people, start=1):
         agent, size = PHONE if own.random() < SHARE_ON_PHONES else DESKTOP
-        person = Person(Site(http, agent), size=size, clock=clock, tasks=tasks, truth=truth, rng=own)
+        person = Person(Site(http, agent, media), size=size, clock=clock, tasks=tasks, truth=truth, rng=own)
         lives.append(person)
         arrival = clock.after(float(own.uniform(0, arrival_seconds)))
         queue.append((arrival, number, person.live(entrance(number))))

@@ -5,6 +5,7 @@ The clocks on which a crowd lives: one that stands still until it is told to go 
 The study as a browser meets it: pages and forms over HTTP, and what the browser logs of a page while it is read.
 """
 
+import hashlib
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -99,6 +100,9 @@ _PARSER.set_element_class_lookup(
 )  # by default Python is asked for the class of every element
 _FORMS, _BOXES = _finder("descendant-or-self::form"), _finder(".//input[@name]")
 _LABEL_OF = _finder("//label[@for=$id]")
+MEDIA = "/m/"
+"""Begins the address of a picture that a system shows; others belong to the page."""
+
 _SIDES, _UPDATES = _finder("//section[@data-side]"), _finder("//section[@data-side='stream']//li[@data-item]")
 _OLDER = _finder("//a[@rel='next']/@href")
 _MEDIA = _finder("descendant-or-self::*/@src")
@@ -312,6 +316,8 @@ class Site:
         Shared by all workers of a crowd; its base address is the server's.
     agent : str
         The User-Agent header.
+    media : set of str, optional
+        Addresses of the pictures that the browsers of a crowd have loaded, shared by all; without it none are loaded.
 
     Attributes
     ----------
@@ -319,9 +325,9 @@ class Site:
         How many events were posted, repeated ones too.
     """
 
-    def __init__(self, http: Http, agent: str) -> None:
+    def __init__(self, http: Http, agent: str, media: set[str] | None = None) -> None:
         self.events_sent = 0
-        self._http = http
+        self._http, self._media = http, media
         self._headers = {"User-Agent": agent}
 
     def open(self, url: str) -> Page:
@@ -345,7 +351,21 @@ class Site:
     def _page(self, answer: HttpAnswer) -> Page:
         if answer.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
             raise PageError(f"{answer.url}: the server failed with {answer.status_code}")
-        return Page(str(answer.url), document_fromstring(answer.text, parser=_PARSER))
+        page = Page(str(answer.url), document_fromstring(answer.text, parser=_PARSER))
+        if self._media is not None:
+            self._load_media(page, self._media)
+        return page
+
+    def _load_media(self, page: Page, loaded: set[str]) -> None:
+        """Load the pictures that no browser of the crowd has yet; raises `PageError` where one is not what its address says."""
+        for section in _SIDES(page.html):
+            for address in {one for one in _MEDIA(section) if one.startswith(MEDIA)} - loaded:
+                url = urljoin(page.url, address)
+                answer = self._http.get(url, headers=self._headers, follow_redirects=False)
+                digest = hashlib.sha256(answer.content).hexdigest()
+                if answer.status_code != HTTPStatus.OK or digest != address.rpartition("/")[2]:
+                    raise PageError(f"{url}: the picture is not there, or another ({answer.status_code})")
+                loaded.add(address)
 
 
 class PageLog:

@@ -3,6 +3,7 @@
 The rules are in `study_app.store.rules`.
 """
 
+import hashlib
 from pathlib import Path
 
 from sqlalchemy import Connection, ForeignKeyConstraint, Select, and_, func, select
@@ -22,7 +23,8 @@ from study_app.store.database import (
     shown_address,
     stored_version,
 )
-from study_app.store.models import LoadedStudy
+from study_app.store.media import shown_media
+from study_app.store.models import LoadedStudy, StoredMedia
 from study_app.store.rules import RULES
 
 RESTORE = "restore a backup from before that"
@@ -62,6 +64,7 @@ def check_database(database: Database) -> list[Fault]:
         return differences or [
             *_lost_references(connection),
             *_broken_rules(connection),
+            *_lost_media(connection),
             *broken_audit(connection),
         ]
 
@@ -120,6 +123,25 @@ def _lost(constraint: ForeignKeyConstraint) -> Select[int]:
         .select_from(joined)
         .where(*(child.is_not(None) for child, _ in pairs), *(column.is_(None) for _, column in pairs))
     )
+
+
+def _lost_media(connection: Connection) -> list[Fault]:
+    """Return a fault for each side whose picture is not there, and for each picture whose bytes are not those of its name."""
+    session = Session(connection)
+    stored = set[str]()
+    damaged = list[str]()
+    for sha256, content in session.execute(
+        select(StoredMedia.sha256, StoredMedia.bytes).execution_options(yield_per=1)
+    ):
+        stored.add(sha256)
+        if hashlib.sha256(content).hexdigest() != sha256:
+            damaged.append(f"media {sha256[:12]}: its bytes are not those that were loaded")
+    lost = [
+        f"summary {row}: the picture that {system} shows of topic {topic} is not there"
+        for row, topic, system, media in shown_media(session)
+        if media.sha256 not in stored
+    ]
+    return [Fault(problem=problem, cure=RESTORE) for problem in (*lost[:SHOWN_IDS], *damaged[:SHOWN_IDS])]
 
 
 def _broken_rules(connection: Connection) -> list[Fault]:

@@ -21,7 +21,7 @@ Choice = Callable[[Recognised], float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundCollection:
-    """A whole collection: ``family`` (summaries, events, pushes, ranked, answers), key of the study file -> file, and the runs.
+    """A whole collection: ``family`` (summaries, events, pushes, ranked, images, answers), key of the study file -> file, and the runs.
 
     A file of the pairs to judge is among the files as ``pairs``.
     """
@@ -70,7 +70,7 @@ def collections(pool: Sequence[Recognised]) -> tuple[list[FoundCollection], list
     partial: list[Search] = []
     named = [file for file in pool if _are_pairs(file, system_names(pool))]
     left = [file for file in pool if file not in named]
-    for find in (_pushes, _summaries, _ranked, _events, _answers):
+    for find in (_pushes, _summaries, _ranked, _events, _images, _answers):
         search, runs = find(left)
         if not search.files and not search.doubtful and not runs:
             continue
@@ -249,6 +249,22 @@ def _ranked(pool: Sequence[Recognised]) -> tuple[Search, list[Recognised]]:
     search.take(
         "intents", search.of("id id number"), by=lambda file: _shared(file.ids(0, 1), parts), looks=None
     )
+    return search, runs
+
+
+def _images(pool: Sequence[Recognised]) -> tuple[Search, list[Recognised]]:
+    """Find files that name pictures, and the topics of these."""
+    search = Search("images", pool)
+    runs = search.of("images")
+    if runs:
+        shown = frozenset().union(*(run.ids(0) for run in runs))
+        texts = search.of("id text", "id word", "windows")
+        search.take(
+            "topics",
+            texts,
+            by=lambda file: _shared(file.ids(0), shown),
+            looks="lines `topic TAB what was asked for`",
+        )
     return search, runs
 
 

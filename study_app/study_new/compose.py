@@ -1,5 +1,6 @@
 """The first study file: which tasks it could have, its text with what every key means, and writing it: whole, checked, over no other."""
 
+import json
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +12,7 @@ from typing import Any
 import yaml
 from pydantic_core import PydanticUndefined
 
-from metrics.errors import Fault, InputError, input_fault
+from metrics.errors import Fault, InputError, counted, input_fault
 from metrics.files import sync, unfinished
 from study_app.estimate.content import StudyContent, read_whole_study
 from study_app.estimate.estimate import estimate, units_there
@@ -20,8 +21,16 @@ from study_app.study.entries import ChosenPairs, Entry, FollowedTask, JudgingTas
 from study_app.study.platforms import PLATFORMS
 from study_app.study.words import consent_of, duration_words, looks_japanese
 from study_app.study_new.collections import FoundCollection, Search, collections, faults_of, system_names
-from study_app.study_new.recognise import Recognised, Unknown, files_in, recognise
-from study_app.tasks.content import AnswerFiles, EventFiles, PushFiles, RankedFiles, SummaryFiles, TaskContent
+from study_app.study_new.recognise import Recognised, Unknown, files_in, recognise, split_pictures
+from study_app.tasks.content import (
+    AnswerFiles,
+    EventFiles,
+    ImageFiles,
+    PushFiles,
+    RankedFiles,
+    SummaryFiles,
+    TaskContent,
+)
 from study_app.tasks.kinds import KINDS, kind_of
 from study_app.tasks.task_kind import NewTask, TaskKind
 
@@ -133,6 +142,7 @@ FILES_OF_FAMILY: dict[str, type[Entry]] = {
     "events": EventFiles,
     "pushes": PushFiles,
     "ranked": RankedFiles,
+    "images": ImageFiles,
     "answers": AnswerFiles,
 }
 
@@ -342,9 +352,10 @@ def find_material(places: Sequence[Path]) -> StartingFiles:
                 ).faults
             ]
         )
-    paths = files_in(places)
+    pictures, paths = split_pictures(files_in(places))
     seen = [recognise(path) for path in paths]
     whole, partial = collections([file for file in seen if isinstance(file, Recognised)])
+    seen += _unnamed_pictures(pictures, seen)
     if whole:
         used = {file.path for found in whole for file in (*found.files.values(), *found.runs)}
         reasons = {file.path: unused_reason(file) for file in seen if file.path not in used}
@@ -364,11 +375,33 @@ def find_material(places: Sequence[Path]) -> StartingFiles:
         lacking = [fault for search in partial for fault in faults_of(search, places[0], paths)]
         raise InputError([*lacking, *faults])
     nothing = input_fault(
-        f"nothing of a collection among {len(paths)} files",
+        f"nothing of a collection among {len(paths) + len(pictures)} files",
         path=places[0],
-        cure="name the folder with a MobileClick, Temporal Summarization, Microblog or ranked collection and its runs, or with answers",
+        cure="name the folder with a MobileClick, Temporal Summarization, Microblog or ranked collection and its runs, or with answers or pictures",
     )
     raise InputError([*nothing.faults, *faults])
+
+
+def _unnamed_pictures(pictures: Sequence[Path], seen: Sequence[Recognised | Unknown]) -> list[Unknown]:
+    """Return the folders with pictures that no file names, each with the line that would name the first of them."""
+    named = {
+        os.path.normpath(file.path.parent.absolute() / row[1])
+        for file in seen
+        if isinstance(file, Recognised) and file.form == "images"
+        for row in file.rows
+    }
+    folders: dict[Path, list[Path]] = {}
+    for picture in pictures:
+        if os.path.normpath(picture.absolute()) not in named:
+            folders.setdefault(picture.parent, []).append(picture)
+    return [
+        Unknown(
+            path=folder,
+            why=f"{counted(len(inside), 'picture')} that no file names; a file beside this folder would name one with "
+            f"{json.dumps({'topic': inside[0].stem, 'image': f'{folder.name}/{inside[0].name}', 'alt': '...'}, ensure_ascii=False)}",
+        )
+        for folder, inside in folders.items()
+    ]
 
 
 def unused_reason(file: Recognised | Unknown) -> str:

@@ -17,9 +17,11 @@ from typing import Any
 from metrics.errors import InputError, counted, input_fault, listed
 from metrics.readers.answers import ANSWER, track_answers
 from metrics.readers.columns import DELIMITERS
+from metrics.readers.images import IMAGE
 from metrics.readers.lines import DAMAGED, JSON_START, NUMBER, PEEKED, check_is_text, packing, unpacking
 from metrics.readers.ranked import BEIR, calendar_window
 from metrics.readers.texts import text_object
+from study_app.tasks.reading.pictures import is_picture
 
 WINNERS = "preferences with their winner, which prefcal convert lines-to-tables reads"
 HEAD_BYTES = 4_000_000
@@ -68,7 +70,22 @@ def files_in(places: Sequence[Path]) -> list[Path]:
             hidden = any(part.startswith(".") for part in path.relative_to(place).parts)
             if path.is_file() and not hidden and path.suffix not in {".yaml", ".yml"}:
                 files[path] = None
-    return list(files)[:MAX_FILES]
+    return list(files)
+
+
+def split_pictures(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
+    """Return the pictures among files, by their first bytes, and the others, `MAX_FILES` at most."""
+    pictures = [path for path in paths if _is_picture(path)]
+    known = frozenset(pictures)
+    return pictures, [path for path in paths if path not in known][:MAX_FILES]
+
+
+def _is_picture(path: Path) -> bool:
+    try:
+        with path.open("rb") as stream:
+            return is_picture(stream.read(16))
+    except OSError:
+        return False
 
 
 def recognise(path: Path) -> Recognised | Unknown:
@@ -126,17 +143,17 @@ def _of_json(path: Path, text: str) -> Recognised | Unknown:
     if text.lstrip().startswith("[") and '"topid"' in text:
         return Recognised(path=path, form="profiles")
     objects = _objects(text)
-    for form, rows_of in (("answers", _answers), ("id text", _id_text)):
+    for form, rows_of in (("images", _images), ("answers", _answers), ("id text", _id_text)):
         rows = tuple(row for plain in objects for row in rows_of(plain))
         if rows:
             is_titled = form == "id text" and any(row[1] for row in rows)
-            plain_rows = rows if form == "answers" or is_titled else tuple((row[0], row[2]) for row in rows)
+            plain_rows = rows if form != "id text" or is_titled else tuple((row[0], row[2]) for row in rows)
             return Recognised(path=path, form="id id text" if is_titled else form, rows=plain_rows)
     if '"clusters"' in text and '"topics"' in text:
         return Recognised(path=path, form="clusters")
     members = next((listed(plain) for plain in objects if isinstance(plain, dict)), "")
     has = f" with the members {members}" if members else ""
-    return Unknown(path=path, why=f"JSON{has}, no form of answers, topics or texts that is known")
+    return Unknown(path=path, why=f"JSON{has}, no form of answers, pictures, topics or texts that is known")
 
 
 def _objects(text: str) -> list[Any]:
@@ -168,6 +185,14 @@ def _answers(plain: Any) -> Iterator[Row]:
         and plain.keys() <= {*ANSWER}
     ):
         yield plain["topic"], plain["text"]
+
+
+def _images(plain: Any) -> Iterator[Row]:
+    """Yield (topic, path) of an object that names a picture."""
+    if isinstance(plain, dict) and plain.keys() <= {*IMAGE}:
+        topic, image = (plain.get(name) for name in IMAGE[:2])
+        if isinstance(topic, str) and isinstance(image, str):
+            yield topic, image
 
 
 def _id_text(plain: Any) -> Iterator[Row]:
@@ -274,6 +299,7 @@ WORDS: Mapping[str, str] = MappingProxyType(
         "summary run": "a run of two-layered summaries",
         "events": "the events of Temporal Summarization",
         "profiles": "interest profiles",
+        "images": "a system's pictures",
         "answers": "a system's answers",
         "clusters": "clusters of tweets",
         "updates": "updates of Temporal Summarization",

@@ -69,6 +69,12 @@ class AnswerFiles(Entry):
     topics: Text
 
 
+class ImageFiles(Entry):
+    """The topics, relative to the study file; what shows them are the systems."""
+
+    topics: Text
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFile:
     """A file that a study was made of: its path as the study file writes it, and the hash of its bytes."""
@@ -145,6 +151,8 @@ class TaskContent:
         (topic, system) -> what is shown where pairs are judged.
     streams : mapping of (str, str) to UpdateStream
         (event, system) -> what is shown where streams are followed.
+    media : mapping of str to callable
+        Hash of a picture that a side shows -> what reads its bytes as they are shown.
     tables : mapping of str to bytes
         Name -> table derived from collection and runs, as Parquet, without the column ``task``.
     notes : tuple of str
@@ -159,6 +167,7 @@ class TaskContent:
     topics: tuple[TopicContent, ...]
     sides: Mapping[tuple[str, str], Side] = field(default_factory=dict)
     streams: Mapping[tuple[str, str], UpdateStream] = field(default_factory=dict)
+    media: Mapping[str, Callable[[], bytes]] = field(default_factory=dict)
     tables: Mapping[str, bytes] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     chosen: Mapping[str, tuple[Couple, ...]] | None = None

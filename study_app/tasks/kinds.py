@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from study_app.study.entries import TaskEntry
 from study_app.tasks import (
     answer_pairs,
+    image_pairs,
     intent_votes,
     iunit_importance,
     questions,
@@ -26,6 +27,7 @@ KINDS: Mapping[str, TaskKind] = {
         stream_pairs.KIND,
         ranked_pairs.KIND,
         answer_pairs.KIND,
+        image_pairs.KIND,
         questions.KIND,
     )
 }

@@ -15,6 +15,7 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, cast
 
@@ -27,6 +28,7 @@ from metrics.errors import InputError, input_fault
 from study_app.config import Config, resource_folder
 from study_app.services.researcher.studies import SIGNING_KEY, key_before, setting
 from study_app.store.database import Database, is_empty, migrate, open_database, shown_address, transaction
+from study_app.store.media import MediaReader
 from study_app.store.plan import Plans
 from study_app.store.tokens import BadTokenError, NewToken, Now, Signer
 from study_app.study.yaml_values import parsed_yaml
@@ -51,6 +53,8 @@ MAX_BODY_BYTES = 64 * 1024
 LARGE_BODIES = {"payments.post_list": 1024 * 1024}
 """Views that take more: a platform's list of a few thousand lines."""
 STATIC_MAX_AGE_SECONDS = 300
+KEPT_BY_BROWSERS = {"static", "beside.media"}
+"""Views whose answers are the same for everybody."""
 MOST_UPDATES = 10_000
 """So many updates are kept as they stand on pages: those of some dozens of streams."""
 CONDITION = re.compile(r"\[(?P<lacks>not )?(?P<name>[a-z_]+)\] ")
@@ -109,6 +113,7 @@ class Server:
     """The parts of one running server; ``now`` and ``new_token`` are its only clock and source of names."""
 
     database: Database
+    media: MediaReader
     plans: Plans
     signer: Signer
     messages: Messages
@@ -199,6 +204,7 @@ def open_server(config: Config, now: Now, new_token: NewToken) -> Server:
         raise nothing_loaded(config)
     return Server(
         database=database,
+        media=MediaReader(database),
         plans=Plans(),
         signer=Signer(key, before=before, now=now),
         messages=Messages(resource_folder("templates") / "locale", [kind.words for kind in KINDS.values()]),
@@ -268,7 +274,7 @@ def refuse_what_was_cut() -> None:
 
 
 def install_headers(app: Flask) -> None:
-    """Put the security headers on every answer, and keep all but the static files out of every cache."""
+    """Put the security headers on every answer, and keep all but files and pictures out of every cache."""
     app.after_request(_with_headers)
 
 
@@ -301,7 +307,7 @@ def _with_headers(response: Response) -> Response:
         mine("scripts", "'self'"), mine("forms", "'self'"), mine("frames", "'none'")
     )
     response.headers.add("Content-Security-Policy", policy + mine("more_policy", ""))
-    if request.endpoint != "static":
+    if request.endpoint not in KEPT_BY_BROWSERS or response.status_code >= HTTPStatus.BAD_REQUEST:
         response.headers["Cache-Control"] = "no-store"
     return response
 

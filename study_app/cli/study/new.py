@@ -61,7 +61,7 @@ def new(folder: Path, places: tuple[Path, ...], kinds: tuple[str, ...], **given:
     """Write DIR/study.yaml about the collections and runs in PATHs (files or folders; by default DIR itself).
 
     Files are recognised by what is in them: NTCIR MobileClick, TREC Temporal Summarization, Microblog and Real-Time
-    Summarization, ranked lists (also BEIR's), and answers (also those of TREC RAG and its like). On a terminal you are asked for what no option says; elsewhere the defaults
+    Summarization, ranked lists (also BEIR's), answers (also those of TREC RAG and its like), and pictures. On a terminal you are asked for what no option says; elsewhere the defaults
     are taken. The file passes `prefcal study check` once its consent says what only you know (--contact, --keep). A study.yaml that
     is there already is never touched.
     """

@@ -22,6 +22,7 @@ from study_app.report.page import (
     quantity,
     to_table,
 )
+from study_app.report.pictures import PictureCell
 from study_app.report.results import PLACES, TaskResult
 
 MOST_CHARS = 240
@@ -218,6 +219,8 @@ def side_by_side(text_a: str, text_b: str, most: int = MOST_CHARS) -> tuple[str,
     most : int
         Characters to show of each.
     """
+    if isinstance(text_a, PictureCell) or isinstance(text_b, PictureCell):
+        return text_a, text_b
     a, b = _one_line(text_a), _one_line(text_b)
     if a and a == b:
         return _cut(a, most), SAME

@@ -1,22 +1,25 @@
 """Putting a study into the database, and replacing a loaded one where no answer can be harmed: which differences would harm one."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
 from sqlalchemy import delete, exists, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, object_session
 
 from metrics.errors import Fault, InputError
 from study_app.estimate.content import StudyContent
+from study_app.protocol.sides import Media
+from study_app.store.media import shown_media
 from study_app.store.models import (
     Assignment,
     Base,
     Intent,
     LoadedStudy,
     Pair,
+    StoredMedia,
     StoredSummary,
     System,
     Task,
@@ -131,6 +134,10 @@ def _loaded(study: LoadedStudy) -> Iterator[Leaf]:
         systems = {system.name: (system.path, system.sha256) for system in task.systems}
         files = {kind: (file["path"], file["sha256"]) for kind, file in task.files.items()}
         yield from _task_leaves(number, config["tasks"][number], files, systems)
+        session = object_session(study)
+        if session is not None:
+            stored = shown_media(session, task.id)
+            yield from _media_leaves(number, ((topic, system, media) for _, topic, system, media in stored))
 
 
 def _given(content: StudyContent) -> Iterator[Leaf]:
@@ -142,6 +149,10 @@ def _given(content: StudyContent) -> Iterator[Leaf]:
             for sources in (task.files, task.systems)
         )
         yield from _task_leaves(number, task.entry.model_dump(mode="json"), files, systems)
+        shown = (
+            (topic, system, media) for (topic, system), side in task.sides.items() for media in side.media()
+        )
+        yield from _media_leaves(number, shown)
 
 
 def _study_leaves(config: Mapping[str, Any], folder: str) -> Iterator[Leaf]:
@@ -173,6 +184,16 @@ def _task_leaves(
             yield ("tasks", number, part, name, "path"), path
 
 
+def _media_leaves(number: int, shown: Iterable[tuple[str, str, Media]]) -> Iterator[Leaf]:
+    """Yield a mark of the pictures that each system shows: its file has only their names."""
+    pictures: dict[str, list[str]] = {}
+    for topic, system, media in shown:
+        pictures.setdefault(system, []).append(f"{topic} {media.sha256}")
+    for system, lines in pictures.items():
+        digest = hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()
+        yield ("tasks", number, "systems", system, "media"), f"content {digest[:8]}"
+
+
 def _around(place: Place) -> Iterator[Place]:
     return (place[:end] for end in range(1, len(place)))
 
@@ -201,10 +222,13 @@ class LoadReport:
     changes: tuple[str, ...] = ()
 
 
-def load_study(session: Session, content: StudyContent, *, now: datetime) -> LoadReport:
+def load_study(
+    session: Session, content: StudyContent, *, now: datetime, keeps_media: bool = True
+) -> LoadReport:
     """Store a study; loading the same again changes nothing.
 
     Before the first worker took a query, or tried a check, everything may change; later only what harms no answer.
+    ``keeps_media`` False: a new study is stored without the bytes of its pictures, for who has these elsewhere.
 
     Raises
     ------
@@ -222,6 +246,8 @@ def load_study(session: Session, content: StudyContent, *, now: datetime) -> Loa
         session.flush()
         _keep_consent_text(session, study, now=now)
         _add_tasks(session, study, content)
+        if keeps_media:
+            _keep_media(session, content)
         return LoadReport(study=entry.study, outcome="new")
     changes = changes_of(study, content)
     if not changes and study.sha256 == content.file.sha256:
@@ -239,6 +265,7 @@ def load_study(session: Session, content: StudyContent, *, now: datetime) -> Loa
     else:
         _delete_tasks(session, study)
         _add_tasks(session, study, content)
+    _keep_media(session, content)
     return LoadReport(study=entry.study, outcome="changed", changes=tuple(map(str, changes)))
 
 
@@ -280,6 +307,33 @@ def _has_answers(session: Session, study: LoadedStudy) -> bool:
         for model in (Assignment, Introduction)
     )
     return bool(session.scalar(select(or_(given, tried))))
+
+
+def _keep_media(session: Session, content: StudyContent) -> None:
+    """Store the pictures that are not there yet, one at a time, and delete those that no study shows any more."""
+    readers = {sha256: read for task in content.tasks for sha256, read in task.media.items()}
+    stored = set(session.scalars(select(StoredMedia.sha256)))
+    shown = {
+        media.sha256: media
+        for task in content.tasks
+        for side in task.sides.values()
+        for media in side.media()
+    }
+    for media in shown.values():
+        if media.sha256 not in stored:
+            row = StoredMedia(
+                sha256=media.sha256,
+                mime=media.mime,
+                width=media.width,
+                height=media.height,
+                bytes=readers[media.sha256](),
+            )
+            session.add(row)
+            session.flush()
+            session.expunge(row)
+    lost = stored - {media.sha256 for _, _, _, media in shown_media(session)}
+    if lost:
+        session.execute(delete(StoredMedia).where(StoredMedia.sha256.in_(lost)))
 
 
 def _update_tasks(study: LoadedStudy, content: StudyContent) -> None:

@@ -3,7 +3,7 @@
  *
  * An item taller than the viewport can never be seen whole; its share is pixels seen over pixels of the viewport. What lies
  * behind the bar with the answers is not seen: the viewport ends where the bar begins.
- * Of a link the line that can be clicked counts: what opens below it are items of their own.
+ * Of a link the line that can be clicked counts: what opens below it are items of their own. A picture is seen once it has loaded.
  */
 
 import { placeOf } from './place.js';
@@ -39,7 +39,8 @@ export class Dwell {
     }
     addEventListener('resize', () => this.#plan());
     dock?.onChange(() => this.#plan());
-    root.addEventListener('toggle', () => this.#plan(), { capture: true });
+    // Neither bubbles.
+    for (const change of ['toggle', 'load']) root.addEventListener(change, () => this.#plan(), { capture: true });
     addEventListener('pageshow', (event) => event.persisted && this.#tellAgain());
     this.#watch();
   }
@@ -86,7 +87,8 @@ export class Dwell {
   #report(entry) {
     const item = this.#items.get(entry.target);
     if (!item) return;
-    const share = entry.isIntersecting && !inClosedLayer(entry.target) ? shareShown(entry, this.#height) : 0;
+    const isThere = entry.isIntersecting && !inClosedLayer(entry.target) && hasLoaded(entry.target);
+    const share = isThere ? shareShown(entry, this.#height) : 0;
     const step = share && THRESHOLDS.filter((threshold) => share >= threshold).length;
     if (step === (this.#reported.get(entry.target) ?? 0)) return;
     this.#reported.set(entry.target, step);
@@ -99,6 +101,11 @@ export class Dwell {
 function inClosedLayer(watched) {
   const details = watched.closest('details');
   return details !== null && !details.open && watched.parentElement !== details;
+}
+
+/** @param {Element} watched @returns {boolean} whether it has all of its pictures */
+function hasLoaded(watched) {
+  return [...watched.querySelectorAll('img')].every((picture) => picture.complete && picture.naturalWidth > 0);
 }
 
 /**

@@ -1,15 +1,17 @@
-"""What stands beside the pages of workers: the events of a page, and whether the server is well.
+"""What stands beside the pages of workers: their pictures, the events of a page, and whether the server is well.
 
-/e/TOKEN takes what happened in a page, in numbered batches. /healthz: the process answers, and by which address it believes to be
+/e/TOKEN takes what happened in a page, in numbered batches. /m/SHA256: a picture of a page. /healthz: the process answers, and by which address it believes to be
 asked. /readyz: it can also write into its database. /.well-known/security.txt: where to report a weakness.
 """
 
 import sqlite3
 from datetime import timedelta
+from io import BytesIO
 
 from flask import Blueprint, Response, jsonify, request
 from sqlalchemy import update
 from sqlalchemy.exc import SQLAlchemyError
+from werkzeug.wsgi import wrap_file
 
 from study_app.logs.page_events import BadBatchError, read_batch
 from study_app.services.worker.events import store_events
@@ -22,6 +24,8 @@ from study_app.web.serving import note_worker, said, server
 blueprint = Blueprint("beside", __name__)
 GOOD_DAYS = 180
 """So long may be relied on what security.txt says; it is made anew with every request."""
+YEAR_SECONDS = 365 * 86_400
+"""So long a browser keeps a picture without asking again."""
 
 
 @blueprint.get("/healthz")
@@ -50,6 +54,22 @@ def security_contact() -> Response:
     expires = (app.now() + timedelta(days=GOOD_DAYS)).replace(microsecond=0)
     lines = f"Contact: {app.contact}\nExpires: {expires:%Y-%m-%dT%H:%M:%SZ}\nPreferred-Languages: en\n"
     return Response(lines, mimetype="text/plain")
+
+
+@blueprint.get("/m/<sha256>")
+def media(sha256: str) -> Response:
+    """Return a picture of a loaded study; its address is the hash of its bytes, so that a browser asks for it once."""
+    found = server().media.read(sha256)
+    if found is None:
+        return said("not_found", status=404)
+    mime, content = found
+    body = wrap_file(request.environ, BytesIO(content))  # `send_file` would make a copy of the bytes
+    response = Response(body, mimetype=mime, direct_passthrough=True)
+    response.content_length = len(content)
+    response.headers["Cache-Control"] = f"public, max-age={YEAR_SECONDS}, immutable"
+    response.set_etag(sha256)
+    response.make_conditional(request, accept_ranges=True, complete_length=len(content))
+    return response
 
 
 @blueprint.post("/e/<token>")

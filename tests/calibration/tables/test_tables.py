@@ -23,6 +23,7 @@ REQUIRED = {
     "reads": "worker topic page item kind words dwell_seconds",
     "stops": "worker topic chars_read text_chars reached_end",
     "lateness": "worker topic nugget visits_late useful",
+    "media": "task topic system media",
     "positions": "topic system intent iunit importance offset_chars",
     "push_cells": "topic system gain nonrelevant_eventful silent_eventful nonrelevant_silent silent_silent",
 }

@@ -16,7 +16,7 @@ from study_app.study.entries import (
     StudyEntry,
     TaskEntry,
 )
-from study_app.tasks.content import AnswerFiles, EventFiles, PushFiles, RankedFiles, SummaryFiles
+from study_app.tasks.content import AnswerFiles, EventFiles, ImageFiles, PushFiles, RankedFiles, SummaryFiles
 from study_app.tasks.kinds import KINDS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "study-file.md").read_text(encoding="utf-8")
@@ -35,6 +35,7 @@ MODELS: dict[str, type[Entry]] = {
     "### Pushes": PushFiles,
     "### Documents": RankedFiles,
     "### Answers": AnswerFiles,
+    "### Images": ImageFiles,
     "### Judged pairs": JudgingTask,
     "### Question": Question,
     **{f"## {name}": kind.entry for name, kind in KINDS.items()},

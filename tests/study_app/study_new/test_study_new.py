@@ -23,6 +23,7 @@ from study_app.study_new import compose
 from study_app.study_new.compose import comments
 from study_app.study_new.recognise import Unknown, recognise
 from study_app.tasks.kinds import KINDS
+from tests.study_app.small_pictures import SYSTEMS, write_large_study, write_picture_study
 from tests.study_app.small_pushes import PUSHED, write_push_files
 from tests.study_app.small_ranked import RUNS, write_ranked_study
 from tests.study_app.small_streams import write_stream_study
@@ -420,7 +421,7 @@ NO_PART = {
     "cut.gz": (b"\x1f\x8bno", "cannot be read (Compressed file ended"),
     "wide.txt": ("q1\tone\n".encode("utf-16"), "this is text in UTF-16"),
     "book.xlsx": (b"PK\x03\x04xl/workbook.xml", "this is a spreadsheet"),
-    "numbers.json": (b"[1, 2]", "JSON, no form of answers, topics or texts that is known"),
+    "numbers.json": (b"[1, 2]", "JSON, no form of answers, pictures, topics or texts that is known"),
     "labels.json": (b'[{"id": 1, "annotations": []}]', "JSON with the members id, annotations, no form of answers"),
     "page.html": (b"<html></html>", "XML or HTML without <results>, <events> or <top>"),
     "empty.txt": (b"\n", "an empty file"),
@@ -520,3 +521,49 @@ def test_answers_of_tracks_become_a_study(tmp_path, track, form):
         ("[2]", "d#1"),
     ]
     assert "one: 2 cited sources without a text, shown by their id" in task.notes
+
+
+def test_files_that_name_pictures_become_a_study(tmp_path):
+    """Whatever they are called; the pictures that they name, however many, are no files of their own."""
+    write_large_study(tmp_path, 6).unlink()
+    (tmp_path / "topics.tsv").rename(tmp_path / "wishes")
+    result = new(tmp_path)
+    assert result.exit_code == 0, result.output
+    assert "images:\n  topics" in result.output
+    assert "not used" not in result.output
+    (task,) = written(tmp_path).tasks
+    assert (task.entry.kind, list(task.entry.systems), task.entry.validation_pairs) == (
+        "image_pairs",
+        [*SYSTEMS],
+        3,
+    )
+    assert len(task.sides) == 18
+    assert "you compare pairs of pictures" in written(tmp_path).file.entry.consent
+
+
+def test_pictures_that_no_file_names_are_told_by_their_first_bytes(tmp_path):
+    """A line a folder, with the line that would name one of them, whatever its name ends with."""
+    write_picture_study(tmp_path).unlink()
+    for system in SYSTEMS:
+        (tmp_path / f"{system}.jsonl").unlink()
+    (tmp_path / "picalpha" / "PT-1.png").rename(tmp_path / "picalpha" / "PT-1.dat")
+    found = fault(tmp_path)
+    assert "nothing of a collection among 6 files" in found
+    assert (
+        f"{tmp_path}/picalpha:1: not used: 2 pictures that no file names; a file beside this folder would name one with "
+        '{"topic": "PT-1", "image": "picalpha/PT-1.dat", "alt": "..."}'
+    ) in found
+    assert len(found.splitlines()) == 5
+
+
+def test_a_fault_of_a_picture_leaves_no_study_behind(tmp_path):
+    """With the line of the file that names it."""
+    write_picture_study(tmp_path, files={"picbeta/PT-2.png": b"GIF89a"}).unlink()
+    assert "picbeta.jsonl:2: picbeta/PT-2.png: the file is a GIF" in fault(tmp_path)
+    assert not (tmp_path / "study.yaml").exists()
+
+
+def test_a_path_that_no_file_can_have_is_a_fault_and_no_trace(tmp_path):
+    """With the line of the file that writes it."""
+    write_picture_study(tmp_path, lines={"picbeta": [{"topic": "PT-1", "image": "nul\0.png"}]}).unlink()
+    assert "picbeta.jsonl:1: nul\\x00.png: there is no such file" in fault(tmp_path)

@@ -351,3 +351,10 @@ def faults_of(read_file, path):
     except InputError as error:
         return error.faults
     return ()
+
+
+def test_systems_that_answer_different_questions_are_no_study(tmp_path):
+    """There is nothing to compare."""
+    assert faults(tmp_path, systems={"a": "Q1\tA vehicle.\n", "b": "Q2\tA ship.\n"}) == [
+        "study.yaml:6: no two systems show anything of one topic; give two systems or more the same topics"
+    ]

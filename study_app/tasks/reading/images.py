@@ -1,0 +1,197 @@
+"""What a task with pictures needs: the topics, and each system's pictures of them, opened once to see that they can be shown.
+
+A picture lies in the folder of the file that names it, or below. Its bytes are read again when the study is loaded, so that a study
+of thousands of pictures is checked in the memory of one.
+"""
+
+import hashlib
+import io
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from metrics.errors import Fault, FaultLog, counted, input_fault, listed
+from metrics.readers.images import GivenImage, read_images
+from metrics.readers.texts import AskedTopic, read_ranked_topics
+from metrics.taking_part import TopicNames
+from study_app.protocol.sides import Block, Media, Side
+from study_app.study.entries import collection_paths
+from study_app.tasks.content import TaskContent, TopicContent, source_files, tried
+from study_app.tasks.image_pairs import ImagePairs
+from study_app.tasks.reading.pictures import PictureError, check_bytes, read_picture, stripped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Images:
+    """One system's file, and its pictures: topic -> as the file names it, and as it is shown."""
+
+    path: Path
+    given: Mapping[str, GivenImage]
+    media: Mapping[str, Media]
+
+
+def read_image_content(folder: Path, task: ImagePairs, faults: list[Fault]) -> TaskContent | None:
+    """Read one task's files; adds what is wrong with them to ``faults`` and returns None then."""
+    paths = collection_paths(task)
+    asked = tried(faults, partial(read_ranked_topics, folder / paths["topics"]))
+    if asked is None:
+        return None
+    found = {
+        name: tried(faults, partial(_system, folder / path, TopicNames(asked), paths["topics"]))
+        for name, path in task.systems.items()
+    }
+    whole = {name: images for name, images in found.items() if images is not None}
+    if len(whole) < len(found):
+        return None
+    if task.pairs_file is None:  # a couple that a file of pairs names on purpose is only warned of
+        equal = list(_equal_pictures(asked, whole))
+        if equal:
+            faults += equal
+            return None
+    return TaskContent(
+        entry=task,
+        files=source_files(folder, paths),
+        systems=source_files(folder, task.systems),
+        topics=tuple(TopicContent(id=name, text=topic.text) for name, topic in asked.items()),
+        sides={
+            (topic, name): _side(media, images.given[topic].alt)
+            for name, images in whole.items()
+            for topic, media in images.media.items()
+        },
+        media={
+            media.sha256: _reader(images.path, media)
+            for images in whole.values()
+            for media in images.media.values()
+        },
+        tables={"media": _table(whole)},
+        notes=tuple(_notes(asked, whole)),
+    )
+
+
+def _system(path: Path, names: TopicNames, topics_file: str) -> _Images:
+    """Read one system's pictures by topic.
+
+    Raises
+    ------
+    InputError
+        As `read_images` does; else with every topic that the collection has not, and every picture that cannot be shown.
+    """
+    log = FaultLog(path)
+    given: dict[str, GivenImage] = {}
+    media: dict[str, Media] = {}
+    for written, image in read_images(path).items():
+        topic = names.find(written)
+        if topic is None:
+            cure = f"add it to {topics_file}, or delete the line"
+            log.add(f"there is no topic {written}", line=image.line, cure=cure)
+            continue
+        try:
+            given[topic], media[topic] = image, _media(path, image.path)
+        except PictureError as error:
+            log.add(f"{image.path}: {error.problem}", line=image.line, cure=error.cure)
+    log.raise_if_any()
+    return _Images(path=path, given=given, media=media)
+
+
+def _media(listing: Path, written: str) -> Media:
+    """Open a picture; raises `PictureError` where it cannot be shown."""
+    data = _file_bytes(listing, written)
+    picture = read_picture(data)
+    return Media(
+        sha256=picture.sha256,
+        source_sha256=hashlib.sha256(data).hexdigest(),
+        mime=picture.mime,
+        path=written,
+        width=picture.width,
+        height=picture.height,
+    )
+
+
+def _file_bytes(listing: Path, written: str) -> bytes:
+    """Return what a file names; raises `PictureError` where it lies elsewhere, is not there, is no file, or is too large."""
+    place = listing.parent.resolve()
+    missing = PictureError(
+        "there is no such file", f"write its path as seen from the folder of {listing.name}"
+    )
+    if "\0" in written:
+        raise missing
+    try:
+        path = (place / written).resolve()
+        if not path.is_relative_to(place):
+            raise PictureError(
+                f"the file lies outside the folder of {listing.name}",
+                "copy it there, or below, and name it from there",
+            )
+        if not path.is_file():
+            raise missing
+        check_bytes(path.stat().st_size)
+        return path.read_bytes()
+    except (OSError, RuntimeError) as error:  # links in a circle among them
+        problem = (error.strerror or error) if isinstance(error, OSError) else "its links go in a circle"
+        raise PictureError(
+            f"the file cannot be read ({problem})", "see whether it is there, and may be read"
+        ) from None
+
+
+def _reader(listing: Path, media: Media) -> Callable[[], bytes]:
+    """Return what reads a picture's bytes as they are shown once more."""
+
+    def read() -> bytes:
+        try:
+            content = stripped(_file_bytes(listing, media.path))[0]
+        except PictureError:
+            content = b""
+        if hashlib.sha256(content).hexdigest() != media.sha256:
+            cure = "load the study once more"
+            raise input_fault(
+                "the picture has changed since it was checked", path=listing.parent / media.path, cure=cure
+            )
+        return content
+
+    return read
+
+
+def _equal_pictures(topics: Mapping[str, AskedTopic], systems: Mapping[str, _Images]) -> Iterator[Fault]:
+    """Yield a fault for each system that shows of a topic what another before it shows: nobody could prefer either."""
+    for topic in topics:
+        first: dict[str, str] = {}
+        for name, images in systems.items():
+            media = images.media.get(topic)
+            if media is not None and first.setdefault(media.sha256, name) != name:
+                yield Fault(
+                    problem=f"{media.path}: {name} and {first[media.sha256]} show the same picture of topic {topic}",
+                    cure="take the topic out of one of the two, or name the pairs to judge in a file (pairs)",
+                    path=str(images.path),
+                    line=images.given[topic].line,
+                )
+
+
+def _side(media: Media, alt: str) -> Side:
+    return Side((Block(key="m1", id=media.sha256, kind="media", media=media, alt=alt),))
+
+
+def _table(systems: Mapping[str, _Images]) -> bytes:
+    """Return table media, without the column task, as Parquet."""
+    import pandas as pd  # noqa: PLC0415 - slow to import, and only pictures need it here
+
+    rows = [
+        {"topic": topic, "system": name, "media": media.sha256, "source_sha256": media.source_sha256, "path": media.path,
+         "mime": media.mime, "width": media.width, "height": media.height, "alt": images.given[topic].alt}
+        for name, images in systems.items()
+        for topic, media in images.media.items()
+    ]  # fmt: skip
+    buffer = io.BytesIO()
+    pd.DataFrame(rows).to_parquet(buffer)
+    return buffer.getvalue()
+
+
+def _notes(topics: Mapping[str, AskedTopic], systems: Mapping[str, _Images]) -> Iterator[str]:
+    """Say of which topics a system has no picture, and which pictures nobody has described."""
+    for name, images in systems.items():
+        silent = [topic for topic in topics if topic not in images.media]
+        if silent:
+            yield f"{name}: no picture of {counted(len(silent), 'topic')} of {len(topics)}: {listed(silent)}"
+        undescribed = [topic for topic, image in images.given.items() if not image.alt]
+        if undescribed:
+            yield f"{name}: {counted(len(undescribed), 'picture')} without alt, nothing to whoever does not see: {listed(undescribed)}"
