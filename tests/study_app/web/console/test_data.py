@@ -1,8 +1,8 @@
 """Tables and reports from the console: jobs of their own process, how they end, and what is handed out."""
 
 import errno
-import gc
 import fcntl
+import gc
 import io
 import os
 import sqlite3
