@@ -20,7 +20,10 @@ CHARS_PER_SECOND = 6.0
 """Silent reading of Japanese; assumed."""
 
 LOOK_SECONDS = 5.0
-"""Looking at a picture, or at anything else without words; assumed. When time is shared, it counts as the words read in that time."""
+"""Looking at a picture, or at anything else without words that does not say how long it lasts; assumed.
+
+When time is shared, it counts as the words read in that time.
+"""
 
 UNSEEN = frozenset({"key", "id", "words", "chars", "alt"})
 """Fields of a block that nobody sees, or that follow from others."""
@@ -42,6 +45,8 @@ class Media:
         Of the file, relative to the study file; never sent to a browser.
     width, height : int or None
         Of a picture, in pixels.
+    seconds : float or None
+        How long a sound or film lasts; without it `LOOK_SECONDS` are counted.
     """
 
     sha256: str
@@ -50,6 +55,11 @@ class Media:
     path: str
     width: int | None = None
     height: int | None = None
+    seconds: float | None = None
+
+    def json(self) -> dict[str, Any]:
+        """Return its JSON: what is known of it."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 class ListPlace(NamedTuple):
@@ -131,7 +141,7 @@ class Block:
         if self.inside:
             content["inside"] = [block.json() for block in self.inside]
         if self.media is not None:
-            content["media"] = asdict(self.media)
+            content["media"] = self.media.json()
         if self.list_place is not None:
             content["list_place"] = list(self.list_place)
         return content
@@ -147,9 +157,12 @@ class Block:
         return own + sum(block.seconds(language) for block in self.inside)
 
     def weight(self, language: str) -> float:
-        """Return its words, in Japanese its characters; what is looked at counts as the words that are read in that time."""
+        """Return its words, in Japanese its characters; what is looked at or heard counts as the words that are read in that time."""
         length = self.chars if language in WITHOUT_SPACES else self.words
-        return length if self.media is None else length + LOOK_SECONDS * _in_a_second(language)
+        if self.media is None:
+            return length
+        lasts = LOOK_SECONDS if self.media.seconds is None else self.media.seconds
+        return length + lasts * _in_a_second(language)
 
     def item(self, language: str, layer: str | None = None) -> Item:
         """Return it as something that can be read; ``layer`` is the key of the link inside of which it stands."""

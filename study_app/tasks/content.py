@@ -152,9 +152,11 @@ class TaskContent:
     streams : mapping of (str, str) to UpdateStream
         (event, system) -> what is shown where streams are followed.
     media : mapping of str to callable
-        Hash of a picture that a side shows -> what reads its bytes as they are shown.
+        Hash of each `Media` that a side shows -> what reads its bytes as they are shown, without what tells who made them. It is called
+        when a study is loaded, and raises `InputError` where the file has changed since. What a browser may show of it is in
+        ``POLICY`` of `study_app.web.serving`.
     tables : mapping of str to bytes
-        Name -> table derived from collection and runs, as Parquet, without the column ``task``.
+        Name -> table derived from collection and runs, as Parquet, without the column ``task``: ``media`` where sides show media.
     notes : tuple of str
         One line for each thing that the files say and no worker will see.
     chosen : mapping of str to tuple of couples, or None

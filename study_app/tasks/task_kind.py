@@ -126,7 +126,7 @@ class FinishedTask:
 
 @dataclass(frozen=True, kw_only=True)
 class TaskKind(EntryKind):
-    """A kind of task.
+    """A kind of task. What the study file may say of it (``entry``, ``criteria``, ``cures``, ``rules``, ...) is in `EntryKind`.
 
     Attributes
     ----------
@@ -169,7 +169,8 @@ class TaskKind(EntryKind):
     faults : callable
         From its content to what is wrong with it, and how to mend it.
     tables : frozenset of str
-        Tables that its answers and logs go into. Tables derived from collections are in `TaskContent.tables`.
+        Tables that its answers and logs go into, and ``media`` if its sides show media. The tables derived from collections themselves
+        are in `TaskContent.tables`.
     worth : callable
         From its content, the people of a crowd and the study file's path to what each (topic, system) is worth to them; for pairs.
     methods : callable

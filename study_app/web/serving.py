@@ -38,8 +38,8 @@ from study_app.web.pages.pages import MessagePage, ShownSide, ShownUpdate
 LANGUAGES = ("en", "ja")
 NAME = "prefcal"
 POLICY = (
-    "default-src 'none'; script-src {scripts}; style-src 'self'; img-src 'self'; connect-src 'self'; "
-    "form-action {forms}; base-uri 'none'; frame-ancestors {frames}"
+    "default-src 'none'; script-src {scripts}; style-src 'self'; img-src 'self'; media-src 'self'; "
+    "connect-src 'self'; form-action {forms}; base-uri 'none'; frame-ancestors {frames}"
 )
 HEADERS = {
     "X-Content-Type-Options": "nosniff",

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from study_app.protocol.sides import Block, ListPlace, Media, Side, text_block
+from study_app.protocol.sides import LOOK_SECONDS, Block, ListPlace, Media, Side, text_block
 
 PICTURE = Media(
     sha256="5e", source_sha256="a0", mime="image/png", path="runs/good/q1.png", width=640, height=480
@@ -73,6 +73,18 @@ def test_the_seconds_of_a_side_are_those_of_all_its_layers():
     """4 words a second, 6 Japanese characters a second, 5 s for a picture."""
     assert SIDE.seconds("en") == pytest.approx(9 / 4 + 5)
     assert SIDE.seconds("ja") == pytest.approx(33 / 6 + 5)
+
+
+def test_a_sound_asks_for_as_long_as_it_lasts():
+    """Stored and read again too; what is not known of it is not stored, and how long it lasts makes no other side of it."""
+    sound = Media(sha256="5e", source_sha256="5e", mime="audio/wav", path="bell.wav", seconds=20.5)
+    side = Side((Block(key="m1", id="5e", kind="media", media=sound),))
+    assert (side.seconds("en"), side.seconds("ja")) == (20.5, 20.5)
+    assert Side.of(json.loads(json.dumps(side.json()))) == side
+    assert side.json()["blocks"][0]["media"].keys() == {"sha256", "source_sha256", "mime", "path", "seconds"}
+    unsaid = Side((Block(key="m1", id="5e", kind="media", media=replace(sound, seconds=None)),))
+    assert unsaid.seconds("en") == LOOK_SECONDS
+    assert unsaid.digest("t") == side.digest("t")
 
 
 def test_texts_are_words_and_media_are_pictures():

@@ -80,6 +80,9 @@ def field(section, key):
 
 def rows(section):
     """Return key -> default as the section's table says."""
+    assert f"\n{section}\n" in PAGE, (
+        f"docs/study-file.md has no section '{section}': write it, with a row a key"
+    )
     text = PAGE.split(f"\n{section}\n")[1].split("\n## ")[0].split("\n### ")[0]
     found = {}
     for line in text.splitlines():

@@ -38,7 +38,6 @@ MESSAGE_PAGES = (
     ),
     "no_room",
 )
-EXAMPLES = ("example", "example_pushes", "example_ranking", "example_answer", "example_picture")
 
 
 @pytest.fixture(scope="module")
@@ -112,11 +111,13 @@ def test_templates_and_code_use_what_is_there_and_nothing_is_left_over(messages)
     forms = {kind.side.name for kind in KINDS.values() if kind.side is not None}
     built = {f"{form}.{part}" for form in forms for part in ("heading", "topic", "help", "left", "right")}
     built |= {f"pushes.{part}_{side}" for part in ("letter", "same_day") for side in ("left", "right")}
-    built |= {f"{part}{side}" for part in ("picture.to_", "example_picture.") for side in ("left", "right")}
+    beginnings = {start for text in code for start in re.findall(r't\("([a-z_.]+)" ~ (?:side|other)\)', text)}
+    built |= {f"{start}{side}" for start in beginnings for side in ("left", "right")}
     built |= {f"pair.choice_{choice}" for choice in ("left", "right", "equally_good", "equally_bad")}
     built |= {f"{page}.{part}" for page in MESSAGE_PAGES for part in ("heading", "text")}
     built |= {key for kind in KINDS for key in keys_before(kind)}
-    built |= {f"{name}.{way}_reason" for name in EXAMPLES for way in ("left", "right", "good", "bad")}
+    examples = {name for text in code for name in re.findall(r'answers\(t, "([a-z_]+)"\)', text)}
+    built |= {f"{name}.{way}_reason" for name in examples for way in ("left", "right", "good", "bad")}
     built |= {
         f"example_questions.{option}" for option in ("daily", "weekly", "rarely", "messages", "maps", "music")
     }

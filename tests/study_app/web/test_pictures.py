@@ -78,7 +78,7 @@ def test_a_picture_is_served_by_its_hash_and_kept_by_browsers(served):
     assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
     assert answer.headers["Cross-Origin-Resource-Policy"] == "same-origin"
-    assert "img-src 'self'" in answer.headers["Content-Security-Policy"]
+    assert "img-src 'self'; media-src 'self'" in answer.headers["Content-Security-Policy"]
     assert "Content-Encoding" not in answer.headers
     assert "Content-Disposition" not in answer.headers
     assert "Set-Cookie" not in answer.headers
