@@ -261,6 +261,25 @@ def test_scores_of_any_tool_are_judged_too(agree, tables, tmp_path):
     assert "difference mine" in pd.read_csv(tmp_path / "pairs.csv").columns
 
 
+def test_the_answer_names_no_measure_that_says_nothing_or_was_made_for_other_judgments():
+    """Such measures have their rows in the table only: the highest or lowest of all would say nothing of them."""
+    tables = study()
+    scores = pd.DataFrame(
+        [(system, f"q{n}", "constant", 1.0) for n in range(6) for system in SYSTEMS],
+        columns=["run", "topic", "metric", "value"],
+    )
+    found = prefcal.agree(tables, scores=scores)
+    worst = found.agreement["measure"] == "M@1500 uniform P"
+    converted = replace(found, agreement=found.agreement.assign(converted=worst))
+
+    answers = [agreement_text(each).partition("\n\nmeasure")[0] for each in (found, converted)]
+
+    assert "constant " in agreement_text(found)
+    assert answers[0].startswith("Of 2 measures M@1500")
+    assert "constant" not in answers[0]
+    assert answers[1].startswith("M@1500 agrees with the majority in ")
+
+
 def test_a_score_that_is_called_like_one_of_ours_stands_beside_it(agree, tables, tmp_path):
     """What `prefcal score` wrote is called as what `prefcal agree` computes itself."""
     scores = tmp_path / "scores.csv"
