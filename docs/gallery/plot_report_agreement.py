@@ -6,7 +6,7 @@ Figures of the report about agreement. Each has a name, a title that says the fi
 """
 
 # %%
-# Every measure with its interval, below a band for the ceiling.
+# Every measure with its interval, and below them the ceilings: a second panel of people, and a perfect measure.
 from study_app.report.build import build_report
 from study_app.report.folder import read_material
 

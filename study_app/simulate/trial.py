@@ -1,6 +1,7 @@
 """A whole simulated study: load, serve on a virtual clock, and let a crowd go through it; or a crowd for a server that runs."""
 
 import gc
+import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -36,6 +37,7 @@ from study_app.web.serving import NAME
 @contextmanager
 def serving(app: Flask, *, threads: int = 4, port: int = 0) -> Iterator[str]:
     """Serve ``app`` while the block runs; yields the base address, such as ``http://127.0.0.1:43121``; port 0 is any."""
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # else a line for each request that waits
     server = create_server(app, host="127.0.0.1", port=port, threads=threads)
     thread = threading.Thread(target=server.run, name="study-server", daemon=True)
     thread.start()

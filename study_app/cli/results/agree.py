@@ -134,17 +134,18 @@ def agree(tables: str, *, choices: AgreeOptions, printed: Printed, out: ResultsF
         seed=choices.seed,
         **counted,
     )
-    for note in (*results.notes, *results.warnings):
-        click.echo(note, err=True)
     record |= {"draws": choices.draws, **counted, "seed": choices.seed, **_commands(folder)}
     write_agreement(results, Path(folder), record, _streams(tables, evidence.model, choices))
-    _rank(evidence, tables, folder, record, counted)
+    notes = (*results.notes, *results.warnings, *_rank(evidence, tables, folder, record, counted))
     if printed.is_for_people:
         click.echo(agreement_text(results), nl=False)
-        next_step(f"report {folder}")
     else:
         frame = results.agreement.astype(object).where(results.agreement.notna(), None)
         printed.rows(list(frame.columns), frame.to_numpy().tolist())
+    for note in notes:
+        click.echo(note, err=True)
+    if printed.is_for_people:
+        next_step(f"report {folder}")
 
 
 def check_folder(folder: str, tables: str) -> None:
@@ -155,8 +156,8 @@ def check_folder(folder: str, tables: str) -> None:
 
 def _rank(
     evidence: "Evidence", tables: str, folder: str, record: dict[str, Any], counted: dict[str, Any]
-) -> None:
-    """Write which systems people prefer; say why where that cannot be told, and delete what an earlier run wrote."""
+) -> list[str]:
+    """Write which systems people prefer; where that cannot be told return why, and delete what an earlier run wrote."""
     from calibration.rank.folder import remove_ranking, write_ranking
     from calibration.rank.ranking import rank_systems
     from calibration.tables.study import read_study
@@ -165,11 +166,11 @@ def _rank(
     try:
         ranking = rank_systems(evidence.tables, study=read_study(tables), place=evidence.place, **counted)
     except InputError as error:
-        click.echo(f"no ranking: {error}", err=True)
         remove_ranking(folder)
-        return
+        return [f"no ranking: {error}"]
     kept = ("tables", "tables_sha256", "complete_only", "same_answers", "command")
     write_ranking(ranking, folder, {key: record[key] for key in kept})
+    return []
 
 
 def _wanted(choices: AgreeOptions) -> "Wanted | None":

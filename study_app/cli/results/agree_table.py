@@ -93,7 +93,7 @@ class _TaskText:
         first, named = self.first, self.primary
         if not tells(first):
             yield "Too few pairs with a majority, or queries, to say anything by."
-        fair = self.fair.dropna(subset="agreement").sort_values("agreement", kind="stable")
+        fair = self._worth_naming().sort_values("agreement", kind="stable")
         if named is None and len(fair) == 1:
             named = str(fair.index[0])
         if named is not None:
@@ -117,6 +117,12 @@ class _TaskText:
                 "measure can only do so that knows these very votes, or where some people judge many pairs and it follows them: "
                 "see what its scores were made from."
             )
+
+    def _worth_naming(self) -> pd.DataFrame:
+        """Return the measures of which the answer speaks: made for these judgments, and not alike for the systems of every pair."""
+        fair = self.fair.dropna(subset="agreement")
+        plain = fair[~fair["converted"].astype(bool) & (fair["metric_ties"] < fair["pairs"])]
+        return fair if plain.empty else plain
 
     @property
     def _drawn(self) -> bool:

@@ -86,10 +86,6 @@ def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder
         same_answers=choices.same_answers,  # type: ignore[arg-type]
         place=f"{tables}/preferences.csv",
     )
-    answers = [f"{task}: {sentence}" for task, sentence in ranking.too_few.items() if printed.is_for_people]
-    for note in ranking.notes:
-        if not note.startswith(tuple(answers)):  # it is the answer
-            click.echo(note, err=True)
     if folder is not None:
         context = click.get_current_context()
         values = {name: value for name, value in context.params.items() if name != "seed"}
@@ -107,6 +103,10 @@ def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder
     else:
         frame = ranking.ranking.astype(object)
         printed.rows(list(frame.columns), frame.to_numpy().tolist())
+    answers = [f"{task}: {sentence}" for task, sentence in ranking.too_few.items() if printed.is_for_people]
+    for note in ranking.notes:
+        if not note.startswith(tuple(answers)):  # it is the answer
+            click.echo(note, err=True)
 
 
 def ranking_lines(ranking: "Ranking", folder: str | None) -> Iterator[str]:

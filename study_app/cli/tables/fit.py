@@ -154,17 +154,17 @@ def command(tables: Path, *, choices: FitCommandOptions, printed: Printed, debug
     if printed.is_for_people and unasked:
         reasons.pop()  # the last line printed says it
     unexpected = [each for each in fit.quality.skipped if each.unexpected]
-    for line in (*reasons, *unexpected, *drawings.skipped):
-        click.echo(str(line), err=True)
+    text = FitText(fit, counted, record, tables, choices.model_file, unasked)
     if printed.is_for_people:
-        text = FitText(fit, counted, record, tables, choices.model_file, unasked)
         click.echo("\n".join(text.lines(notes=choices.notes)))
         if drawings.files:
             click.echo(f"{drawings} in {choices.plots}.")
-        if following := text.following():
-            next_step(following)
     else:
         printed.rows(COLUMNS, [machine_row(*item) for item in fit.model.parameters.items()])
+    for line in (*reasons, *unexpected, *drawings.skipped):
+        click.echo(str(line), err=True)
+    if printed.is_for_people and (following := text.following()):
+        next_step(following)
 
 
 def _check(

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from calibration.inference.wording import shown, shown_interval
 from calibration.user_model.model import PATIENCE, QUANTILES, plain_name
 from metrics.errors import counted
 from study_app.cli.output import Cell, table_text, wrapped
@@ -141,15 +140,17 @@ class FitText:
 
     def _raters(self) -> Iterator[str]:
         level = next((entry.level for entry in self.fit.model.parameters.values()), 0.95)
+        entries = self.fit.quality.entries(level)
+        printed = scales(entries)
         rows = [
             (
-                name,
-                "no bound" if entry.estimate is None else shown(entry.estimate),
-                shown_interval(entry.interval),
+                label(name),
+                printed[name].amount(entry.estimate),
+                printed[name].interval(entry.interval),
                 entry.workers,
                 entry.rows,
             )
-            for name, entry in self.fit.quality.entries(level).items()
+            for name, entry in entries.items()
         ]
         columns = ("workers and raters", "estimate", f"{100 * level:.4g} %", "workers", "rows")
         yield f"\n{table_text(columns, rows)}".rstrip("\n")

@@ -37,12 +37,24 @@ LABELS = {
     "push_P_0": "push weight P_0",
     "push_S_0": "push weight S_0",
     "push_alpha": "push weight alpha",
+    "preference_fleiss_kappa": "judges, Fleiss' kappa",
+    "preference_krippendorff_alpha": "judges, Krippendorff's alpha",
+    "preference_fleiss_kappa_4": "four answers, Fleiss' kappa",
+    "preference_krippendorff_alpha_4": "four answers, Krippendorff's alpha",
+    "consistency_share": "repeats, share alike",
+    "consistency_kappa": "repeats, kappa",
+    "identical_share": "repeats, share of the same option",
+    "identical_kappa": "repeats, kappa of the same option",
+    "left_share": "share of left",
+    "importance_weighted_kappa": "importance, weighted kappa",
+    "importance_alpha": "importance, alpha",
+    "importance_alpha_ordinal": "importance, ordinal alpha",
 }
-"""Names of the parameters that are printed for people."""
+"""Names of the parameters, and of what is said of workers, that are printed for people."""
 TIMES = (("days", 86_400.0, 3), ("h", 3_600.0, 2), ("min", 60.0, 2), ("s", 1.0, 0))
 """Units of time: name, seconds, and the fewest of it for which it is used."""
 DIGITS = 3
-MOST_DECIMALS, MOST_LOG = 4, 700.0
+MOST_DECIMALS, MOST_LOG = 3, 700.0
 LARGEST = 1e9
 """Larger numbers, in any unit, are bounds of what cannot be told."""
 

@@ -10,14 +10,16 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 import prefcal
 from calibration.agree.measures.names import is_name
 from calibration.tables.files import tables_sha256, write_tables
 from calibration.user_model.model import ParameterEntry, UserModel, write_user_model
+from study_app.cli import cli
 from study_app.cli.results.agree_table import _difference, agreement_text
 from tests.calibration.judged_summaries import SYSTEMS, study
-from tests.study_app.prefcal_command import run_here
+from tests.study_app.prefcal_command import few_simulations, run_here
 
 FILES = (
     *("agreement.csv", "comparisons.csv", "curve.csv", "pairs.csv", "disagreements.csv", "agree.json"),
@@ -69,6 +71,25 @@ def test_everything_is_written_and_a_table_is_printed(agree, tables, tmp_path):
     assert "against M@" not in ended.out
     assert ended.out.splitlines()[-1] == f"Next: prefcal report {tmp_path / 'out'}"
     assert "no agreement of single layers" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("command", "options"), [("agree", "-o results"), ("rank", ""), ("fit", "-o user-model.json")]
+)
+def test_the_answer_stands_above_what_stderr_says(command, options, tmp_path, monkeypatch):
+    """On a terminal both are one text, and the answer is its first line."""
+    few_simulations(monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    judged = study()
+    if command == "fit":
+        del judged["positions"]
+    write_tables(judged, "tables")
+
+    ended = CliRunner().invoke(cli, [command, "tables", *options.split()])
+
+    assert ended.exit_code == 0
+    assert ended.stderr
+    assert ended.output.splitlines()[0] == ended.stdout.splitlines()[0]
 
 
 def test_agreement_csv_is_what_is_printed_for_machines(agree, tables, tmp_path):
@@ -259,6 +280,25 @@ def test_scores_of_any_tool_are_judged_too(agree, tables, tmp_path):
     assert ended.code == 0
     assert "mine" in ended.out
     assert "difference mine" in pd.read_csv(tmp_path / "pairs.csv").columns
+
+
+def test_the_answer_names_no_measure_that_says_nothing_or_was_made_for_other_judgments():
+    """Such measures have their rows in the table only: the highest or lowest of all would say nothing of them."""
+    tables = study()
+    scores = pd.DataFrame(
+        [(system, f"q{n}", "constant", 1.0) for n in range(6) for system in SYSTEMS],
+        columns=["run", "topic", "metric", "value"],
+    )
+    found = prefcal.agree(tables, scores=scores)
+    worst = found.agreement["measure"] == "M@1500 uniform P"
+    converted = replace(found, agreement=found.agreement.assign(converted=worst))
+
+    answers = [agreement_text(each).partition("\n\nmeasure")[0] for each in (found, converted)]
+
+    assert "constant " in agreement_text(found)
+    assert answers[0].startswith("Of 2 measures M@1500")
+    assert "constant" not in answers[0]
+    assert answers[1].startswith("M@1500 agrees with the majority in ")
 
 
 def test_a_score_that_is_called_like_one_of_ours_stands_beside_it(agree, tables, tmp_path):

@@ -185,6 +185,7 @@ def test_an_open_end_is_said_in_words(interval, said):
     ("estimate", "value", "said"),
     [
         (0.617, 0.6174, ".617"),
+        (0.0739, -0.3249, "-.325"),
         (-0.184, -0.1844, "-.184"),
         (0.617, 1e-9, "below .001"),
         (0.617, -1e-9, "above -.001"),
@@ -195,7 +196,7 @@ def test_an_open_end_is_said_in_words(interval, said):
     ],
 )
 def test_a_number_for_people_has_no_exponent_and_is_never_rounded_to_nothing(estimate, value, said):
-    """A row has as many decimals as make three digits of its estimate."""
+    """A row has as many decimals as make three digits of its estimate, and three at most."""
     scale = scales({"rbp_p": ParameterEntry(estimate=estimate)})["rbp_p"]
 
     assert scale.number(value) == said
@@ -385,10 +386,24 @@ def test_a_whole_study_gives_every_parameter_in_one_call(prefcal, whole, tmp_pat
 
     assert ended.err == ""
     assert list(model.parameters) == [name for name in PARAMETERS if name != "lateness_floor"]
-    assert "left_share" not in ended.out
+    assert "share of left" not in ended.out
     quality = json.loads((tmp_path / "quality.json").read_text())
     assert quality["format"] == "prefcal-quality/1"
     assert "left_share" in quality["measures"]
+
+
+def test_notes_say_how_far_judges_agree_in_words_and_three_digits(prefcal, whole, tmp_path):
+    """Names of the file mean nothing to people; every measure of quality.json has its row."""
+    _, ended = model_of(prefcal, whole, tmp_path, "--notes")
+    table = ended.out.partition("workers and raters ")[2].partition("\nNext: ")[0].splitlines()[2:]
+    measures = json.loads((tmp_path / "quality.json").read_text())["measures"]
+
+    assert len(table) == len(measures)
+    assert not any(name in ended.out for name in measures)
+    [row] = [line for line in table if line.startswith("share of left ")]
+    low, high = (f"{end:.3f}".removeprefix("0") for end in measures["left_share"]["interval"])
+    estimate = f"{measures['left_share']['estimate']:.3f}".removeprefix("0")
+    assert f"{estimate} {low} to {high} " in " ".join(row.split()[3:]) + " "
 
 
 def test_the_same_command_writes_the_same_bytes(fitted, tables, tmp_path):

@@ -1,7 +1,9 @@
 """The server inside this process ends when its block does; a crowd speaks HTTP to it as a browser would."""
 
+import logging
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -28,6 +30,21 @@ def test_a_server_whose_loop_wakes_by_itself_ends_without_a_fault(monkeypatch):
         assert httpx.get(url).status_code == 404
     with pytest.raises(httpx.ConnectError):
         httpx.get(url)
+
+
+def test_requests_that_wait_are_no_line_on_the_screen(caplog, request):
+    """A slow machine lets some wait at each page, and nobody has to know."""
+    queue = logging.getLogger("waitress.queue")
+    request.addfinalizer(lambda level=queue.level: queue.setLevel(level))
+    queue.setLevel(logging.NOTSET)
+    app = Flask("slow")
+    app.add_url_rule("/", "slow", lambda: time.sleep(0.2) or "done")
+
+    with serving(app, threads=1) as url, ThreadPoolExecutor(4) as crowd:
+        answers = list(crowd.map(httpx.get, [url] * 4))
+
+    assert [answer.text for answer in answers] == ["done"] * 4
+    assert [record.getMessage() for record in caplog.records if record.name == "waitress.queue"] == []
 
 
 def test_a_crowd_asks_as_httpx_does_and_meets_the_same_answers():
