@@ -18,11 +18,18 @@ the agreement of full size. Student's t, on the agreement and on its log odds, h
 of freedom; with few (`metrics.agreement.people.is_few`) there is no interval. Clusters are left out in groups that hang on what was judged
 by how many (`_ranks`), never on names or on the order of rows. Votes hardly tell pairs that are equal, or certain, from pairs that are nearly so: the interval reaches from the estimate
 that takes many pairs for equal to the one that takes many for certain, as far as the votes allow either.
+
+How far a measure's agreement lies from a second panel's (`Ceiling.less_panel`) has an interval of its own, for both come from the same votes: the
+same jackknife of their difference, in which the agreement without a group g is a + (its effect on a) (`metrics.agreement.people`),
+
+    a_(-g) = a - U_g / (1 - w_g)
+
+with U_g the influence of the group's votes and w_g their part in the agreement. A whole query is left out exactly so.
 """
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -30,7 +37,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit, stdtrit
 
-from metrics.agreement.agreement import TIES, Ties
+from metrics.agreement.agreement import TIES, Ties, pair_credit
 from metrics.agreement.ceiling_votes import (
     LEAD,
     every_kind_alike,
@@ -39,13 +46,15 @@ from metrics.agreement.ceiling_votes import (
     halves_agreement,
     majority,
 )
-from metrics.agreement.people import NOTHING, effective_number, is_few
+from metrics.agreement.people import NOTHING, Error, effective_number, influence_of_votes, is_few
 from metrics.arrays import Floats, Ints, in_one_order
 
 MOST_GROUPS = 25
 """More clusters than that are left out in so many groups."""
 MOST_LOG_ODDS = 2.0
 """An interval reaches no farther on the log odds: beside 0 and 1 they are known to nobody."""
+ROUNDING = 1e-9
+"""Of a group beside which less is left, nothing is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +92,44 @@ class CeilingEstimate:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GroupedVotes:
+    """The n votes that a ceiling is of, on p pairs, in the groups that are left out in turn.
+
+    Attributes
+    ----------
+    counts : (p, 3) ndarray of int
+        Votes for R, for R' and ties, by pair.
+    cell : (n,) ndarray of int
+        Place of each vote in ``counts``.
+    ways : tuple of (n,) ndarray of int
+        Its group, in each way.
+    """
+
+    counts: Ints
+    cell: Ints
+    ways: tuple[Ints, ...]
+
+    def without(self, difference: Floats, ties: Ties) -> tuple[float, Floats]:
+        """Return a measure's agreement with the votes, and what it is without each group, way after way; NaN where no pair counts."""
+        cast = self.counts.T[[1, 2, 0]]
+        votes = self.counts.sum(axis=1)
+        credit = pair_credit(difference, (cast[1] / 2 + cast[2]) / votes, ties=ties)
+        is_counted = ~np.isnan(credit)
+        if not is_counted.any():
+            return math.nan, np.full(sum(int(way.max()) + 1 for way in self.ways), np.nan)
+        influence = influence_of_votes(cast, difference, ties)[[2, 0, 1]].T.ravel()[self.cell]
+        part = np.repeat(is_counted / votes / is_counted.sum(), 3)[self.cell]
+        value = float(credit[is_counted].mean())
+        apart = [_divided(np.bincount(way, influence), 1 - np.bincount(way, part)) for way in self.ways]
+        return value, value - np.concatenate(apart)
+
+
+def _divided(sums: Floats, left: Floats) -> Floats:
+    """Return sums over what is left; NaN where nothing is."""
+    return np.asarray(np.divide(sums, left, out=np.full(sums.shape, np.nan), where=left > ROUNDING))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ceiling:
     """Agreement of people with people, from split halves.
@@ -101,6 +148,10 @@ class Ceiling:
         Pairs with the votes of at least two people: only these count.
     crossed : bool
         Whether somebody judged several queries, so that the intervals are over queries and people.
+    votes : GroupedVotes
+        The votes that count.
+    panel_without : (groups, conventions) ndarray of float
+        ``second_panel`` without each group of these votes.
     """
 
     second_panel: Mapping[Ties, CeilingEstimate]
@@ -110,6 +161,8 @@ class Ceiling:
     tied: float
     pairs: int
     crossed: bool
+    votes: GroupedVotes = field(repr=False, compare=False)
+    panel_without: Floats = field(repr=False, compare=False)
 
     def panel(self, ties: Ties = "against") -> float:
         """Agreement with these votes to expect from a second panel of the same size."""
@@ -126,6 +179,47 @@ class Ceiling:
     def perfect_interval(self, ties: Ties = "against", level: float = 0.95) -> tuple[float, float]:
         """Interval of `perfect`; NaN where there is none."""
         return self.perfect_metric[ties].interval(level)
+
+    def less_panel(
+        self, difference: ArrayLike, ties: Ties = "against", level: float = 0.95
+    ) -> tuple[float, float, float]:
+        """Return how much more often a measure agrees with these votes than a second panel would.
+
+        Parameters
+        ----------
+        difference : (pairs,) array_like of float
+            Score of R less that of R' in every pair that counts here, in the order of the pairs' sorted names.
+        ties : str
+            The convention, a key of `metrics.agreement.agreement.TIES`.
+        level : float
+            Of the interval.
+
+        Returns
+        -------
+        value, low, high : float
+            The difference and its interval, cut at -1 and 1; an end is NaN where `panel_interval` has none.
+
+        Raises
+        ------
+        ValueError
+            If there are more or fewer differences than pairs that count.
+        """
+        scores = np.asarray(difference, dtype=np.float64)
+        if scores.shape != (self.pairs,):
+            raise ValueError(
+                f"a difference is needed of each of the {self.pairs} pairs with two votes, got {scores.shape}"
+            )
+        if not self.pairs:
+            return math.nan, math.nan, math.nan
+        panel, (value, without) = self.second_panel[ties], self.votes.without(scores, ties)
+        apart = without - self.panel_without[:, list(TIES).index(ties)]
+        groups = [int(way.max()) + 1 for way in self.votes.ways]
+        error = Error(
+            float(_standard_errors(apart[:, None], groups, [_least(ties, self.pairs)])[0]), panel.df
+        )
+        reach = error.reach(level) if error.standard_error > 0 and panel.df > 0 else math.nan
+        low, high = value - panel.highest - reach, value - panel.lowest + reach
+        return value - panel.value, max(low, -1.0), min(high, 1.0)
 
     @property
     def no_interval(self) -> str:
@@ -184,10 +278,9 @@ def _of_codes(votes: Floats, pair: Ints, query: Ints, *whose: Ints) -> Ceiling:
         votes = votes[counted]
         pair, query, *whose = (_codes(column[counted]) for column in (pair, query, *whose))  # type: ignore[assignment]
     ways = _ways(votes, pair, query, *whose)
-    sizes = [np.bincount(way) for way in ways]
-    cell = 3 * pair + _kind(votes)
+    cell = (3 * pair + _kind(votes)).astype(np.int32)
     del votes, pair, query, whose  # what follows needs much memory, and none of them
-    return _ceiling(_samples(_left_out(cell, ways)), sizes)
+    return _ceiling(_grouped(cell, ways))
 
 
 def one_vote_each(votes: Floats, pair: Ints, worker: Ints) -> tuple[Ints, Floats]:
@@ -280,14 +373,18 @@ def _ranks(numbers: NDArray[np.uint64]) -> Ints:
     return group
 
 
-def _left_out(cell: Ints, ways: list[Ints]) -> Iterator[Ints]:
+def _grouped(cell: Ints, ways: list[Ints]) -> GroupedVotes:
+    counts = np.bincount(cell, minlength=3 * (cell.max(initial=-1) // 3 + 1))
+    return GroupedVotes(counts=counts.reshape(-1, 3), cell=cell, ways=tuple(ways))
+
+
+def _left_out(votes: GroupedVotes) -> Iterator[Ints]:
     """Yield the (pairs, 3) votes for either side and ties, of all and then with every group left out."""
-    whole = np.bincount(cell, minlength=3 * (cell.max(initial=-1) // 3 + 1))
-    yield whole.reshape(-1, 3)
-    for way in ways:
+    yield votes.counts
+    for way in votes.ways:
         ends = np.cumsum(np.bincount(way))[:-1]
-        for out in np.split(cell[np.argsort(way, kind="stable")], ends):
-            yield (whole - np.bincount(out, minlength=whole.size)).reshape(-1, 3)
+        for out in np.split(votes.cell[np.argsort(way, kind="stable")], ends):
+            yield votes.counts - np.bincount(out, minlength=votes.counts.size).reshape(-1, 3)
 
 
 class _Samples(NamedTuple):
@@ -322,11 +419,9 @@ def _samples(counts: Iterator[Ints]) -> _Samples:
     return _Samples(patterns, times, np.array(aims, dtype=np.float64))
 
 
-def _ceiling(samples: _Samples, sizes: list[Ints]) -> Ceiling:
-    """Estimate both ceilings from the whole, and how far they may be off from the samples with a group left out.
-
-    ``sizes`` are the numbers of votes of the groups, in each way.
-    """
+def _ceiling(votes: GroupedVotes) -> Ceiling:
+    """Estimate both ceilings from the whole, and how far they may be off from the samples with a group left out."""
+    samples, sizes = _samples(_left_out(votes)), [np.bincount(way) for way in votes.ways]
     whole, groups = samples.times[:1], [size.size for size in sizes]
     shares = [np.asarray(size, dtype=np.float64) for size in sizes[:2]]
     df = math.nan if any(map(is_few, shares)) else min(map(effective_number, shares)) - 1
@@ -339,7 +434,7 @@ def _ceiling(samples: _Samples, sizes: list[Ints]) -> Ceiling:
         possible[0],
         possible.min(axis=0),
         possible.max(axis=0),
-        _standard_errors(values[1:-2], groups, pairs=int(whole.sum())),
+        _standard_errors(values[1:-2], groups, [_least(ties, int(whole.sum())) for ties in TIES]),
     )
     both = [
         MappingProxyType(
@@ -365,13 +460,19 @@ def _ceiling(samples: _Samples, sizes: list[Ints]) -> Ceiling:
         tied=float(_average(whole, _is_even(samples.patterns))[0]),
         pairs=int(whole.sum()),
         crossed=len(groups) > 1,
+        votes=votes,
+        panel_without=values[1:-2, 0],
     )
 
 
-def _standard_errors(replicates: Floats, groups: list[int], *, pairs: int) -> Floats:
-    """Return the errors, which are never below one pair of all where majorities are counted: nobody knows rarer things."""
+def _least(ties: Ties, pairs: int) -> float:
+    """Return what no error is below: one pair of all where majorities are counted, for nobody knows rarer things."""
+    return 0.0 if ties == "weighted" else 1 / max(pairs, 1)
+
+
+def _standard_errors(replicates: Floats, groups: list[int], least: list[float]) -> Floats:
+    """Return the jackknife errors of some estimates, (groups, estimates), each at least so large where there is any."""
     error = np.sqrt(_variance(replicates, groups))
-    least = np.array([ties != "weighted" for ties in TIES]) / max(pairs, 1)
     return np.where(error > 0, np.maximum(error, least), error)
 
 
