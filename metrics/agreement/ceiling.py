@@ -20,11 +20,12 @@ by how many (`_ranks`), never on names or on the order of rows. Votes hardly tel
 that takes many pairs for equal to the one that takes many for certain, as far as the votes allow either.
 
 How far a measure's agreement lies from a second panel's (`Ceiling.less_panel`) has an interval of its own, for both come from the same votes: the
-same jackknife of their difference, in which the agreement without a group g is a + (its effect on a) (`metrics.agreement.people`),
+jackknife of their difference, in which the agreement without a group g is a + (its effect on a) (`metrics.agreement.people`),
 
     a_(-g) = a - U_g / (1 - w_g)
 
-with U_g the influence of the group's votes and w_g their part in the agreement. A whole query is left out exactly so.
+with U_g the influence of the group's votes and w_g their part in the agreement. A whole query is left out exactly so. No error is smaller than
+that of one pair among all.
 """
 
 import math
@@ -46,7 +47,14 @@ from metrics.agreement.ceiling_votes import (
     halves_agreement,
     majority,
 )
-from metrics.agreement.people import NOTHING, Error, effective_number, influence_of_votes, is_few
+from metrics.agreement.people import (
+    NOTHING,
+    UNKNOWN,
+    Error,
+    effective_number,
+    influence_of_votes,
+    is_few,
+)
 from metrics.arrays import Floats, Ints, in_one_order
 
 MOST_GROUPS = 25
@@ -213,11 +221,9 @@ class Ceiling:
             return math.nan, math.nan, math.nan
         panel, (value, without) = self.second_panel[ties], self.votes.without(scores, ties)
         apart = without - self.panel_without[:, list(TIES).index(ties)]
-        groups = [int(way.max()) + 1 for way in self.votes.ways]
-        error = Error(
-            float(_standard_errors(apart[:, None], groups, [_least(ties, self.pairs)])[0]), panel.df
-        )
-        reach = error.reach(level) if error.standard_error > 0 and panel.df > 0 else math.nan
+        variance = _variance_of_difference(apart, [int(way.max()) + 1 for way in self.votes.ways])
+        error = Error(max(math.sqrt(variance), 1 / self.pairs), panel.df) if variance > NOTHING else UNKNOWN
+        reach = error.reach(level) if panel.df > 0 else math.nan
         low, high = value - panel.highest - reach, value - panel.lowest + reach
         return value - panel.value, max(low, -1.0), min(high, 1.0)
 
@@ -434,7 +440,7 @@ def _ceiling(votes: GroupedVotes) -> Ceiling:
         possible[0],
         possible.min(axis=0),
         possible.max(axis=0),
-        _standard_errors(values[1:-2], groups, [_least(ties, int(whole.sum())) for ties in TIES]),
+        _standard_errors(values[1:-2], groups, pairs=int(whole.sum())),
     )
     both = [
         MappingProxyType(
@@ -465,14 +471,10 @@ def _ceiling(votes: GroupedVotes) -> Ceiling:
     )
 
 
-def _least(ties: Ties, pairs: int) -> float:
-    """Return what no error is below: one pair of all where majorities are counted, for nobody knows rarer things."""
-    return 0.0 if ties == "weighted" else 1 / max(pairs, 1)
-
-
-def _standard_errors(replicates: Floats, groups: list[int], least: list[float]) -> Floats:
-    """Return the jackknife errors of some estimates, (groups, estimates), each at least so large where there is any."""
+def _standard_errors(replicates: Floats, groups: list[int], *, pairs: int) -> Floats:
+    """Return the errors, which are never below one pair of all where majorities are counted: nobody knows rarer things."""
     error = np.sqrt(_variance(replicates, groups))
+    least = np.array([ties != "weighted" for ties in TIES]) / max(pairs, 1)
     return np.where(error > 0, np.maximum(error, least), error)
 
 
@@ -483,6 +485,18 @@ def _variance(replicates: Floats, groups: list[int]) -> Floats:
     ways = [_jackknife(part) for part in np.split(replicates, np.cumsum(groups)[:-1])]
     variance = ways[0] if len(ways) == 1 else np.max([ways[0], ways[1], ways[0] + ways[1] - ways[2]], axis=0)
     return np.where(variance > NOTHING, variance, np.where(np.isnan(variance), np.nan, 0.0))
+
+
+def _variance_of_difference(replicates: Floats, groups: list[int]) -> float:
+    """Return J_query + max(0, J_person - J_both); NaN where a replicate says nothing or there is one group.
+
+    J_person alone is no lower bound here: votes that are left out from all over turn even numbers of votes into odd ones, which moves a
+    panel's replicates, in J_person as in J_both, farther than other people would.
+    """
+    if min(groups) < 2:
+        return math.nan
+    by_query, *crossed = (_jackknife(part) for part in np.split(replicates, np.cumsum(groups)[:-1]))
+    return float(by_query + np.maximum(0.0, crossed[0] - crossed[1])) if crossed else float(by_query)
 
 
 def _jackknife(replicates: Floats) -> Floats:
