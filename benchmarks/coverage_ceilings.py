@@ -235,7 +235,9 @@ def difference_row(name: str, regime: Regime, studies: int, engine: Engine) -> s
     width = np.nanmedian(high - low, axis=0)[half]
     clusters = min(regime.queries, regime.people or regime.queries)
     asked = 2 * float(stdtrit(clusters - 1, 0.975)) * value[:, half].std()
-    others = " ".join(f"{share:.2f}".lstrip("0") for ties, share in zip(TIES, held, strict=True) if ties != "half")
+    others = " ".join(
+        f"{share:.2f}".lstrip("0") for ties, share in zip(TIES, held, strict=True) if ties != "half"
+    )
     cells = (
         name,
         str(studies),

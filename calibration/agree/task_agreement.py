@@ -222,9 +222,7 @@ def _there_columns(task: JudgedTask, difference: Floats, ties: Ties) -> Row:
     credit = pair_credit(difference[there], share[there], ties=ties)
     value = float(np.nanmean(credit)) if np.isfinite(credit).any() else np.nan
     less = (np.nan,) * 3 if task.no_ceiling else task.ceiling.less_panel(difference[there], ties)
-    return dict(
-        zip((*THERE_COLUMNS, *DIFFERENCE_COLUMNS), (value, int(there.sum()), *less), strict=True)
-    )
+    return dict(zip((*THERE_COLUMNS, *DIFFERENCE_COLUMNS), (value, int(there.sum()), *less), strict=True))
 
 
 def _draw_columns(task: JudgedTask, variant: Variant, found: Agreement) -> Row:

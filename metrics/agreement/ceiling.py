@@ -129,13 +129,13 @@ class GroupedVotes:
         influence = influence_of_votes(cast, difference, ties)[[2, 0, 1]].T.ravel()[self.cell]
         part = np.repeat(is_counted / votes / is_counted.sum(), 3)[self.cell]
         value = float(credit[is_counted].mean())
-        apart = [_divided(np.bincount(way, influence), 1 - np.bincount(way, part)) for way in self.ways]
+        apart = []
+        for way in self.ways:
+            left = 1 - np.bincount(way, part)
+            effect = np.full(left.shape, np.nan)
+            np.divide(np.bincount(way, influence), left, out=effect, where=left > ROUNDING)
+            apart.append(effect)
         return value, value - np.concatenate(apart)
-
-
-def _divided(sums: Floats, left: Floats) -> Floats:
-    """Return sums over what is left; NaN where nothing is."""
-    return np.asarray(np.divide(sums, left, out=np.full(sums.shape, np.nan), where=left > ROUNDING))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -128,7 +128,9 @@ def ceiling(result: TaskResult) -> str:
 
 def _from_panel(row: Row, measure: str) -> str:
     """Say how far a measure's agreement is from the panel's, and whether that can be told from none; nothing without an interval."""
-    difference, low, high = (row.get(f"second_panel_difference{end}", np.nan) for end in ("", "_low", "_high"))
+    difference, low, high = (
+        row.get(f"second_panel_difference{end}", np.nan) for end in ("", "_low", "_high")
+    )
     if np.isnan(low):
         return ""
     amount = f"{points(difference)} points ({points_interval(low, high)})"

@@ -190,12 +190,12 @@ def curve_marks(model: UserModel | None, truth: UserModel | None, language: str,
         return []
     parameters = model.parameters if model is not None else {}
     marks = [Mark(label="default", value=default)]
-    for label, name in names.items():
+    for source, name in names.items():
         entry = parameters.get(f"{name}[{language}]") or parameters.get(name)
         if entry is not None:
             low, high = entry.interval if _has_interval(entry) else (math.nan, math.nan)
             ends = (0.0 if low is None else low, math.inf if high is None else high)
-            marks.append(Mark(label=label, value=_finite(entry), low=ends[0], high=ends[1]))
+            marks.append(Mark(label=source, value=_finite(entry), low=ends[0], high=ends[1]))
     return marks if true is None else [*marks, Mark(label="truth", value=true)]
 
 
@@ -259,7 +259,7 @@ def _parameter_table(model: UserModel, truth: UserModel | None) -> ReportTable:
             ("Held", lambda row: _held(row[0], row[1], truth)),
         ]
     if any(other_laws(entry, printed[name]) for name, entry in rows):
-        columns[3:3] = [("Other laws", lambda row: _in_signs(other_laws(row[1], printed[row[0]])))]
+        columns[3:3] = [("Other laws", lambda row: _in_signs(other_laws(row[1], printed[row[0]])) or DASH)]
     note = "user-model.json has every parameter, by its name there and with all digits."
     return to_table("parameters", "Fitted parameters", rows, columns, note=note, for_papers=True)
 

@@ -339,7 +339,11 @@ def votes_of(study, *, same_people):
     pairs, workers = study.votes.shape
     query, worker = np.repeat(study.query, workers), np.tile(np.arange(workers), pairs)
     whose = {"worker": worker} if same_people else {}
-    return {"votes": study.votes.ravel(), "pair": np.repeat(np.arange(pairs), workers), "query": query} | whose
+    return {
+        "votes": study.votes.ravel(),
+        "pair": np.repeat(np.arange(pairs), workers),
+        "query": query,
+    } | whose
 
 
 @pytest.mark.parametrize("ties", TIES)
@@ -365,7 +369,9 @@ def test_the_interval_of_the_difference_from_the_second_panel_holds_the_truth(sa
         one = ceiling(**votes_of(study, same_people=same_people))
         found.append(one.less_panel(study.difference, "half"))
         mean = agreement(study.difference, study.share, study.query, ties="half").mean
-        sums.append(sum(np.diff(ends)[0] for ends in (one.panel_interval("half"), mean.confidence_interval())))
+        sums.append(
+            sum(np.diff(ends)[0] for ends in (one.panel_interval("half"), mean.confidence_interval()))
+        )
     large = simulate(np.random.default_rng(8), queries=4000, pairs=6, workers=14)
     first, second = large.votes[:, :7].mean(axis=1), large.votes[:, 7:].mean(axis=1) - 0.5
     true = [agreement(one, first, large.query, ties="half").value for one in (large.difference, second)]
@@ -383,9 +389,7 @@ def test_a_difference_from_the_second_panel_needs_every_pair_and_people_enough()
     found = ceiling(**votes_of(study, same_people=False))
     value, *ends = found.less_panel(study.difference)
 
-    assert value == pytest.approx(
-        agreement(study.difference, study.share, study.query).value - found.panel()
-    )
+    assert value == pytest.approx(agreement(study.difference, study.share, study.query).value - found.panel())
     assert np.isnan(ends).all()
     assert np.isnan(found.less_panel(np.zeros(21), "drop")).all()
     assert np.isnan(ceiling([1.0], ["p"], ["q"]).less_panel([])).all()

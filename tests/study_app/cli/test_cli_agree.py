@@ -130,9 +130,21 @@ def test_what_no_study_of_this_size_can_detect_is_no_number():
 @pytest.mark.parametrize(
     ("numbers", "fewer", "said"),
     [
-        ((0.013, -0.062, 0.089), False, "; the difference, +1.3 points (-6.2 to 8.9), cannot be told from none"),
-        ((0.1, 0.02, 0.18), True, "; the difference there, +10.0 points (2.0 to 18.0), can be told from none at 95 %"),
-        ((-0.1, -0.2, -0.01), False, "; the difference, -10.0 points (-20.0 to -1.0), can be told from none at 95 %"),
+        (
+            (0.013, -0.062, 0.089),
+            False,
+            "; the difference, +1.3 points (-6.2 to 8.9), cannot be told from none",
+        ),
+        (
+            (0.1, 0.02, 0.18),
+            True,
+            "; the difference there, +10.0 points (2.0 to 18.0), can be told from none at 95 %",
+        ),
+        (
+            (-0.1, -0.2, -0.01),
+            False,
+            "; the difference, -10.0 points (-20.0 to -1.0), can be told from none at 95 %",
+        ),
         ((0.1, math.nan, math.nan), False, "; the difference, +10.0 points, has no interval"),
         ((math.nan, math.nan, math.nan), False, ""),
     ],
