@@ -13,6 +13,7 @@ from calibration.agree.evidence import ShownTexts
 from calibration.agree.judged_task import JudgedTask
 from calibration.agree.measures.kinds import KINDS
 from calibration.agree.measures.variants import Sweep, Variant
+from calibration.agree.result import DIFFERENCE_COLUMNS
 from calibration.tables.sources import TaskSources
 from metrics.agreement.agreement import (
     TIES,
@@ -50,11 +51,6 @@ CEILING_COLUMNS = (
     "perfect_high",
 )
 THERE_COLUMNS = ("agreement_there", "pairs_there")
-DIFFERENCE_COLUMNS = (
-    "second_panel_difference",
-    "second_panel_difference_low",
-    "second_panel_difference_high",
-)
 DRAW_COLUMNS = ("draws", "draw_low", "draw_high", "draw_sd")
 
 

@@ -8,6 +8,7 @@ import pandas as pd
 
 from calibration.agree.measures.variants import Fit
 from calibration.agree.result import (
+    DIFFERENCE_COLUMNS,
     AgreementTables,
     By,
     cannot_be_told,
@@ -268,7 +269,7 @@ def _points(row: Any, sign: int = 1) -> str:
 
 def _difference(row: Any, *, on_fewer: bool) -> str:
     """Return the measure's difference from a second panel with its interval, and whether it can be told from none."""
-    difference, low, high = (100 * row[f"second_panel_difference{end}"] for end in ("", "_low", "_high"))
+    difference, low, high = (100 * row[name] for name in DIFFERENCE_COLUMNS)
     if math.isnan(difference):
         return ""
     points = f"; the difference{' there' if on_fewer else ''}, {difference:+.1f} points"

@@ -6,7 +6,14 @@ from functools import partial
 import numpy as np
 
 from calibration.agree.measures.variants import Fit, Role
-from calibration.agree.result import beyond_perfect, decided, nothing_detectable, often_tied, tells
+from calibration.agree.result import (
+    DIFFERENCE_COLUMNS,
+    beyond_perfect,
+    decided,
+    nothing_detectable,
+    often_tied,
+    tells,
+)
 from metrics.errors import listed
 from study_app.report.drawing.figures import CEILING, MOST_SIGNS, Mark, rows_with_intervals, scatter
 from study_app.report.page import (
@@ -128,9 +135,7 @@ def ceiling(result: TaskResult) -> str:
 
 def _from_panel(row: Row, measure: str) -> str:
     """Say how far a measure's agreement is from the panel's, and whether that can be told from none; nothing without an interval."""
-    difference, low, high = (
-        row.get(f"second_panel_difference{end}", np.nan) for end in ("", "_low", "_high")
-    )
+    difference, low, high = (row.get(name, np.nan) for name in DIFFERENCE_COLUMNS)
     if np.isnan(low):
         return ""
     amount = f"{points(difference)} points ({points_interval(low, high)})"

@@ -5,8 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from calibration.agree.result import nothing_detectable
-from calibration.agree.task_agreement import DIFFERENCE_COLUMNS
+from calibration.agree.result import DIFFERENCE_COLUMNS, nothing_detectable
 from metrics.agreement.agreement import TIES
 from study_app.report.page import (
     DASH,

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 import prefcal
+from calibration.agree.result import DIFFERENCE_COLUMNS
 from calibration.agree.measures.names import is_name
 from calibration.tables.files import tables_sha256, write_tables
 from calibration.user_model.model import ParameterEntry, UserModel, write_user_model
@@ -114,7 +115,9 @@ def test_a_study_too_small_for_a_ceiling_has_none_and_says_why(agree, tmp_path):
     assert "second panel" not in printed
     assert "How often people agree with each other cannot be told: a ceiling needs 10 pairs with " in printed
     rows = pd.read_csv(tmp_path / "out" / "agreement.csv")
-    assert rows[["ceiling", "ceiling_low", "perfect", "perfect_high"]].isna().all(axis=None)
+    assert (
+        rows[["ceiling", "ceiling_low", "perfect", "perfect_high", *DIFFERENCE_COLUMNS]].isna().all(axis=None)
+    )
     assert rows["no_ceiling"].str.startswith("a ceiling needs 10 pairs with ").all()
 
 
@@ -151,9 +154,7 @@ def test_what_no_study_of_this_size_can_detect_is_no_number():
 )
 def test_a_difference_from_the_second_panel_has_its_interval(numbers, fewer, said):
     """Which says whether it can be told from none."""
-    names = [f"second_panel_difference{end}" for end in ("", "_low", "_high")]
-
-    assert _difference(dict(zip(names, numbers, strict=True)), on_fewer=fewer) == said
+    assert _difference(dict(zip(DIFFERENCE_COLUMNS, numbers, strict=True)), on_fewer=fewer) == said
 
 
 def test_one_of_a_kind_is_no_plural(agree, tmp_path):
@@ -298,6 +299,10 @@ def test_a_primary_comparison_is_printed_first_with_the_place_where_it_was_named
     assert answer.startswith("M@preferences agrees with the majority in ")
     assert panel.startswith("A second panel of as many people would in ")
     assert re.search(r"; the difference, [+-][\d.]+ points \(-?[\d.]+ to -?[\d.]+\), can", panel)
+    rows = pd.read_csv(tmp_path / "agreement.csv")
+    difference, low, high = (rows[name] for name in DIFFERENCE_COLUMNS)
+    assert difference.tolist() == pytest.approx((rows["agreement_there"] - rows["ceiling"]).tolist())
+    assert ((low < difference) & (difference < high)).all()
     assert "M@preferences (primary)" in ended.out
     assert "against M@preferences" in ended.out
     assert "Named at analysis, with an option when the answers were there" in ended.out

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from calibration.agree.judged_task import why_no_ceiling
-from calibration.agree.result import beyond_perfect
+from calibration.agree.result import DIFFERENCE_COLUMNS, beyond_perfect
 from study_app.report.parts.agreement import answer, ceiling
 from study_app.report.parts.streams import tau_in_words
 from study_app.report.results import TaskResult, over_few
@@ -24,8 +24,7 @@ KNOWN = {
 
 def panel(difference, low, high):
     """The columns of the difference from a second panel."""
-    ends = {"": difference, "_low": low, "_high": high}
-    return {f"second_panel_difference{end}": value for end, value in ends.items()}
+    return dict(zip(DIFFERENCE_COLUMNS, (difference, low, high), strict=True))
 
 
 def result(measure="M", **numbers):
