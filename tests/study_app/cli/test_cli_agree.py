@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 import prefcal
-from calibration.agree.result import DIFFERENCE_COLUMNS
 from calibration.agree.measures.names import is_name
+from calibration.agree.result import DIFFERENCE_COLUMNS
 from calibration.tables.files import tables_sha256, write_tables
 from calibration.user_model.model import ParameterEntry, UserModel, write_user_model
 from study_app.cli.results.agree_table import _difference, agreement_text
