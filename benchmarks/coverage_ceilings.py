@@ -1,11 +1,13 @@
 """How often the intervals of the ceilings hold the truth, in many sorts of studies; and how long a million judgments take.
 
     python -m benchmarks.coverage_ceilings [STUDIES [REGIME ...]] [--jobs 1] [--scheduler ADDRESS]
+    python -m benchmarks.coverage_ceilings STUDIES [REGIME ...] --difference
     python -m benchmarks.coverage_ceilings million
 
 People vote by Davidson's model on strengths of preference that are drawn here, apart from the package's simulators. The truth is what
 a second panel of other people, and a metric that knows which side is preferred, reach in a very large study of the
-same sort; where neither side is preferred the metric takes one by chance. docs/evidence.md shows the tables.
+same sort; where neither side is preferred the metric takes one by chance. The difference is that of a measure, which sees strengths with an
+error, from a second panel; its table is Markdown, for keep_rows.py. docs/evidence.md shows the tables.
 """
 
 import argparse
@@ -18,10 +20,11 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from benchmarks.replications import engine_arguments, replicated
 from metrics.agreement.agreement import TIES, pair_credit
-from metrics.agreement.ceiling import ceiling
+from metrics.agreement.ceiling import Ceiling, ceiling
 from metrics.parallel import Engine, open_engine
 
 Rng: TypeAlias = np.random.Generator
@@ -95,15 +98,20 @@ REGIMES = {
     "the same 14 people, taste .6": Regime(queries=25, votes=14, people=14, taste=0.6),
     "the same 10 people, gain differs: sd .9": Regime(people=10, gain=0.9),
     "40 people, each judges 5 queries, taste .6": Regime(queries=25, votes=8, people=40, taste=0.6),
+    "the same 10 people, taste 1.5": Regime(people=10, taste=1.5),
 }
 
 
+SEEN = 0.6
+"""Standard deviation of a measure's errors, in log odds."""
+
+
 class Study(NamedTuple):
-    """Votes (queries, pairs, votes) of 1, 0 or .5, NaN for none; who votes (queries, votes); which side is preferred."""
+    """Votes (queries, pairs, votes) of 1, 0 or .5, NaN for none; who votes (queries, votes); how strongly which side is preferred."""
 
     votes: Floats
     who: NDArray[np.int64]
-    preferred: Floats
+    strength: Floats
 
 
 def drawn(regime: Regime, rng: Rng, strength: Floats | None = None) -> Study:
@@ -121,7 +129,7 @@ def drawn(regime: Regime, rng: Rng, strength: Floats | None = None) -> Study:
     place = rng.random(log_odds.shape) * (one + other + regime.tie_weight)
     votes = np.where(place < one, 1.0, np.where(place < one + other, 0.0, 0.5))
     votes[rng.random(votes.shape) < regime.lost] = np.nan
-    return Study(votes, who, np.sign(strength))
+    return Study(votes, who, strength)
 
 
 def _strength(regime: Regime, rng: Rng) -> Floats:
@@ -136,10 +144,10 @@ def _assigned(regime: Regime, rng: Rng) -> NDArray[np.int64]:
 
 
 def truth(regime: Regime, rng: Rng) -> Floats:
-    """Return what a second panel and a perfect metric reach, (2, conventions): of people of its own for every query."""
+    """Return what a second panel, a perfect metric and a measure reach, (3, conventions): of people of its own for every query."""
     large = replace(regime, queries=400, people=None)
     rounds = max(2, round(400_000 / (400 * regime.pairs * regime.votes / 5)))
-    reached = []
+    reached, errors = [], np.random.default_rng(4)
     for _ in range(rounds):
         strength = _strength(large, rng)
         first, second = drawn(large, rng, strength), drawn(replace(large, lost=0.0), rng, strength)
@@ -148,7 +156,8 @@ def truth(regime: Regime, rng: Rng) -> Floats:
         by_chance = rng.choice([-1e-9, 1e-9], size=share.size)
         choices = (
             np.nansum(np.where(np.isnan(first.votes), np.nan, second.votes) - 0.5, axis=2),
-            first.preferred,
+            np.sign(first.strength),
+            measured(first, errors),
         )
         reached.append(
             [
@@ -162,13 +171,22 @@ def truth(regime: Regime, rng: Rng) -> Floats:
     return np.asarray(np.mean(reached, axis=0))
 
 
-def ceilings_of(study: Study) -> tuple[Floats, Floats]:
-    """Return the ceilings (2, conventions) and their intervals (2, conventions, 2)."""
+def measured(study: Study, rng: Rng) -> Floats:
+    """Return the score differences of a measure that sees strengths with an error."""
+    return study.strength + SEEN * rng.normal(size=study.strength.shape)
+
+
+def found_in(study: Study) -> Ceiling:
     made = ~np.isnan(study.votes)
     query, pair, voter = np.nonzero(made)
-    found = ceiling(
+    return ceiling(
         study.votes[made], query * study.votes.shape[1] + pair, query, worker=study.who[query, voter]
     )
+
+
+def ceilings_of(study: Study) -> tuple[Floats, Floats]:
+    """Return the ceilings (2, conventions) and their intervals (2, conventions, 2)."""
+    found = found_in(study)
     values = [[found.panel(ties) for ties in TIES], [found.perfect(ties) for ties in TIES]]
     ends = [[found.panel_interval(ties) for ties in TIES], [found.perfect_interval(ties) for ties in TIES]]
     return np.array(values), np.array(ends)
@@ -180,7 +198,7 @@ def ceilings_of_one(regime: Regime, number: int) -> tuple[Floats, Floats]:
 
 def coverage(regime: Regime, studies: int, engine: Engine) -> str:
     """Return a row: coverage of both ceilings by convention; true and mean estimate, width, where a tie counts half."""
-    true = truth(regime, np.random.default_rng(3))
+    true = truth(regime, np.random.default_rng(3))[:2]
     found = replicated(engine, partial(ceilings_of_one, regime), studies)
     values, ends = (np.array(part) for part in zip(*found, strict=True))
     held = ((ends[..., 0] <= true) & (true <= ends[..., 1])).mean(axis=0)
@@ -194,6 +212,42 @@ def coverage(regime: Regime, studies: int, engine: Engine) -> str:
         for row in (0, 1)
     ]
     return f"{' || '.join(parts)} | no interval {np.isnan(ends[:, 0, 0, 0]).mean():.2f}"
+
+
+def difference_of_one(regime: Regime, number: int) -> Floats:
+    """Return the difference from a second panel with its interval, (conventions, 3)."""
+    study = drawn(regime, np.random.default_rng([3, number]))
+    twice = (~np.isnan(study.votes)).sum(axis=2).ravel() >= 2
+    scores = measured(study, np.random.default_rng([4, number])).ravel()[twice]
+    found = found_in(study)
+    return np.array([found.less_panel(scores, ties) for ties in TIES])
+
+
+def difference_row(name: str, regime: Regime, studies: int, engine: Engine) -> str:
+    """Return a row on ties that count half: truth, mean, coverage, width, that over what the spread of estimates asks for; other conventions' coverage."""
+    panel, _, measure = truth(regime, np.random.default_rng(3))
+    true = measure - panel
+    value, low, high = np.moveaxis(
+        np.array(replicated(engine, partial(difference_of_one, regime), studies)), 2, 0
+    )
+    held = ((low <= true) & (true <= high)).mean(axis=0)
+    half = list(TIES).index("half")
+    width = np.nanmedian(high - low, axis=0)[half]
+    clusters = min(regime.queries, regime.people or regime.queries)
+    asked = 2 * float(stdtrit(clusters - 1, 0.975)) * value[:, half].std()
+    others = " ".join(
+        f"{share:.2f}".lstrip("0") for ties, share in zip(TIES, held, strict=True) if ties != "half"
+    )
+    cells = (
+        name,
+        str(studies),
+        f"{true[half]:+.3f}, {value[:, half].mean():+.3f}".replace("0.", "."),
+        f"{held[half]:.2f}".lstrip("0"),
+        f"{width:.2f}".lstrip("0"),
+        f"{width / asked:.2f}".removeprefix("0"),
+        others,
+    )
+    return f"| {' | '.join(cells)} |"
 
 
 def million() -> None:
@@ -218,12 +272,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("studies", nargs="?", default="300")
     parser.add_argument("regimes", nargs="*", metavar="REGIME")
+    parser.add_argument("--difference", action="store_true")
     engine_arguments(parser)
     options = parser.parse_args()
     if options.studies == "million":
         million()
         return
     studies = int(options.studies)
+    if options.difference:
+        others = ", ".join(ties for ties in TIES if ties != "half")
+        print(
+            f"| studies | R | true, mean estimate | covered | width | of what is needed | covered: {others} |"
+        )
+        print("|---|---|---|---|---|---|---|")
+        with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
+            for name in options.regimes or REGIMES:
+                print(difference_row(name, REGIMES[name], studies, engine), flush=True)
+        return
     print(
         f"{studies} studies a regime. Of a second panel, then of a perfect metric: coverage of the 95 % interval"
     )

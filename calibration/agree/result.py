@@ -28,6 +28,12 @@ FARTHEST = 1.0
 """No two agreements are farther apart."""
 MOST_SHARED = 0.1
 """Share of names that stand in several topics below which they name items of a topic and no systems."""
+DIFFERENCE_COLUMNS = (
+    "second_panel_difference",
+    "second_panel_difference_low",
+    "second_panel_difference_high",
+)
+"""Columns of agreement.csv: how much more often a measure agrees than a second panel, and the ends of the interval."""
 Row: TypeAlias = "pd.Series[object]"
 """A row of agreement.csv."""
 

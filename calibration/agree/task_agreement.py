@@ -13,6 +13,7 @@ from calibration.agree.evidence import ShownTexts
 from calibration.agree.judged_task import JudgedTask
 from calibration.agree.measures.kinds import KINDS
 from calibration.agree.measures.variants import Sweep, Variant
+from calibration.agree.result import DIFFERENCE_COLUMNS
 from calibration.tables.sources import TaskSources
 from metrics.agreement.agreement import (
     TIES,
@@ -212,12 +213,13 @@ def _ceiling_columns(task: JudgedTask, ties: Ties) -> Row:
 
 
 def _there_columns(task: JudgedTask, difference: Floats, ties: Ties) -> Row:
-    """Return the agreement on the pairs that the ceilings are of, with the votes that these are of, and their number."""
+    """Return the agreement on the pairs that the ceilings are of, with the votes that these are of, their number, and how far it is from a second panel's."""
     share = task.panel_share
     there = ~np.isnan(share)
     credit = pair_credit(difference[there], share[there], ties=ties)
     value = float(np.nanmean(credit)) if np.isfinite(credit).any() else np.nan
-    return dict(zip(THERE_COLUMNS, (value, int(there.sum())), strict=True))
+    less = (np.nan,) * 3 if task.no_ceiling else task.ceiling.less_panel(difference[there], ties)
+    return dict(zip((*THERE_COLUMNS, *DIFFERENCE_COLUMNS), (value, int(there.sum()), *less), strict=True))
 
 
 def _draw_columns(task: JudgedTask, variant: Variant, found: Agreement) -> Row:

@@ -40,6 +40,8 @@ from calibration.inference.sides import SideAdjustment
 from metrics.agreement.people import FEWEST_CLUSTERS, FEWEST_EFFECTIVE, NOTHING
 from metrics.arrays import Bools, Floats, Ints
 
+AT_ONCE = 200_000
+"""Judgments that are added up at once: a sparse table takes several times the memory of what goes into it."""
 NO_SHARE = 1e-9
 """Weights below are rounding errors."""
 TABLE_VALUES = 3_000_000
@@ -438,10 +440,12 @@ def _inverse(values: Floats) -> Floats:
 
 
 def _table(row: Ints, columns: Iterable[Ints], values: Iterable[Any], shape: tuple[int, int]) -> csr_array:
-    """Return a table of the sums of values at rows (n,) and columns, (n,) each: one set of n after the other, to save memory."""
+    """Return a table of the sums of values at rows (n,) and columns, (n,) each: one set of n after the other, in pieces, to save memory."""
     table = csr_array(shape)
     for column, part in zip(columns, values, strict=True):
-        table = table + csr_array(coo_array((part, (row, column)), shape=shape))
+        for start in range(0, len(row), AT_ONCE):
+            some = slice(start, start + AT_ONCE)
+            table = table + csr_array(coo_array((part[some], (row[some], column[some])), shape=shape))
     return table
 
 

@@ -160,13 +160,15 @@ class _RankedTask(NamedTuple):
 def _ranked(judged: JudgedSystems, level: float) -> _RankedTask:
     """Return the ranking of one task."""
     worths, why_none = _worths(judged)  # first what takes more memory than all below
-    as_voted = win_rates(judged)
-    few = too_few(judged, as_voted)
+    rates = win_rates(judged)
+    few = too_few(judged, rates)
     # What too few people or topics said is told as they said it: nothing is inferred from it, the side's effect neither.
     adjustment = None if few else side_adjustment(judged)
-    met = duels(judged, adjustment)
-    rates = as_voted if adjustment is None else win_rates(judged, adjustment)
+    if adjustment is not None:
+        del rates  # as long as the judgments, and so are the next
+        rates = win_rates(judged, adjustment)
     variances = rates.influence.covariances()
+    met = duels(judged, adjustment)
     rank_low, rank_high = ranks_left_open(rates.value, variances, level)
     errors = variances.of_each().errors()
     columns = {

@@ -18,11 +18,19 @@ the agreement of full size. Student's t, on the agreement and on its log odds, h
 of freedom; with few (`metrics.agreement.people.is_few`) there is no interval. Clusters are left out in groups that hang on what was judged
 by how many (`_ranks`), never on names or on the order of rows. Votes hardly tell pairs that are equal, or certain, from pairs that are nearly so: the interval reaches from the estimate
 that takes many pairs for equal to the one that takes many for certain, as far as the votes allow either.
+
+How far a measure's agreement lies from a second panel's (`Ceiling.less_panel`) has an interval of its own, for both come from the same votes: the
+jackknife of their difference, in which the agreement without a group g is a + (its effect on a) (`metrics.agreement.people`),
+
+    a_(-g) = a - U_g / (1 - w_g)
+
+with U_g the influence of the group's votes and w_g their part in the agreement. A whole query is left out exactly so. No error is smaller than
+that of one pair among all.
 """
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -30,7 +38,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit, stdtrit
 
-from metrics.agreement.agreement import TIES, Ties
+from metrics.agreement.agreement import TIES, Ties, pair_credit
 from metrics.agreement.ceiling_votes import (
     LEAD,
     every_kind_alike,
@@ -39,13 +47,22 @@ from metrics.agreement.ceiling_votes import (
     halves_agreement,
     majority,
 )
-from metrics.agreement.people import NOTHING, effective_number, is_few
+from metrics.agreement.people import (
+    NOTHING,
+    UNKNOWN,
+    Error,
+    effective_number,
+    influence_of_votes,
+    is_few,
+)
 from metrics.arrays import Floats, Ints, in_one_order
 
 MOST_GROUPS = 25
 """More clusters than that are left out in so many groups."""
 MOST_LOG_ODDS = 2.0
 """An interval reaches no farther on the log odds: beside 0 and 1 they are known to nobody."""
+ROUNDING = 1e-9
+"""Of a group beside which less is left, nothing is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +100,44 @@ class CeilingEstimate:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GroupedVotes:
+    """The n votes that a ceiling is of, on p pairs, in the groups that are left out in turn.
+
+    Attributes
+    ----------
+    counts : (p, 3) ndarray of int
+        Votes for R, for R' and ties, by pair.
+    cell : (n,) ndarray of int
+        Place of each vote in ``counts``.
+    ways : tuple of (n,) ndarray of int
+        Its group, in each way.
+    """
+
+    counts: Ints
+    cell: Ints
+    ways: tuple[Ints, ...]
+
+    def without(self, difference: Floats, ties: Ties) -> tuple[float, Floats]:
+        """Return a measure's agreement with the votes, and what it is without each group, way after way; NaN where no pair counts."""
+        cast = self.counts.T[[1, 2, 0]]
+        votes = self.counts.sum(axis=1)
+        credit = pair_credit(difference, (cast[1] / 2 + cast[2]) / votes, ties=ties)
+        is_counted = ~np.isnan(credit)
+        if not is_counted.any():
+            return math.nan, np.full(sum(int(way.max()) + 1 for way in self.ways), np.nan)
+        influence = influence_of_votes(cast, difference, ties)[[2, 0, 1]].T.ravel()[self.cell]
+        part = np.repeat(is_counted / votes / is_counted.sum(), 3)[self.cell]
+        value = float(credit[is_counted].mean())
+        apart = []
+        for way in self.ways:
+            left = 1 - np.bincount(way, part)
+            effect = np.full(left.shape, np.nan)
+            np.divide(np.bincount(way, influence), left, out=effect, where=left > ROUNDING)
+            apart.append(effect)
+        return value, value - np.concatenate(apart)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ceiling:
     """Agreement of people with people, from split halves.
@@ -101,6 +156,10 @@ class Ceiling:
         Pairs with the votes of at least two people: only these count.
     crossed : bool
         Whether somebody judged several queries, so that the intervals are over queries and people.
+    votes : GroupedVotes
+        The votes that count.
+    panel_without : (groups, conventions) ndarray of float
+        ``second_panel`` without each group of these votes.
     """
 
     second_panel: Mapping[Ties, CeilingEstimate]
@@ -110,6 +169,8 @@ class Ceiling:
     tied: float
     pairs: int
     crossed: bool
+    votes: GroupedVotes = field(repr=False, compare=False)
+    panel_without: Floats = field(repr=False, compare=False)
 
     def panel(self, ties: Ties = "against") -> float:
         """Agreement with these votes to expect from a second panel of the same size."""
@@ -126,6 +187,45 @@ class Ceiling:
     def perfect_interval(self, ties: Ties = "against", level: float = 0.95) -> tuple[float, float]:
         """Interval of `perfect`; NaN where there is none."""
         return self.perfect_metric[ties].interval(level)
+
+    def less_panel(
+        self, difference: ArrayLike, ties: Ties = "against", level: float = 0.95
+    ) -> tuple[float, float, float]:
+        """Return how much more often a measure agrees with these votes than a second panel would.
+
+        Parameters
+        ----------
+        difference : (pairs,) array_like of float
+            Score of R less that of R' in every pair that counts here, in the order of the pairs' sorted names.
+        ties : str
+            The convention, a key of `metrics.agreement.agreement.TIES`.
+        level : float
+            Of the interval.
+
+        Returns
+        -------
+        value, low, high : float
+            The difference and its interval, cut at -1 and 1; an end is NaN where `panel_interval` has none.
+
+        Raises
+        ------
+        ValueError
+            If there are more or fewer differences than pairs that count.
+        """
+        scores = np.asarray(difference, dtype=np.float64)
+        if scores.shape != (self.pairs,):
+            raise ValueError(
+                f"a difference is needed of each of the {self.pairs} pairs with two votes, got {scores.shape}"
+            )
+        if not self.pairs:
+            return math.nan, math.nan, math.nan
+        panel, (value, without) = self.second_panel[ties], self.votes.without(scores, ties)
+        apart = without - self.panel_without[:, list(TIES).index(ties)]
+        variance = _variance_of_difference(apart, [int(way.max()) + 1 for way in self.votes.ways])
+        error = Error(max(math.sqrt(variance), 1 / self.pairs), panel.df) if variance > NOTHING else UNKNOWN
+        reach = error.reach(level) if panel.df > 0 else math.nan
+        low, high = value - panel.highest - reach, value - panel.lowest + reach
+        return value - panel.value, max(low, -1.0), min(high, 1.0)
 
     @property
     def no_interval(self) -> str:
@@ -184,10 +284,9 @@ def _of_codes(votes: Floats, pair: Ints, query: Ints, *whose: Ints) -> Ceiling:
         votes = votes[counted]
         pair, query, *whose = (_codes(column[counted]) for column in (pair, query, *whose))  # type: ignore[assignment]
     ways = _ways(votes, pair, query, *whose)
-    sizes = [np.bincount(way) for way in ways]
-    cell = 3 * pair + _kind(votes)
+    cell = (3 * pair + _kind(votes)).astype(np.int32)
     del votes, pair, query, whose  # what follows needs much memory, and none of them
-    return _ceiling(_samples(_left_out(cell, ways)), sizes)
+    return _ceiling(_grouped(cell, ways))
 
 
 def one_vote_each(votes: Floats, pair: Ints, worker: Ints) -> tuple[Ints, Floats]:
@@ -280,14 +379,18 @@ def _ranks(numbers: NDArray[np.uint64]) -> Ints:
     return group
 
 
-def _left_out(cell: Ints, ways: list[Ints]) -> Iterator[Ints]:
+def _grouped(cell: Ints, ways: list[Ints]) -> GroupedVotes:
+    counts = np.bincount(cell, minlength=3 * (cell.max(initial=-1) // 3 + 1))
+    return GroupedVotes(counts=counts.reshape(-1, 3), cell=cell, ways=tuple(ways))
+
+
+def _left_out(votes: GroupedVotes) -> Iterator[Ints]:
     """Yield the (pairs, 3) votes for either side and ties, of all and then with every group left out."""
-    whole = np.bincount(cell, minlength=3 * (cell.max(initial=-1) // 3 + 1))
-    yield whole.reshape(-1, 3)
-    for way in ways:
+    yield votes.counts
+    for way in votes.ways:
         ends = np.cumsum(np.bincount(way))[:-1]
-        for out in np.split(cell[np.argsort(way, kind="stable")], ends):
-            yield (whole - np.bincount(out, minlength=whole.size)).reshape(-1, 3)
+        for out in np.split(votes.cell[np.argsort(way, kind="stable")], ends):
+            yield votes.counts - np.bincount(out, minlength=votes.counts.size).reshape(-1, 3)
 
 
 class _Samples(NamedTuple):
@@ -322,11 +425,9 @@ def _samples(counts: Iterator[Ints]) -> _Samples:
     return _Samples(patterns, times, np.array(aims, dtype=np.float64))
 
 
-def _ceiling(samples: _Samples, sizes: list[Ints]) -> Ceiling:
-    """Estimate both ceilings from the whole, and how far they may be off from the samples with a group left out.
-
-    ``sizes`` are the numbers of votes of the groups, in each way.
-    """
+def _ceiling(votes: GroupedVotes) -> Ceiling:
+    """Estimate both ceilings from the whole, and how far they may be off from the samples with a group left out."""
+    samples, sizes = _samples(_left_out(votes)), [np.bincount(way) for way in votes.ways]
     whole, groups = samples.times[:1], [size.size for size in sizes]
     shares = [np.asarray(size, dtype=np.float64) for size in sizes[:2]]
     df = math.nan if any(map(is_few, shares)) else min(map(effective_number, shares)) - 1
@@ -365,6 +466,8 @@ def _ceiling(samples: _Samples, sizes: list[Ints]) -> Ceiling:
         tied=float(_average(whole, _is_even(samples.patterns))[0]),
         pairs=int(whole.sum()),
         crossed=len(groups) > 1,
+        votes=votes,
+        panel_without=values[1:-2, 0],
     )
 
 
@@ -382,6 +485,18 @@ def _variance(replicates: Floats, groups: list[int]) -> Floats:
     ways = [_jackknife(part) for part in np.split(replicates, np.cumsum(groups)[:-1])]
     variance = ways[0] if len(ways) == 1 else np.max([ways[0], ways[1], ways[0] + ways[1] - ways[2]], axis=0)
     return np.where(variance > NOTHING, variance, np.where(np.isnan(variance), np.nan, 0.0))
+
+
+def _variance_of_difference(replicates: Floats, groups: list[int]) -> float:
+    """Return J_query + max(0, J_person - J_both); NaN where a replicate says nothing or there is one group.
+
+    J_person alone is no lower bound here: votes that are left out from all over turn even numbers of votes into odd ones, which moves a
+    panel's replicates, in J_person as in J_both, farther than other people would.
+    """
+    if min(groups) < 2:
+        return math.nan
+    by_query, *crossed = (_jackknife(part) for part in np.split(replicates, np.cumsum(groups)[:-1]))
+    return float(by_query + np.maximum(0.0, crossed[0] - crossed[1])) if crossed else float(by_query)
 
 
 def _jackknife(replicates: Floats) -> Floats:

@@ -255,32 +255,7 @@ class VotesByPerson:
         ties : str
             The convention, a key of `metrics.agreement.agreement.TIES`.
         """
-        votes, credit = self.votes, pair_credit(difference, self.share, ties=ties)
-        counts = ~np.isnan(credit)
-        value = float(credit[counts].mean()) if counts.any() else 0.0
-        apart = np.where(counts, credit - value, 0.0)
-        if ties == "weighted":
-            lost = np.sign(difference) * np.array([[0.0], [0.5], [1.0]])
-        else:
-            lost = self._lost_by_another(difference, ties, value)
-        of_vote = apart + lost - (self.cast * lost).sum(axis=0) / votes
-        return np.asarray((of_vote / votes / max(int(counts.sum()), 1)).ravel()[self.cell], dtype=np.float64)
-
-    def _lost_by_another(self, difference: Floats, ties: Ties, value: float) -> Floats:
-        """Return h of each vote on each pair, see `influence`: what the pair has with it less what it has with another one, times n, (3, p)."""
-        votes, cast = self.votes, self.cast
-        total = cast[1] + 2 * cast[2]
-
-        def worth(moved: int) -> Floats:
-            share = np.clip(total + moved, 0, 2 * votes) / (2 * votes)
-            return np.nan_to_num(pair_credit(difference, share, ties=ties) - value)
-
-        worths = [worth(moved) for moved in range(-2, 3)]
-        lost = [
-            sum(cast[other] * (worths[2] - worths[2 + other - vote]) for other in range(3))
-            for vote in range(3)
-        ]
-        return np.asarray(np.stack(lost) * np.sqrt(votes / np.maximum(votes - 1, 1)))
+        return influence_of_votes(self.cast, difference, ties).ravel()[self.cell]
 
     def gain(self, difference: Floats, ties: Ties) -> Floats:
         """Return what the credit of a judgment's pair gains where the judgment is for system_a and not for system_b, all others as they are, (n,)."""
@@ -316,6 +291,49 @@ class VotesByPerson:
             return math.nan, math.nan
         value = float(np.nanmean(credit))
         return max(0.0, value - reach), min(1.0, value + reach)
+
+
+def influence_of_votes(cast: Ints, difference: Floats, ties: Ties) -> Floats:
+    """Return what a vote of each kind on each pair adds to the error of an agreement, see `VotesByPerson.influence`.
+
+    Parameters
+    ----------
+    cast : (3, p) ndarray of int
+        Votes of 0, a half and 1 for system_a on each pair.
+    difference, ties
+        As in `VotesByPerson.influence`.
+
+    Returns
+    -------
+    (3, p) ndarray of float
+    """
+    votes = np.asarray(cast.sum(axis=0), dtype=np.float64)
+    credit = pair_credit(difference, (cast[1] / 2 + cast[2]) / votes, ties=ties)
+    counts = ~np.isnan(credit)
+    value = float(credit[counts].mean()) if counts.any() else 0.0
+    apart = np.where(counts, credit - value, 0.0)
+    if ties == "weighted":
+        lost = np.sign(difference) * np.array([[0.0], [0.5], [1.0]])
+    else:
+        lost = _lost_by_another(cast, difference, ties, value)
+    of_vote = apart + lost - (cast * lost).sum(axis=0) / votes
+    return np.asarray(of_vote / votes / max(int(counts.sum()), 1), dtype=np.float64)
+
+
+def _lost_by_another(cast: Ints, difference: Floats, ties: Ties, value: float) -> Floats:
+    """Return h of each vote on each pair, see `VotesByPerson.influence`: what the pair has with it less what it has with another one, times n, (3, p)."""
+    votes = np.asarray(cast.sum(axis=0), dtype=np.float64)
+    total = cast[1] + 2 * cast[2]
+
+    def worth(moved: int) -> Floats:
+        share = np.clip(total + moved, 0, 2 * votes) / (2 * votes)
+        return np.nan_to_num(pair_credit(difference, share, ties=ties) - value)
+
+    worths = [worth(moved) for moved in range(-2, 3)]
+    lost = [
+        sum(cast[other] * (worths[2] - worths[2 + other - vote]) for other in range(3)) for vote in range(3)
+    ]
+    return np.asarray(np.stack(lost) * np.sqrt(votes / np.maximum(votes - 1, 1)))
 
 
 def spread_of_tastes(votes: VotesByPerson, differences: ArrayLike) -> float:

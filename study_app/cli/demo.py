@@ -98,9 +98,8 @@ def _prepare(out: Path) -> None:
 def _show_recovery(model: Path, truth: Path) -> None:
     """Print fitted beside true values, as `prefcal fit` prints parameters."""
     from calibration.user_model.model import read_user_model
+    from calibration.user_model.units import for_people, label, scales
     from study_app.cli.output import table_text
-    from study_app.cli.tables.fit_table import for_people
-    from study_app.cli.tables.units import label, scales
     from study_app.simulate.truth import recovery_rows, recovery_sentence
 
     click.secho("\nFitted against true:", bold=True)
@@ -109,7 +108,7 @@ def _show_recovery(model: Path, truth: Path) -> None:
     kept = [row for row in rows if row.topic is None and row.name in for_people(fitted.parameters)]
     cells = [
         (
-            label(row.name),
+            label(row.name, fitted.parameters),
             scale.number(row.truth),
             scale.amount(row.estimate),
             scale.interval((row.low, row.high)),

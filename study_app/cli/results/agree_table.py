@@ -8,6 +8,7 @@ import pandas as pd
 
 from calibration.agree.measures.variants import Fit
 from calibration.agree.result import (
+    DIFFERENCE_COLUMNS,
     AgreementTables,
     By,
     cannot_be_told,
@@ -273,19 +274,12 @@ def _points(row: Any, sign: int = 1) -> str:
 
 
 def _difference(row: Any, *, on_fewer: bool) -> str:
-    """Return the measure's difference from a second panel, and whether it can be told from none.
-
-    Nobody knows how the errors of both correlate: only intervals that do not meet tell them apart, and the difference is called
-    none where one of them holds the other estimate. Of a measure on fewer pairs than all no interval is known.
-    """
-    measure, panel = row["agreement_there"], row["ceiling"]
-    low, high = (math.nan, math.nan) if on_fewer else (row["low"], row["high"])
-    panel_low, panel_high = row["ceiling_low"], row["ceiling_high"]
-    if math.isnan(measure) or math.isnan(panel):
+    """Return the measure's difference from a second panel with its interval, and whether it can be told from none."""
+    difference, low, high = (100 * row[name] for name in DIFFERENCE_COLUMNS)
+    if math.isnan(difference):
         return ""
-    points = f"; the difference{' there' if on_fewer else ''}, {100 * (measure - panel):+.1f} points"
-    if panel_low <= measure <= panel_high or low <= panel <= high:
-        return f"{points}, cannot be told from none"
-    if panel_high < low or high < panel_low:
-        return f"{points}, is more than both intervals allow for"
-    return points if on_fewer or math.isnan(low) else f"{points}, is unsure: the intervals overlap"
+    points = f"; the difference{' there' if on_fewer else ''}, {difference:+.1f} points"
+    if math.isnan(low):
+        return f"{points}, has no interval"
+    told = "cannot be told from none" if low <= 0 <= high else "can be told from none at 95 %"
+    return f"{points} ({low:.1f} to {high:.1f}), {told}"

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from calibration.user_model.model import PATIENCE, QUANTILES, plain_name
+from calibration.user_model.units import for_people, label, other_laws, scales
 from metrics.errors import counted
 from study_app.cli.output import Cell, table_text, wrapped
-from study_app.cli.tables.units import DisplayScale, label, scales
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,9 +20,6 @@ if TYPE_CHECKING:
     from calibration.user_model.model import ParameterEntry
 
 COLUMNS = ("name", "estimate", "low", "high", "level", "unit", "method", "workers", "rows")
-IN_THE_FILE_ONLY = frozenset({"patience_chars_spread", "patience_chars_grid"}) | QUANTILES
-"""Parameters that describe others: they stand in the model and in machine-readable output, not in the table for people."""
-BY_SOURCE = ("patience_chars_preferences", "patience_chars_stops")
 MOST_WARNINGS = 5
 """Warnings that are printed; all of them stand in quality.json."""
 FAMILIES = {
@@ -144,7 +140,7 @@ class FitText:
         printed = scales(entries)
         rows = [
             (
-                label(name),
+                label(name, entries),
                 printed[name].amount(entry.estimate),
                 printed[name].interval(entry.interval),
                 entry.workers,
@@ -188,7 +184,7 @@ def parameter_table(parameters: "Mapping[str, ParameterEntry]") -> tuple[list[st
     printed = scales(parameters)
     rows: list[list[Cell]] = [
         [
-            label(name) + (" by stops" if _is_by_stops(name, parameters) else ""),
+            label(name, parameters),
             printed[name].amount(entry.estimate),
             printed[name].interval(entry.interval),
             other_laws(entry, printed[name]),
@@ -198,42 +194,6 @@ def parameter_table(parameters: "Mapping[str, ParameterEntry]") -> tuple[list[st
     if not any(row[3] for row in rows):
         return columns[:3], [row[:3] for row in rows]
     return columns, rows
-
-
-def _is_by_stops(name: str, parameters: "Mapping[str, ParameterEntry]") -> bool:
-    plain = plain_name(name)
-    return plain == PATIENCE and name.replace(plain, BY_SOURCE[0]) not in parameters
-
-
-def for_people(parameters: "Mapping[str, ParameterEntry]") -> "dict[str, ParameterEntry]":
-    """Return the parameters of the table: not those that describe others, and the number that stands as the patience once."""
-    kept = {}
-    for name, entry in parameters.items():
-        plain = plain_name(name)
-        patience = parameters.get(name.replace(plain, PATIENCE))
-        is_patience = plain in BY_SOURCE and patience is not None and entry.estimate == patience.estimate
-        if plain not in IN_THE_FILE_ONLY and not is_patience:
-            kept[name] = entry
-    return kept
-
-
-def other_laws(entry: "ParameterEntry", scale: DisplayScale) -> str:
-    """Return the range of a parameter under the laws that the data leave open: `8.1 (drop-outs) to 11.5 (tail)`.
-
-    A law that prints the same number as the estimate is left out.
-    """
-    own, size = scale.number(entry.estimate), _size(entry.estimate)
-    seen = [law for law in entry.sensitivity if scale.number(law.estimate) != own]
-    below = [law for law in seen if _size(law.estimate) < size]
-    above = [law for law in seen if _size(law.estimate) > size]
-    lowest = min(below, key=lambda law: _size(law.estimate), default=None)
-    highest = max(above, key=lambda law: _size(law.estimate), default=None)
-    ends = [f"{scale.number(law.estimate)} ({law.law})" for law in (lowest, highest) if law]
-    return " to ".join(ends) if len(ends) != 1 else f"{'to' if highest else 'from'} {ends[0]}"
-
-
-def _size(value: float | None) -> float:
-    return math.inf if value is None else value
 
 
 def by_importance(findings: "Sequence[ReportedFinding]") -> "list[list[ReportedFinding]]":

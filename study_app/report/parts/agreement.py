@@ -6,7 +6,14 @@ from functools import partial
 import numpy as np
 
 from calibration.agree.measures.variants import Fit, Role
-from calibration.agree.result import beyond_perfect, decided, nothing_detectable, often_tied, tells
+from calibration.agree.result import (
+    DIFFERENCE_COLUMNS,
+    beyond_perfect,
+    decided,
+    nothing_detectable,
+    often_tied,
+    tells,
+)
 from metrics.errors import listed
 from study_app.report.drawing.figures import CEILING, MOST_SIGNS, Mark, rows_with_intervals, scatter
 from study_app.report.page import (
@@ -111,22 +118,30 @@ def runner_up(result: TaskResult) -> "Row | None":
 
 
 def ceiling(result: TaskResult) -> str:
-    """Say how often people agree with each other; that a measure does so more or less often only where no interval meets another."""
+    """Say how often people agree with each other, and how far from that the measure asked about is."""
     row, asked = result.row(result.main), result.row(result.asked)
     if row["no_ceiling"]:
         return f"How far people agree with each other cannot be told: {row['no_ceiling']}"
-    of = there = ""
+    of, there = "", _from_panel(asked, result.asked)
     if result.ceiling_is_of_fewer:
         of = f" of the {quantity(float(row['pairs_there']))} pairs that have {result.of_two}"
-        there = f", where {result.asked} is in {percent(asked['agreement_there'])}"
-    elif asked["high"] < row["ceiling_low"] or asked["low"] > row["ceiling_high"]:
-        word = "less" if asked["high"] < row["ceiling_low"] else "more"
-        there = f"; {result.asked} agrees {word} often than the panel"
+        there = f", where {result.asked} is in {percent(asked['agreement_there'])}{there}"
     return (
         f"Another panel of as many people would agree with this majority in {percent(row['ceiling'])}{of}"
         f" ({percent_interval(row['ceiling_low'], row['ceiling_high'])}), and a measure that knew what most people prefer in"
         f" {percent(row['perfect'])} ({percent_interval(row['perfect_low'], row['perfect_high'])}){there}"
     )
+
+
+def _from_panel(row: Row, measure: str) -> str:
+    """Say how far a measure's agreement is from the panel's, and whether that can be told from none; nothing without an interval."""
+    difference, low, high = (row.get(name, np.nan) for name in DIFFERENCE_COLUMNS)
+    if np.isnan(low):
+        return ""
+    amount = f"{points(difference)} points ({points_interval(low, high)})"
+    if low <= 0 <= high:
+        return f"; the difference of {measure} from the panel, {amount}, cannot be told from none"
+    return f"; {measure} agrees {'more' if low > 0 else 'less'} often than the panel, by {amount}"
 
 
 def detectable(result: TaskResult) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from calibration.agree.result import nothing_detectable
+from calibration.agree.result import DIFFERENCE_COLUMNS, nothing_detectable
 from metrics.agreement.agreement import TIES
 from study_app.report.page import (
     DASH,
@@ -74,8 +74,7 @@ def agreement_table(result: TaskResult, key: str) -> ReportTable:
                 "agreement_there": main[column],
                 "metric_ties": None,
                 "fit": "none",
-                "draw_low": None,
-                "draw_high": None,
+                **dict.fromkeys(("draw_low", "draw_high", *DIFFERENCE_COLUMNS)),
                 **{ties: result.row(result.main, ties)[column] for ties in others},
             }
         )
@@ -86,6 +85,12 @@ def agreement_table(result: TaskResult, key: str) -> ReportTable:
     ]
     if result.ceiling_is_of_fewer:
         columns.append((there, percent, "agreement_there"))
+    has_difference = not main["no_ceiling"] and DIFFERENCE_COLUMNS[0] in main
+    if has_difference:
+        columns += [
+            ("From panel", points, DIFFERENCE_COLUMNS[0]),
+            (INTERVAL, _between, *DIFFERENCE_COLUMNS),
+        ]
     columns += [(CONVENTIONS[ties], percent, ties) for ties in others]
     columns += [("Equal scores", quantity, "metric_ties"), ("Fitted to", FITS.__getitem__, "fit")]
     notes = [
@@ -98,6 +103,8 @@ def agreement_table(result: TaskResult, key: str) -> ReportTable:
     ]
     if result.ceiling_is_of_fewer:
         notes.append(f"{there}: on those that have {result.of_two}, which the ceilings are of.")
+    if has_difference:
+        notes.append("From panel: agreement less that of a second panel on the same pairs, in points.")
     if main["no_ceiling"]:
         notes.append(f"No ceiling: {main['no_ceiling']}.")
     if result.rows["low"].isna().any():
@@ -107,6 +114,10 @@ def agreement_table(result: TaskResult, key: str) -> ReportTable:
         notes.append("By draws: agreement when the fitted parameters are drawn anew.")
     caption = f"Agreement with the preferences in task {result.task}"
     return to_table(key, caption, rows, columns, note=" ".join(notes), for_papers=True)
+
+
+def _between(difference: float | None, low: float | None, high: float | None) -> str:
+    return DASH if difference is None else points_interval(low, high)
 
 
 def comparison_table(result: TaskResult, key: str) -> ReportTable:

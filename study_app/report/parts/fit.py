@@ -1,6 +1,7 @@
 """The report's part on fits: figures with their findings as titles, and the table of parameters, against the truth if known."""
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -8,6 +9,7 @@ from types import MappingProxyType
 
 from calibration.fit.kept import FitPlot, FitPlots
 from calibration.user_model.model import PATIENCE_SPREAD, ParameterEntry, UserModel, plain_name
+from calibration.user_model.units import DisplayScale, for_people, label, other_laws, scales
 from metrics.errors import listed
 from metrics.summaries.score import PAPER_PATIENCE
 from study_app.report.drawing.figures import Mark, fit_drawing
@@ -15,6 +17,7 @@ from study_app.report.folder import ReportMaterial
 from study_app.report.page import (
     DASH,
     LEVEL,
+    MINUS,
     NARROW,
     UNITS,
     Column,
@@ -187,12 +190,12 @@ def curve_marks(model: UserModel | None, truth: UserModel | None, language: str,
         return []
     parameters = model.parameters if model is not None else {}
     marks = [Mark(label="default", value=default)]
-    for label, name in names.items():
+    for source, name in names.items():
         entry = parameters.get(f"{name}[{language}]") or parameters.get(name)
         if entry is not None:
             low, high = entry.interval if _has_interval(entry) else (math.nan, math.nan)
             ends = (0.0 if low is None else low, math.inf if high is None else high)
-            marks.append(Mark(label=label, value=_finite(entry), low=ends[0], high=ends[1]))
+            marks.append(Mark(label=source, value=_finite(entry), low=ends[0], high=ends[1]))
     return marks if true is None else [*marks, Mark(label="truth", value=true)]
 
 
@@ -206,11 +209,10 @@ def fit_section(material: ReportMaterial, key: str = "parameters") -> Section:
             else "The user-model.json in this folder holds no parameter: the tables allow none, and prefcal fit says why."
         )
         return Section(key=key, title="No parameters were fitted", short="Parameters", paragraphs=(why,))
-    known = [
-        (true_value(truth, name), entry) for name, entry in model.parameters.items() if _has_interval(entry)
-    ]
+    shown = for_people(model.parameters)
+    known = [(true_value(truth, name), entry) for name, entry in shown.items() if _has_interval(entry)]
     inside = [_holds(entry, true) for true, entry in known if true is not None]
-    title = f"{counted(len(model.parameters), 'parameter')} fitted to what the workers did"
+    title = f"{counted(len(shown), 'parameter')} fitted to what the workers did"
     if inside:
         title = f"{sum(inside)} of {len(inside)} intervals hold the crowd’s true value"
     return Section(
@@ -240,21 +242,36 @@ def _figures(kept: FitPlots, model: UserModel) -> Iterator[Figure]:
 
 
 def _parameter_table(model: UserModel, truth: UserModel | None) -> ReportTable:
+    """Return the parameters as a paper prints them: the command line's names and units, in the report's signs."""
+    printed = scales(model.parameters)
+    rows = list(for_people(model.parameters).items())
     columns: list[Column] = [
-        ("Parameter", lambda row: row[0]),
-        ("Estimate", lambda row: quantity(_finite(row[1]))),
-        (f"{_level(model)} interval", lambda row: quantity_interval(*row[1].interval)),
+        ("Parameter", lambda row: label(row[0], model.parameters)),
+        ("Estimate", lambda row: _in_signs(printed[row[0]].amount(row[1].estimate))),
+        (f"{_level(model)} interval", lambda row: _in_signs(printed[row[0]].interval(row[1].interval))),
         ("Workers", lambda row: quantity(row[1].workers)),
         ("Rows", lambda row: quantity(row[1].rows)),
-        ("Unit", lambda row: row[1].unit),
         ("Method", lambda row: row[1].method),
     ]
     if truth is not None:
         columns[3:3] = [
-            ("Truth", lambda row: quantity(true_value(truth, row[0]))),
+            ("Truth", lambda row: _in_signs(_true_number(row[0], printed[row[0]], truth))),
             ("Held", lambda row: _held(row[0], row[1], truth)),
         ]
-    return to_table("parameters", "Fitted parameters", model.parameters.items(), columns, for_papers=True)
+    if any(other_laws(entry, printed[name]) for name, entry in rows):
+        columns[3:3] = [("Other laws", lambda row: _in_signs(other_laws(row[1], printed[row[0]])) or DASH)]
+    note = "user-model.json has every parameter, by its name there and with all digits."
+    return to_table("parameters", "Fitted parameters", rows, columns, note=note, for_papers=True)
+
+
+def _in_signs(text: str) -> str:
+    """Write minus signs and thousands as the report does."""
+    return re.sub(r"-(?=[\d.])", MINUS, text.replace(",", NARROW))
+
+
+def _true_number(name: str, scale: DisplayScale, truth: UserModel) -> str:
+    true = true_value(truth, name)
+    return DASH if true is None else scale.number(true)
 
 
 def _held(name: str, entry: ParameterEntry, truth: UserModel) -> str:
@@ -268,7 +285,7 @@ def _held(name: str, entry: ParameterEntry, truth: UserModel) -> str:
 def _diagnostic_table(model: UserModel) -> ReportTable:
     """Return what the fits say about themselves, each sentence once, warnings first."""
     about: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-    known = [(name, entry.diagnostics) for name, entry in model.parameters.items()]
+    known = [(label(name, model.parameters), entry.diagnostics) for name, entry in model.parameters.items()]
     for name, diagnostics in [*known, ("P(i|q)", model.intents_diagnostics)]:
         for diagnostic in diagnostics:
             about[diagnostic.severity, diagnostic.sentence].append(name)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
+from calibration.rank import crossed
 from calibration.rank.crossed import CrossedClusters, Influence
 from calibration.rank.judgments import JudgedSystems, duels, side_adjustment, win_rates
 from calibration.rank.ranking import ranks_left_open
@@ -260,3 +261,14 @@ def test_a_crossing_of_unsorted_judgments_is_that_of_sorted_ones():
         in_order.covariances().of_each().errors().standard_error,
         influence.covariances().of_each().errors().standard_error,
     )
+
+
+def test_a_table_that_is_made_in_pieces_has_the_same_sums(monkeypatch):
+    """Pieces save memory; what is added up stays."""
+    rng = np.random.default_rng(1)
+    row, columns, values = rng.integers(0, 5, 50), rng.integers(0, 4, (2, 50)), rng.normal(size=(2, 50))
+    whole = crossed._table(row, columns, values, (5, 4)).toarray()
+    monkeypatch.setattr(crossed, "AT_ONCE", 7)
+
+    assert crossed._table(row, columns, values, (5, 4)).toarray() == pytest.approx(whole)
+    assert whole.sum() == pytest.approx(values.sum())

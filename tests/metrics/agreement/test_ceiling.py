@@ -332,3 +332,75 @@ def test_a_persons_votes_on_a_pair_count_once_for_what_most_of_them_say():
 
     assert kept.tolist() == [0, 3, 4, 5, 6]
     assert merged.tolist() == [1.0, 1.0, 0.0, 0.5, 0.0]
+
+
+def votes_of(study, *, same_people):
+    """The arguments of `ceiling`: a vote a row; the same people judge every query, or others each."""
+    pairs, workers = study.votes.shape
+    query, worker = np.repeat(study.query, workers), np.tile(np.arange(workers), pairs)
+    whose = {"worker": worker} if same_people else {}
+    return {
+        "votes": study.votes.ravel(),
+        "pair": np.repeat(np.arange(pairs), workers),
+        "query": query,
+    } | whose
+
+
+@pytest.mark.parametrize("ties", TIES)
+def test_an_agreement_without_a_query_is_that_of_the_other_queries(ties):
+    """Exactly, as if nobody had judged it."""
+    study = simulate(np.random.default_rng(8), queries=6, pairs=7, workers=6)
+    difference = np.where(np.arange(42) % 9 == 0, 0.0, study.difference)
+    value, without = ceiling(**votes_of(study, same_people=False)).votes.without(difference, ties)
+
+    assert value == pytest.approx(agreement(difference, study.share, study.query, ties=ties).value)
+    left = [study.query != query for query in np.unique(study.query)]
+    assert without == pytest.approx(
+        [agreement(difference[kept], study.share[kept], study.query[kept], ties=ties).value for kept in left]
+    )
+
+
+@pytest.mark.parametrize("same_people", [False, True])
+def test_the_interval_of_the_difference_from_the_second_panel_holds_the_truth(same_people):
+    """It is about as wide as the spread over studies asks for, far below two intervals added up."""
+    found, sums = [], []
+    for number in range(60):
+        study = simulate(np.random.default_rng([8, number]), queries=20, pairs=6, workers=7)
+        one = ceiling(**votes_of(study, same_people=same_people))
+        found.append(one.less_panel(study.difference, "half"))
+        mean = agreement(study.difference, study.share, study.query, ties="half").mean
+        sums.append(
+            sum(np.diff(ends)[0] for ends in (one.panel_interval("half"), mean.confidence_interval()))
+        )
+    large = simulate(np.random.default_rng(8), queries=4000, pairs=6, workers=14)
+    first, second = large.votes[:, :7].mean(axis=1), large.votes[:, 7:].mean(axis=1) - 0.5
+    true = [agreement(one, first, large.query, ties="half").value for one in (large.difference, second)]
+    value, low, high = np.transpose(found)
+
+    assert ((low <= true[0] - true[1]) & (true[0] - true[1] <= high)).mean() >= 0.9
+    needed = 2 * (2.45 if same_people else 2.09) * value.std()
+    assert 0.85 < np.median(high - low) / needed < (1.45 if same_people else 1.2)
+    assert np.median(high - low) < 0.8 * np.median(sums)
+
+
+def test_a_difference_from_the_second_panel_needs_every_pair_and_people_enough():
+    """Without an interval of the panel there is none of the difference; where nothing counts there is no number."""
+    study = simulate(np.random.default_rng(8), queries=3, pairs=7, workers=6)
+    found = ceiling(**votes_of(study, same_people=False))
+    value, *ends = found.less_panel(study.difference)
+
+    assert value == pytest.approx(agreement(study.difference, study.share, study.query).value - found.panel())
+    assert np.isnan(ends).all()
+    assert np.isnan(found.less_panel(np.zeros(21), "drop")).all()
+    assert np.isnan(ceiling([1.0], ["p"], ["q"]).less_panel([])).all()
+    with pytest.raises(ValueError, match=r"each of the 21 pairs with two votes, got \(20,\)"):
+        found.less_panel(study.difference[1:])
+
+
+def test_no_error_of_a_difference_is_smaller_than_that_of_a_pair():
+    """A measure that never errs where people always agree is one that nobody saw err."""
+    pair = np.repeat(np.arange(40), 5)
+    votes = np.where(np.arange(200) % 55 == 0, 0.0, 1.0)
+    _, low, high = ceiling(votes, pair, pair // 8).less_panel(np.ones(40), "weighted")
+
+    assert high - low == pytest.approx(2 * 2.78 / 40, abs=0.01)

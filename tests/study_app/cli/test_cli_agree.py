@@ -5,6 +5,7 @@ import io
 import json
 import math
 import os
+import re
 import shutil
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from click.testing import CliRunner
 
 import prefcal
 from calibration.agree.measures.names import is_name
+from calibration.agree.result import DIFFERENCE_COLUMNS
 from calibration.tables.files import tables_sha256, write_tables
 from calibration.user_model.model import ParameterEntry, UserModel, write_user_model
 from study_app.cli import cli
@@ -134,7 +136,9 @@ def test_a_study_too_small_for_a_ceiling_has_none_and_says_why(agree, tmp_path):
     assert "second panel" not in printed
     assert "How often people agree with each other cannot be told: a ceiling needs 10 pairs with " in printed
     rows = pd.read_csv(tmp_path / "out" / "agreement.csv")
-    assert rows[["ceiling", "ceiling_low", "perfect", "perfect_high"]].isna().all(axis=None)
+    assert (
+        rows[["ceiling", "ceiling_low", "perfect", "perfect_high", *DIFFERENCE_COLUMNS]].isna().all(axis=None)
+    )
     assert rows["no_ceiling"].str.startswith("a ceiling needs 10 pairs with ").all()
 
 
@@ -148,29 +152,30 @@ def test_what_no_study_of_this_size_can_detect_is_no_number():
 
 
 @pytest.mark.parametrize(
-    ("row", "fewer", "said"),
+    ("numbers", "fewer", "said"),
     [
         (
-            {"low": 0.85, "high": 0.95},
+            (0.013, -0.062, 0.089),
             False,
-            "; the difference, +10.0 points, is more than both intervals allow for",
+            "; the difference, +1.3 points (-6.2 to 8.9), cannot be told from none",
         ),
-        ({"low": 0.79, "high": 0.95}, False, "; the difference, +10.0 points, cannot be told from none"),
         (
-            {"low": 0.82, "high": 0.95},
-            False,
-            "; the difference, +10.0 points, is unsure: the intervals overlap",
+            (0.1, 0.02, 0.18),
+            True,
+            "; the difference there, +10.0 points (2.0 to 18.0), can be told from none at 95 %",
         ),
-        ({"low": 0.85, "high": 0.95}, True, "; the difference there, +10.0 points"),
-        ({"low": math.nan, "high": math.nan}, False, "; the difference, +10.0 points"),
+        (
+            (-0.1, -0.2, -0.01),
+            False,
+            "; the difference, -10.0 points (-20.0 to -1.0), can be told from none at 95 %",
+        ),
+        ((0.1, math.nan, math.nan), False, "; the difference, +10.0 points, has no interval"),
+        ((math.nan, math.nan, math.nan), False, ""),
     ],
 )
-def test_a_difference_from_the_second_panel_is_told_only_where_intervals_do_not_meet(row, fewer, said):
-    """Nobody knows how the errors of both correlate, and on fewer pairs the measure has no interval."""
-    ceiling = 0.84 if "unsure" not in said else 0.86
-    panel = {"agreement_there": 0.9, "ceiling": 0.8, "ceiling_low": 0.75, "ceiling_high": ceiling}
-
-    assert _difference(row | panel, on_fewer=fewer) == said
+def test_a_difference_from_the_second_panel_has_its_interval(numbers, fewer, said):
+    """Which says whether it can be told from none."""
+    assert _difference(dict(zip(DIFFERENCE_COLUMNS, numbers, strict=True)), on_fewer=fewer) == said
 
 
 def test_one_of_a_kind_is_no_plural(agree, tmp_path):
@@ -333,7 +338,11 @@ def test_a_primary_comparison_is_printed_first_with_the_place_where_it_was_named
     answer, panel = ended.out.splitlines()[:2]
     assert answer.startswith("M@preferences agrees with the majority in ")
     assert panel.startswith("A second panel of as many people would in ")
-    assert "; the difference, " in panel
+    assert re.search(r"; the difference, [+-][\d.]+ points \(-?[\d.]+ to -?[\d.]+\), can", panel)
+    rows = pd.read_csv(tmp_path / "agreement.csv")
+    difference, low, high = (rows[name] for name in DIFFERENCE_COLUMNS)
+    assert difference.tolist() == pytest.approx((rows["agreement_there"] - rows["ceiling"]).tolist())
+    assert ((low < difference) & (difference < high)).all()
     assert "M@preferences (primary)" in ended.out
     assert "against M@preferences" in ended.out
     assert "Named at analysis, with an option when the answers were there" in ended.out

@@ -22,8 +22,8 @@ from calibration.user_model.model import (
     read_user_model,
     write_user_model,
 )
-from study_app.cli.tables.fit_table import by_importance, other_laws
-from study_app.cli.tables.units import scales
+from calibration.user_model.units import other_laws, scales
+from study_app.cli.tables.fit_table import by_importance
 from tests.calibration.fit.test_fit import study
 from tests.study_app.prefcal_command import run_apart, run_here, run_once
 

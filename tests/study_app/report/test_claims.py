@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from calibration.agree.judged_task import why_no_ceiling
-from calibration.agree.result import beyond_perfect
+from calibration.agree.result import DIFFERENCE_COLUMNS, beyond_perfect
 from study_app.report.parts.agreement import answer, ceiling
 from study_app.report.parts.streams import tau_in_words
 from study_app.report.results import TaskResult, over_few
@@ -20,6 +20,11 @@ KNOWN = {
     "perfect_low": 0.90,
     "perfect_high": 0.95,
 }
+
+
+def panel(difference, low, high):
+    """The columns of the difference from a second panel."""
+    return dict(zip(DIFFERENCE_COLUMNS, (difference, low, high), strict=True))
 
 
 def result(measure="M", **numbers):
@@ -71,14 +76,19 @@ def test_from_a_handful_of_pairs_nothing_is_answered(numbers, said):
 @pytest.mark.parametrize(
     ("numbers", "said"),
     [
-        ({}, "; M agrees less often than the panel"),
-        ({"low": 0.91, "high": 0.99}, "; M agrees more often than the panel"),
-        ({"high": 0.81}, "most people prefer in 92.0\u202f% (90.0 to 95.0\u202f%)"),
+        (panel(-0.15, -0.2, -0.1), "; M agrees less often than the panel, by −15.0 points (−20.0 to −10.0)"),
+        (panel(0.05, 0.01, 0.09), "; M agrees more often than the panel, by +5.0 points (+1.0 to +9.0)"),
+        (
+            panel(0.01, -0.02, 0.04),
+            "; the difference of M from the panel, +1.0 points (−2.0 to +4.0), cannot be told from none",
+        ),
+        (panel(0.01, math.nan, math.nan), "most people prefer in 92.0\u202f% (90.0 to 95.0\u202f%)"),
+        ({}, "most people prefer in 92.0\u202f% (90.0 to 95.0\u202f%)"),
         ({"no_ceiling": "nobody judged twice"}, "cannot be told: nobody judged twice"),
     ],
 )
-def test_a_distance_from_the_ceiling_is_claimed_only_where_intervals_tell_it(numbers, said):
-    """Else both stand side by side."""
+def test_a_distance_from_the_second_panel_has_its_interval(numbers, said):
+    """Without one both stand side by side, as in folders that were written before there was any."""
     assert ceiling(result(**numbers)).endswith(said)
 
 
@@ -119,10 +129,10 @@ def test_a_measure_above_the_perfect_one_is_said_why():
 
 
 def test_a_panel_of_fewer_pairs_stands_beside_the_agreement_on_these():
-    """And no distance is claimed between agreements of different pairs."""
-    said = ceiling(result(pairs=40, pairs_there=12, agreement_there=0.81, high=0.78))
+    """And the distance is between agreements of the same pairs."""
+    said = ceiling(result(pairs_there=12, agreement_there=0.81, **panel(-0.04, -0.1, 0.02)))
     assert "in 85.0\u202f% of the 12 pairs that have the votes of two people or more" in said
-    assert said.endswith(", where M is in 81.0\u202f%")
+    assert ", where M is in 81.0\u202f%; the difference of M from the panel, −4.0 points" in said
 
 
 def test_of_few_systems_a_rank_correlation_is_said_to_say_nothing():

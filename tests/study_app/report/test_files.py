@@ -205,3 +205,13 @@ def test_a_style_file_restyles_page_and_figures(made, tmp_path):
     assert "DejaVu Serif" in svg
     assert b"DejaVuSerif" in (tmp_path / "figures" / "agreement.pdf").read_bytes()
     assert "#123456" not in page[page.index("<svg") :]
+
+
+@pytest.mark.parametrize("kind", ["csv", "tex"])
+def test_parameters_have_the_names_and_units_of_a_paper(made, kind):
+    """Nobody prints `patience_chars_stops`; the model file keeps it."""
+    text = (made / "report-tables" / f"parameters.{kind}").read_text(encoding="utf-8").replace("\\", "")
+
+    assert "patience L by votes" in text
+    assert re.search(r"\d chars", text)
+    assert "patience_chars" not in text

@@ -171,10 +171,10 @@ def test_fitted_parameters_stand_beside_the_truth(page):
     }
     headers = [cell.get_text() for cell in table.select("thead th")][1:]
 
-    preferences = dict(zip(headers, rows["patience_chars_preferences"], strict=True))
+    preferences = dict(zip(headers, rows["patience L by votes"], strict=True))
     assert (preferences["Truth"], preferences["Held"]) == ("800", "yes")
-    assert preferences["95\u202f% interval"] == "600 to open"
-    assert dict(zip(headers, rows["patience_chars_stops"], strict=True))["Held"] == "no"
+    assert preferences["95\u202f% interval"] == "at least 600"
+    assert dict(zip(headers, rows["patience L by stops"], strict=True))["Held"] == "no"
     assert "1 of 2 intervals hold" in page.select_one("#parameters .lead").get_text()
     assert "1 of 1 of their" in page.select_one("#parameters").get_text()
 

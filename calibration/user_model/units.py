@@ -8,12 +8,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from calibration.user_model.model import LOGARITHM, PARAMETERS, plain_name
+from calibration.user_model.model import LOGARITHM, PARAMETERS, PATIENCE, QUANTILES, plain_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from calibration.inference.uncertainty import Interval
     from calibration.user_model.model import ParameterEntry
 
 LABELS = {
@@ -51,6 +50,9 @@ LABELS = {
     "importance_alpha_ordinal": "importance, ordinal alpha",
 }
 """Names of the parameters, and of what is said of workers, that are printed for people."""
+IN_THE_FILE_ONLY = frozenset({"patience_chars_spread", "patience_chars_grid"}) | QUANTILES
+"""Parameters that describe others: they stand in the model and in machine-readable output, not in a table for people."""
+BY_SOURCE = ("patience_chars_preferences", "patience_chars_stops")
 TIMES = (("days", 86_400.0, 3), ("h", 3_600.0, 2), ("min", 60.0, 2), ("s", 1.0, 0))
 """Units of time: name, seconds, and the fewest of it for which it is used."""
 DIGITS = 3
@@ -96,7 +98,7 @@ class DisplayScale:
         """Format a value with its unit: `9.4 h`."""
         return f"{self.number(value)} {self.unit}".rstrip()
 
-    def interval(self, interval: "Interval") -> str:
+    def interval(self, interval: tuple[float | None, float | None]) -> str:
         """Format an interval, in words where an end is open."""
         low, high = interval
         if low is not None and high is not None:
@@ -126,10 +128,42 @@ def scales(parameters: "Mapping[str, ParameterEntry]") -> dict[str, DisplayScale
     return found
 
 
-def label(name: str) -> str:
-    """Return what a paper calls a parameter; with several languages, which one it is of."""
+def for_people(parameters: "Mapping[str, ParameterEntry]") -> "dict[str, ParameterEntry]":
+    """Return the parameters of the table: not those that describe others, and the number that stands as the patience once."""
+    kept = {}
+    for name, entry in parameters.items():
+        plain = plain_name(name)
+        patience = parameters.get(name.replace(plain, PATIENCE))
+        is_patience = plain in BY_SOURCE and patience is not None and entry.estimate == patience.estimate
+        if plain not in IN_THE_FILE_ONLY and not is_patience:
+            kept[name] = entry
+    return kept
+
+
+def label(name: str, parameters: "Mapping[str, ParameterEntry]") -> str:
+    """Return what a paper calls a parameter; with several languages, which one it is of, and of a patience without one by votes, that it is by stops."""
     plain = plain_name(name)
-    return f"{LABELS.get(plain, plain)}{name.removeprefix(plain)}"
+    by_stops = plain == PATIENCE and name.replace(plain, BY_SOURCE[0]) not in parameters
+    return f"{LABELS.get(plain, plain)}{name.removeprefix(plain)}{' by stops' if by_stops else ''}"
+
+
+def other_laws(entry: "ParameterEntry", scale: DisplayScale) -> str:
+    """Return the range of a parameter under the laws that the data leave open: `8.1 (drop-outs) to 11.5 (tail)`.
+
+    A law that prints the same number as the estimate is left out.
+    """
+    own, size = scale.number(entry.estimate), _size(entry.estimate)
+    seen = [law for law in entry.sensitivity if scale.number(law.estimate) != own]
+    below = [law for law in seen if _size(law.estimate) < size]
+    above = [law for law in seen if _size(law.estimate) > size]
+    lowest = min(below, key=lambda law: _size(law.estimate), default=None)
+    highest = max(above, key=lambda law: _size(law.estimate), default=None)
+    ends = [f"{scale.number(law.estimate)} ({law.law})" for law in (lowest, highest) if law]
+    return " to ".join(ends) if len(ends) != 1 else f"{'to' if highest else 'from'} {ends[0]}"
+
+
+def _size(value: float | None) -> float:
+    return math.inf if value is None else value
 
 
 def _typical(entry: "ParameterEntry") -> float:
