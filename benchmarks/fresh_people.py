@@ -1,12 +1,12 @@
-"""Hold the checks that were tuned on other programs' people against people of another mechanism: tables of the docs.
+"""Hold checks against people of another mechanism than those they were tuned on.
 
     python -m benchmarks.fresh_people votes|pushes|reading [--replications 100] [--jobs 1] [--scheduler ADDRESS]
 
-Votes are Thurstone's (1927): a side's worth plus normal noise at every look, and a tie where both are closer than the person can tell. Worths are
-skewed, tastes are loadings on two features of the systems. Streams have over-dispersed counts and runs of silent days. Reading times have log errors
-of Student's t, pauses of Pareto's law. Nothing is drawn by the package's simulators or its likelihoods. Each line is a regime: the share of studies
-with a warning (few_* apart), with one that names the cause, the commonest names, and for numbers the share whose interval holds the truth, and
-whose interval, other laws or named cause do.
+Tables of docs/evidence.md. Votes are Thurstone's (1927): a side's worth plus normal noise at every look, and a tie where both are closer than
+the person can tell. Worths are skewed, tastes are loadings on two features of the systems. Streams have over-dispersed counts and runs of
+silent days. Reading times have log errors of Student's t, pauses of Pareto's law. Nothing is drawn by the package's simulators or its likelihoods. Each line is a regime: the share of studies
+with a warning (few_* apart), with one that names the cause, for numbers the share whose interval holds the truth, and whose interval, other laws
+or named cause do, and the commonest names.
 """
 
 import argparse
@@ -266,10 +266,8 @@ def line(regime: Regime, replications: int, engine: Engine) -> str:
     names = Counter(name for said in made for name in said.names)
     shares = [np.mean([bool(said.names) for said in made])]
     shares.append(np.mean([bool(said.names & regime.causes) for said in made]) if regime.causes else np.nan)
-    known = [said for said in made if said.held is not None]
-    shares += [
-        np.mean([getattr(said, what) for said in known]) if known else np.nan for what in Said._fields[1:]
-    ]
+    if any(said.held is not None for said in made):
+        shares += [np.mean([getattr(said, what) for said in made]) for what in Said._fields[1:]]
     cells = " | ".join("-" if np.isnan(share) else f"{share:.2f}" for share in shares)
     listed = ", ".join(f"`{name}` {count / len(made):.2f}" for name, count in names.most_common(3))
     return f"| {regime.label} | {len(made)} | {cells} | {listed} |"
@@ -281,9 +279,9 @@ if __name__ == "__main__":
     parser.add_argument("--replications", type=int, default=100)
     engine_arguments(parser)
     options = parser.parse_args()
-    print(
-        "| regime | studies | warned | cause named | covers | held | warnings |\n|---|---|---|---|---|---|---|"
-    )
+    numbers = "" if options.family == "votes" else " covers | held |"
+    header = f"| regime | studies | warned | cause named |{numbers} warnings |"
+    print(header + "\n|" + "---|" * (header.count("|") - 1))
     with open_engine(jobs=options.jobs, scheduler=options.scheduler) as engine:
         for regime in FAMILIES[options.family]:
             print(line(regime, options.replications, engine), flush=True)
