@@ -42,7 +42,7 @@ class Breadth(NamedTuple):
 
 
 def check_breadth(fit: IntentFit, data: IntentBallots) -> Finding | None:
-    """Say that people tick many or few; the shares hardly depend on it."""
+    """Say that people tick many or few: shares hardly depend on taste, but on people who tick everything they do."""
     found = breadth(data)
     p_value = edge_p(found.ratio)
     if p_value >= REJECTED or not found.spread:
@@ -53,7 +53,8 @@ def check_breadth(fit: IntentFit, data: IntentBallots) -> Finding | None:
         explains=NUMBERS,
         gain=found.ratio / 2,
         sentence=f"Some people tick many intents and some few: their breadth differs by {found.spread:.1f} on the logit scale ({shown_p(p_value)}). "
-        "The shares of a topic hardly depend on it.",
+        "Where that is taste, the shares of a topic hardly depend on it. People who tick every intent, or tick at random, may look alike on few "
+        "ballots, and draw the shares of a topic together.",
     )
 
 
