@@ -424,6 +424,7 @@ NO_PART = {
     "book.xlsx": (b"PK\x03\x04xl/workbook.xml", "this is a spreadsheet"),
     "numbers.json": (b"[1, 2]", "JSON, no form of answers, pictures, topics or texts that is known"),
     "labels.json": (b'[{"id": 1, "annotations": []}]', "JSON with the members id, annotations, no form of answers"),
+    "charts.jsonl": (b'{"topic": "rain", "picture": "rain.png"}', "JSON with the members topic, picture, no form of answers, pictures, topics or texts that is known; a picture has topic, image and perhaps alt"),
     "page.html": (b"<html></html>", "XML or HTML without <results>, <events> or <top>"),
     "empty.txt": (b"\n", "an empty file"),
     "votes.pref": (b"q1 d1 d2 d2\nq1 d3 d2 d3\n", "preferences with their winner, which prefcal convert lines-to-tables reads"),
