@@ -220,10 +220,11 @@ def agree(
     notes += missing
     if not variants:
         words = evidence.arguments
+        with_measures = any(task_kind(task.task, evidence) in KINDS for task in tasks)
+        files = f"{words.files}, add table positions or push_cells (prefcal features), or " * with_measures
         raise input_fault(
             f"nothing scores the systems that were judged ({'; '.join(missing)})",
-            cure=f"{words.files}, add table positions or push_cells (prefcal features), or give {words.scores}; "
-            f"{words.rank} says without any which system people prefer",
+            cure=f"{files}give {words.scores}; {words.rank} says without any which system people prefer",
         )
     kinds = {task: task_kind(task, evidence) for task in variants}
     words = evidence.arguments

@@ -93,8 +93,8 @@ def table_paths(folder: str | Path) -> dict[str, Path]:
         raise input_fault(
             "this is a file",
             path=folder,
-            cure="name the folder that holds it, if it is a table; prefcal import, import-visits and "
-            "convert lines-to-tables make tables of your own files",
+            cure="name the folder that holds it, if it is a table; prefcal import makes tables of a CSV of preferences with any "
+            "column names, import-visits of one of visits, convert lines-to-tables of lines",
         )
     if not folder.is_dir():
         raise input_fault(

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from metrics.arrays import Bools, Floats
-from metrics.errors import FaultLog
+from metrics.errors import FaultLog, counted
 from metrics.readers.lines import byte_lines, read_bytes
 from metrics.readers.score_csv import Unnamed, read_score_csv
 from metrics.readers.score_lines import (
@@ -213,6 +213,13 @@ def _check_once(table: ScoreTable, log: FaultLog) -> None:
     again = np.flatnonzero(key[1:] == key[:-1]) + 1
     first = table.line[order[np.searchsorted(key, key[again])]].tolist()
     lines = table.line[order[again]].tolist()
+    if lines and table.is_wide and not table.has_topics and table.notes:
+        log.add(
+            f"{counted(len(lines), 'row')} of a run that another row has too, and no column is called topic; {'; '.join(table.notes)}",
+            line=1,
+            cure="call the columns run, topic, metric, value, or keep one row per run",
+        )
+        return
     is_of_one_run = table.form is not None and RUN not in table.form.columns
     cure = "keep one of the two rows" + ", and give one file per run" * is_of_one_run
     for line, other in sorted(dict(zip(lines, first, strict=True)).items()):

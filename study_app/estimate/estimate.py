@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from calibration.agree.measures.names import is_name, nearest_name, what_is_missing
+from metrics.agreement.people import FEWEST_CLUSTERS
 from metrics.errors import counted, listed
 from study_app.estimate.content import StudyContent
 from study_app.protocol.domain import MIN_VALIDATIONS
@@ -246,12 +247,18 @@ def units_there(content: TaskContent) -> tuple[int, str]:
 
 
 def _too_few(task: TaskEstimate) -> Iterator[str]:
-    """Yield warnings about pairs without answers and checks without repeats."""
+    """Yield warnings about pairs without answers, topics too few for an interval, and checks without repeats."""
     entry, held = task.content.entry, task.capacity
     if held is not None and held.each is not None and held.each[0] == 0:
         yield f"some {held.thing}s would get no answer; raise the number of workers, or pairs"
     if isinstance(entry, JudgingTask) and entry.validation_pairs == 0 and entry.min_consistency > 0:
         yield "validation_pairs is 0, so min_consistency excludes no worker; write 0 there too"
+    judged = sum(pairs > 0 for pairs in task.content.pairs_of_topics)
+    if isinstance(entry, JudgingTask) and judged < FEWEST_CLUSTERS:
+        yield (
+            f"{counted(judged, 'topic')} with pairs: there are no intervals with fewer than {FEWEST_CLUSTERS}, however many answer; "
+            "add topics"
+        )
 
 
 def _repeats(content: TaskContent) -> int:

@@ -20,10 +20,12 @@ from calibration.tables.study import (
     StudyRecord,
     TableRecord,
     TaskRecord,
+    read_study,
     table_records,
     write_study,
 )
 from calibration.tables.tables import TABLES
+from metrics.errors import InputError, input_fault
 from metrics.files import shown_from
 from study_app.export.answers import (
     answers_table,
@@ -323,8 +325,9 @@ def export_study(
     Raises
     ------
     InputError
-        If ``folder`` holds anything that no export wrote, or cannot be written.
+        If ``folder`` holds anything that no export wrote, or the tables of another study, or cannot be written.
     """
+    _check_same_study(Path(folder), study.name)
     with fresh_folder(Path(folder), is_ours=_is_ours) as new:
         summary = _write(
             session,
@@ -340,6 +343,20 @@ def export_study(
             if rows < PARQUET_ROWS and not parquet:
                 (new / f"{name}.parquet").unlink()
         return summary
+
+
+def _check_same_study(folder: Path, name: str) -> None:
+    """Raise where the tables in a folder are known to be another study's."""
+    try:
+        there = read_study(folder)
+    except InputError:  # damaged: the new export mends it
+        return
+    if there is not None and there.study not in {None, name}:
+        raise input_fault(
+            f"this folder has the tables of study {there.study}, and not of {name}",
+            path=folder,
+            cure="name another folder, or move these away",
+        )
 
 
 def _is_ours(name: str) -> bool:

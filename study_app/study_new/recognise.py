@@ -139,6 +139,10 @@ def _of_markup(path: Path, text: str) -> Recognised | Unknown:
     return Recognised(path=path, form=form, rows=tuple((one,) for one in dict.fromkeys(used)))
 
 
+_FORMS_BY_TOPIC = "a picture has topic, image and perhaps alt, an answer topic, text and perhaps citations"
+"""Members of the two forms that a file with topics may have been meant as."""
+
+
 def _of_json(path: Path, text: str) -> Recognised | Unknown:
     if text.lstrip().startswith("[") and '"topid"' in text:
         return Recognised(path=path, form="profiles")
@@ -153,7 +157,10 @@ def _of_json(path: Path, text: str) -> Recognised | Unknown:
         return Recognised(path=path, form="clusters")
     members = next((listed(plain) for plain in objects if isinstance(plain, dict)), "")
     has = f" with the members {members}" if members else ""
-    return Unknown(path=path, why=f"JSON{has}, no form of answers, pictures, topics or texts that is known")
+    forms = f"; {_FORMS_BY_TOPIC}" * any(isinstance(plain, dict) and "topic" in plain for plain in objects)
+    return Unknown(
+        path=path, why=f"JSON{has}, no form of answers, pictures, topics or texts that is known{forms}"
+    )
 
 
 def _objects(text: str) -> list[Any]:

@@ -25,7 +25,7 @@ REPEATED_COMMENTS = {
     ),
 }
 JUDGED_COMMENTS = {
-    "criteria": "stand under the four options",
+    "criteria": "stand above the two sides",
     "compare": "measures that the report is to compare, as `prefcal agree` or `prefcal measures` writes them",
     "primary": "two of them: the comparison that this study is made for",
 }

@@ -71,6 +71,7 @@ def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder
     from calibration.rank.ranking import rank_systems
     from calibration.tables.files import tables_sha256
     from calibration.tables.study import read_study
+    from metrics.files import shown_from
     from study_app.cli.results.agree import check_folder
     from study_app.cli.tables.folder import read_with_warnings
 
@@ -90,7 +91,7 @@ def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder
         context = click.get_current_context()
         values = {name: value for name, value in context.params.items() if name != "seed"}
         record: dict[str, Any] = {
-            "tables": tables,
+            "tables": shown_from(tables, folder),
             "tables_sha256": tables_sha256(tables),
             "exclude": choices.exclude,
             "same_answers": choices.same_answers,

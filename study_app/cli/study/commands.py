@@ -11,6 +11,8 @@ import click
 from study_app.cli.output import database_option, database_session, opened
 
 if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
     from study_app.estimate.content import StudyContent
     from study_app.estimate.estimate import Cost, StudyEstimate, TaskEstimate
     from study_app.tasks.content import TaskContent
@@ -75,6 +77,7 @@ def load(file: str, database: str | None) -> None:
                 [f"{report.outcome}, version {content.file.sha256[:12]} of the file", *report.changes]
             )
             add_audit_entry(session, study, None, "load", said, now=utc_now())
+        rehearsed = report.outcome != "new" and _is_rehearsed(session, report.study)
     for change in report.changes:
         click.echo(f"  {change}")
     for line in left_out(content):
@@ -85,6 +88,20 @@ def load(file: str, database: str | None) -> None:
         "unchanged": f"{report.study} is loaded already; nothing changed",
     }
     click.echo(outcome[report.outcome])
+    if rehearsed:
+        click.echo(
+            f"the workers of {report.study} in this database are simulated, and real ones would be mixed with them; "
+            "name a new file with --database, here and for prefcal serve",
+            err=True,
+        )
+
+
+def _is_rehearsed(session: "Session", study: str) -> bool:
+    """Return whether a simulated crowd went through a loaded study."""
+    from study_app.export.study_export import is_simulated
+    from study_app.services.researcher.studies import chosen_study
+
+    return is_simulated(session, chosen_study(session, study).id)
 
 
 @click.command(name="preview")

@@ -142,7 +142,8 @@ def _of_ranking(ranking: Ranking) -> Iterator[tuple[str, str]]:
     alone = int((rows["rank_low"] == rows["rank_high"]).sum())
     own = "has a rank of its own" if alone == 1 else "have a rank of their own"
     yield ANSWER, preferred(rows, few)
-    yield SURE, f"{judgments_in_words(rows, met)}; intervals are over {ranking.samples}"
+    intervals = "there are no intervals" if few else f"intervals are over {ranking.samples}"
+    yield SURE, f"{judgments_in_words(rows, met)}; {intervals}"
     yield (
         "Ranks",
         (

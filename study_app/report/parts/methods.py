@@ -127,7 +127,7 @@ def _tasks(material: ReportMaterial) -> Iterator[str]:
         sentences = [KINDS[task.kind].methods(finished)]
         criteria, repeats = numbers.get("criteria"), numbers.get("validation_pairs")
         if isinstance(criteria, list) and criteria:
-            sentences.append(f"Under the options stood: {' '.join(map(str, criteria))}")
+            sentences.append(f"Above the two stood: {' '.join(map(str, criteria))}")
         if isinstance(repeats, int) and repeats >= 1:
             sides = "sides swapped" if numbers.get("validation_swapped", True) else "as before"
             sentences.append(

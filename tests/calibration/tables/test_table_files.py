@@ -311,7 +311,8 @@ def test_a_file_in_place_of_a_folder_is_told_what_makes_tables(tmp_path):
     (tmp_path / "log.csv").write_text("user,start\n")
 
     with pytest.raises(
-        InputError, match=r"log.csv:1: this is a file; .* import-visits and convert lines-to-tables make"
+        InputError,
+        match=r"log.csv:1: this is a file; .* prefcal import makes tables of a CSV .* convert lines-to-tables of lines",
     ):
         read_tables(tmp_path / "log.csv")
 

@@ -283,6 +283,17 @@ def test_one_system_twice_is_refused_in_a_wide_table_too(file):
         )
 
 
+def test_a_long_table_whose_columns_have_names_of_their_own_is_one_fault_that_says_how_to_call_them(file):
+    """Not one fault a row, about runs that stand twice."""
+    path = file("foo,bar,baz,qux\na,q1,m,1\na,q2,m,2\nb,q1,m,3\nb,q2,m,4\n")
+    with pytest.raises(InputError) as caught:
+        read_score_rows(path)
+    assert str(caught.value) == (
+        f"{path}:1: 2 rows of a run that another row has too, and no column is called topic; bar, baz are left out: texts, and no scores;"
+        " call the columns run, topic, metric, value, or keep one row per run"
+    )
+
+
 def test_a_column_of_texts_is_no_measure_and_is_said(file):
     """The first one names the systems."""
     path = file("Approach,Team,nDCG,Pref\ns1,x,0.1,1\ns2,y,0.2,2\n")

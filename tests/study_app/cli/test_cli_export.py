@@ -240,3 +240,16 @@ def test_faults_of_a_study_file_come_with_their_lines(prefcal, tmp_path):
     assert err.startswith(f"{study}:")
     assert "lost.xml" in err
     assert not (tmp_path / "here" / "tables").exists()
+
+
+def test_tables_of_another_study_are_not_replaced(prefcal, database, tmp_path):
+    """Two studies in turn would leave those of the last one only."""
+    assert prefcal("export", "tables", "--database", database)[0] == 0
+    load_another(database, tmp_path / "tea")
+    before = read_tables("tables")["preferences"]
+    code, _, said = prefcal("export", "tables", "--study", "tea", "--database", database)
+
+    assert code == 1
+    assert "tables:1: this folder has the tables of study fuji, and not of tea; name another folder" in said
+    assert read_tables("tables")["preferences"].equals(before)
+    assert prefcal("export", "tables", "--study", "fuji", "--database", database)[0] == 0

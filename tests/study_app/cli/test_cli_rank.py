@@ -1,5 +1,6 @@
 """`prefcal rank`, and the section of the report that it fills."""
 
+import json
 from shutil import copytree
 
 import pandas as pd
@@ -95,6 +96,31 @@ def test_a_folder_of_results_has_tables_figure_and_latex_and_fills_the_first_sec
     assert report.front.points["Ranks"].startswith("a has rank ")
     assert report.front.figure.name == "ranking"
     assert not next(one for one in report.sections if one.key == "ranking").figures
+
+
+def test_a_report_beside_the_tables_says_that_the_workers_were_simulated(tables, tmp_path, monkeypatch):
+    """rank.json names the tables as they are seen from the results, wherever the command was run."""
+    copytree(tables, tmp_path / "tables")
+    (tmp_path / "tables" / "study.json").write_text('{"study": "s", "simulated": true}', encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert run("tables", "-o", "results").exit_code == 0
+    monkeypatch.chdir(tmp_path.parent)
+    material = read_material(tmp_path / "results")
+
+    assert json.loads((tmp_path / "results" / "rank.json").read_text("utf-8"))["tables"] == "../tables"
+    assert material.simulated
+    assert build_report(material).banner.startswith("Simulated workers")
+
+
+def test_a_report_without_intervals_does_not_say_what_they_are_over(tables, tmp_path):
+    """Three topics are too few for any."""
+    rows = pd.read_csv(tables / "preferences.csv")
+    (tmp_path / "tables").mkdir()
+    rows[rows["topic"] < "q3"].to_csv(tmp_path / "tables" / "preferences.csv", index=False)
+    assert run(tmp_path / "tables", "-o", tmp_path / "results").exit_code == 0
+    points = build_report(read_material(tmp_path / "results")).front.points
+
+    assert points["How sure"].endswith("there are no intervals.")
 
 
 def test_a_task_that_is_not_there_is_one_line_that_names_those_that_are(tables):

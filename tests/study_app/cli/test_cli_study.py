@@ -102,6 +102,19 @@ def test_load_twice(small_study, database):
     assert first.stderr == second.stderr == f"database: {database}\n"
 
 
+def test_to_load_a_study_where_it_was_rehearsed_says_that_real_workers_would_be_mixed_in(
+    small_study, database
+):
+    """`prefcal simulate` without --database takes the default place, too."""
+    path = small_study()
+    assert run("simulate", path, "--workers", "1").exit_code == 0
+    result = run("study", "load", path)
+
+    assert result.stdout == "small is loaded already; nothing changed\n"
+    assert "the workers of small in this database are simulated" in result.stderr
+    assert "name a new file with --database" in result.stderr
+
+
 def test_load_says_what_changed(small_study, database):
     """Line by line."""
     run("study", "load", small_study())

@@ -21,6 +21,7 @@ from tests.study_app.small_tasks import questions_task
 
 RANKED = dict.fromkeys(("topics", "qrels", "windows", "texts"), "f")
 PUSHES = dict.fromkeys(("topics", "qrels", "clusters", "epochs", "texts"), "f")
+FEW_TOPICS = "summaries: 2 topics with pairs: there are no intervals with fewer than 4, however many answer; add topics"
 LISTED = Side((Block(key="r1", id="d", kind="link", title="t", text="x", words=40, chars=60, window="w"),))
 PUSHED = Side((Block(key="p1", id="p", kind="update", text="x", words=20, chars=60, at=0),) * 2)
 
@@ -267,9 +268,9 @@ def test_an_address_that_says_it_all_needs_no_code(small):
     }
     tasks = [questions_task(), pairs_task(validation_pairs=3, instructions="standard")]
     study = {"platform": "connect", "tasks": tasks}
-    assert estimate(small({}, **study, **addresses)).warnings == ()
+    assert estimate(small({}, **study, **addresses)).warnings == (FEW_TOPICS.replace("summaries", "pairs"),)
     with_codes = {key: f"{address}?c={{code}}" for key, address in addresses.items()}
-    assert len(estimate(small({}, **study, **with_codes)).warnings) == 3
+    assert len(estimate(small({}, **study, **with_codes)).warnings) == 4
 
 
 def test_texts_in_another_language_are_noticed(small):
@@ -277,6 +278,13 @@ def test_texts_in_another_language_are_noticed(small):
     said = "language is ja, but the texts do not look like that"
     assert any(said in line for line in estimate(small({"language": "ja"})).warnings)
     assert not any("language" in line for line in estimate(small()).warnings)
+
+
+def test_too_few_topics_for_an_interval_are_said_before_anybody_is_paid(small, monkeypatch):
+    """However many people answer, `prefcal rank` and `prefcal agree` leave everything open."""
+    assert FEW_TOPICS in estimate(small()).warnings
+    monkeypatch.setattr("study_app.estimate.estimate.FEWEST_CLUSTERS", 2)
+    assert not any("no intervals" in line for line in estimate(small()).warnings)
 
 
 def test_a_rule_that_can_leave_nobody_out_is_noticed(small):
@@ -288,9 +296,9 @@ def test_a_rule_that_can_leave_nobody_out_is_noticed(small):
 
 
 def test_a_study_without_oddities_has_no_warnings(small):
-    """Nothing to get used to and overlook."""
+    """Nothing to get used to and overlook; that two topics are too few is true of every small study here."""
     names = {"primary": ["M@preferences", "M@1500"], "compare": ["MMeasure(patience=840)", "M@840 uniform P"]}
-    assert estimate(small({"validation_pairs": 3, **names})).warnings == ()
+    assert estimate(small({"validation_pairs": 3, **names})).warnings == (FEW_TOPICS,)
 
 
 def test_systems_that_show_the_same_are_named(small):
@@ -301,6 +309,7 @@ def test_systems_that_show_the_same_are_named(small):
     )
     again = read_study_content(study.file)
     assert estimate(again).warnings == (
+        FEW_TOPICS,
         "summaries: sysalpha and sysbeta show the same of 2 of 2 topics (SYQ-1, SYQ-2)",
     )
 

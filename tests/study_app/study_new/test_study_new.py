@@ -248,14 +248,15 @@ def test_a_new_study_of_pushes_repeats_some_pairs(tmp_path):
 
 
 def test_limits_fit_the_pairs_there_are(tmp_path):
-    """Two systems and two profiles are two pairs: nobody can judge ten of them, nor three once more; and check finds nothing to say."""
+    """Two systems and two profiles are two pairs: nobody can judge ten of them, nor three once more; and check finds nothing to say but that topics are few."""
     write_push_files(tmp_path)
     assert new(tmp_path, "--contact", "Ann", "--keep", "until 2030").exit_code == 0
     [task] = written(tmp_path).tasks
     entry = task.entry
     assert (entry.pairs_per_worker, entry.validation_pairs, entry.min_consistency) == (2, 0, 0)
     checked = CliRunner().invoke(cli, ["study", "check", str(tmp_path / "study.yaml")]).output
-    assert "Look at this" not in checked
+    [said] = checked.split("Look at this\n")[1].split("\n\n")[0].splitlines()
+    assert said.startswith("  notifications: 2 topics with pairs: there are no intervals with fewer than 4")
 
 
 def test_of_two_runs_a_worker_judges_several_queries(tmp_path):
@@ -423,6 +424,7 @@ NO_PART = {
     "book.xlsx": (b"PK\x03\x04xl/workbook.xml", "this is a spreadsheet"),
     "numbers.json": (b"[1, 2]", "JSON, no form of answers, pictures, topics or texts that is known"),
     "labels.json": (b'[{"id": 1, "annotations": []}]', "JSON with the members id, annotations, no form of answers"),
+    "charts.jsonl": (b'{"topic": "rain", "picture": "rain.png"}', "JSON with the members topic, picture, no form of answers, pictures, topics or texts that is known; a picture has topic, image and perhaps alt"),
     "page.html": (b"<html></html>", "XML or HTML without <results>, <events> or <top>"),
     "empty.txt": (b"\n", "an empty file"),
     "votes.pref": (b"q1 d1 d2 d2\nq1 d3 d2 d3\n", "preferences with their winner, which prefcal convert lines-to-tables reads"),

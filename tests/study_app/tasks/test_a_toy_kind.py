@@ -299,8 +299,9 @@ def test_measures_of_ones_own_are_held_against_its_preferences(done, tmp_path):
 def test_without_such_measures_agree_says_how_to_give_them(done, tmp_path):
     """Prefcal has none of its own for a kind that it does not know."""
     said = "prefcal has no measures for tasks of kind paragraph_pairs; yours can be given with --scores"
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=said) as caught:
         run("agree", done / "tables", "-o", tmp_path / "agree")
+    assert "positions" not in str(caught.value)
 
 
 def test_the_report_tells_what_its_workers_did(done, tmp_path):
