@@ -110,7 +110,7 @@ def readings(reads: pd.DataFrame, *, language: str | None = None) -> TimedReads:
     left_out = {}
     kept = np.ones(len(reads), dtype=bool)
     for why, bad in (
-        ("pictures, sounds or films", is_media),
+        ("pictures or sounds", is_media),
         ("links", ~is_text & (not of_lists)),
         ("without a length", ~(length > 0)),
         ("passed over without being read", passed_over),
