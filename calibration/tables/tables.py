@@ -332,7 +332,9 @@ _TABLES = (
             _integer("visit", "The visit the page belongs to.", low=1),
             _text("judgment", "The judgment the page belongs to."),
             _text("side", "Side of the text.", choices=SIDES),
-            _text("item", "Id of the iUnit, link or update, or the hash of the picture or sound.", required=True),
+            _text(
+                "item", "Id of the iUnit, link or update, or the hash of the picture or sound.", required=True
+            ),
             _text("kind", "What the item is.", required=True, choices=("iunit", "link", "update", "media")),
             Column(
                 name="words",

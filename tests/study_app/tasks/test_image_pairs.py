@@ -94,7 +94,8 @@ def test_a_row_of_text_without_words_is_still_a_fault(done, tmp_path):
     reads.loc[2, "kind"] = "iunit"
     reads.to_csv(tmp_path / "reads.csv", index=False)
     with pytest.raises(
-        InputError, match=r"reads\.csv:4: .*words is empty, and the item is no picture or sound; write how many words"
+        InputError,
+        match=r"reads\.csv:4: .*words is empty, and the item is no picture or sound; write how many words",
     ):
         run("check", tmp_path)
 
