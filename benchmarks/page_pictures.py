@@ -1,6 +1,6 @@
 """The pages that workers see, as sheets of pictures for docs/pages.md.
 
-PREFCAL_SCREENSHOTS=1 python -m pytest tests/browser/test_accessibility.py && python benchmarks/page_pictures.py
+PREFCAL_SCREENSHOTS=1 python -m pytest tests/browser/test_accessibility.py tests/browser/test_pictures.py && python benchmarks/page_pictures.py
 """
 
 from pathlib import Path
@@ -29,6 +29,7 @@ SHEETS = {
         "phone-light-" + name
         for name in ("1-1-questions-refused", "2-1-vote-refused", "3-1-rate-1-refused", "4-1-pair-1-refused")
     ],
+    "pictures": ["phone-light-image-pair", "desktop-dark-image-pair"],
     "desktop": ["desktop-dark-4-1-pair-1", "desktop-dark-5-1-pair-1", "desktop-dark-6-1-pair-1"],
 }
 

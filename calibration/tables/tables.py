@@ -316,11 +316,11 @@ _TABLES = (
     ),
     Table(
         name="reads",
-        doc="One row per page and item: how long an iUnit, link, update or picture was on screen.",
+        doc="One row per page and item: how long an iUnit, link, update, picture or sound was on screen.",
         rules=(
             RowRule(
                 broken=lambda frame: frame["words"].isna() & (frame["kind"] != "media"),
-                problem="words is empty, and the item is no picture",
+                problem="words is empty, and the item is no picture or sound",
                 cure="write how many words it has",
             ),
         ),
@@ -332,12 +332,14 @@ _TABLES = (
             _integer("visit", "The visit the page belongs to.", low=1),
             _text("judgment", "The judgment the page belongs to."),
             _text("side", "Side of the text.", choices=SIDES),
-            _text("item", "Id of the iUnit, link or update, or the hash of the picture.", required=True),
+            _text(
+                "item", "Id of the iUnit, link or update, or the hash of the picture or sound.", required=True
+            ),
             _text("kind", "What the item is.", required=True, choices=("iunit", "link", "update", "media")),
             Column(
                 name="words",
                 kind=Kind.INTEGER,
-                doc="Whitespace tokens of the item; a picture has none.",
+                doc="Whitespace tokens of the item; a picture or sound has none.",
                 required=True,
                 blank=True,
                 low=0,
@@ -417,7 +419,7 @@ _TABLES = (
     ),
     Table(
         name="media",
-        doc="One row per picture that a system showed of a topic.",
+        doc="One row per picture, sound or film that a system showed of a topic.",
         key=("task", "topic", "system"),
         columns=(
             _task(required=True),
@@ -427,9 +429,9 @@ _TABLES = (
             _text("source_sha256", "SHA-256 of the file."),
             _text("path", "The file, as the system's file names it."),
             _text("mime", "Type of what was shown, such as image/png."),
-            _integer("width", "Pixels from left to right, as shown.", low=1),
-            _integer("height", "Pixels from top to bottom, as shown.", low=1),
-            _text("alt", "What the picture shows, in words."),
+            _integer("width", "Pixels from left to right, as shown; empty for a sound.", low=1),
+            _integer("height", "Pixels from top to bottom, as shown; empty for a sound.", low=1),
+            _text("alt", "What it shows, in words."),
         ),
     ),
     Table(

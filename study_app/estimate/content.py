@@ -165,4 +165,7 @@ def _unshown_contents(task: TaskContent) -> Iterator[tuple[str, str]]:
         for _, character in islice(_unshown(shown.json()), 1):
             yield _cannot_show(what, character), f"take it out of {path}, or of the texts that it names"
         if isinstance(shown, Side) and shown.blocks and not shown.is_visible:
-            yield f"there is nothing to see in {what}", f"give its lines in {path} words or a picture"
+            yield (
+                f"there is nothing to see in {what}",
+                f"give its lines in {path} words, a picture or a sound",
+            )

@@ -29,17 +29,32 @@ from study_app.tasks.workload import (
     reading_seconds,
 )
 
+MOST_OF_A_PAGE, MOST_OF_A_WORKER = 20_000_000, 100_000_000
+"""Bytes of pictures and sounds from which on a researcher is told to look at them: 20 s and more at 8 Mbit/s; assumed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MediaLoad:
+    """Bytes of pictures and sounds that a browser loads at most: for one page, and for all pages of a worker.
+
+    What is shown again is not loaded again.
+    """
+
+    page: int
+    worker: int
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskEstimate:
-    """Estimate of a task: ``seconds`` of a worker's time, and its answers.
+    """Estimate of a task: ``seconds`` of a worker's time, its answers, and what a worker's browser loads.
 
-    The answers are None for questions.
+    The answers are None for questions, the load for a task without pictures or sounds.
     """
 
     content: TaskContent
     seconds: Span
     capacity: Capacity | None
+    load: MediaLoad | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,11 +98,16 @@ class StudyEstimate:
 
 
 def estimate(content: StudyContent) -> StudyEstimate:
-    """Estimate a study whose files have all been read."""
+    """Estimate a study whose files have all been read; raises `InputError` where a picture or sound has changed since."""
     entry = content.file.entry
     consent = consent_seconds(entry.consent, entry.tasks[0].language)
     tasks = tuple(
-        TaskEstimate(content=task, seconds=task_seconds(task), capacity=kind_of(task.entry).capacity(task))
+        TaskEstimate(
+            content=task,
+            seconds=task_seconds(task),
+            capacity=kind_of(task.entry).capacity(task),
+            load=media_load(task),
+        )
         for task in content.tasks
     )
     seconds = sum((task.seconds for task in tasks), consent + FINISHING)
@@ -117,6 +137,26 @@ def consent_seconds(text: str, language: str) -> Span:
 def task_seconds(content: TaskContent) -> Span:
     """Return a worker's time for a task, its introduction included."""
     return _introduction(content.entry) + kind_of(content.entry).seconds(content)
+
+
+def media_load(content: TaskContent) -> MediaLoad | None:
+    """Return what a worker's browser loads of a task; None without pictures or sounds.
+
+    A worker is given the pairs with the most bytes. Raises `InputError` where a file has changed since it was read.
+    """
+    if not content.media or not isinstance(content.entry, JudgingTask):
+        return None
+    sizes = {sha256: len(read()) for sha256, read in content.media.items()}
+    shown = {key: {media.sha256 for media in side.media()} for key, side in content.sides.items()}
+    pages = [
+        shown[topic, one] | shown[topic, other]
+        for topic, couples in content.couples.items()
+        for one, other in couples
+    ]
+    largest = sorted((sum(sizes[sha256] for sha256 in page) for page in pages), reverse=True)
+    wanted = content.entry.pairs_of_a_worker(content.pairs_of_topics)
+    every = sum(sizes[sha256] for sha256 in frozenset().union(*pages))
+    return MediaLoad(page=largest[0], worker=min(sum(largest[:wanted]), every))
 
 
 def _introduction(entry: TaskEntry) -> Span:
@@ -215,6 +255,7 @@ def _of_tasks(tasks: tuple[TaskEstimate, ...]) -> Iterator[str]:
             *_same(task.content),
             *_measures(task.content),
             *_unrated(task.content),
+            *_heavy(task.load),
         ]
         yield from (f"{name}: {line}" for line in warnings)
 
@@ -304,6 +345,20 @@ def _measures(content: TaskContent) -> Iterator[str]:
                 if install is not None:
                     meant += f"; measures of ir_measures need {install}"
                 yield f"{name!r} is not a measure of {entry.kind}: prefcal agree needs its --scores{meant}"
+
+
+def _heavy(load: MediaLoad | None) -> Iterator[str]:
+    """Yield a warning about pictures and sounds for which a worker with a phone waits and pays."""
+    for what, number, most in (
+        ()
+        if load is None
+        else (
+            ("a page", load.page, MOST_OF_A_PAGE),
+            ("a worker", load.worker, MOST_OF_A_WORKER),
+        )
+    ):
+        if number > most:
+            yield f"{what} loads up to {number / 1e6:.0f} MB, and {most / 1e6:.0f} MB is much on a phone; save the files smaller"
 
 
 def _unrated(content: TaskContent) -> Iterator[str]:

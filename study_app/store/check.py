@@ -126,7 +126,7 @@ def _lost(constraint: ForeignKeyConstraint) -> Select[int]:
 
 
 def _lost_media(connection: Connection) -> list[Fault]:
-    """Return a fault for each side whose picture is not there, and for each picture whose bytes are not those of its name."""
+    """Return a fault for each side whose picture or sound is not there, and for each whose bytes are not those of its name."""
     session = Session(connection)
     stored = set[str]()
     damaged = list[str]()
@@ -137,7 +137,7 @@ def _lost_media(connection: Connection) -> list[Fault]:
         if hashlib.sha256(content).hexdigest() != sha256:
             damaged.append(f"media {sha256[:12]}: its bytes are not those that were loaded")
     lost = [
-        f"summary {row}: the picture that {system} shows of topic {topic} is not there"
+        f"summary {row}: what {system} shows of topic {topic} is not there"
         for row, topic, system, media in shown_media(session)
         if media.sha256 not in stored
     ]

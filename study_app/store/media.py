@@ -1,4 +1,4 @@
-"""The pictures that stored sides show, by their hashes; those that were asked for last stay in memory."""
+"""The pictures and sounds that stored sides show, by their hashes; those that were asked for last stay in memory."""
 
 import time
 from collections import OrderedDict
@@ -19,7 +19,7 @@ KEPT_SECONDS = 60
 
 
 class MediaReader:
-    """Reads pictures, each from the database once while it stays in memory; for all threads of a server.
+    """Reads pictures and sounds, each from the database once while it stays in memory; for all threads of a server.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class MediaReader:
         self._bytes, self._lock = 0, Lock()
 
     def read(self, sha256: str) -> tuple[str, bytes] | None:
-        """Return type and bytes of a picture that a loaded study shows, None where there is none."""
+        """Return type and bytes of a picture or sound that a loaded study shows, None where there is none."""
         kept, now = self._kept.get(sha256), time.monotonic()
         if kept is not None and now - kept[0] < KEPT_SECONDS:
             return kept[1:]
@@ -53,7 +53,7 @@ class MediaReader:
 
 
 def shown_media(session: Session, task: int | None = None) -> Iterator[tuple[int, str, str, Media]]:
-    """Yield row, topic and system of each side that shows a picture, and the picture: of one task, or of all."""
+    """Yield row, topic and system of each side that shows a picture or sound, and that: of one task, or of all."""
     sides = (
         select(StoredSummary.id, Topic.name, System.name, StoredSummary.content)
         .join(Topic, Topic.id == StoredSummary.topic_id)

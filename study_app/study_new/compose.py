@@ -1,9 +1,9 @@
 """The first study file: which tasks it could have, its text with what every key means, and writing it: whole, checked, over no other."""
 
-import json
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 from pydantic_core import PydanticUndefined
 
-from metrics.errors import Fault, InputError, counted, input_fault
+from metrics.errors import Fault, InputError, input_fault
 from metrics.files import sync, unfinished
 from study_app.estimate.content import StudyContent, read_whole_study
 from study_app.estimate.estimate import estimate, units_there
@@ -21,6 +21,7 @@ from study_app.study.entries import ChosenPairs, Entry, FollowedTask, JudgingTas
 from study_app.study.platforms import PLATFORMS
 from study_app.study.words import consent_of, duration_words, looks_japanese
 from study_app.study_new.collections import FoundCollection, Search, collections, faults_of, system_names
+from study_app.study_new.picture_folders import picture_folders
 from study_app.study_new.recognise import Recognised, Unknown, files_in, recognise, split_pictures
 from study_app.tasks.content import (
     AnswerFiles,
@@ -354,8 +355,10 @@ def find_material(places: Sequence[Path]) -> StartingFiles:
         )
     pictures, paths = split_pictures(files_in(places))
     seen = [recognise(path) for path in paths]
-    whole, partial = collections([file for file in seen if isinstance(file, Recognised)])
-    seen += _unnamed_pictures(pictures, seen)
+    known = [file for file in seen if isinstance(file, Recognised)]
+    folders = list(picture_folders(pictures, paths, known))
+    whole, partial = collections([*known, *(file for file in folders if isinstance(file, Recognised))])
+    seen += [folder for folder in folders if isinstance(folder, Unknown)]
     if whole:
         used = {file.path for found in whole for file in (*found.files.values(), *found.runs)}
         reasons = {file.path: unused_reason(file) for file in seen if file.path not in used}
@@ -382,28 +385,6 @@ def find_material(places: Sequence[Path]) -> StartingFiles:
     raise InputError([*nothing.faults, *faults])
 
 
-def _unnamed_pictures(pictures: Sequence[Path], seen: Sequence[Recognised | Unknown]) -> list[Unknown]:
-    """Return the folders with pictures that no file names, each with the line that would name the first of them."""
-    named = {
-        os.path.normpath(file.path.parent.absolute() / row[1])
-        for file in seen
-        if isinstance(file, Recognised) and file.form == "images"
-        for row in file.rows
-    }
-    folders: dict[Path, list[Path]] = {}
-    for picture in pictures:
-        if os.path.normpath(picture.absolute()) not in named:
-            folders.setdefault(picture.parent, []).append(picture)
-    return [
-        Unknown(
-            path=folder,
-            why=f"{counted(len(inside), 'picture')} that no file names; a file beside this folder would name one with "
-            f"{json.dumps({'topic': inside[0].stem, 'image': f'{folder.name}/{inside[0].name}', 'alt': '...'}, ensure_ascii=False)}",
-        )
-        for folder, inside in folders.items()
-    ]
-
-
 def unused_reason(file: Recognised | Unknown) -> str:
     """Say why a file plays no part: what it is, which nothing else here goes with, or what it is instead."""
     if isinstance(file, Unknown):
@@ -425,24 +406,25 @@ def study_place(folder: Path) -> Path:
 
 
 def write_study(folder: Path, answers: Answers, tasks: list[PossibleTask]) -> Path:
-    """Write the study file, which then has no fault; where there is one, nothing is left behind.
+    """Write the study file, which then has no fault, and what it names that is a draft; where there is a fault, nothing is left behind.
 
     Raises
     ------
     InputError
-        If there is a study file already, the folder cannot be written to, or a file of the collections has faults.
+        If there is a study file already, a folder cannot be written to, or a file of the collections has faults.
     """
     path = study_place(folder)
     was_there = folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         draft = DraftLimits(limits=[{}] * len(tasks), duration="")
-        content = _check(study_text(answers, tasks, folder, draft), path)
-        text = study_text(answers, tasks, folder, fit_limits(content, answers.language))
-        with unfinished(path) as part:
-            part.write_text(text, encoding="utf-8")
-            sync(part)
-            os.link(part, path)
+        with _written(drafts(tasks)):
+            content = _check(study_text(answers, tasks, folder, draft), path)
+            text = study_text(answers, tasks, folder, fit_limits(content, answers.language))
+            with unfinished(path) as part:
+                part.write_text(text, encoding="utf-8")
+                sync(part)
+                os.link(part, path)
     except FileExistsError:
         raise input_fault("there is a study already", path=path, cure="name another folder") from None
     except OSError as error:
@@ -453,6 +435,33 @@ def write_study(folder: Path, answers: Answers, tasks: list[PossibleTask]) -> Pa
         if not was_there and folder.is_dir() and not path.exists():
             folder.rmdir()
     return path
+
+
+def drafts(tasks: Sequence[PossibleTask]) -> list[Recognised]:
+    """Return the files that the tasks name and that are not there yet."""
+    runs = {run.path: run for task in tasks for run in task.found.runs if run.draft}
+    return list(runs.values())
+
+
+@contextmanager
+def _written(files: Sequence[Recognised]) -> Iterator[None]:
+    """Write drafts, over no other file, and remove them if what follows fails; raises `InputError` where one cannot be written."""
+    made: list[Path] = []
+    try:
+        for file in files:
+            try:
+                with file.path.open("x", encoding="utf-8") as stream:
+                    made.append(file.path)
+                    stream.write(file.draft)
+            except OSError as error:
+                cure = "copy the pictures to a place of your own"
+                problem = f"cannot be written ({error.strerror})"
+                raise input_fault(problem, path=file.path, cure=cure) from None
+        yield
+    except BaseException:
+        for path in made:
+            path.unlink(missing_ok=True)
+        raise
 
 
 def _check(text: str, path: Path) -> StudyContent:

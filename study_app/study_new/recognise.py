@@ -37,11 +37,15 @@ Row = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recognised:
-    """A file, its form (a name of `FORMS`, or of a file with markup), and its rows without a header."""
+    """A file, its form (a name of `FORMS`, or of a file with markup), and its rows without a header.
+
+    ``draft``: its text, where it is not there yet and is written together with the study file.
+    """
 
     path: Path
     form: str
     rows: tuple[Row, ...] = ()
+    draft: str = ""
 
     def ids(self, *columns: int) -> frozenset[Row]:
         """Return what stands in these columns."""

@@ -125,7 +125,7 @@ OPEN = {"ends.post_withdraw"}
 """Forms that carry a secret of their own."""
 _MEDIA = {
     "static": "*/*",
-    "beside.media": "image/*",
+    "beside.media": "*/*",
     "beside.security_contact": "text/plain",
     "ends.agreed_text": "text/plain",
     "people.people_csv": "text/csv",

@@ -1,12 +1,14 @@
 """What the page scripts write down of one page, in a real browser."""
 
+import io
+import wave
 from collections import defaultdict
 from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import BrowserContext, Page, Route
 
 from study_app.logs.dwell import LoggedEvent, PageReading, read_page
 from study_app.protocol.items import Item
@@ -305,3 +307,36 @@ def test_a_page_that_comes_back_opens_again_and_tells_what_is_on_screen(
     assert {event["item"]: event["share"] for event in kind(log[again:], "see")} == dict.fromkeys(
         ("f0", "f1", "f2", "f3"), 1
     )
+
+
+@pytest.mark.parametrize("name", ["audio", "video"])
+def test_a_sound_or_film_is_seen_once_it_has_loaded(
+    phone: BrowserContext, server: LogServer, name: str
+) -> None:
+    """Its player stands there before; what does not come is never seen."""
+    player = f'<{name} controls preload="auto" src="/SRC"></{name}>'
+    server.left = "".join(
+        f'<p data-item="{key}">{player.replace("SRC", src)}</p>'
+        for key, src in (("m1", "held"), ("m2", "lost"))
+    )
+    page, held = phone.new_page(), list[Route]()
+    page.route("**/held", lambda route: held.append(route))  # noqa: PLW0108 - playwright looks into it
+    page.route("**/lost", lambda route: route.abort())
+    page.goto(f"{server.url}/pair/first", wait_until="commit")
+    page.wait_for_timeout(500)
+    assert len(held) == 1
+    held[0].fulfill(body=tone(), content_type="audio/wav")
+    page.wait_for_function("() => document.querySelector('[src=\"/held\"]').readyState >= 2")
+    log = left(page, server)
+    assert seen(log, "m1") == [1]
+    assert seen(log, "m2") == []
+    assert next(e["ms"] for e in kind(log, "see") if e["item"] == "m1") >= 400
+
+
+def tone() -> bytes:
+    """Return a short sound."""
+    stream = io.BytesIO()
+    with wave.open(stream, "wb") as sound:
+        sound.setparams((1, 2, 8_000, 0, "NONE", ""))
+        sound.writeframes(b"\0\x10" * 4_000)
+    return stream.getvalue()

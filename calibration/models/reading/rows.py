@@ -102,7 +102,7 @@ def readings(reads: pd.DataFrame, *, language: str | None = None) -> TimedReads:
         interrupted = interrupted.fillna(last_of_visit(reads))
     cut = interrupted.to_numpy(bool)
     passed_over = ~reads["fully_seen"].astype("boolean").fillna(value=True).to_numpy(bool) & ~cut
-    is_text, is_picture = (
+    is_text, is_media = (
         reads["kind"].isin(READ_KINDS).to_numpy(bool),
         (reads["kind"] == "media").to_numpy(bool),
     )
@@ -110,7 +110,7 @@ def readings(reads: pd.DataFrame, *, language: str | None = None) -> TimedReads:
     left_out = {}
     kept = np.ones(len(reads), dtype=bool)
     for why, bad in (
-        ("pictures", is_picture),
+        ("pictures or sounds", is_media),
         ("links", ~is_text & (not of_lists)),
         ("without a length", ~(length > 0)),
         ("passed over without being read", passed_over),

@@ -194,6 +194,10 @@ def as_text(content: "StudyContent", estimated: "StudyEstimate", left_out: Seque
     ]
     for number, task in enumerate(estimated.tasks, start=1):
         lines += [f"  {_head(number, task)}: {_minutes(task.seconds)}", f"    {what_is_done(task.content)}"]
+        if task.load is not None:
+            lines.append(
+                f"    loads up to {_megabytes(task.load.worker)} MB, {_megabytes(task.load.page)} MB for a page"
+            )
     lines += [f"  in all: {_minutes(estimated.seconds)}", "", "What the study collects"]
     lines += [
         f"  task {number}, {task.content.entry.name}: {what_is_collected(task.capacity)}"
@@ -290,6 +294,11 @@ def _rounded(seconds: float) -> str:
     return f"{minutes:.0f}" if minutes >= 10 else f"{minutes:.1f}"
 
 
+def _megabytes(number: int) -> str:
+    """Write a number of bytes in megabytes, of small ones two digits."""
+    return f"{number / 1e6:.1f}" if number >= 1e6 else f"{number / 1e6:.2g}"
+
+
 def _pair(span: "Span") -> list[float]:
     return [round(span.low / MINUTE_SECONDS, 2), round(span.high / MINUTE_SECONDS, 2)]
 
@@ -306,6 +315,9 @@ def _task_json(number: int, task: "TaskEstimate") -> dict[str, Any]:
         "workers": None if held is None else held.workers,
         "answers": None if held is None else f"{held.answers} a {held.thing}",
         "number_of_these": None if held is None else held.things,
+        "megabytes": None
+        if task.load is None
+        else {"page": task.load.page / 1e6, "worker": task.load.worker / 1e6},
         "answers_each": None if held is None or held.each is None else list(held.each),
         "of_a_worker": None if held is None else held.a_worker,
     }

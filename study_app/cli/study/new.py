@@ -61,12 +61,13 @@ def new(folder: Path, places: tuple[Path, ...], kinds: tuple[str, ...], **given:
     """Write DIR/study.yaml about the collections and runs in PATHs (files or folders; by default DIR itself).
 
     Files are recognised by what is in them: NTCIR MobileClick, TREC Temporal Summarization, Microblog and Real-Time
-    Summarization, ranked lists (also BEIR's), answers (also those of TREC RAG and its like), and pictures. On a terminal you are asked for what no option says; elsewhere the defaults
-    are taken. The file passes `prefcal study check` once its consent says what only you know (--contact, --keep). A study.yaml that
+    Summarization, ranked lists (also BEIR's), answers (also those of TREC RAG and its like), and pictures
+    (TOPIC.png in a folder for each system is enough: the files that name them are written beside the folders). On a terminal
+    you are asked for what no option says; elsewhere the defaults are taken. The file passes `prefcal study check` once its consent says what only you know (--contact, --keep). A study.yaml that
     is there already is never touched.
     """
     from study_app.study.words import UNWRITTEN
-    from study_app.study_new.compose import find_material, possible_tasks, study_place, write_study
+    from study_app.study_new.compose import drafts, find_material, possible_tasks, study_place, write_study
 
     study_place(folder)
     material = find_material(places or (folder,))
@@ -76,6 +77,10 @@ def new(folder: Path, places: tuple[Path, ...], kinds: tuple[str, ...], **given:
     answers = _answers(folder, material, given)
     path = write_study(folder, answers, tasks)
     click.echo(f"\nwrote {path} with {', '.join(task.kind.name for task in tasks)}")
+    for file in drafts(tasks):
+        click.echo(
+            f"wrote {file.path}: each picture's topic, by its name; add to each line an alt, what there is to see in words"
+        )
     left = [task.kind.name for task in possible if task not in tasks]
     if left:
         click.echo(f"possible too: {', '.join(f'--task {kind}' for kind in left)}")

@@ -3,7 +3,8 @@
  *
  * An item taller than the viewport can never be seen whole; its share is pixels seen over pixels of the viewport. What lies
  * behind the bar with the answers is not seen: the viewport ends where the bar begins.
- * Of a link the line that can be clicked counts: what opens below it are items of their own. A picture is seen once it has loaded.
+ * Of a link the line that can be clicked counts: what opens below it are items of their own. A picture, sound or film is seen once it
+ * has loaded: of the latter two, once there is something to play.
  */
 
 import { placeOf } from './place.js';
@@ -40,7 +41,7 @@ export class Dwell {
     addEventListener('resize', () => this.#plan());
     dock?.onChange(() => this.#plan());
     // Neither bubbles.
-    for (const change of ['toggle', 'load']) root.addEventListener(change, () => this.#plan(), { capture: true });
+    for (const change of ['toggle', 'load', 'loadeddata']) root.addEventListener(change, () => this.#plan(), { capture: true });
     addEventListener('pageshow', (event) => event.persisted && this.#tellAgain());
     this.#watch();
   }
@@ -103,9 +104,14 @@ function inClosedLayer(watched) {
   return details !== null && !details.open && watched.parentElement !== details;
 }
 
-/** @param {Element} watched @returns {boolean} whether it has all of its pictures */
+/** @param {Element} watched @returns {boolean} whether it has all of its pictures, and the beginning of its sounds and films */
 function hasLoaded(watched) {
-  return [...watched.querySelectorAll('img')].every((picture) => picture.complete && picture.naturalWidth > 0);
+  const pictures = [...watched.querySelectorAll('img')];
+  const played = [...watched.querySelectorAll('audio, video')];
+  return (
+    pictures.every((picture) => picture.complete && picture.naturalWidth > 0) &&
+    played.every((media) => media instanceof HTMLMediaElement && media.readyState >= HTMLMediaElement.HAVE_CURRENT_DATA)
+  );
 }
 
 /**

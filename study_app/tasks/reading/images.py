@@ -1,17 +1,13 @@
-"""What a task with pictures needs: the topics, and each system's pictures of them, opened once to see that they can be shown.
-
-A picture lies in the folder of the file that names it, or below. Its bytes are read again when the study is loaded, so that a study
-of thousands of pictures is checked in the memory of one.
-"""
+"""What a task with pictures needs: the topics, and each system's pictures of them, opened once to see that they can be shown."""
 
 import hashlib
 import io
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from metrics.errors import Fault, FaultLog, counted, input_fault, listed
+from metrics.errors import Fault, FaultLog, counted, listed
 from metrics.readers.images import GivenImage, read_images
 from metrics.readers.texts import AskedTopic, read_ranked_topics
 from metrics.taking_part import TopicNames
@@ -19,7 +15,8 @@ from study_app.protocol.sides import Block, Media, Side
 from study_app.study.entries import collection_paths
 from study_app.tasks.content import TaskContent, TopicContent, source_files, tried
 from study_app.tasks.image_pairs import ImagePairs
-from study_app.tasks.reading.pictures import PictureError, check_bytes, read_picture, stripped
+from study_app.tasks.reading.media_files import MediaError, media_bytes, media_reader
+from study_app.tasks.reading.pictures import check_bytes, read_picture, stripped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +57,7 @@ def read_image_content(folder: Path, task: ImagePairs, faults: list[Fault]) -> T
             for topic, media in images.media.items()
         },
         media={
-            media.sha256: _reader(images.path, media)
+            media.sha256: media_reader(images.path, media, partial(_shown_bytes, images.path), "picture")
             for images in whole.values()
             for media in images.media.values()
         },
@@ -88,15 +85,15 @@ def _system(path: Path, names: TopicNames, topics_file: str) -> _Images:
             continue
         try:
             given[topic], media[topic] = image, _media(path, image.path)
-        except PictureError as error:
+        except MediaError as error:
             log.add(f"{image.path}: {error.problem}", line=image.line, cure=error.cure)
     log.raise_if_any()
     return _Images(path=path, given=given, media=media)
 
 
 def _media(listing: Path, written: str) -> Media:
-    """Open a picture; raises `PictureError` where it cannot be shown."""
-    data = _file_bytes(listing, written)
+    """Open a picture; raises `MediaError` where it cannot be shown."""
+    data = media_bytes(listing, written, check_bytes)
     picture = read_picture(data)
     return Media(
         sha256=picture.sha256,
@@ -108,48 +105,8 @@ def _media(listing: Path, written: str) -> Media:
     )
 
 
-def _file_bytes(listing: Path, written: str) -> bytes:
-    """Return what a file names; raises `PictureError` where it lies elsewhere, is not there, is no file, or is too large."""
-    place = listing.parent.resolve()
-    missing = PictureError(
-        "there is no such file", f"write its path as seen from the folder of {listing.name}"
-    )
-    if "\0" in written:
-        raise missing
-    try:
-        path = (place / written).resolve()
-        if not path.is_relative_to(place):
-            raise PictureError(
-                f"the file lies outside the folder of {listing.name}",
-                "copy it there, or below, and name it from there",
-            )
-        if not path.is_file():
-            raise missing
-        check_bytes(path.stat().st_size)
-        return path.read_bytes()
-    except (OSError, RuntimeError) as error:  # links in a circle among them
-        problem = (error.strerror or error) if isinstance(error, OSError) else "its links go in a circle"
-        raise PictureError(
-            f"the file cannot be read ({problem})", "see whether it is there, and may be read"
-        ) from None
-
-
-def _reader(listing: Path, media: Media) -> Callable[[], bytes]:
-    """Return what reads a picture's bytes as they are shown once more."""
-
-    def read() -> bytes:
-        try:
-            content = stripped(_file_bytes(listing, media.path))[0]
-        except PictureError:
-            content = b""
-        if hashlib.sha256(content).hexdigest() != media.sha256:
-            cure = "load the study once more"
-            raise input_fault(
-                "the picture has changed since it was checked", path=listing.parent / media.path, cure=cure
-            )
-        return content
-
-    return read
+def _shown_bytes(listing: Path, written: str) -> bytes:
+    return stripped(media_bytes(listing, written, check_bytes))[0]
 
 
 def _equal_pictures(topics: Mapping[str, AskedTopic], systems: Mapping[str, _Images]) -> Iterator[Fault]:

@@ -19,6 +19,8 @@ from types import MappingProxyType
 
 from PIL import Image
 
+from study_app.tasks.reading.media_files import MediaError, check_size
+
 MOST_BYTES = 5_000_000
 """Of a file."""
 MOST_PIXELS = 4_096
@@ -29,12 +31,8 @@ ORIENTATION = 0x0112
 """The EXIF entry that says which side of a picture is up: 1 as it stands, 2 to 8 turned or mirrored, from 5 on with its sides swapped."""
 
 
-class PictureError(ValueError):
-    """A picture that cannot be shown: what is wrong with it, and how to mend it."""
-
-    def __init__(self, problem: str, cure: str) -> None:
-        self.problem, self.cure = problem, cure
-        super().__init__(f"{problem}; {cure}")
+class PictureError(MediaError):
+    """A picture that cannot be shown."""
 
 
 @dataclass(frozen=True)
@@ -58,14 +56,8 @@ def is_picture(head: bytes) -> bool:
 
 
 def check_bytes(number: int) -> None:
-    """Raise `PictureError` for a file of so many bytes if it is empty or too large."""
-    if not number:
-        raise PictureError("the file is empty", "export the picture again")
-    if number > MOST_BYTES:
-        raise PictureError(
-            f"the file has {number / 1e6:.1f} MB, and {MOST_BYTES / 1e6:g} MB are the most",
-            "save it smaller, or as JPEG or WebP",
-        )
+    """Raise `MediaError` for a file of so many bytes if it is empty or too large."""
+    check_size(number, most=MOST_BYTES, thing="picture", smaller="save it smaller, or as JPEG or WebP")
 
 
 def stripped(data: bytes) -> tuple[bytes, str, int]:
@@ -73,7 +65,7 @@ def stripped(data: bytes) -> tuple[bytes, str, int]:
 
     Raises
     ------
-    PictureError
+    MediaError
         Where the file is empty, too large, of another form, or cut off, has too many pixels, moves, or is turned by its metadata
         where browsers do not agree on that.
     """
@@ -89,7 +81,7 @@ def stripped(data: bytes) -> tuple[bytes, str, int]:
 
 
 def read_picture(data: bytes) -> Picture:
-    """Return a file's picture, decoded once to see that it can be; raises `PictureError` as `stripped` does, and where it is damaged."""
+    """Return a file's picture, decoded once to see that it can be; raises `MediaError` as `stripped` does, and where it is damaged."""
     content, form, orientation = stripped(data)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -1,6 +1,6 @@
-"""What stands beside the pages of workers: their pictures, the events of a page, and whether the server is well.
+"""What stands beside the pages of workers: their pictures and sounds, the events of a page, and whether the server is well.
 
-/e/TOKEN takes what happened in a page, in numbered batches. /m/SHA256: a picture of a page. /healthz: the process answers, and by which address it believes to be
+/e/TOKEN takes what happened in a page, in numbered batches. /m/SHA256: a picture or sound of a page. /healthz: the process answers, and by which address it believes to be
 asked. /readyz: it can also write into its database. /.well-known/security.txt: where to report a weakness.
 """
 
@@ -25,7 +25,7 @@ blueprint = Blueprint("beside", __name__)
 GOOD_DAYS = 180
 """So long may be relied on what security.txt says; it is made anew with every request."""
 YEAR_SECONDS = 365 * 86_400
-"""So long a browser keeps a picture without asking again."""
+"""So long a browser keeps a picture or sound without asking again."""
 
 
 @blueprint.get("/healthz")
@@ -58,7 +58,7 @@ def security_contact() -> Response:
 
 @blueprint.get("/m/<sha256>")
 def media(sha256: str) -> Response:
-    """Return a picture of a loaded study; its address is the hash of its bytes, so that a browser asks for it once."""
+    """Return a picture, sound or film of a loaded study; its address is the hash of its bytes, so that a browser asks for it once."""
     found = server().media.read(sha256)
     if found is None:
         return said("not_found", status=404)

@@ -23,7 +23,7 @@ from study_app.study_new import compose
 from study_app.study_new.compose import comments
 from study_app.study_new.recognise import Unknown, recognise
 from study_app.tasks.kinds import KINDS
-from tests.study_app.small_pictures import SYSTEMS, write_large_study, write_picture_study
+from tests.study_app.small_pictures import SYSTEMS, drawn, file_of, write_large_study, write_picture_study
 from tests.study_app.small_pushes import PUSHED, write_push_files
 from tests.study_app.small_ranked import RUNS, write_ranked_study
 from tests.study_app.small_streams import write_stream_study
@@ -543,17 +543,77 @@ def test_files_that_name_pictures_become_a_study(tmp_path):
     assert "you compare pairs of pictures" in written(tmp_path).file.entry.consent
 
 
+def write_pictures(folder):
+    """Write topics and a folder of pictures a system, and no file that names them."""
+    write_picture_study(folder).unlink()
+    for system in SYSTEMS:
+        (folder / f"{system}.jsonl").unlink()
+
+
+def test_folders_of_pictures_called_like_topics_become_a_study(tmp_path):
+    """With the file of each system that names them, beside its folder."""
+    write_pictures(tmp_path)
+    result = new(tmp_path)
+    assert result.exit_code == 0, result.output
+    assert f"wrote {tmp_path / 'picbeta.jsonl'}: each picture's topic" in result.output
+    (task,) = written(tmp_path).tasks
+    assert list(task.entry.systems) == [*SYSTEMS]
+    assert (tmp_path / "picbeta.jsonl").read_text().splitlines() == [
+        '{"topic": "PT-1", "image": "picbeta/PT-1.png"}',
+        '{"topic": "PT-2", "image": "picbeta/PT-2.png"}',
+    ]
+    assert len(task.sides) == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("picbeta.jsonl", "picbeta.jsonl is there already"),
+        ("picbeta/readme.txt", "other files stand beside them"),
+        ("picbeta/PT-1.copy.png", "PT-1.copy.png is called like no topic"),
+        ("picbeta/PT-1.webp", "two are called like topic PT-1"),
+    ],
+)
+def test_a_folder_whose_names_do_not_tell_the_topics_is_left_to_a_person(tmp_path, name, said):
+    """And no file of anybody's is written over."""
+    write_pictures(tmp_path)
+    is_picture = name.endswith(("png", "webp"))
+    (tmp_path / name).write_bytes(file_of(drawn()) if is_picture else b"my own notes, of nothing else\n")
+    result = new(tmp_path)
+    assert result.exit_code == 0, result.output
+    assert f"pictures that no file names, and {said}" in result.output
+    assert list(written(tmp_path).tasks[0].entry.systems) == ["picalpha", "picgamma"]
+    if not is_picture:
+        assert (tmp_path / name).read_text() == "my own notes, of nothing else\n"
+
+
+def test_pictures_without_topics_say_what_is_missing(tmp_path):
+    """Nobody can guess what was asked for."""
+    write_pictures(tmp_path)
+    (tmp_path / "topics.tsv").unlink()
+    assert "that no file names, and there is no file of topics, lines `topic TAB" in fault(tmp_path)
+
+
+def test_a_fault_of_a_picture_leaves_no_file_that_names_it(tmp_path):
+    """Nor a study."""
+    write_pictures(tmp_path)
+    (tmp_path / "picbeta" / "PT-2.png").write_bytes(file_of(drawn())[:200])
+    assert "picbeta/PT-2.png: the picture is damaged, or cut off" in fault(tmp_path)
+    assert not [*tmp_path.glob("*.jsonl"), *tmp_path.glob("study.yaml")]
+
+
 def test_pictures_that_no_file_names_are_told_by_their_first_bytes(tmp_path):
     """A line a folder, with the line that would name one of them, whatever its name ends with."""
-    write_picture_study(tmp_path).unlink()
-    for system in SYSTEMS:
-        (tmp_path / f"{system}.jsonl").unlink()
-    (tmp_path / "picalpha" / "PT-1.png").rename(tmp_path / "picalpha" / "PT-1.dat")
+    write_pictures(tmp_path)
+    for path in tmp_path.glob("*/PT-1.png"):
+        path.rename(path.with_name("A-1.png"))
+    (tmp_path / "picalpha" / "A-1.png").rename(tmp_path / "picalpha" / "A-1.dat")
     found = fault(tmp_path)
     assert "nothing of a collection among 6 files" in found
     assert (
-        f"{tmp_path}/picalpha:1: not used: 2 pictures that no file names; a file beside this folder would name one with "
-        '{"topic": "PT-1", "image": "picalpha/PT-1.dat", "alt": "..."}'
+        f"{tmp_path}/picalpha:1: not used: 2 pictures that no file names, and A-1.dat is called like no topic; with one folder a system "
+        "and names like TOPIC.png such a file is written for you; a file beside this folder would name one with "
+        '{"topic": "A-1", "image": "picalpha/A-1.dat", "alt": "..."}'
     ) in found
     assert len(found.splitlines()) == 5
 

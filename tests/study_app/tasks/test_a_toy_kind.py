@@ -247,7 +247,7 @@ def test_a_side_with_nothing_to_see_is_refused(tmp_path):
     with pytest.raises(InputError) as told:
         run("study", "check", path)
     assert [str(fault).removeprefix(f"{tmp_path}/") for fault in told.value.faults] == [
-        "study.yaml:8: there is nothing to see in what short shows of topic Q2; give its lines in short.tsv words or a picture"
+        "study.yaml:8: there is nothing to see in what short shows of topic Q2; give its lines in short.tsv words, a picture or a sound"
     ]
 
 

@@ -10,8 +10,9 @@ import pytest
 from calibration.tables.files import checked
 from calibration.tables.tables import TABLES
 from metrics.errors import InputError, printable
+from study_app.cli.study.commands import as_json, as_text
 from study_app.estimate.content import read_whole_study
-from study_app.estimate.estimate import estimate
+from study_app.estimate.estimate import MediaLoad, estimate
 from study_app.tasks.reading import pictures
 from tests.study_app.small_pictures import SYSTEMS, drawn, file_of, lines_of, write_picture_study
 
@@ -211,3 +212,36 @@ def test_systems_without_a_topic_in_common_are_no_study(tmp_path):
     assert of_two.endswith(
         ": no two systems show anything of one topic; give two systems or more the same topics"
     )
+
+
+def test_what_a_worker_loads_is_said(tmp_path, monkeypatch):
+    """The largest page; of a worker no picture twice, however many pairs it is in; too much is a warning."""
+    content = read_whole_study(write_picture_study(tmp_path))
+    sizes = {
+        key: len(content.tasks[0].media[next(side.media()).sha256]())
+        for key, side in content.tasks[0].sides.items()
+    }
+    pages = [
+        sizes[topic, one] + sizes[topic, other]
+        for topic, pairs in content.tasks[0].couples.items()
+        for one, other in pairs
+    ]
+    estimated = estimate(content)
+    (task,) = estimated.tasks
+    assert task.load == MediaLoad(page=max(pages), worker=sum(sizes.values()))
+    assert (
+        f"    loads up to {sum(sizes.values()) / 1e6:.2g} MB, {max(pages) / 1e6:.2g} MB for a page\n"
+        in as_text(content, estimated, ())
+    )
+    assert json.loads(as_json(content, estimated, ()))["tasks"][0]["megabytes"]["page"] == max(pages) / 1e6
+    assert not any("MB" in line for line in estimated.warnings)
+    monkeypatch.setattr("study_app.estimate.estimate.MOST_OF_A_PAGE", max(pages) - 1)
+    monkeypatch.setattr("study_app.estimate.estimate.MOST_OF_A_WORKER", sum(sizes.values()))
+    (heavy,) = (line for line in estimate(content).warnings if "MB" in line)
+    assert heavy.startswith("pictures: a page loads up to ")
+
+
+def test_a_worker_of_few_pairs_loads_few_pictures(tmp_path):
+    """Those of the pairs with the most bytes."""
+    (task,) = estimate(read_whole_study(write_picture_study(tmp_path, task={"pairs_per_worker": 1}))).tasks
+    assert task.load.worker == task.load.page

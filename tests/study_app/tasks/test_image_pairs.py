@@ -94,7 +94,8 @@ def test_a_row_of_text_without_words_is_still_a_fault(done, tmp_path):
     reads.loc[2, "kind"] = "iunit"
     reads.to_csv(tmp_path / "reads.csv", index=False)
     with pytest.raises(
-        InputError, match=r"reads\.csv:4: .*words is empty, and the item is no picture; write how many words"
+        InputError,
+        match=r"reads\.csv:4: .*words is empty, and the item is no picture or sound; write how many words",
     ):
         run("check", tmp_path)
 
@@ -102,7 +103,7 @@ def test_a_row_of_text_without_words_is_still_a_fault(done, tmp_path):
 def test_pictures_take_no_part_in_reading_speed_and_are_counted(done, tmp_path):
     """They have no length."""
     result = run("fit", done / "tables", "-o", tmp_path / "model.json")
-    assert re.search(r"reading_speed_mu.*rows not used: \d+ pictures\)", result.output)
+    assert re.search(r"reading_speed_mu.*rows not used: \d+ pictures or sounds\)", result.output)
     assert json.loads((tmp_path / "model.json").read_text())["parameters"] == {}
 
 

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageCms
 
-from study_app.tasks.reading.pictures import MOST_BYTES, PictureError, is_picture, read_picture
+from study_app.tasks.reading.media_files import MediaError
+from study_app.tasks.reading.pictures import MOST_BYTES, is_picture, read_picture
 from tests.study_app.small_pictures import MAKER, ORIENTATION, drawn, file_of
 
 COLOURS = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
@@ -28,7 +29,7 @@ def opened(data: bytes) -> Image.Image:
 
 
 def refusal(data: bytes) -> str:
-    with pytest.raises(PictureError) as caught:
+    with pytest.raises(MediaError) as caught:
         read_picture(data)
     return str(caught.value)
 
@@ -163,7 +164,7 @@ def test_whatever_bytes_there_are_a_picture_or_a_sentence_comes_out(data):
                 broken[place:place] = data.draw(st.binary(min_size=1, max_size=6))
     try:
         picture = read_picture(bytes(broken))
-    except PictureError:
+    except MediaError:
         return
     sizes = {(picture.width, picture.height), (picture.height, picture.width)}
     assert opened(picture.content).size in sizes

@@ -154,3 +154,9 @@ def test_entries_of_ranked_lists_are_read_where_there_is_no_other_text():
     assert data.left_out == {"passed over without being read": 1}
     assert data.of(np.array([0])).of_lists
     assert not readings(reads({"kind": "link"}, {})).of_lists
+
+
+def test_what_has_no_words_is_counted_by_what_it_may_be():
+    """A sound is no picture."""
+    data = readings(reads({}, {"kind": "media", "words": None}, {"kind": "media", "words": None}))
+    assert data.left_out == {"pictures or sounds": 2}
