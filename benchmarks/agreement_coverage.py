@@ -26,8 +26,8 @@ from calibration.agree.comparisons import slope_difference
 from calibration.agree.judged_task import wide_tastes
 from metrics.agreement.agreement import QueryMean, Ties, agreement, pair_credit, simultaneous_band
 from metrics.agreement.comparison import compare, holm
-from metrics.agreement.people import Error, VotesByPerson, crossing
-from metrics.parallel import Engine, open_engine
+from metrics.agreement.crossed_errors import StandardError, VotesByPerson, crossing
+from metrics.parallel import Executor, open_engine
 from tests.metrics.simulated_votes import JudgedMeasures, Votes, judged_measures, simulate
 
 Rng: TypeAlias = np.random.Generator
@@ -47,7 +47,7 @@ def drawn(study: Callable[[Rng], Shares], line: tuple[int, int], number: int) ->
 class Studies(NamedTuple):
     """Who draws the studies of every line, and how many of them."""
 
-    engine: Engine
+    engine: Executor
     count: int
 
     def found(self, study: Callable[[Rng], Shares], line: tuple[int, int]) -> pd.DataFrame:
@@ -197,7 +197,9 @@ def agreement_of(study: JudgedMeasures, measure: int, ties: Ties) -> float:
     return float(np.nanmean(pair_credit(study.differences[measure], study.votes.share, ties=ties)))
 
 
-def difference_of(study: JudgedMeasures, ties: Ties, *, over_people: bool = True) -> tuple[float, Error]:
+def difference_of(
+    study: JudgedMeasures, ties: Ties, *, over_people: bool = True
+) -> tuple[float, StandardError]:
     """Difference of the first two measures, with its error over queries and people, or over queries alone."""
     votes = study.votes
     influence = votes.influence(study.first, ties) - votes.influence(study.second, ties)
@@ -206,7 +208,7 @@ def difference_of(study: JudgedMeasures, ties: Ties, *, over_people: bool = True
     return difference, judged.error(influence, votes.weight)
 
 
-def p_of(found: tuple[float, Error]) -> float:
+def p_of(found: tuple[float, StandardError]) -> float:
     return found[1].p_value(found[0])
 
 
@@ -229,7 +231,7 @@ def one_study_of_people(settings: dict[str, Any], rng: Rng) -> Shares:
         found["flips"] = sign_flips(study, rng)
     for ties in CONVENTIONS:
         found[f"value, {ties}"] = agreement_of(study, 0, ties)
-        found[f"reach, {ties}"] = study.votes.error(study.first, ties).reach(LEVEL)
+        found[f"reach, {ties}"] = study.votes.error(study.first, ties).half_width(LEVEL)
     return found
 
 

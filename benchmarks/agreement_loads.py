@@ -18,14 +18,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmarks.replications import engine_arguments, replicated
-from calibration.agree.comparisons import Couple, comparison_rows
+from calibration.agree.comparisons import PlannedComparison, comparison_rows
 from calibration.agree.judged_task import judged_tasks
-from calibration.agree.result import NamedAt, Standing
-from calibration.tables.files import checked
+from calibration.agree.result import ComparisonRole, NamedAt
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 from metrics.agreement.agreement import Ties, pair_credit
-from metrics.agreement.people import VotesByPerson, crossing
-from metrics.parallel import Engine, open_engine
+from metrics.agreement.crossed_errors import VotesByPerson, crossing
+from metrics.parallel import Executor, open_engine
 
 Rng: TypeAlias = np.random.Generator
 Floats: TypeAlias = NDArray[np.float64]
@@ -95,11 +95,11 @@ def one_study(loads: Loads, number: int) -> list[tuple[float, float, float]]:
     for ties in TIES:
         error = votes.error(difference, ties)
         value = float(pair_credit(difference, votes.share, ties=ties).mean())
-        found.append((value, error.reach(), error.df))
+        found.append((value, error.half_width(), error.df))
     return found
 
 
-def print_loads(engine: Engine, studies: int) -> None:
+def print_loads(engine: Executor, studies: int) -> None:
     """Print coverage, and the median width beside 2 x 1.96 standard deviations of the estimates."""
     print("regime | ties: covers, width / (2 x 1.96 sd), median df", flush=True)
     for name, loads in LOADS.items():
@@ -152,8 +152,10 @@ def one_sided_study(settings: tuple[int, float, bool], number: int) -> list[bool
     """Say whether equal measures are told apart: with votes as they are, then as `agree` compares them, each in three ways."""
     rng = np.random.default_rng([SEED, number])
     frame, differences = sided_study(*settings, rng)
-    preferences = checked(frame, TABLES["preferences"])
-    couple = Couple(standing=Standing.FAMILY, measure="A", against="B", in_family=True, named=NamedAt.NOWHERE)
+    preferences = check_frame(frame, TABLES["preferences"])
+    couple = PlannedComparison(
+        standing=ComparisonRole.FAMILY, measure="A", against="B", in_family=True, named=NamedAt.NOWHERE
+    )
     found = []
     for drew_sides in (["t"], []):
         (task,) = judged_tasks({"preferences": preferences}, drew_sides=drew_sides)
@@ -162,7 +164,7 @@ def one_sided_study(settings: tuple[int, float, bool], number: int) -> list[bool
     return found
 
 
-def print_sides(engine: Engine, studies: int) -> None:
+def print_sides(engine: Executor, studies: int) -> None:
     """Print how often equal measures are told apart at 5 %."""
     print(
         "regime | votes as they are: majority, weighted, votes | as agree compares: majority, weighted, votes",

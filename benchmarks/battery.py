@@ -24,7 +24,7 @@ import pandas as pd
 from benchmarks import people_tables as people
 from benchmarks.people_regimes import FAMILIES, JUDGES, Regime, Tables
 from benchmarks.replications import engine_arguments, replicated
-from metrics.parallel import Engine, open_engine
+from metrics.parallel import Executor, open_engine
 from study_app.cli import cli
 
 REJECTED = 0.05
@@ -89,7 +89,7 @@ def outcomes(family: str, place: int, seed: int) -> dict[str, tuple[float, float
     return {name: None if one is None else (*one, said) for name, (one, said) in found.items()}
 
 
-def rows(family: str, place: int, replications: int, engine: Engine) -> list[str]:
+def rows(family: str, place: int, replications: int, engine: Executor) -> list[str]:
     found = replicated(engine, partial(outcomes, family, place), replications)
     regime = FAMILIES[family][place]
     return [row(regime, name, [of[name] for of in found]) for name in regime.truth]
@@ -143,7 +143,7 @@ def told_apart(label: str, seed: int) -> tuple[dict[str, float], bool]:
         return compared(tables, Path(folder))
 
 
-def agreement(replications: int, engine: Engine) -> None:
+def agreement(replications: int, engine: Executor) -> None:
     """Print how often equal measures are told apart."""
     print("| people | by | rejected | any warning | rejected without one |\n" + "|---" * 5 + "|")
     for label in JUDGES:
@@ -168,7 +168,7 @@ def main() -> None:
         tables_of(chosen, engine)
 
 
-def tables_of(chosen: argparse.Namespace, engine: Engine) -> None:
+def tables_of(chosen: argparse.Namespace, engine: Executor) -> None:
     """Print what was chosen."""
     families = [one for one in chosen.family or (*FAMILIES, "agree") if one != "agree"]
     if "agree" in chosen.family or not chosen.family:

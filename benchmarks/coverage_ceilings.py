@@ -25,7 +25,7 @@ from scipy.special import stdtrit
 from benchmarks.replications import engine_arguments, replicated
 from metrics.agreement.agreement import TIES, pair_credit
 from metrics.agreement.ceiling import Ceiling, ceiling
-from metrics.parallel import Engine, open_engine
+from metrics.parallel import Executor, open_engine
 
 Rng: TypeAlias = np.random.Generator
 Floats: TypeAlias = NDArray[np.float64]
@@ -196,7 +196,7 @@ def ceilings_of_one(regime: Regime, number: int) -> tuple[Floats, Floats]:
     return ceilings_of(drawn(regime, np.random.default_rng([3, number])))
 
 
-def coverage(regime: Regime, studies: int, engine: Engine) -> str:
+def coverage(regime: Regime, studies: int, engine: Executor) -> str:
     """Return a row: coverage of both ceilings by convention; true and mean estimate, width, where a tie counts half."""
     true = truth(regime, np.random.default_rng(3))[:2]
     found = replicated(engine, partial(ceilings_of_one, regime), studies)
@@ -223,7 +223,7 @@ def difference_of_one(regime: Regime, number: int) -> Floats:
     return np.array([found.less_panel(scores, ties) for ties in TIES])
 
 
-def difference_row(name: str, regime: Regime, studies: int, engine: Engine) -> str:
+def difference_row(name: str, regime: Regime, studies: int, engine: Executor) -> str:
     """Return a row on ties that count half: truth, mean, coverage, width, that over what the spread of estimates asks for; other conventions' coverage."""
     panel, _, measure = truth(regime, np.random.default_rng(3))
     true = measure - panel

@@ -28,19 +28,19 @@ from benchmarks.replications import engine_arguments, replicated
 from calibration.checks.registry import run_checks
 from calibration.inference.results import NotIdentifiedError
 from calibration.inference.uncertainty import Interval
-from calibration.models.durations.exposure import Totals
+from calibration.models.durations.exposure import WorkerTotals
 from calibration.models.durations.fit import fit_durations, fit_exposure
 from calibration.models.durations.from_tables import away_exposure, session_exposure
 from calibration.models.durations.intervals import DurationProfile
-from calibration.models.durations.simulate import Diary, personal_means, simulate_visits
+from calibration.models.durations.simulate import ObservationDesign, personal_means, simulate_visits
 from calibration.user_model.model import OtherLaw
 from metrics.msu.score import Population
-from metrics.parallel import Engine, open_engine
+from metrics.parallel import Executor, open_engine
 
 HOUR = 3600
 RARE = 0.015
 FEW = 30
-REAL = Diary(workers=100, topics=2, enrol_by_visit=0.5, late_by=0.5, withdrawn=0.2)
+REAL = ObservationDesign(workers=100, topics=2, enrol_by_visit=0.5, late_by=0.5, withdrawn=0.2)
 
 # workers, M_A, S_A in hours, days
 PLAIN = (
@@ -61,7 +61,7 @@ SESSIONS = (
 )
 # what is said of it, M_A and S_A in hours, the study
 DISTURBED = (
-    ("100 workers x 3 topics, 3/1.5 h, 3 days", 3, 1.5, Diary(workers=100, topics=3, days=3)),
+    ("100 workers x 3 topics, 3/1.5 h, 3 days", 3, 1.5, ObservationDesign(workers=100, topics=3, days=3)),
     ("100 x 2, 24/24 h, late, withdrawn, enrolled by visits", 24, 24, REAL),
     (
         "the same, with reminders after 30 h",
@@ -80,7 +80,7 @@ def holds(interval: Interval, truth: float) -> bool:
     return (low is None or low <= truth) and (high is None or truth <= high)
 
 
-def fitted(totals: Totals) -> Fit:
+def fitted(totals: WorkerTotals) -> Fit:
     """M and S, and their intervals."""
     top = fit_durations(totals)
     profile = DurationProfile(totals=totals, top=top, df=len(totals) - 1)
@@ -115,7 +115,7 @@ def attempted(fit: Callable[[int], Fit], seed: int) -> Fit | None:
         return None
 
 
-def table(studies: Iterator[Study], replications: int, engine: Engine) -> None:
+def table(studies: Iterator[Study], replications: int, engine: Executor) -> None:
     head = "error | spread | covered | width"
     print(f"| study | M: {head} | S: {head} |")
     print("|---" * 9 + "|")
@@ -129,7 +129,7 @@ def plain_fit(workers: int, mean: float, sd: float, days: float, seed: int) -> F
     rng = np.random.default_rng([seed, workers, days, sd])
     away = personal_means(mean, sd, workers, "log_normal", rng)
     events = rng.poisson(days * 24 / away).astype(np.float64)
-    return fitted(Totals(events=events, seconds=np.full(workers, days * 24.0)))
+    return fitted(WorkerTotals(events=events, seconds=np.full(workers, days * 24.0)))
 
 
 def plain() -> Iterator[Study]:
@@ -149,7 +149,7 @@ def session_fit(workers: int, mean: float, sd: float, visits: float, material: f
     worker = np.repeat(np.arange(workers), 1 + rng.poisson(visits - 1, workers))
     wanted = rng.standard_exponential(worker.size) * own[worker]
     there = rng.standard_exponential(worker.size) * material if math.isfinite(material) else np.inf
-    totals = Totals(
+    totals = WorkerTotals(
         events=np.bincount(worker, wanted <= there, minlength=workers),
         seconds=np.bincount(worker, np.minimum(wanted, there), minlength=workers),
     )
@@ -163,13 +163,13 @@ def sessions() -> Iterator[Study]:
         yield label, np.array([mean, sd], dtype=float), fit, workers
 
 
-def whole_fit(people: Population, diary: Diary, number: int, seed: int) -> Fit:
+def whole_fit(people: Population, diary: ObservationDesign, number: int, seed: int) -> Fit:
     tables = simulate_visits(people, diary, np.random.default_rng([seed, number]))
     exposure = away_exposure(tables, gap_seconds=diary.gap_seconds)
     return fitted(exposure.totals())
 
 
-def whole(regimes: tuple[tuple[str, float, float, Diary], ...]) -> Iterator[Study]:
+def whole(regimes: tuple[tuple[str, float, float, ObservationDesign], ...]) -> Iterator[Study]:
     for number, (label, mean, sd, diary) in enumerate(regimes):
         people = Population(
             away_mean_seconds=mean * HOUR,
@@ -244,7 +244,7 @@ def in_range(laws: list[OtherLaw], truth: float) -> bool:
     return bool(laws) and min(lows) <= truth <= max(highs)
 
 
-def people(chosen: argparse.Namespace, engine: Engine) -> None:
+def people(chosen: argparse.Namespace, engine: Executor) -> None:
     """Print what whole fits say of people who are not as the model says."""
     head = "M | S | M: covered | S: covered | M: width | S: width | M: held | S: held | warned | names of the warnings"
     print(f"| people | {head} |")
@@ -288,7 +288,7 @@ def naive_study(seed: int) -> dict[tuple[str, str], tuple[float, float]]:
     truths = {"away": (24 * HOUR, 24 * HOUR), "session": (120, 60)}
     found = {}
     for enrolled in (0.5, 1.0):
-        diary = Diary(workers=100, enrol_by_visit=enrolled, material_seconds=120)
+        diary = ObservationDesign(workers=100, enrol_by_visit=enrolled, material_seconds=120)
         study = simulate_visits(people, diary, np.random.default_rng([seed, int(2 * enrolled)]))
         for what, ways in (("away", naive_away(study)), ("session", naive_session(study))):
             mean, sd = truths[what]
@@ -297,7 +297,7 @@ def naive_study(seed: int) -> dict[tuple[str, str], tuple[float, float]]:
     return found
 
 
-def naive(replications: int, engine: Engine) -> None:
+def naive(replications: int, engine: Executor) -> None:
     """Print the median relative errors of naive estimates."""
     found = replicated(engine, naive_study, replications)
     for what, way in found[0]:

@@ -24,7 +24,7 @@ from calibration.inference.uncertainty import Interval
 from calibration.models.lateness.answers import LatenessCounts
 from calibration.models.lateness.fit import DECAY, P0, fit_lateness_counts
 from calibration.models.lateness.simulate import LatenessRaters, simulate_lateness_counts
-from metrics.parallel import Engine, open_engine
+from metrics.parallel import Executor, open_engine
 
 
 class Regime(NamedTuple):
@@ -92,7 +92,7 @@ def replication(regime: Regime, target: tuple[float, float], seed: int) -> tuple
     )
 
 
-def line(regime: Regime, replications: int, engine: Engine) -> str:
+def line(regime: Regime, replications: int, engine: Executor) -> str:
     target = targets(regime)
     columns = np.array(replicated(engine, partial(replication, regime, target), replications), dtype=float)
     own = "own L, " if regime.concentration else ""
@@ -103,7 +103,7 @@ def line(regime: Regime, replications: int, engine: Engine) -> str:
     )
 
 
-def plain(replications: int, engine: Engine) -> None:
+def plain(replications: int, engine: Executor) -> None:
     print(HEADER + "\n|" + "---|" * (HEADER.count("|") - 1))
     for regime in REGIMES:
         print(line(regime, replications, engine), flush=True)
@@ -164,7 +164,7 @@ def person_study(raters: LatenessRaters, seed: int) -> tuple[float, ...] | None:
     )
 
 
-def people(replications: int, engine: Engine) -> None:
+def people(replications: int, engine: Executor) -> None:
     print("| regime | L covers | p0 covers | width | warned | held |\n|---|---|---|---|---|---|")
     for label, raters in PEOPLE.items():
         found = [one for one in replicated(engine, partial(person_study, raters), replications) if one]

@@ -27,7 +27,7 @@ from calibration.models.patience.pairs import JudgedSummaries, summary_pairs
 from calibration.models.patience.preferences import fit_patience_from_preferences
 from calibration.models.patience.simulate import (
     Habits,
-    Judges,
+    SimulatedJudges,
     simulate_preferences,
     simulate_stops,
     simulate_summaries,
@@ -37,7 +37,7 @@ from calibration.models.patience.stops import fit_patience_from_stops
 from calibration.models.persistence import ListReaders, fit_persistence, simulate_list_stops
 from calibration.tables.preferences import pair_votes
 from metrics.arrays import Floats
-from metrics.parallel import Engine, open_engine
+from metrics.parallel import Executor, open_engine
 from metrics.summaries.trailtext import Probabilities
 
 Found: TypeAlias = tuple[float, dict[str, Interval]]
@@ -111,7 +111,7 @@ def collection(topics: int, number: int) -> JudgedSummaries:
     """All pairs of a drawn collection, each judged once; the votes are then replaced."""
     rng = np.random.default_rng([number, topics])
     tables, probabilities = simulate_summaries(topics, rng)
-    judges = Judges(patience_chars=1000, per_topic=1)
+    judges = SimulatedJudges(patience_chars=1000, per_topic=1)
     votes = pair_votes(simulate_preferences(tables["positions"], probabilities, judges, rng))
     return summary_pairs(votes, tables["positions"], probabilities)
 
@@ -153,16 +153,16 @@ def fitted_on_grid(regime: tuple[float, ...], seed: int) -> Found | None:
         return None
 
 
-def preferences(replications: int, engine: Engine) -> None:
+def preferences(replications: int, engine: Executor) -> None:
     report_pairs(replications, engine, fitted_to_preferences)
 
 
-def grid(replications: int, engine: Engine) -> None:
+def grid(replications: int, engine: Executor) -> None:
     report_pairs(replications, engine, fitted_on_grid)
 
 
 def report_pairs(
-    replications: int, engine: Engine, fit: Callable[[tuple[float, ...], int], Found | None]
+    replications: int, engine: Executor, fit: Callable[[tuple[float, ...], int], Found | None]
 ) -> None:
     for regime in PREFERENCES:
         found = replicated(engine, partial(fit, regime), replications)
@@ -187,7 +187,7 @@ def fitted_to_stops(workers: int, texts: int, habits: Habits, seed: int) -> Foun
     return intervals(fit_patience_from_stops(table, rng=rng))
 
 
-def stops(replications: int, engine: Engine) -> None:
+def stops(replications: int, engine: Executor) -> None:
     for workers, texts, cv, finishers in STOPS:
         fit = partial(fitted_to_stops, workers, texts, Habits(patience_cv=cv, finishers=finishers))
         fits = replicated(engine, fit, replications)
@@ -201,7 +201,7 @@ def fitted_to_lists(persistence: float, readers: ListReaders, seed: int) -> Foun
     return float(fit.estimates[0]), {"default": fit.conf_int()["rbp_p"]}
 
 
-def lists(replications: int, engine: Engine) -> None:
+def lists(replications: int, engine: Executor) -> None:
     for persistence, workers, each, ranks, of in LISTS:
         readers = ListReaders(workers=workers, lists_each=each, ranks=ranks, lists=of)
         found = replicated(engine, partial(fitted_to_lists, persistence, readers), replications)
@@ -226,7 +226,7 @@ def fitted_to_votes(topics: int, voters: int, seed: int) -> Floats:
     return np.array(errors, dtype=np.float64).T
 
 
-def intents(replications: int, engine: Engine) -> None:
+def intents(replications: int, engine: Executor) -> None:
     for topics, voters in VOTES:
         found = replicated(engine, partial(fitted_to_votes, topics, voters), replications)
         held, error, raw_error = np.mean(found, axis=(0, 2))

@@ -27,11 +27,11 @@ from calibration.models.patience.preferences import fit_patience_from_preference
 from calibration.models.patience.simulate import simulate_summaries
 from calibration.models.patience.stops import fit_stops, stops_of_texts
 from calibration.models.persistence import fit_steps, list_steps
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.preferences import judged_pairs, pair_votes
 from calibration.tables.tables import TABLES
 from metrics.arrays import Floats
-from metrics.parallel import Engine, open_engine
+from metrics.parallel import Executor, open_engine
 
 DECAYS: Mapping[str, Callable[[Floats], Floats]] = {
     "linear": lambda share: np.maximum(0, 1 - share),
@@ -171,7 +171,7 @@ def judged(
     systems, turned = index.get_level_values(1).to_numpy(), table["turned"]
     sides = [np.where(turned, table[far], table[near]) for near, far in (("a", "b"), ("b", "a"))]
     sided = np.where(table["choice"] == 2, 2, np.where(turned, 1 - table["choice"], table["choice"]))
-    preferences = checked(
+    preferences = check_frame(
         pd.DataFrame(
             {
                 "judgment": [f"J{number}" for number in range(len(table))],
@@ -236,7 +236,7 @@ def stopped(
         "chars_least",
     ]
     table = pd.DataFrame(rows, columns=columns)
-    return checked(table if least else table.drop(columns="chars_least"), TABLES["stops"])
+    return check_frame(table if least else table.drop(columns="chars_least"), TABLES["stops"])
 
 
 def listed(
@@ -260,7 +260,7 @@ def listed(
     read = rng.integers(1, ranks + 1, len(p)) if tiring else rng.geometric(1 - p)
     read = np.where((rng.random(people) < finish)[worker], ranks, read)
     seen = np.minimum(read + 2, ranks)
-    return checked(
+    return check_frame(
         pd.DataFrame(
             {
                 "worker": [f"w{one}" for one in worker],
@@ -377,7 +377,7 @@ def line(part: str, label: str, people: Mapping[str, Any], found: list[Told | No
     return f"| {part}: {label} | {shown} | {covers:.3f} | {width:.2f} | {warned:.2f} | {held:.2f} | {refused:.2f} |"
 
 
-def table(part: str, replications: int, checked_studies: int, engine: Engine) -> None:
+def table(part: str, replications: int, checked_studies: int, engine: Executor) -> None:
     for label, people in PARTS[part][0].items():
         found = replicated(engine, partial(told, part, people, checked_studies), replications)
         print(line(part, label, people, found), flush=True)

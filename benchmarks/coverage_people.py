@@ -28,10 +28,10 @@ from calibration.models.reading.fit import MU as READING_MU
 from calibration.models.reading.fit import SIGMA as READING_SIGMA
 from calibration.models.reading.fit import fit_timed_reads
 from calibration.models.reading.rows import readings
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.preferences import judged_pairs
 from calibration.tables.tables import TABLES
-from metrics.parallel import Engine, open_engine
+from metrics.parallel import Executor, open_engine
 
 MU, SIGMA, TAU = 1.290, 0.558, 0.5
 
@@ -94,7 +94,7 @@ class Reading:
             "words": words.ravel(),
             "dwell_seconds": seconds.ravel(),
         }
-        return checked(pd.DataFrame(rows), TABLES["reads"])
+        return check_frame(pd.DataFrame(rows), TABLES["reads"])
 
     def scatter(self, rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
         """By how much (log) single reads are faster than their reader."""
@@ -186,8 +186,8 @@ class Voting:
                 ticked = np.flatnonzero(rng.random(len(odds)) < 1 / (1 + np.exp(-odds)))
                 named: list[str | None] = [f"i{i}" for i in ticked] or [None]
                 rows += [(f"W{person}", f"Q{topic}", intent) for intent in named]
-        votes = checked(pd.DataFrame(rows, columns=["worker", "topic", "intent"]), TABLES["intent_votes"])
-        offered = checked(pd.DataFrame(list(truth), columns=["topic", "intent"]), TABLES["intents"])
+        votes = check_frame(pd.DataFrame(rows, columns=["worker", "topic", "intent"]), TABLES["intent_votes"])
+        offered = check_frame(pd.DataFrame(list(truth), columns=["topic", "intent"]), TABLES["intents"])
         return votes, offered, truth
 
 
@@ -270,7 +270,7 @@ class Judging:
                     for i, j, c in zip(one, other, drawn.sum(axis=0), strict=True)
                 ]
         names = ["worker", "task", "topic", "pair", "system_left", "system_right", "choice"]
-        return checked(pd.DataFrame(rows, columns=names), TABLES["preferences"])
+        return check_frame(pd.DataFrame(rows, columns=names), TABLES["preferences"])
 
 
 JUDGING = (
@@ -330,7 +330,7 @@ def read(regime: Reading, checked_studies: int, number: int) -> Checked | None:
     )
 
 
-def reading(replications: int, engine: Engine) -> None:
+def reading(replications: int, engine: Executor) -> None:
     print(
         "| regime | mu covers | sigma covers | width | warned | held | median mu | warnings |\n"
         + "|---" * 8
@@ -402,7 +402,7 @@ def voted(regime: Voting, number: int) -> Voted:
     )
 
 
-def intents(replications: int, engine: Engine) -> None:
+def intents(replications: int, engine: Executor) -> None:
     print("| study | covered | warned | held | median error | warnings |\n" + "|---" * 6 + "|")
     for regime in VOTING:
         found = replicated(engine, partial(voted, regime), replications)
@@ -424,10 +424,10 @@ def judged(regime: Judging, number: int) -> set[int] | None:
     kinds = judge_kinds(judged_pairs(regime.study(of_study(number))))
     if kinds is None or kinds.careless is None:
         return None
-    return {int(name[1:]) for name in kinds.judges[kinds.careless.is_one]}
+    return {int(name[1:]) for name in kinds.judges[kinds.careless.is_careless]}
 
 
-def preferences(replications: int, engine: Engine) -> None:
+def preferences(replications: int, engine: Executor) -> None:
     print("| study | `careless_workers` | named who are | named who are not |\n|---|---|---|---|")
     for regime in JUDGING:
         found = replicated(engine, partial(judged, regime), replications)

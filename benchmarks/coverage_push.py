@@ -28,9 +28,9 @@ from calibration.models.push.alpha import fit_alpha_to
 from calibration.models.push.judgments import PushJudgments, push_judgments
 from calibration.models.push.simulate import TRUTH, PushJudges, simulate_push_judgments
 from calibration.models.push.weights import fit_weights_to
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
-from metrics.parallel import Engine, open_engine
+from metrics.parallel import Executor, open_engine
 
 NAMES = ("push_P_E", "push_S_E", "push_P_0", "push_S_0", ALPHA)
 Draw = Callable[[np.random.Generator], PushJudgments]
@@ -62,7 +62,7 @@ class Regime(NamedTuple):
 def judged(
     label: str, workers: int, topics: int, change: Callable[..., PushJudgments] | None = None, **judges: Any
 ) -> Regime:
-    """Return a regime of people of the package's simulator, 20 pairs each; ``change`` does something to their judgments."""
+    """Return a regime of people of the package's simulator, 20 pairs each; ``update_rows`` does something to their judgments."""
     options = {name: judges.pop(name) for name in ("days", "p", "s_0") if name in judges}
     p = options.get("p", 0.5)
     weights = TRUTH | {"P_E": p, "P_0": p, "S_0": options.get("s_0", 0.4)}
@@ -84,7 +84,7 @@ def tabled(label: str, **settings: Any) -> Regime:
     weights = settings["weights"]
 
     def draw(rng: np.random.Generator) -> PushJudgments:
-        made = {name: checked(table, TABLES[name]) for name, table in pushes(rng, **settings).items()}
+        made = {name: check_frame(table, TABLES[name]) for name, table in pushes(rng, **settings).items()}
         return push_judgments(made["preferences"], made["push_cells"])
 
     truth = dict(zip(NAMES[:4], weights[1:], strict=True))
@@ -221,7 +221,7 @@ def replication(regime: Regime, studies_checked: int, seed: int) -> Study:
     return Study(estimate, covers_all, widths, right, float(warned), 0.0)
 
 
-def line(regime: Regime, replications: int, studies_checked: int, engine: Engine) -> str:
+def line(regime: Regime, replications: int, studies_checked: int, engine: Executor) -> str:
     found = replicated(engine, partial(replication, regime, studies_checked), replications)
     estimate, covers, width, right = (
         np.array([getattr(study, name) for study in found], dtype=float) for name in Study._fields[:4]

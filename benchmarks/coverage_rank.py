@@ -27,7 +27,7 @@ from benchmarks.replications import engine_arguments, replicated
 from calibration.rank.judgments import JudgedSystems, duels, side_adjustment, win_rates
 from calibration.rank.ranking import ranks_left_open
 from calibration.rank.worths import fit_worths, no_worths
-from metrics.parallel import Engine, open_engine
+from metrics.parallel import Executor, open_engine
 
 try:
     import choix
@@ -305,15 +305,15 @@ def held(
     adjustment = side_adjustment(study)
     shares = win_rates(study, adjustment)
     variances = shares.influence.covariances()
-    reach = variances.of_each().errors().reach(0.95)
+    reach = variances.of_each().errors().half_width(0.95)
     counts = {"win rate": _held(shares.value - truth.rates, reach), "width": float(2 * np.median(reach))}
     counts["refused"] = float(np.isnan(reach).mean())
     if not no_worths(study):
         fitted = fit_worths(study)
-        counts["worth"] = _held(fitted.worth - truth.worth, fitted.variances.errors().reach(0.95))
+        counts["worth"] = _held(fitted.worth - truth.worth, fitted.variances.errors().half_width(0.95))
     met = duels(study, adjustment)
     errors = met.shares.influence.variances().errors()
-    counts["duels"] = _held(met.shares.value - truth.shares[met.first, met.second], errors.reach(0.95))
+    counts["duels"] = _held(met.shares.value - truth.shares[met.first, met.second], errors.half_width(0.95))
     if not regime.spread:
         p = errors.p_values(met.shares.value - 0.5)
         counts["p < .05"] = float((p[~np.isnan(p)] < 0.05).mean()) if (~np.isnan(p)).any() else np.nan
@@ -352,7 +352,7 @@ def main() -> None:
             print(f"{name:<34}{line}", flush=True)
 
 
-def covered(name: str, studies: int, engine: Engine, folder: str, *, votes: bool) -> str:
+def covered(name: str, studies: int, engine: Executor, folder: str, *, votes: bool) -> str:
     """Return how often the truth was held: of single systems, and of all ranks of a study at once."""
     regime, place = REGIMES[name], list(REGIMES).index(name)
     truth = truth_of(regime, folder, np.random.default_rng(place), votes=votes)

@@ -25,7 +25,7 @@ from calibration.raters.consistency import fit_consistency
 from calibration.raters.importance import fit_importance
 from calibration.raters.preferences import fit_position_bias, fit_rater_agreement
 from calibration.raters.simulate import Assessors, Crowd, simulate_importance, simulate_judgments
-from metrics.parallel import Engine, open_engine
+from metrics.parallel import Executor, open_engine
 
 RESAMPLES = 500
 LARGE = 1500
@@ -184,7 +184,7 @@ def found_in(regime: Regime, way: Way, seed: int) -> Found:
     return Found({name: value for one in results for name, value in one.parameters.items()}, intervals)
 
 
-def study(regimes: tuple[Regime, ...], way: Way, replications: int, engine: Engine) -> None:
+def study(regimes: tuple[Regime, ...], way: Way, replications: int, engine: Executor) -> None:
     print(f"| data | measure | truth | error / sd | {' | '.join(way.methods)} |")
     print("|---|---|---|---|" + "---|" * len(way.methods))
     for regime in regimes:

@@ -22,8 +22,8 @@ from benchmarks.naive.reading import NAIVE
 from benchmarks.replications import engine_arguments, replicated
 from calibration.inference.results import NotIdentifiedError
 from calibration.models.reading.fit import NAMES, ReadingSpeedFit, fit_reading_speed
-from calibration.models.reading.law import Readers, simulate_reads
-from metrics.parallel import Engine, open_engine
+from calibration.models.reading.law import SimulatedReaders, simulate_reads
+from metrics.parallel import Executor, open_engine
 
 AT_ONCE = 50
 
@@ -31,7 +31,7 @@ AT_ONCE = 50
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Regime:
     label: str
-    readers: Readers
+    readers: SimulatedReaders
     workers: int = 100
     items: int = 20
 
@@ -45,14 +45,19 @@ class Regime:
 
 
 REGIMES = (
-    Regime(label="clean", readers=Readers()),
-    Regime(label="15 % idle, 10 % skimmed", readers=Readers(idle=0.15, skimmed=0.10)),
-    Regime(label="30 % idle, 10 % skimmed", readers=Readers(idle=0.30, skimmed=0.10)),
-    Regime(label="5 % idle, visits of 1 min", readers=Readers(idle=0.05, mean_visit_seconds=60)),
-    Regime(label="15 % idle, 10 % skimmed", readers=Readers(idle=0.15, skimmed=0.10), workers=30, items=10),
+    Regime(label="clean", readers=SimulatedReaders()),
+    Regime(label="15 % idle, 10 % skimmed", readers=SimulatedReaders(idle=0.15, skimmed=0.10)),
+    Regime(label="30 % idle, 10 % skimmed", readers=SimulatedReaders(idle=0.30, skimmed=0.10)),
+    Regime(label="5 % idle, visits of 1 min", readers=SimulatedReaders(idle=0.05, mean_visit_seconds=60)),
+    Regime(
+        label="15 % idle, 10 % skimmed",
+        readers=SimulatedReaders(idle=0.15, skimmed=0.10),
+        workers=30,
+        items=10,
+    ),
     Regime(
         label="5 % idle, visits of 10 s",
-        readers=Readers(idle=0.05, mean_visit_seconds=10),
+        readers=SimulatedReaders(idle=0.05, mean_visit_seconds=10),
         workers=30,
         items=10,
     ),
@@ -67,7 +72,7 @@ def fitted(regime: Regime, count: int, lot: int) -> list[ReadingSpeedFit]:
     return found
 
 
-def coverage(replications: int, engine: Engine) -> None:
+def coverage(replications: int, engine: Executor) -> None:
     print(
         "| reads | workers x items | mu: bias (sd) | sigma: bias (sd) | mu held | sigma held |\n"
         + "|---" * 6
@@ -94,7 +99,7 @@ def naive_values(regime: Regime, name: str, count: int, lot: int) -> list[list[f
     return [list(NAIVE[name](reads).values()) for reads in regime.studies(count, lot)]
 
 
-def naive(replications: int, engine: Engine) -> None:
+def naive(replications: int, engine: Executor) -> None:
     print("| reads | " + " | ".join(NAIVE) + " |\n|---|" + "---|" * len(NAIVE))
     for regime in REGIMES:
         cells, count = [], max(1, replications // 10)
@@ -107,8 +112,8 @@ def naive(replications: int, engine: Engine) -> None:
         )
 
 
-def speed(_: int, __: Engine) -> None:
-    readers = Readers(idle=0.15, skimmed=0.10, mean_visit_seconds=60)
+def speed(_: int, __: Executor) -> None:
+    readers = SimulatedReaders(idle=0.15, skimmed=0.10, mean_visit_seconds=60)
     for workers, items in ((300, 50), (300, 3300)):
         reads = simulate_reads(readers, np.random.default_rng(1), workers=workers, items=items)
         begun = time.perf_counter()

@@ -36,7 +36,7 @@ from study_app.estimate.content import read_whole_study
 from study_app.services.researcher.access import make_key
 from study_app.services.researcher.load import load_study
 from study_app.services.researcher.studies import RESEARCHER_KEY, chosen_study, create_keys, setting
-from study_app.simulate.site import PageLog
+from study_app.simulate.browser import PageLog
 from study_app.store.backups.backup import back_up, restore
 from study_app.store.console_models import Job
 from study_app.store.database import migrate, open_database, transaction

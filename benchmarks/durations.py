@@ -17,7 +17,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from calibration.models.durations.exposure import Totals
+from calibration.models.durations.exposure import WorkerTotals
 from calibration.models.durations.fit import fit_durations
 
 HOUR = 3600
@@ -38,7 +38,7 @@ def rows(workers: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray
 
 def ours(worker: np.ndarray, seconds: np.ndarray, complete: np.ndarray) -> tuple[float, float]:
     size = int(worker.max()) + 1
-    totals = Totals(
+    totals = WorkerTotals(
         events=np.bincount(worker, complete, minlength=size),
         seconds=np.bincount(worker, seconds, minlength=size),
     )

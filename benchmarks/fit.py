@@ -16,12 +16,14 @@ from pathlib import Path
 
 import numpy as np
 
-from calibration.models.durations.simulate import Diary
-from calibration.simulate import Study, simulate_study
+from calibration.models.durations.simulate import ObservationDesign
+from calibration.simulate import SimulatedStudy, simulate_study
 from calibration.tables.definition import Tables
 from calibration.tables.files import write_tables
 
-LARGE = Study(workers=3000, topics=20, items=100, diary=Diary(days=14, topics=2, enrol_by_visit=0.5))
+LARGE = SimulatedStudy(
+    workers=3000, topics=20, items=100, diary=ObservationDesign(days=14, topics=2, enrol_by_visit=0.5)
+)
 PROGRAM = "from study_app.cli import main; main()"
 
 
@@ -51,7 +53,7 @@ if __name__ == "__main__":
     parser.add_argument("--workers", type=int, default=300)
     parser.add_argument("--large", action="store_true")
     options = parser.parse_args()
-    study = simulate_study(Study(workers=options.workers), np.random.default_rng(1))
+    study = simulate_study(SimulatedStudy(workers=options.workers), np.random.default_rng(1))
     print("| tables | rows | wall | processor |\n|---|---|---|---|")
     report(f"{options.workers} workers", study)
     if options.large:

@@ -28,10 +28,10 @@ from calibration.models.push.judgments import push_judgments
 from calibration.models.push.weights import fit_weights_to
 from calibration.models.reading.fit import MU, fit_timed_reads
 from calibration.models.reading.rows import readings
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.preferences import judged_pairs
 from calibration.tables.tables import TABLES
-from metrics.parallel import Engine, open_engine
+from metrics.parallel import Executor, open_engine
 
 Rng = np.random.Generator
 SYSTEMS = 5
@@ -61,7 +61,7 @@ def thurstone(left: float, right: float, fuzzy: float, rng: Rng) -> str:
 
 def preferences(rows: list[tuple[str, ...]]) -> pd.DataFrame:
     names = ["worker", "task", "topic", "pair", "system_left", "system_right", "choice"]
-    return checked(pd.DataFrame(rows, columns=names), TABLES["preferences"])
+    return check_frame(pd.DataFrame(rows, columns=names), TABLES["preferences"])
 
 
 def votes(
@@ -159,7 +159,7 @@ def pushes(
         for s in (i, j)
     ]
     table = pd.DataFrame(shown, columns=["topic", "pair", "system", "days", "convention", *names])
-    judged = push_judgments(preferences(rows), checked(table.assign(task="push"), TABLES["push_cells"]))
+    judged = push_judgments(preferences(rows), check_frame(table.assign(task="push"), TABLES["push_cells"]))
     return judgment_of(lambda: fit_weights_to(judged), judged, "push_P_E", 0.5, {"own_weights", "pain_form"})
 
 
@@ -188,7 +188,7 @@ def reading(
             for k, (w, s) in enumerate(zip(words, seconds, strict=True))
         ]
     names = ["worker", "topic", "page", "item", "kind", "words", "dwell_seconds"]
-    data = readings(checked(pd.DataFrame(rows, columns=names), TABLES["reads"]))
+    data = readings(check_frame(pd.DataFrame(rows, columns=names), TABLES["reads"]))
     return judgment_of(lambda: fit_timed_reads(data), data, MU, 1.29, {"alike_times", "extra_time"})
 
 
@@ -261,7 +261,7 @@ def one(regime: Regime, number: int) -> Said | None:
     return regime.study(np.random.default_rng([number, 4127]))
 
 
-def line(regime: Regime, replications: int, engine: Engine) -> str:
+def line(regime: Regime, replications: int, engine: Executor) -> str:
     made = [said for said in replicated(engine, partial(one, regime), replications) if said]
     names = Counter(name for said in made for name in said.names)
     shares = [np.mean([bool(said.names) for said in made])]

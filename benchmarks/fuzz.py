@@ -36,7 +36,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.fuzz_inputs import MODEL, STUDY_JSON, broken
 from benchmarks.fuzz_served import Served, Try, batches, lists, requests, results
 from calibration.tables.files import read_tables
-from calibration.tables.study import read_study
+from calibration.tables.study_json import read_study
 from calibration.tables.tables import TABLES
 from calibration.user_model.model import read_user_model
 from metrics.errors import PrefcalError

@@ -24,8 +24,8 @@ from study_app.services.researcher.access import form_token, holder_of, sign_in
 from study_app.services.researcher.load import load_study
 from study_app.services.researcher.studies import RESEARCHER_KEY, create_keys, setting
 from study_app.services.worker.entry import find_study
+from study_app.simulate.browser import Browser
 from study_app.simulate.person import DESKTOP
-from study_app.simulate.site import Site
 from study_app.store.console_models import Job
 from study_app.store.database import migrate, open_database, transaction
 from study_app.store.models import LoadedStudy, Topic
@@ -68,7 +68,7 @@ class Served:
         self.clock = SkippingClock(utc_now())
         self.app = create_app(Config(database=url), now=self.clock, new_token=seeded_tokens(2))
         self.client = self.app.test_client(use_cookies=False)
-        site = Site(
+        site = Browser(
             httpx.Client(transport=httpx.WSGITransport(app=self.app), base_url="http://localhost"), DESKTOP[0]
         )
         self.walker = Walker(site, content.file.entry, self.clock)

@@ -15,14 +15,14 @@ import numpy as np
 from calibration.agree.judged_task import judged_tasks
 from calibration.agree.task_agreement import score_differences
 from calibration.models.durations.fit import fit_away
-from calibration.models.durations.simulate import Diary, simulate_visits
+from calibration.models.durations.simulate import ObservationDesign, simulate_visits
 from calibration.models.patience.pairs import summary_pairs
 from calibration.models.patience.preferences import NAME, fit_patience_from_preferences
-from calibration.models.patience.simulate import Judges, simulate_preferences, simulate_summaries
+from calibration.models.patience.simulate import SimulatedJudges, simulate_preferences, simulate_summaries
 from calibration.plan.agreement import AgreementDesign
 from calibration.plan.patience import PatienceDesign
 from calibration.plan.search import plan_row
-from calibration.plan.simulation import Design, People
+from calibration.plan.simulation import Design, JudgePopulation
 from calibration.plan.streams import AwayDesign
 from calibration.tables.preferences import pair_votes
 from metrics.agreement.agreement import QueryMean, agreement
@@ -35,7 +35,7 @@ PATIENCE = 1500.0
 
 def agreement_of_a_study(queries: int, workers: int, rng: np.random.Generator) -> QueryMean:
     tables, probabilities = simulate_summaries(queries, rng)
-    people = Judges(patience_chars=800, per_topic=workers, effect=0.84, unexplained_sd=0.6)
+    people = SimulatedJudges(patience_chars=800, per_topic=workers, effect=0.84, unexplained_sd=0.6)
     judged = simulate_preferences(tables["positions"], probabilities, people, rng)
     task = judged_tasks({"preferences": judged})[0]
     scores = m_from_positions(tables["positions"], probabilities, [people.patience_chars])
@@ -48,7 +48,7 @@ def patience_of_a_study(queries: int, workers: int, rng: np.random.Generator) ->
     positions = tables["positions"]
     ends = positions[positions["importance"] > 0].groupby("topic")["offset_chars"].max().mean()
     positions = positions.assign(offset_chars=positions["offset_chars"] * TEXT_CHARS / ends)
-    people = Judges(patience_chars=PATIENCE, per_topic=workers, unexplained_sd=0.4)
+    people = SimulatedJudges(patience_chars=PATIENCE, per_topic=workers, unexplained_sd=0.4)
     votes = pair_votes(simulate_preferences(positions, probabilities, people, rng))
     fit = fit_patience_from_preferences(
         summary_pairs(votes, positions, probabilities), n_workers=queries * workers
@@ -61,7 +61,7 @@ def time_away_of_a_study(workers: int, rng: np.random.Generator) -> float:
     population = Population(
         away_mean_seconds=86_400, away_sd_seconds=43_200, session_mean_seconds=120, session_sd_seconds=60
     )
-    fit = fit_away(simulate_visits(population, Diary(workers=workers, days=7), rng))
+    fit = fit_away(simulate_visits(population, ObservationDesign(workers=workers, days=7), rng))
     low, high = fit.conf_int()["away_mean_seconds"]
     return ((high or np.inf) - (low or 0)) / 3600
 
@@ -78,7 +78,7 @@ def lines(studies: int) -> Iterator[tuple[str, float, float]]:
         true = float(np.mean([mean.value for mean in means]))
         real = float(np.median([np.diff(mean.confidence_interval())[0] for mean in means]))
         design = AgreementDesign(
-            queries=queries, pairs=21, workers=workers, true=true, judges=People(query_spread=0)
+            queries=queries, pairs=21, workers=workers, true=true, judges=JudgePopulation(query_spread=0)
         )
         what = f"agreement of {true:.2f}, {queries} queries x 21 pairs x {workers} workers"
         yield what, real, planned(design.ready(), "queries")

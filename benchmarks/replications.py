@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from tqdm import tqdm
 
-from metrics.parallel import Engine
+from metrics.parallel import Executor
 
 Result = TypeVar("Result")
 
@@ -26,12 +26,12 @@ def engine_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def replicated(engine: Engine, study: Callable[[int], Result], count: int) -> list[Result]:
+def replicated(engine: Executor, study: Callable[[int], Result], count: int) -> list[Result]:
     """Draw studies 0 to ``count`` - 1; return what each gave, in this order.
 
     Parameters
     ----------
-    engine : Engine
+    engine : Executor
         Who draws them.
     study : callable
         Number of a study -> what it gives. A function of a module, or a `functools.partial` of one.

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from study_app.report.build import write_report
-from study_app.report.drawing.look import ReportLook
+from study_app.report.drawing.style import ReportStyle
 
 ROOT = Path(__file__).resolve().parents[1]
 SHOWN = ROOT / "docs" / "figures"
@@ -41,7 +41,7 @@ SHOWN_OF_PUSHES = (
     "fit-push-weights",
 )
 TRUE_WEIGHTS = {"push_P_E": 0.3, "push_S_E": 0.2, "push_P_0": 0.5, "push_S_0": 0.4}
-ON_WHITE = ReportLook(matplotlib={"figure.facecolor": "#ffffff", "savefig.facecolor": "#ffffff"})
+ON_WHITE = ReportStyle(matplotlib={"figure.facecolor": "#ffffff", "savefig.facecolor": "#ffffff"})
 
 
 def main(folder: Path) -> None:

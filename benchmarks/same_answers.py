@@ -15,8 +15,8 @@ import pandas as pd
 from calibration.checks.adaptive_stopping import adaptive_stopping
 from calibration.checks.judges import judge_kinds
 from calibration.checks.same_answers import find_same_answers
-from calibration.simulate import Study, simulate_study
-from calibration.tables.files import checked
+from calibration.simulate import SimulatedStudy, simulate_study
+from calibration.tables.files import check_frame
 from calibration.tables.preferences import judged_pairs
 from calibration.tables.tables import TABLES
 
@@ -89,7 +89,7 @@ class Crowd:
                 left, right = (j, i) if swapped else (i, j)
                 rows.append((f"W{person:02d}", "t", f"Q{topic}", f"s{left}", f"s{right}", choice))
         names = ["worker", "task", "topic", "system_left", "system_right", "choice"]
-        return checked(pd.DataFrame(rows, columns=names), TABLES["preferences"])
+        return check_frame(pd.DataFrame(rows, columns=names), TABLES["preferences"])
 
 
 RIGHT = {
@@ -124,7 +124,7 @@ def times_table(studies: int) -> None:
     print("\n| table | nobody copies | two more names for one of 20 people |\n|---|---|---|")
     said = {name: [0, 0] for name in names[1:] if name != "intents"}
     for number in range(studies):
-        drawn = simulate_study(Study(workers=20, topics=6), np.random.default_rng([number, 8]))
+        drawn = simulate_study(SimulatedStudy(workers=20, topics=6), np.random.default_rng([number, 8]))
         tables = {name: drawn[name] for name in names if name in drawn}
         for place, each in enumerate((tables, with_copies(tables, 2))):
             for found in find_same_answers(each):
@@ -177,7 +177,7 @@ def judged_until(
     frame["decided_at"] = pd.Timestamp("2026-01-01", tz="UTC") + pd.to_timedelta(
         frame["decided_at"], unit="min"
     )
-    return checked(frame, TABLES["preferences"])
+    return check_frame(frame, TABLES["preferences"])
 
 
 STOPS: dict[str, Callable[[list[int], int, np.random.Generator], bool]] = {
@@ -206,10 +206,10 @@ def kinds_table(studies: int) -> None:
                 continue
             if kinds.camp:
                 camps += 1
-                exact += {int(judge[1:]) for judge in kinds.judges[kinds.camp.is_one]} == camp
+                exact += {int(judge[1:]) for judge in kinds.judges[kinds.camp.is_careless]} == camp
             if kinds.careless:
                 careless += 1
-                wrong += len({int(judge[1:]) for judge in kinds.judges[kinds.careless.is_one]} - by_lot)
+                wrong += len({int(judge[1:]) for judge in kinds.judges[kinds.careless.is_careless]} - by_lot)
         right = f"{exact / studies:.2f}" if camp else ""
         print(
             f"| {name} | {camps / studies:.2f} | {right} | {careless / studies:.2f} | {wrong / studies:.2f} |",

@@ -15,7 +15,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from calibration.models.durations.fit import fit_away, fit_session
-from calibration.models.durations.simulate import Diary, simulate_visits
+from calibration.models.durations.simulate import ObservationDesign, simulate_visits
 from calibration.visits.cut import ActivityLog, simulate_activity, visits_from_activity
 from calibration.visits.threshold import idle_threshold
 from metrics.msu.score import Population
@@ -60,7 +60,7 @@ def main(replications: int) -> None:
         found: dict[str, list[np.ndarray]] = {}
         for seed in tqdm(range(replications), leave=False, disable=None):
             rng = np.random.default_rng(seed)
-            tables = simulate_visits(population, Diary(workers=100), rng)
+            tables = simulate_visits(population, ObservationDesign(workers=100), rng)
             log = simulate_activity(tables["visits"], rng, how)
             for name, values in errors(tables, log, how.heartbeat_seconds):
                 found.setdefault(name, []).append(values)

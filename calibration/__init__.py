@@ -15,16 +15,16 @@ __all__ = [
     "DifferenceDesign",
     "Evidence",
     "FitOptions",
-    "Judges",
     "NotIdentifiedError",
     "PatienceDesign",
     "Plan",
+    "PrecisionGoal",
     "Ranking",
     "SilenceDesign",
-    "Study",
+    "SimulatedJudges",
+    "SimulatedStudy",
     "UserModel",
     "UserModelFit",
-    "Wish",
     "draw_model",
     "fit_user_model",
     "push_model",
@@ -43,21 +43,21 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from calibration.agree import AgreementTables, Evidence, read_scores, write_agreement
+    from calibration.agree import AgreementTables, read_scores, write_agreement
     from calibration.fit import FitOptions, UserModelFit, fit_user_model
     from calibration.inference.results import CalibrationResult, NotIdentifiedError
-    from calibration.models.patience.simulate import Judges, simulate_preferences
+    from calibration.models.patience.simulate import SimulatedJudges, simulate_preferences
     from calibration.plan import (
         AgreementDesign,
         AwayDesign,
         DifferenceDesign,
         PatienceDesign,
         Plan,
+        PrecisionGoal,
         SilenceDesign,
-        Wish,
     )
     from calibration.rank import Ranking, write_ranking
-    from calibration.simulate import Study, simulate_study
+    from calibration.simulate import SimulatedStudy, simulate_study
     from calibration.tables import read_tables, write_tables
     from calibration.user_model import (
         UserModel,

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 
-from calibration.models.durations.simulate import Diary, simulate_visits
+from calibration.models.durations.simulate import ObservationDesign, simulate_visits
 from calibration.models.lateness.simulate import LatenessRaters, simulate_lateness
 from calibration.models.patience.simulate import (
-    Judges,
+    SimulatedJudges,
     simulate_preferences,
     simulate_stops,
     simulate_summaries,
@@ -16,10 +16,10 @@ from calibration.models.patience.simulate import (
 )
 from calibration.models.persistence import ListReaders, simulate_list_stops
 from calibration.models.push.simulate import PushJudges, simulate_push_cells, simulate_push_preferences
-from calibration.models.reading.law import Readers, simulate_reads
+from calibration.models.reading.law import SimulatedReaders, simulate_reads
 from calibration.raters.simulate import Assessors, simulate_importance
 from calibration.tables.definition import Tables
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 from metrics.msu.score import Population
 
@@ -27,7 +27,7 @@ BEAT_SECONDS = 15.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Study:
+class SimulatedStudy:
     """How large a study is, and its people.
 
     Attributes
@@ -36,11 +36,11 @@ class Study:
         In every task.
     topics : int
         Queries of summaries, and interest profiles of pushes.
-    diary : Diary
+    diary : ObservationDesign
         How visits are watched; its workers are the study's.
     population : Population
         M_A, S_A, M_D, S_D.
-    readers : Readers
+    readers : SimulatedReaders
         Reading speed.
     items : int
         Reads of each worker.
@@ -55,19 +55,19 @@ class Study:
 
     Examples
     --------
-    >>> Study(workers=30, topics=5).items
+    >>> SimulatedStudy(workers=30, topics=5).items
     20
     """
 
     workers: int = 60
     topics: int = 8
-    diary: Diary = field(default_factory=lambda: Diary(days=7))
+    diary: ObservationDesign = field(default_factory=lambda: ObservationDesign(days=7))
     population: Population = field(
         default_factory=lambda: Population(
             away_mean_seconds=86_400, away_sd_seconds=86_400, session_mean_seconds=180, session_sd_seconds=90
         )
     )
-    readers: Readers = field(default_factory=Readers)
+    readers: SimulatedReaders = field(default_factory=SimulatedReaders)
     items: int = 20
     raters: LatenessRaters = field(default_factory=lambda: LatenessRaters(decay=0.6))
     patience_chars: float = 840.0
@@ -75,7 +75,7 @@ class Study:
     pushes: PushJudges = field(default_factory=PushJudges)
 
 
-def simulate_study(study: Study, rng: np.random.Generator, *, activity: bool = True) -> Tables:
+def simulate_study(study: SimulatedStudy, rng: np.random.Generator, *, activity: bool = True) -> Tables:
     """Draw every table of a study.
 
     Parameters
@@ -98,7 +98,7 @@ def simulate_study(study: Study, rng: np.random.Generator, *, activity: bool = T
     if activity:
         tables["activity"] = simulate_activity(tables["visits"], rng)
     tables["push_cells"] = simulate_push_cells(study.topics, rng)
-    judges = Judges(
+    judges = SimulatedJudges(
         patience_chars=study.patience_chars,
         per_topic=max(2, study.workers // study.topics),
         effect=2.0,
@@ -155,7 +155,7 @@ def simulate_activity(visits: pd.DataFrame, rng: np.random.Generator) -> pd.Data
         }
     )
     rows["at"] = rows["at"].dt.tz_localize("UTC") if rows["at"].dt.tz is None else rows["at"]
-    return checked(
+    return check_frame(
         rows.sort_values(["worker", "topic", "at"], kind="stable", ignore_index=True), TABLES["activity"]
     )
 
@@ -163,7 +163,9 @@ def simulate_activity(visits: pd.DataFrame, rng: np.random.Generator) -> pd.Data
 def _together(judged: list[pd.DataFrame]) -> pd.DataFrame:
     """Put the judgments of several tasks into one table, each with an id of its own."""
     rows = pd.concat(judged, ignore_index=True)
-    return checked(rows.assign(judgment=[f"J{number}" for number in range(len(rows))]), TABLES["preferences"])
+    return check_frame(
+        rows.assign(judgment=[f"J{number}" for number in range(len(rows))]), TABLES["preferences"]
+    )
 
 
 def _named(table: pd.DataFrame, workers: int) -> pd.DataFrame:
@@ -180,4 +182,4 @@ def _workers(count: int) -> pd.DataFrame:
         {"worker": f"W{n:05d}", "completed_at": None if n % 10 == 9 else "2026-03-09T12:00:00Z"}
         for n in range(count)
     ]
-    return checked(pd.DataFrame(rows), TABLES["workers"])
+    return check_frame(pd.DataFrame(rows), TABLES["workers"])

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.signedinteger[Any]]
-Places: TypeAlias = NDArray[np.intp]
+Indices: TypeAlias = NDArray[np.intp]
 """Where something stands in another array."""
 Bools: TypeAlias = NDArray[np.bool_]
 
@@ -18,7 +18,7 @@ def summed(values: NDArray[Any], group: Ints, groups: int) -> Floats:
     return np.bincount(group, values, minlength=groups).astype(np.float64, copy=False)
 
 
-def in_one_order(*sides: ArrayLike) -> tuple[ArrayLike, ...]:
+def align_rows(*sides: ArrayLike) -> tuple[ArrayLike, ...]:
     """Return what belongs together row by row, all in the order of the first that has labels.
 
     Parameters

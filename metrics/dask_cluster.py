@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from threading import Thread
 from typing import Any
 
-from metrics.errors import PrefcalError, listed
+from metrics.errors import PrefcalError, join_names
 
 SECONDS = 10
 """So long is waited for a scheduler, and for its first worker."""
@@ -126,7 +126,7 @@ def _check_workers(client: Any, address: str) -> None:
     except ModuleNotFoundError:
         found = {"": "no prefcal"}
     if set(found.values()) != {_own_version()}:
-        others = listed(sorted({str(one) for one in found.values()} - {_own_version()}))
+        others = join_names(sorted({str(one) for one in found.values()} - {_own_version()}))
         raise PrefcalError(
             f"the workers at {address} have {others}, and here is {_own_version()}: install the same prefcal everywhere"
         )

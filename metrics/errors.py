@@ -80,7 +80,7 @@ class InputError(PrefcalError, ValueError):
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         self.faults = tuple(faults)
-        super().__init__("\n".join(shown_faults(self.faults)))
+        super().__init__("\n".join(format_faults(self.faults)))
 
 
 def printable(text: str) -> str:
@@ -88,7 +88,7 @@ def printable(text: str) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
-def shown_faults(faults: Sequence[Fault]) -> list[str]:
+def format_faults(faults: Sequence[Fault]) -> list[str]:
     """One line a fault, at most `MAX_FAULTS_SHOWN`, then how many more; of a file with very many at least how many."""
     lines = [str(fault) for fault in faults[:MAX_FAULTS_SHOWN]]
     if len(faults) > MAX_FAULTS_SHOWN:
@@ -146,25 +146,25 @@ LATER_FORMULA = re.compile(r"([;|\t\r\n\v\f\x85\u2028\u2029])" + _FORMULA_AHEAD)
 """What separates cells or lines in some spreadsheet, with a formula behind it."""
 
 
-def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+def closest_name(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
     """Return the known name most like ``name``, None when none is so near (`difflib`'s ratio, 1 for equal names)."""
     matches = get_close_matches(name, list(known), n=1, cutoff=cutoff)
     return matches[0] if matches else None
 
 
-def counted(number: int, singular: str, plural: str | None = None) -> str:
+def pluralise(number: int, singular: str, plural: str | None = None) -> str:
     """`1 query`, `8 queries`: a number with its word; the plural of other words than in -s is given."""
     return f"{number:,} {singular if number == 1 else plural or f'{singular}s'}"
 
 
-def listed(names: Iterable[str], *, most: int = 8) -> str:
+def join_names(names: Iterable[str], *, most: int = 8) -> str:
     """Join names for a sentence: ``a, b, c and 4 more``."""
     names = list(names)
     rest = len(names) - most
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def plain_cell(text: str) -> str:
+def escape_spreadsheet_cell(text: str) -> str:
     """Return a text that no spreadsheet computes: an apostrophe before what would be a formula.
 
     Also within the text, after what separates cells in some country or program: where that is a semicolon, ``a;=1+1`` is two cells.

@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 
 from metrics.arrays import Floats
 from metrics.results import Topics
-from metrics.taking_part import (
+from metrics.unused_input import (
     MILLISECONDS,
     STREAM_TOPICS,
     TOPIC,
-    LeftOut,
     TopicNames,
-    left_out_entries,
-    left_out_names,
+    UnusedInput,
+    count_unused_entries,
+    count_unused_names,
     topics_without,
     unjudged_entries,
 )
@@ -259,7 +259,7 @@ def updates_left_out(
     *,
     lengths: Mapping[str, Mapping[str, float]] | None = None,
     topics: Topics = "judged",
-) -> list[LeftOut]:
+) -> list[UnusedInput]:
     """Count what of a run takes no part, or has a time outside its event.
 
     Parameters
@@ -275,7 +275,7 @@ def updates_left_out(
 
     Returns
     -------
-    list of LeftOut
+    list of UnusedInput
         Of the updates those about topics that are not judged, those that were not sampled for judging, those before their
         event began or after it ended, and those without a given length; then the judged topics without an update. What
         was not found is not in the list.
@@ -304,7 +304,7 @@ def updates_left_out(
             says="are about topics that are not judged",
             cause=f"the judgments may be of another year, or the columns swapped ({COLUMNS})",
         ),
-        *left_out_entries(
+        *count_unused_entries(
             np.array(unsampled, dtype=np.bool_),
             run.updates,
             among=judged,
@@ -312,7 +312,7 @@ def updates_left_out(
             says="are not among the sampled ones",
             cause="the updates file may be of another year, or the run gives out what nobody judged",
         ),
-        *left_out_entries(
+        *count_unused_entries(
             np.array(outside, dtype=np.bool_),
             run.updates,
             among=judged,
@@ -320,7 +320,7 @@ def updates_left_out(
             says="are from before the event begins or after it ends",
             cause=late,
         ),
-        *left_out_entries(
+        *count_unused_entries(
             np.array(unmeasured, dtype=np.bool_),
             run.updates,
             among=judged,
@@ -338,12 +338,12 @@ def updates_left_out(
     ]
 
 
-def events_left_out(collection: EventCollection) -> list[LeftOut]:
+def events_left_out(collection: EventCollection) -> list[UnusedInput]:
     """Count what of the judgments takes no part.
 
     Returns
     -------
-    list of LeftOut
+    list of UnusedInput
         The topics that one of the files lacks; the matches that were skipped, where they are most of all (their numbers are
         in `EventCollection.skipped` anyhow); the judged topics without a match.
     """
@@ -351,7 +351,7 @@ def events_left_out(collection: EventCollection) -> list[LeftOut]:
     used = sum(len(of) for event in collection.topics.values() for of in event.matches.values())
     unmatched = [topic for topic, event in collection.topics.items() if not event.matches]
     cause = "the files may be of different years"
-    matches = LeftOut(
+    matches = UnusedInput(
         count=skipped,
         of=used + skipped,
         noun=("match", "matches"),
@@ -360,7 +360,7 @@ def events_left_out(collection: EventCollection) -> list[LeftOut]:
         then="are skipped",
     )
     return [
-        *left_out_names(
+        *count_unused_names(
             collection.incomplete,
             whole,
             noun=("topic", "topics"),
@@ -369,5 +369,5 @@ def events_left_out(collection: EventCollection) -> list[LeftOut]:
             then="are left out",
         ),
         *([matches] if matches.is_most else []),
-        *left_out_names(unmatched, len(collection.topics), noun=TOPIC, says="have no match", cause=cause),
+        *count_unused_names(unmatched, len(collection.topics), noun=TOPIC, says="have no match", cause=cause),
     ]

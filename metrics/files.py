@@ -29,7 +29,7 @@ if sys.platform != "win32":
 PART = ".part"
 
 
-def write_whole(path: str | Path, content: str | bytes, *, private: bool = False) -> None:
+def write_atomically(path: str | Path, content: str | bytes, *, private: bool = False) -> None:
     """Write a file as `written_whole` does; text is UTF-8.
 
     Raises
@@ -59,7 +59,7 @@ def written_whole(path: str | Path, *, private: bool = False) -> Iterator[Binary
                 yield file
             return
         path.parent.mkdir(parents=True, exist_ok=True)
-        with unfinished(path) as part:
+        with temporary_path(path) as part:
             with open(part, "xb", opener=private_opener if private else None) as file:
                 yield file
             sync(part)
@@ -74,39 +74,39 @@ def private_opener(path: str, flags: int) -> int:
 
 
 @contextmanager
-def unfinished(path: Path) -> Iterator[Path]:
+def temporary_path(path: Path) -> Iterator[Path]:
     """Give the name under which a file or folder is to be made before it is renamed to ``path``; of the rest nothing stays.
 
     It lies in a folder beside ``path`` that only its owner may enter. What killed commands left there is removed first.
     """
     for _ in left_behind(path):
         pass
-    room, held = _new_room(path)
+    room, lock = _new_room(path)
     try:
         yield room / path.name
     finally:
         shutil.rmtree(room, ignore_errors=True)
-        os.close(held)
+        os.close(lock)
 
 
 def left_behind(path: Path) -> Iterator[Path]:
     """Give each folder in which a command that was killed made ``path``; it is removed afterwards."""
     for room in sorted(path.parent.glob(f".{glob.escape(path.name)}.*{PART}")):
-        held = _locked(room)
-        if held is not None:
+        lock = _locked(room)
+        if lock is not None:
             try:
                 yield room
             finally:
                 shutil.rmtree(room, ignore_errors=True)
-                os.close(held)
+                os.close(lock)
 
 
 def _new_room(path: Path) -> tuple[Path, int]:
     while True:
         room = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=PART, dir=path.parent))
-        held = _locked(room)
-        if held is not None:  # else another command took it for one that was left behind
-            return room, held
+        lock = _locked(room)
+        if lock is not None:  # else another command took it for one that was left behind
+            return room, lock
 
 
 def _locked(room: Path) -> int | None:
@@ -114,18 +114,18 @@ def _locked(room: Path) -> int | None:
     if sys.platform == "win32":
         return os.open(os.devnull, os.O_RDONLY)
     try:
-        held = os.open(room, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        lock = os.open(room, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:
         return None
     try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        os.close(held)
+        os.close(lock)
         return None
     if not room.exists():
-        os.close(held)
+        os.close(lock)
         return None
-    return held
+    return lock
 
 
 def sync(path: Path) -> None:
@@ -182,7 +182,7 @@ def check_unchanged(record: Path, digests: object, names: Iterable[str], *, comm
             raise input_fault(f"not as {command} wrote it", path=path, cure=cure)
 
 
-def shown_from(path: str | Path, folder: str | Path) -> str:
+def relative_path(path: str | Path, folder: str | Path) -> str:
     """Return a path as it is written into a file of ``folder``: relative to it, without the names of the folders above both.
 
     On another drive, to which no relative path leads, it is the name of the file alone.
@@ -273,32 +273,36 @@ def factor() -> float:
 def check_bytes(path: str | Path, size: int, *, most: int = MAX_BYTES) -> None:
     """Raise `InputError` if a file of ``size`` bytes is larger than allowed."""
     if size > most * factor():
-        raise over(path, f"the file has {_bytes(size)}, and {_bytes(most * factor())} may be read")
+        raise budget_error(path, f"the file has {_bytes(size)}, and {_bytes(most * factor())} may be read")
 
 
 def check_rows(path: str | Path, rows: int) -> None:
     """Raise `InputError` if a file has more rows, or lines, than allowed."""
     if rows > MAX_ROWS * factor():
-        raise over(path, f"there are {rows:,} rows, and {MAX_ROWS * factor():,.0f} may be read")
+        raise budget_error(path, f"there are {rows:,} rows, and {MAX_ROWS * factor():,.0f} may be read")
 
 
 def check_columns(path: str | Path, columns: int) -> None:
     """Raise `InputError` if a table has more columns than allowed."""
     if columns > MAX_COLUMNS * factor():
-        raise over(path, f"there are {columns:,} columns, and {MAX_COLUMNS * factor():,.0f} may be read")
+        raise budget_error(
+            path, f"there are {columns:,} columns, and {MAX_COLUMNS * factor():,.0f} may be read"
+        )
 
 
 def check_values(path: str | Path, values: int) -> None:
     """Raise `InputError` if a JSON or XML file holds more values than allowed."""
     if values > MAX_VALUES * factor():
-        raise over(path, f"there are {values:,} values, and {MAX_VALUES * factor():,.0f} may be read")
+        raise budget_error(path, f"there are {values:,} values, and {MAX_VALUES * factor():,.0f} may be read")
 
 
 def check_unfolded(path: str | Path, packed: int, unfolded: int) -> None:
     """Raise `InputError` if ``packed`` bytes unfold to more than allowed."""
     most = most_unfolded(packed)
     if unfolded > most:
-        raise over(path, f"its {_bytes(packed)} unfold to more than the {_bytes(most)} that may be read")
+        raise budget_error(
+            path, f"its {_bytes(packed)} unfold to more than the {_bytes(most)} that may be read"
+        )
 
 
 def most_unfolded(packed: int) -> int:
@@ -315,7 +319,7 @@ def read_within(stream: BinaryIO, most: int) -> bytes:
     return b"".join(chunks)
 
 
-def over(path: str | Path, problem: str) -> InputError:
+def budget_error(path: str | Path, problem: str) -> InputError:
     """Return the error of a file that is over its budget."""
     cure = f"see whether it is the right file; if you trust it, set {VARIABLE}=4, four times as much, or what it needs"
     return input_fault(problem, path=path, cure=cure)

@@ -34,7 +34,7 @@ ALONE_SECONDS = 4.0
 """So much processor time the first pieces get here: what is over by then needs no other processes, which take seconds to start."""
 
 
-class Engine:
+class Executor:
     """Processes on this machine, started when the work turns out to be long.
 
     Parameters
@@ -110,7 +110,7 @@ class Engine:
             self._pool.shutdown(cancel_futures=True)
 
 
-class _DaskEngine(Engine):
+class _DaskEngine(Executor):
     """The workers of a Dask cluster."""
 
     def __init__(self, client: Any, address: str) -> None:
@@ -145,7 +145,7 @@ class _DaskEngine(Engine):
 
 
 @contextmanager
-def open_engine(*, jobs: int = 1, scheduler: str | None = None) -> Iterator[Engine]:
+def open_engine(*, jobs: int = 1, scheduler: str | None = None) -> Iterator[Executor]:
     """Open an engine for a while.
 
     Parameters
@@ -161,7 +161,7 @@ def open_engine(*, jobs: int = 1, scheduler: str | None = None) -> Iterator[Engi
         If the cluster cannot be used.
     """
     if scheduler is None:
-        with closing(Engine(jobs)) as engine:
+        with closing(Executor(jobs)) as engine:
             yield engine
         return
     from metrics.dask_cluster import connected  # noqa: PLC0415 - only a cluster needs it

@@ -24,7 +24,7 @@ from typing import (
     overload,
 )
 
-from metrics.errors import InputError, input_fault, listed, nearest
+from metrics.errors import InputError, closest_name, input_fault, join_names
 
 Parameter: TypeAlias = float | str | bool | None
 UNIONS = (Union, UnionType)
@@ -139,25 +139,25 @@ def _fields(cls: type[Measure]) -> tuple[Any, ...]:
     return fields(cls)  # type: ignore[arg-type]  # the decorator `measure` makes every subclass a dataclass
 
 
-def _fits(value: Parameter, hint: Any) -> bool:
+def _fits(value: Parameter, annotation: Any) -> bool:
     """Say whether a value is one of those an annotation allows; NaN and bool are no numbers."""
-    if get_origin(hint) is Literal:
-        return value in get_args(hint)
-    if get_origin(hint) in UNIONS:
-        return any(_fits(value, part) for part in get_args(hint))
-    if hint in (int, float):
-        kind = Integral if hint is int else Real
+    if get_origin(annotation) is Literal:
+        return value in get_args(annotation)
+    if get_origin(annotation) in UNIONS:
+        return any(_fits(value, part) for part in get_args(annotation))
+    if annotation in (int, float):
+        kind = Integral if annotation is int else Real
         return isinstance(value, kind) and not isinstance(value, bool) and -math.inf <= value <= math.inf
-    return isinstance(value, hint)
+    return isinstance(value, annotation)
 
 
-def _described(hint: Any) -> str:
+def _described(annotation: Any) -> str:
     """Put an annotation in words: ``'both', 'first' or 'second'``, ``a number or None``."""
-    if get_origin(hint) is Literal:
-        *others, last = map(repr, get_args(hint))
+    if get_origin(annotation) is Literal:
+        *others, last = map(repr, get_args(annotation))
         return f"{', '.join(others)} or {last}" if others else last
-    if get_origin(hint) in UNIONS:
-        return " or ".join(_described(part) for part in get_args(hint))
+    if get_origin(annotation) in UNIONS:
+        return " or ".join(_described(part) for part in get_args(annotation))
     words = {
         int: "a whole number",
         float: "a number",
@@ -165,7 +165,7 @@ def _described(hint: Any) -> str:
         str: "a text",
         type(None): "None",
     }
-    return words[hint]
+    return words[annotation]
 
 
 FAMILY_MODULES: tuple[str, ...] = (
@@ -318,7 +318,7 @@ class _WithInfinity(ast.NodeTransformer):
 
 
 def _unknown(problem: str, name: str, known: list[str]) -> InputError:
-    near = nearest(name, known)
+    near = closest_name(name, known)
     return input_fault(
-        problem, cure=f"did you mean {near}?" if near else f"known are {listed(known) or 'none'}"
+        problem, cure=f"did you mean {near}?" if near else f"known are {join_names(known) or 'none'}"
     )

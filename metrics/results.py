@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar, cast
 
-from metrics.errors import input_fault, listed
+from metrics.errors import input_fault, join_names
 from metrics.registry import Measure, all_measures
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ MEANS = frozenset({ALL, "amean", "average", "mean"})
 Topics: TypeAlias = Literal["judged", "run"]
 """Topics of a mean: every judged one, or those that the run has something for."""
 
-Place: TypeAlias = tuple[str, str, str]
+ScoreKey: TypeAlias = tuple[str, str, str]
 """Run, topic and metric of a score."""
 Interval: TypeAlias = tuple[float, float]
 """Its low and high end."""
@@ -42,7 +42,7 @@ def is_mean(topic: str) -> bool:
     return topic.lower() in MEANS
 
 
-class Summarised(ABC):
+class HasSummary(ABC):
     """A result that prints as the first lines of its `summary`; nothing of it is ever dumped."""
 
     __slots__ = ()
@@ -131,7 +131,7 @@ def check_several(values: object, what: str) -> None:
         raise input_fault(f"{what} is {values!r} where a list is wanted", cure="pass a list, also of one")
 
 
-def labelled(measures: Iterable[M] | Mapping[str, M], kind: type[M] | None = None) -> dict[str, M]:
+def label_measures(measures: Iterable[M] | Mapping[str, M], kind: type[M] | None = None) -> dict[str, M]:
     """Name each measure as the column ``metric`` will: by its `column`, or by the label the caller gave.
 
     Parameters
@@ -157,7 +157,8 @@ def labelled(measures: Iterable[M] | Mapping[str, M], kind: type[M] | None = Non
         if kind is not None and not isinstance(measure, kind):
             known = sorted(one.__name__ for one in all_measures().values() if issubclass(one, kind))
             raise input_fault(
-                f"{measure!r} is no measure of {kind.family}", cure=f"pass some of {listed(known, most=12)}"
+                f"{measure!r} is no measure of {kind.family}",
+                cure=f"pass some of {join_names(known, most=12)}",
             )
         if named is None and labels.setdefault(measure.column, measure) != measure:
             raise ValueError(

@@ -4,6 +4,7 @@ Everything of docs/python.md, imported when it is first used. The functions that
 comes from `metrics` and `calibration`. May use every room but the command line.
 """
 
+import warnings
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,16 +17,16 @@ __all__ = [
     "CalibrationResult",
     "DifferenceDesign",
     "FitOptions",
-    "Judges",
     "NotIdentifiedError",
     "PatienceDesign",
     "Plan",
+    "PrecisionGoal",
     "Ranking",
     "SilenceDesign",
-    "Study",
+    "SimulatedJudges",
+    "SimulatedStudy",
     "UserModel",
     "UserModelFit",
-    "Wish",
     "agree",
     "draw_model",
     "fit",
@@ -55,16 +56,16 @@ if TYPE_CHECKING:
         CalibrationResult,
         DifferenceDesign,
         FitOptions,
-        Judges,
         NotIdentifiedError,
         PatienceDesign,
         Plan,
+        PrecisionGoal,
         Ranking,
         SilenceDesign,
-        Study,
+        SimulatedJudges,
+        SimulatedStudy,
         UserModel,
         UserModelFit,
-        Wish,
         draw_model,
         push_model,
         ranked_model,
@@ -85,6 +86,9 @@ if TYPE_CHECKING:
 
 
 __version__ = version("prefcal")
+
+RENAMED = {"Judges": "SimulatedJudges", "Study": "SimulatedStudy", "Wish": "PrecisionGoal"}
+"""New names of public classes by their old ones, which work for one version more."""
 
 
 def _check_not_hidden() -> None:
@@ -108,6 +112,14 @@ import metrics  # noqa: E402 - not before it is known to be ours
 
 __all__ += metrics.__all__
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = metrics.lazily(
+    _public, __dir__ = metrics.lazily(
         __name__, __all__, "metrics", "calibration", "calibration.plan", ".studies"
     )
+
+    def __getattr__(name):  # noqa: ANN001, ANN202 - read by Python alone
+        if name in RENAMED:
+            message = (
+                f"prefcal.{name} is prefcal.{RENAMED[name]} now; the old name goes with the next version"
+            )
+            warnings.warn(message, DeprecationWarning, stacklevel=2)
+        return _public(RENAMED.get(name, name))

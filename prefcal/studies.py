@@ -9,26 +9,26 @@ from typing import TypeAlias, get_args
 import numpy as np
 import pandas as pd
 
-from calibration.agree.evidence import Evidence, read_scores
-from calibration.agree.result import KEYWORDS, AgreementTables, Wanted
-from calibration.agree.study import agree as agree_with
+from calibration.agree.agree_tables import agree as agree_with
+from calibration.agree.result import KEYWORDS, AgreementTables, NamedComparisons
+from calibration.agree.score_sources import ScoreSources, read_scores
 from calibration.checks.same_answers import SameAnswersOption
 from calibration.fit.families import FitOptions
-from calibration.fit.study import UserModelFit, fit_user_model
+from calibration.fit.user_model_fit import UserModelFit, fit_user_model
 from calibration.rank.folder import Ranking
 from calibration.rank.ranking import LEVEL, rank_systems
-from calibration.simulate import Study, simulate_study
+from calibration.simulate import SimulatedStudy, simulate_study
 from calibration.tables.definition import Tables
 from calibration.tables.files import checked_tables, read_tables, tables_sha256
 from calibration.tables.plausibility import warn_of_doubts
 from calibration.tables.sources import study_sources
-from calibration.tables.study import read_study
+from calibration.tables.study_json import read_study
 from calibration.user_model.draws import draw_model
 from calibration.user_model.model import UserModel, read_user_model
 from metrics.errors import input_fault
 from metrics.results import check_several
 from study_app.report.build import write_report
-from study_app.report.drawing.look import read_look
+from study_app.report.drawing.style import read_look
 
 FolderOrFrames: TypeAlias = str | Path | Mapping[str, pd.DataFrame]
 """A folder of tables, or table name -> frame, with the columns of docs/tables.md, as `pandas.read_csv` gives it."""
@@ -138,7 +138,7 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
     Raises
     ------
     InputError
-        If a file or frame has a fault, or nothing can be compared; see `calibration.agree.study.agree`.
+        If a file or frame has a fault, or nothing can be compared; see `calibration.agree.agree_tables.agree`.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
     fitted = None if model is None else _user_model(model)
     drawn = draw_model(fitted, draws, seed) if fitted and draws else None
     study = None if folder is None else read_study(folder)
-    evidence = Evidence(
+    evidence = ScoreSources(
         tables=given,
         sources=study_sources(folder, judged, collection=_paths(collection), runs=_paths(runs)),
         model=fitted,
@@ -194,10 +194,10 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
         looks=study.looks if study else None,
         arguments=KEYWORDS,
     )
-    wanted = Wanted(primary=primary, compare=tuple(compare)) if primary or compare else None
+    wanted = NamedComparisons(primary=primary, compare=tuple(compare)) if primary or compare else None
     found = agree_with(
         evidence,
-        wanted=wanted,
+        named_comparisons=wanted,
         measures=measures,
         complete_only=complete_only,
         same_answers=_same_answers(same_answers),
@@ -281,7 +281,7 @@ def rank(
     )
 
 
-def simulate(study: Study | None = None, *, seed: int = 1, activity: bool = False) -> Tables:
+def simulate(study: SimulatedStudy | None = None, *, seed: int = 1, activity: bool = False) -> Tables:
     """Draw all tables of a study whose truth is known, to see what a study of its size could find.
 
     Parameters
@@ -306,11 +306,11 @@ def simulate(study: Study | None = None, *, seed: int = 1, activity: bool = Fals
     Examples
     --------
     >>> import prefcal
-    >>> tables = prefcal.simulate(prefcal.Study(workers=6, topics=2))
+    >>> tables = prefcal.simulate(prefcal.SimulatedStudy(workers=6, topics=2))
     >>> len(tables["follows"])
     6
     """
-    return simulate_study(study or Study(), np.random.default_rng(seed), activity=activity)
+    return simulate_study(study or SimulatedStudy(), np.random.default_rng(seed), activity=activity)
 
 
 def report(folder: str | Path, *, style: str | Path | None = None) -> Path:
@@ -354,7 +354,7 @@ def report(folder: str | Path, *, style: str | Path | None = None) -> Path:
     >>> prefcal.report(folder).name
     'report.html'
     """
-    return write_report(folder, look=None if style is None else read_look(style))
+    return write_report(folder, report_style=None if style is None else read_look(style))
 
 
 def _check_level(level: object) -> None:

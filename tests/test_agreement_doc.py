@@ -3,10 +3,10 @@
 import doctest
 from pathlib import Path
 
-from calibration.agree.evidence import Evidence
+from calibration.agree.agree_tables import agree
 from calibration.agree.folder import CORRELATION_COLUMNS, SCORE_COLUMNS
 from calibration.agree.measures.kinds import KINDS
-from calibration.agree.study import agree
+from calibration.agree.score_sources import ScoreSources
 from calibration.agree.task_agreement import COLUMNS as DISAGREEMENTS
 from metrics.agreement.agreement import TIES
 from metrics.agreement.correlation import COEFFICIENTS
@@ -27,7 +27,7 @@ def test_its_examples_are_true():
 def test_it_names_every_column_measure_option_convention_and_coefficient():
     """What is missing here cannot be looked up anywhere."""
     text = DOC.read_text(encoding="utf-8")
-    found = agree(Evidence(tables=study(topics=2)))
+    found = agree(ScoreSources(tables=study(topics=2)))
     columns = [
         name
         for frame in (found.agreement, found.comparisons, found.curve, found.pairs)

@@ -106,10 +106,10 @@ def test_a_report_starts_without_what_scores_and_fits():
 
     assert "calibration.agree.result" in reached
     assert not reached & {
-        "calibration.agree.study",
-        "calibration.agree.evidence",
+        "calibration.agree.agree_tables",
+        "calibration.agree.score_sources",
         "calibration.rank.ranking",
-        "calibration.fit.study",
+        "calibration.fit.user_model_fit",
     }
 
 

@@ -8,14 +8,14 @@ import pytest
 import yaml
 from sqlalchemy import select
 
-from calibration.fit.study import fit_user_model
+from calibration.fit.user_model_fit import fit_user_model
 from calibration.tables.files import read_tables
 from calibration.user_model.model import IntentEntry, ParameterEntry, UserModel
 from study_app.config import resource_folder
 from study_app.estimate.content import StudyContent, read_whole_study
 from study_app.export.study_export import export_study
+from study_app.simulate.crowd_parameters import CrowdParameters, Recovery, recovery_rows
 from study_app.simulate.trial import run_trial
-from study_app.simulate.truth import Recovery, Truth, recovery_rows
 from study_app.store.database import open_database, transaction
 from study_app.store.models import LoadedStudy
 
@@ -55,7 +55,7 @@ def loop(
     """One small crowd through the real server, then export and fit."""
     folder.mkdir()
     url = database_in(folder)
-    truth = Truth(patience_preferences=PATIENCE_CHARS, patience_stops=PATIENCE_CHARS)
+    truth = CrowdParameters(patience_preferences=PATIENCE_CHARS, patience_stops=PATIENCE_CHARS)
     report, clock = run_trial(content, url, workers=workers, truth=truth, seed=seed)
     assert report.finished == workers
     database = open_database(url)

@@ -8,15 +8,15 @@ import pytest
 import yaml
 from sqlalchemy import select
 
-from calibration.fit.study import fit_user_model
+from calibration.fit.user_model_fit import fit_user_model
 from calibration.tables.files import read_tables
 from calibration.user_model.model import ParameterEntry, UserModel
 from metrics.msu.trails import RANGES, Population
 from study_app.config import resource_folder
 from study_app.estimate.content import StudyContent, read_whole_study
 from study_app.export.study_export import export_study
+from study_app.simulate.crowd_parameters import Behaviour, CrowdParameters, Lateness, Recovery, recovery_rows
 from study_app.simulate.trial import run_trial
-from study_app.simulate.truth import Behaviour, Lateness, Recovery, Truth, recovery_rows
 from study_app.store.database import open_database, transaction
 from study_app.store.models import LoadedStudy
 
@@ -66,7 +66,7 @@ def crowd(
     """One small crowd through the real server; returns the folder of its tables."""
     folder.mkdir()
     url = database_in(folder)
-    truth = Truth(people=PEOPLE, lateness=LATENESS, behaviour=behaviour or Behaviour())
+    truth = CrowdParameters(people=PEOPLE, lateness=LATENESS, behaviour=behaviour or Behaviour())
     report, clock = run_trial(content, url, workers=workers, truth=truth, seed=seed)
     assert report.finished == workers
     database = open_database(url)

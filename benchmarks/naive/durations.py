@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.inference.results import NotIdentifiedError
-from calibration.models.durations.exposure import Exposure, Totals, total
+from calibration.models.durations.exposure import CensoredDurations, WorkerTotals, total
 from calibration.models.durations.from_tables import Unit, away_exposure, session_exposure
 from calibration.models.durations.maximum import maximum, moments
 from metrics.arrays import Floats
@@ -42,13 +42,13 @@ class NaiveDurations:
     fault: str
 
 
-def naive_pooled(exposure: Exposure) -> tuple[float, float]:
+def naive_pooled(exposure: CensoredDurations) -> tuple[float, float]:
     """Fit a log-normal law to all complete intervals: the rows, not the workers, and only what ended."""
     seconds = exposure.seconds[exposure.event]
     return _log_normal(seconds[seconds > 0])
 
 
-def naive_worker_means(exposure: Exposure) -> tuple[float, float]:
+def naive_worker_means(exposure: CensoredDurations) -> tuple[float, float]:
     """Fit a log-normal law to each worker's mean of complete intervals: short records scatter, who never came is missing."""
     n = total(exposure.unit, exposure.event, exposure.units)
     seconds = total(exposure.unit, np.where(exposure.event, exposure.seconds, 0.0), exposure.units)
@@ -56,14 +56,14 @@ def naive_worker_means(exposure: Exposure) -> tuple[float, float]:
     return _log_normal(seconds[some] / n[some])
 
 
-def naive_count_moments(exposure: Exposure) -> tuple[float, float]:
+def naive_count_moments(exposure: CensoredDurations) -> tuple[float, float]:
     """Match mean and variance of the counts: unbiased for rates, but not for their reciprocals."""
     if not exposure.event.any():
         raise NotIdentifiedError(NO_EVENT)
     return _mean_and_sd(*moments(exposure.totals()))
 
 
-def naive_without_cut(exposure: Exposure) -> tuple[float, float]:
+def naive_without_cut(exposure: CensoredDurations) -> tuple[float, float]:
     """Maximise the right likelihood without cut intervals: long times are the ones that were cut.
 
     For times away it is the same as ending everybody's record at the last visit.
@@ -73,11 +73,11 @@ def naive_without_cut(exposure: Exposure) -> tuple[float, float]:
     some = (n > 0) & (seconds > 0)
     if not some.any():
         raise NotIdentifiedError(NO_EVENT)
-    fit = maximum(Totals(events=n[some], seconds=seconds[some]))
+    fit = maximum(WorkerTotals(events=n[some], seconds=seconds[some]))
     return fit.mean, fit.sd
 
 
-def naive_cut_as_complete(exposure: Exposure) -> tuple[float, float]:
+def naive_cut_as_complete(exposure: CensoredDurations) -> tuple[float, float]:
     """Maximise the right likelihood with cut intervals taken as complete: they would have been longer."""
     everything = replace(exposure, event=np.ones(len(exposure.event), dtype=bool))
     fit = maximum(everything.totals())
@@ -95,7 +95,7 @@ def naive_enrolment_counted(tables: Mapping[str, pd.DataFrame], **options: Any) 
     return fit.mean, fit.sd
 
 
-_FAULTS: Mapping[str, tuple[Callable[[Exposure], tuple[float, float]], str]] = MappingProxyType(
+_FAULTS: Mapping[str, tuple[Callable[[CensoredDurations], tuple[float, float]], str]] = MappingProxyType(
     {
         "pooled log-normal": (
             naive_pooled,

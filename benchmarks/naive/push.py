@@ -11,7 +11,7 @@ from calibration.inference.results import CalibrationResult, NotIdentifiedError
 from calibration.inference.uncertainty import StudentT
 from calibration.models.push.columns import identified
 from calibration.models.push.judgments import WEIGHTS, PushJudgments, push_judgments
-from calibration.models.push.weights import Judged, RawWeights, judged_by
+from calibration.models.push.weights import FitData, RawWeights, fit_data
 from calibration.user_model.model import PARAMETERS
 
 
@@ -26,9 +26,7 @@ def naive_unclustered(preferences: pd.DataFrame, push_cells: pd.DataFrame) -> Ca
 
 def unclustered(judgments: PushJudgments) -> CalibrationResult:
     """Do the same with judgments that have their cells already."""
-    return _fit(
-        judged_by(judgments, judgments.difference, "davidson"), "davidson", "judgments as independent"
-    )
+    return _fit(fit_data(judgments, judgments.difference, "davidson"), "davidson", "judgments as independent")
 
 
 def naive_without_ties(preferences: pd.DataFrame, push_cells: pd.DataFrame) -> CalibrationResult:
@@ -38,7 +36,7 @@ def naive_without_ties(preferences: pd.DataFrame, push_cells: pd.DataFrame) -> C
     ties, 11 % at 44 %, 15 % at 60 %), and intervals are too narrow for the same reason as in `naive_unclustered`.
     """
     judgments = push_judgments(preferences, push_cells)
-    return _fit(judged_by(judgments, judgments.difference, "drop"), "drop", "ties dropped")
+    return _fit(fit_data(judgments, judgments.difference, "drop"), "drop", "ties dropped")
 
 
 def naive_without_sides(preferences: pd.DataFrame, push_cells: pd.DataFrame) -> CalibrationResult:
@@ -49,10 +47,10 @@ def naive_without_sides(preferences: pd.DataFrame, push_cells: pd.DataFrame) -> 
     """
     judgments = push_judgments(preferences, push_cells)
     turned = np.where(judgments.first_is_left[:, None], judgments.difference, -judgments.difference)
-    return _fit(judged_by(judgments, turned, "davidson"), "davidson", "sides ignored")
+    return _fit(fit_data(judgments, turned, "davidson"), "davidson", "sides ignored")
 
 
-def _fit(judged: Judged, ties: Ties, method: str) -> CalibrationResult:
+def _fit(judged: FitData, ties: Ties, method: str) -> CalibrationResult:
     columns = identified(judged.design, WEIGHTS)
     if columns.unclear:
         raise NotIdentifiedError("; ".join(dict.fromkeys(columns.unclear.values())))

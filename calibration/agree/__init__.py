@@ -13,16 +13,16 @@ from metrics import lazily
 
 __all__ = [
     "AgreementTables",
-    "Evidence",
+    "ScoreSources",
     "agree",
     "read_scores",
     "write_agreement",
 ]
 
 if TYPE_CHECKING:
-    from calibration.agree.evidence import Evidence, read_scores
+    from calibration.agree.agree_tables import agree
     from calibration.agree.folder import write_agreement
     from calibration.agree.result import AgreementTables
-    from calibration.agree.study import agree
+    from calibration.agree.score_sources import ScoreSources, read_scores
 else:
-    __getattr__, __dir__ = lazily(__name__, __all__, ".evidence", ".result", ".study", ".folder")
+    __getattr__, __dir__ = lazily(__name__, __all__, ".score_sources", ".result", ".agree_tables", ".folder")

@@ -11,7 +11,7 @@ agreements that are compared are those without it: what the side adds to every v
 for system_a adds to the credit of its pair (`VotesByPerson.gain`) is taken off.
 
 The difference b_A - b_B says which of them explains more when both are known; where it is 0 both explain as much. Its
-error is over queries and people at once (`metrics.agreement.people`), from each judgment's score at the maximum.
+error is over queries and people at once (`metrics.agreement.crossed_errors`), from each judgment's score at the maximum.
 """
 
 import itertools
@@ -23,12 +23,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from calibration.agree.judged_task import JudgedTask, testable
-from calibration.agree.measures.variants import Fit, Role, Variant
-from calibration.agree.result import By, NamedAt, Standing, Wanted
-from calibration.inference.choice import ChoiceModel, maximise, without_maximum
+from calibration.agree.measures.variants import ParameterOrigin, ScoredMeasure, VariantRole
+from calibration.agree.result import ComparisonBasis, ComparisonRole, NamedAt, NamedComparisons
+from calibration.inference.choice import ChoiceModel, maximise, separated_columns
 from metrics.agreement.agreement import QueryMean, Ties, agreement, mean_by_query, pair_credit
 from metrics.agreement.comparison import compare, holm
-from metrics.agreement.people import UNKNOWN, Error, VotesByPerson
+from metrics.agreement.crossed_errors import UNKNOWN, StandardError, VotesByPerson
 from metrics.arrays import Bools, Floats, Ints
 
 MOST_ALIKE = 1 - 1e-9
@@ -39,7 +39,7 @@ class SlopeDifference(NamedTuple):
     """b_A - b_B in log odds a standard difference, and how far it may be off; NaN where votes do not tell."""
 
     difference: float
-    error: Error
+    error: StandardError
 
 
 NOTHING_TOLD = SlopeDifference(math.nan, UNKNOWN)
@@ -79,7 +79,7 @@ def slope_difference(
         return NOTHING_TOLD
     design, times = np.tile(kinds / size, (3, 1))[there], cast[there].astype(np.float64)
     maximum = maximise(design, vote, "davidson", times=times)
-    if without_maximum(maximum, design):
+    if separated_columns(maximum, design):
         return NOTHING_TOLD
     model = ChoiceModel(design=design, vote=vote, ties="davidson", times=times)
     scores, information = model.row_derivatives(maximum.point)
@@ -134,17 +134,19 @@ COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Couple:
+class PlannedComparison:
     """One comparison that is to be made; those of the family are corrected together, whatever their standing."""
 
-    standing: Standing
+    standing: ComparisonRole
     measure: str
     against: str
     in_family: bool
     named: NamedAt
 
 
-def couples(wanted: Wanted, variants: Sequence[Variant], *, constant: Collection[str] = ()) -> list[Couple]:
+def couples(
+    named_comparisons: NamedComparisons, variants: Sequence[ScoredMeasure], *, constant: Collection[str] = ()
+) -> list[PlannedComparison]:
     """Return the comparisons to be made, the primary one first.
 
     Where nothing is named, every two measures that are not fitted in sample are compared, all in one family but those whose judgments
@@ -155,55 +157,69 @@ def couples(wanted: Wanted, variants: Sequence[Variant], *, constant: Collection
 
     Parameters
     ----------
-    wanted : Wanted
+    named_comparisons : Wanted
         By the measures' full names.
-    variants : sequence of Variant
+    variants : sequence of ScoredMeasure
         The default one first.
     constant : collection of str
         Measures that score the systems of every pair alike. They agree with nobody, whatever people prefer, and are
         compared by name only; no vote decides which these are, so leaving them out chooses nothing after looking.
     """
-    fair = [one.measure for one in variants if one.fit is not Fit.IN_SAMPLE and one.measure not in constant]
-    native = [
-        one.measure
-        for one in variants
-        if one.measure in fair and not one.converted and one.role is not Role.NAMED
+    fair = [
+        scored_measure.measure
+        for scored_measure in variants
+        if scored_measure.fit is not ParameterOrigin.IN_SAMPLE and scored_measure.measure not in constant
     ]
-    if not wanted.names:
-        converted = {one.measure for one in variants if one.converted}
+    native = [
+        scored_measure.measure
+        for scored_measure in variants
+        if scored_measure.measure in fair
+        and not scored_measure.converted
+        and scored_measure.role is not VariantRole.NAMED
+    ]
+    if not named_comparisons.names:
+        converted = {scored_measure.measure for scored_measure in variants if scored_measure.converted}
         every = list(itertools.combinations(fair, 2))
         return [
-            Couple(
+            PlannedComparison(
                 standing=standing,
                 measure=measure,
                 against=against,
                 in_family=is_member,
                 named=NamedAt.NOWHERE,
             )
-            for is_member, standing in ((True, Standing.FAMILY), (False, Standing.EXPLORATORY))
+            for is_member, standing in ((True, ComparisonRole.FAMILY), (False, ComparisonRole.EXPLORATORY))
             for against, measure in every
             if is_member == (not converted & {against, measure})
         ]
-    main = wanted.primary[0] if wanted.primary else variants[0].measure
-    family, reference = _family(wanted, native, main)
-    main = main if wanted.primary else reference
-    standing = Standing.FAMILY if wanted.primary is None else Standing.EXPLORATORY
-    where = NamedAt.ANALYSIS if wanted.at_analysis else NamedAt.STUDY_FILE
-    of_family = where if wanted.compare else NamedAt.NOWHERE
-    made = [] if wanted.primary is None else [(Standing.PRIMARY, *wanted.primary, wanted.at_analysis, where)]
-    made += [(standing, one, reference, True, of_family) for one in family]
-    made += [(Standing.EXPLORATORY, one, main, False, NamedAt.NOWHERE) for one in fair]
-    first: dict[frozenset[str], Couple] = {}
+    main = named_comparisons.primary[0] if named_comparisons.primary else variants[0].measure
+    family, reference = _family(named_comparisons, native, main)
+    main = main if named_comparisons.primary else reference
+    standing = ComparisonRole.FAMILY if named_comparisons.primary is None else ComparisonRole.EXPLORATORY
+    where = NamedAt.ANALYSIS if named_comparisons.at_analysis else NamedAt.STUDY_FILE
+    of_family = where if named_comparisons.compare else NamedAt.NOWHERE
+    made = (
+        []
+        if named_comparisons.primary is None
+        else [(ComparisonRole.PRIMARY, *named_comparisons.primary, named_comparisons.at_analysis, where)]
+    )
+    made += [(standing, scored_measure, reference, True, of_family) for scored_measure in family]
+    made += [
+        (ComparisonRole.EXPLORATORY, scored_measure, main, False, NamedAt.NOWHERE) for scored_measure in fair
+    ]
+    first: dict[frozenset[str], PlannedComparison] = {}
     for why, measure, against, in_family, named in made:
         if measure != against:
-            couple = Couple(standing=why, measure=measure, against=against, in_family=in_family, named=named)
+            couple = PlannedComparison(
+                standing=why, measure=measure, against=against, in_family=in_family, named=named
+            )
             first.setdefault(frozenset({measure, against}), couple)
     return list(first.values())
 
 
 def comparison_rows(
     task: JudgedTask,
-    made: Sequence[Couple],
+    made: Sequence[PlannedComparison],
     differences: Mapping[str, Floats],
     rng: np.random.Generator,
     leading: Ties = "against",
@@ -219,7 +235,7 @@ def comparison_rows(
     ----------
     task : JudgedTask
         The preferences that count.
-    made : sequence of Couple
+    made : sequence of PlannedComparison
         Which.
     differences : mapping of str to (pairs,) ndarray of float
         Measure -> score differences of the pairs.
@@ -228,12 +244,15 @@ def comparison_rows(
     leading : str
         The convention for ties of majorities.
     """
-    ways: dict[By, tuple[Ties | Literal[""], list[Row]]] = {
-        By.MAJORITY: (leading, _of_agreements(task, made, differences, leading, rng)),
-        By.WEIGHTED: ("weighted", _of_agreements(task, made, differences, "weighted", rng)),
-        By.VOTES: (
+    ways: dict[ComparisonBasis, tuple[Ties | Literal[""], list[Row]]] = {
+        ComparisonBasis.MAJORITY: (leading, _of_agreements(task, made, differences, leading, rng)),
+        ComparisonBasis.WEIGHTED: ("weighted", _of_agreements(task, made, differences, "weighted", rng)),
+        ComparisonBasis.VOTES: (
             "",
-            [_of_slopes(task, differences[one.measure], differences[one.against]) for one in made],
+            [
+                _of_slopes(task, differences[scored_measure.measure], differences[scored_measure.against])
+                for scored_measure in made
+            ],
         ),
     }
     is_tested, rows = testable(task.votes), list[Row]()
@@ -265,7 +284,7 @@ def in_same_order(first: Floats, second: Floats) -> bool:
 
 def _of_agreements(
     task: JudgedTask,
-    made: Sequence[Couple],
+    made: Sequence[PlannedComparison],
     differences: Mapping[str, Floats],
     ties: Ties,
     rng: np.random.Generator,
@@ -318,7 +337,7 @@ def _of_slopes(task: JudgedTask, first: Floats, second: Floats) -> Row:
     """Compare two measures by slopes, in log odds per standard difference."""
     votes, swapped = task.votes, task.is_swapped if task.side is not None and task.side.is_separable else None
     found = slope_difference(votes, first, second, is_swapped=swapped)
-    reach = found.error.reach()
+    reach = found.error.half_width()
     return {
         "difference": found.difference,
         "low": found.difference - reach,
@@ -330,11 +349,11 @@ def _of_slopes(task: JudgedTask, first: Floats, second: Floats) -> Row:
     }
 
 
-def _adjusted(made: Sequence[Couple], p: Floats) -> Floats:
+def _adjusted(made: Sequence[PlannedComparison], p: Floats) -> Floats:
     """Return Holm's p of every comparison, NaN outside the family; of a primary comparison of the study file its own p."""
     adjusted = np.full(len(made), np.nan)
     for group in (
-        [couple.standing is Standing.PRIMARY and not couple.in_family for couple in made],
+        [couple.standing is ComparisonRole.PRIMARY and not couple.in_family for couple in made],
         [couple.in_family for couple in made],
     ):
         places = np.flatnonzero(group)
@@ -342,8 +361,14 @@ def _adjusted(made: Sequence[Couple], p: Floats) -> Floats:
     return adjusted
 
 
-def _family(wanted: Wanted, native: Sequence[str], main: str) -> tuple[Sequence[str], str]:
+def _family(
+    named_comparisons: NamedComparisons, native: Sequence[str], main: str
+) -> tuple[Sequence[str], str]:
     """Return the measures of the family and what they are compared with; converted ones are in it only by name."""
-    if not wanted.compare:
+    if not named_comparisons.compare:
         return [name for name in native if name != main], main
-    return (wanted.compare, main) if len(wanted.compare) == 1 else (wanted.compare[1:], wanted.compare[0])
+    return (
+        (named_comparisons.compare, main)
+        if len(named_comparisons.compare) == 1
+        else (named_comparisons.compare[1:], named_comparisons.compare[0])
+    )

@@ -2,7 +2,7 @@
 
 Of the streams of a study there are two tables. stream_scores.csv has every system by every measure, overall and by topic, and MSU for
 many populations; stream_correlations.csv has Kendall's tau-b of measures with each other. docs/agreement.md lists their columns.
-`calibration.agree.stream_scores` makes them; `TaskStreams` reads the rows of one task.
+`calibration.agree.stream_scores` makes them; `TaskStreamScores` reads the rows of one task.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ import pandas as pd
 from calibration.agree.result import AgreementTables
 from metrics.arrays import Floats
 from metrics.errors import input_fault
-from metrics.files import digest_of, shown_from, write_whole
+from metrics.files import digest_of, relative_path, write_atomically
 from metrics.results import ALL
 
 PAIRS_KIND = "stream_pairs"
@@ -115,7 +115,7 @@ class PopulationSweep(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class TaskStreams:
+class TaskStreamScores:
     """What the two tables hold about the streams of one task, scored as pushes or as updates.
 
     Attributes
@@ -199,12 +199,12 @@ class TaskStreams:
         return rows[(rows["metric"] == metric) & (rows["topic"] == ALL) & (rows["people"] != TRIED)]
 
 
-def of_task(tables: StreamTables, task: str, form: str) -> TaskStreams | None:
+def of_task(tables: StreamTables, task: str, form: str) -> TaskStreamScores | None:
     """Return what the tables hold about the streams of a task in one form, None where they were not scored so."""
     scores, correlations = (
         rows[(rows["task"] == task) & (rows["form"] == form)] for rows in (tables.scores, tables.correlations)
     )
-    return TaskStreams(scores=scores, correlations=correlations) if len(scores) else None
+    return TaskStreamScores(scores=scores, correlations=correlations) if len(scores) else None
 
 
 AGREEMENT, COMPARISONS, CURVE, PAIRS = "agreement.csv", "comparisons.csv", "curve.csv", "pairs.csv"
@@ -310,14 +310,17 @@ def write_agreement(
     for name in {STREAM_SCORES, STREAM_CORRELATIONS} - set(texts):
         (folder / name).unlink(missing_ok=True)
     for name, text in texts.items():
-        write_whole(folder / name, text)
+        write_atomically(folder / name, text)
 
 
 def file_record(path: str | Path | None, folder: str | Path) -> dict[str, str] | None:
     """Return {path as seen from ``folder``, sha256} of an input file, None for none."""
     if path is None:
         return None
-    return {"path": shown_from(path, folder), "sha256": hashlib.sha256(Path(path).read_bytes()).hexdigest()}
+    return {
+        "path": relative_path(path, folder),
+        "sha256": hashlib.sha256(Path(path).read_bytes()).hexdigest(),
+    }
 
 
 def read_result(folder: Path, name: str) -> pd.DataFrame | None:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from calibration.agree.measures.variants import Fit, Variant
+from calibration.agree.measures.variants import ParameterOrigin, ScoredMeasure
 from calibration.agree.result import FEWEST_PAIRS, FEWEST_QUERIES
 from calibration.checks.uneven_sides import check_sides
 from calibration.inference.results import info, warning
@@ -16,14 +16,14 @@ from calibration.inference.sides import SideAdjustment, without_side
 from calibration.tables.preferences import (
     VOTES,
     completed,
+    exclusions,
     judged_pairs,
     knows_workers,
-    left_out,
     votes_by_pair,
 )
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.ceiling import Ceiling, ceiling, one_vote_each
-from metrics.agreement.people import (
+from metrics.agreement.crossed_errors import (
     FEWEST_CLUSTERS,
     Crossing,
     VotesByPerson,
@@ -33,7 +33,7 @@ from metrics.agreement.people import (
     spread_of_tastes,
 )
 from metrics.arrays import Bools, Floats, Ints
-from metrics.errors import counted, listed
+from metrics.errors import join_names, pluralise
 
 DEFAULT_LANGUAGE = "en"
 WORTH = {"votes_a": 1.0, "votes_b": 0.0, "equally_good": 0.5, "equally_bad": 0.5}
@@ -200,7 +200,7 @@ def judged_tasks(
     complete_only : bool
         Leave out workers who did not complete the study too.
     drew_sides : collection of str
-        Tasks whose sides were drawn by lot (`calibration.tables.study.StudyRecord.drew_sides`).
+        Tasks whose sides were drawn by lot (`calibration.tables.study_json.StudyRecord.drew_sides`).
     """
     preferences, workers = tables["preferences"], tables.get("workers")
     if complete_only:
@@ -222,7 +222,7 @@ def judged_tasks(
 
 def has_exclusions(tables: Mapping[str, pd.DataFrame]) -> bool:
     """Return whether leaving out excluded workers changes anything."""
-    out = left_out(tables.get("workers"))
+    out = exclusions(tables.get("workers"))
     return bool(tables["preferences"]["worker"].isin(out[out == "excluded"].index).any())
 
 
@@ -245,7 +245,7 @@ def _most_frequent(languages: "pd.Series[str]") -> str:
 
 
 FEWEST_TOPICS = 5
-"""Queries from which a difference of measures is tested; people, and queries for intervals, see `metrics.agreement.people.is_few`."""
+"""Queries from which a difference of measures is tested; people, and queries for intervals, see `metrics.agreement.crossed_errors.is_few`."""
 NOTABLE_LEAN = 0.1
 """Side effect in log odds from which it is said what it is, where sides were even."""
 WIDE_TASTES = 0.3
@@ -294,14 +294,14 @@ def _diagnostics(task: JudgedTask) -> Iterator[Diagnostic]:
     elif crossed.queries < FEWEST_TOPICS:
         yield warning(
             "few_topics",
-            f"{counted(crossed.queries, 'query', 'queries')} were judged, too few to test a difference: there is no p. Five or more are needed.",
+            f"{pluralise(crossed.queries, 'query', 'queries')} were judged, too few to test a difference: there is no p. Five or more are needed.",
         )
     yield from _on_sides(task)
 
 
 def _few(what: str, share: Floats) -> str:
     """Return a sentence on few, or effectively few, clusters."""
-    number = counted(len(share), what, "queries" if what == "query" else None)
+    number = pluralise(len(share), what, "queries" if what == "query" else None)
     verb = "judged" if what == "worker" else "was judged" if len(share) == 1 else "were judged"
     if len(share) < FEWEST_CLUSTERS:
         return f"{number} {verb}, too few to tell how much others differ"
@@ -361,7 +361,7 @@ def wide_tastes(votes: VotesByPerson, differences: Mapping[str, Floats]) -> Iter
 
 
 def same_people(
-    variants: Sequence[Variant],
+    variants: Sequence[ScoredMeasure],
     judges: Collection[str],
     crossing: Crossing,
     tables: Mapping[str, pd.DataFrame],
@@ -370,7 +370,7 @@ def same_people(
 
     Parameters
     ----------
-    variants : sequence of Variant
+    variants : sequence of ScoredMeasure
         Of one task.
     judges : collection of str
         The workers whose preferences count.
@@ -379,14 +379,14 @@ def same_people(
     tables : mapping of str to DataFrame
         That the model was fitted to; empty where it was fitted to others.
     """
-    crossed = [one.measure for one in variants if one.fit is Fit.CROSS_FITTED]
+    crossed = [one.measure for one in variants if one.fit is ParameterOrigin.CROSS_FITTED]
     if crossed and crossing.is_crossed:
         yield info(
             "same_people",
-            f"{listed(crossed)}: fitted to the other queries, which the same people judged; how well it predicts other people"
+            f"{join_names(crossed)}: fitted to the other queries, which the same people judged; how well it predicts other people"
             " is not known.",
         )
-    others = [one.measure for one in variants if one.fit is Fit.OTHER_DATA]
+    others = [one.measure for one in variants if one.fit is ParameterOrigin.OTHER_DATA]
     took_part = [
         table["worker"]
         for name, table in tables.items()
@@ -396,6 +396,6 @@ def same_people(
     if both:
         yield info(
             "same_people",
-            f"{listed(others)}: fitted to other data of the same study; {both} of the {counted(len(judges), 'worker')} who"
+            f"{join_names(others)}: fitted to other data of the same study; {both} of the {pluralise(len(judges), 'worker')} who"
             " judged gave some of them.",
         )

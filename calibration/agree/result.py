@@ -1,6 +1,6 @@
 """What an agreement is, before it is written and after it is read: what was asked for, its tables, and what a row of them tells.
 
-`calibration.agree.study` makes it from a folder of tables; docs/agreement.md lists the columns.
+`calibration.agree.agree_tables` makes it from a folder of tables; docs/agreement.md lists the columns.
 """
 
 from collections.abc import Collection, Hashable, Iterator, Mapping
@@ -13,8 +13,8 @@ from pydantic import JsonValue
 
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.agreement import Ties
-from metrics.errors import counted
-from metrics.results import Overview, Summarised
+from metrics.errors import pluralise
+from metrics.results import HasSummary, Overview
 
 FEWEST_PAIRS = 10
 """Pairs with a majority from which an agreement is a finding; as many with two votes or more make a ceiling."""
@@ -81,7 +81,7 @@ KEYWORDS = Arguments(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class NamedComparisons:
     """What a study or a command names.
 
     Attributes
@@ -104,7 +104,7 @@ class Wanted:
         """Every measure that is named."""
         return tuple(dict.fromkeys((*(self.primary or ()), *self.compare)))
 
-    def without(self, names: Collection[str]) -> "Wanted":
+    def without(self, names: Collection[str]) -> "NamedComparisons":
         """Return the same without some measures; a primary comparison needs both of its own."""
         keeps_primary = self.primary is not None and not set(self.primary) & set(names)
         return replace(
@@ -113,24 +113,24 @@ class Wanted:
             compare=tuple(name for name in self.compare if name not in names),
         )
 
-    def renamed(self, names: Mapping[str, str]) -> "Wanted":
+    def renamed(self, names: Mapping[str, str]) -> "NamedComparisons":
         """Return the same by other names."""
         primary = None if self.primary is None else (names[self.primary[0]], names[self.primary[1]])
         compare = tuple(dict.fromkeys(names[name] for name in self.compare))
         return replace(self, primary=primary, compare=compare)
 
 
-def wanted_by_study(protocol: Mapping[str, JsonValue]) -> Wanted:
+def wanted_by_study(protocol: Mapping[str, JsonValue]) -> NamedComparisons:
     """Return what a task's protocol names as `primary` and `compare`."""
     primary, compare = protocol.get("primary"), protocol.get("compare")
     pair = tuple(map(str, primary)) if isinstance(primary, list) else ()
-    return Wanted(
+    return NamedComparisons(
         primary=(pair[0], pair[1]) if len(pair) == 2 else None,
         compare=tuple(map(str, compare)) if isinstance(compare, list) else (),
     )
 
 
-class Standing(StrEnum):
+class ComparisonRole(StrEnum):
     """What a comparison was made for."""
 
     PRIMARY = "primary"
@@ -146,7 +146,7 @@ class NamedAt(StrEnum):
     NOWHERE = "nowhere"
 
 
-class By(StrEnum):
+class ComparisonBasis(StrEnum):
     """What a comparison is by: the majority's choices, all votes for a measure's choice, or a model of the votes."""
 
     MAJORITY = "majority"
@@ -155,7 +155,7 @@ class By(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class AgreementTables(Summarised):
+class AgreementTables(HasSummary):
     """What `prefcal agree` writes. It prints as the first lines of its `summary`.
 
     Attributes
@@ -210,7 +210,7 @@ class AgreementTables(Summarised):
     curve: pd.DataFrame
     pairs: pd.DataFrame
     disagreements: pd.DataFrame
-    wanted: Mapping[str, Wanted]
+    wanted: Mapping[str, NamedComparisons]
     notes: tuple[str, ...]
     diagnostics: Mapping[str, tuple[Diagnostic, ...]]
 
@@ -253,8 +253,8 @@ def _ceilings_in_words(row: Mapping[Hashable, Any]) -> str:
         f"{whose} {row[name]:.3f} [{row[f'{name}_low']:.3f}, {row[f'{name}_high']:.3f}]"
         for whose, name in (("a second panel", "ceiling"), ("a perfect measure", "perfect"))
     )
-    ties = f"{row['vote_ties']} of {counted(row['pairs'], 'pair')} tied in the votes"
-    there = f"of {row['pairs_there']:,} of {counted(row['pairs'], 'pair')}"
+    ties = f"{row['vote_ties']} of {pluralise(row['pairs'], 'pair')} tied in the votes"
+    there = f"of {row['pairs_there']:,} of {pluralise(row['pairs'], 'pair')}"
     return f"{row['task']}: ceilings {there}: {', '.join(of)}; {ties}."
 
 
@@ -263,7 +263,7 @@ def decided(row: Row) -> int:
     return int(row["pairs"] - row["vote_ties"])
 
 
-def tells(row: Row) -> bool:
+def has_enough_pairs(row: Row) -> bool:
     """Say whether there are pairs and queries enough for a finding."""
     return decided(row) >= FEWEST_PAIRS and int(row["queries"]) >= FEWEST_QUERIES
 
@@ -274,7 +274,7 @@ def cannot_be_told(row: Mapping[str, Any]) -> bool:
     Its ends are log odds a standard difference. Those of ±10 are odds of 22,000 to 1, which no study of people can show: some votes
     follow a measure nearly without exception, or two measures are nearly one.
     """
-    return bool(row["by"] == By.VOTES and row["high"] - row["low"] > MOST_LOG_ODDS)
+    return bool(row["by"] == ComparisonBasis.VOTES and row["high"] - row["low"] > MOST_LOG_ODDS)
 
 
 def often_tied(rows: pd.DataFrame) -> dict[str, float]:
@@ -346,7 +346,7 @@ def beyond_perfect(rows: pd.DataFrame, ties: Ties) -> Iterator[str]:
     yield f"{who} so in {there} there, {cause}."
 
 
-def nothing_detectable(detectable: float) -> str:
+def undetectable_note(detectable: float) -> str:
     """Say that a study can tell no difference of two agreements; nothing where it can, or where that is unknown.
 
     Parameters

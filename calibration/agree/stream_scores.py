@@ -34,9 +34,9 @@ from calibration.agree.measures.stream_files import StreamFiles, read_stream_fil
 from calibration.tables.sources import TaskSources
 from calibration.user_model.measures import (
     clipped_population,
+    joint_parameters,
     lateness_decay,
     lateness_floor,
-    people_together,
     stream_people,
 )
 from calibration.user_model.model import UserModel
@@ -300,5 +300,5 @@ def _people(model: UserModel | None) -> tuple[Population, float, str]:
     people = {} if model is None else stream_people(model)
     if not {"away_mean_seconds", "session_mean_seconds"} <= set(people):
         return REASONABLE, lateness, PAPER
-    together = {} if model is None else people_together(model)
+    together = {} if model is None else joint_parameters(model)
     return clipped_population(asdict(REASONABLE) | people | together), lateness, FITTED

@@ -1,6 +1,6 @@
 """Agreement of measures with the preferences of one task, and the pairs with most disagreement.
 
-`calibration.agree.study` brings the tasks together; the columns are listed in docs/agreement.md. Every interval is over the queries and over the people who judged them (`metrics.agreement.people`).
+`calibration.agree.agree_tables` brings the tasks together; the columns are listed in docs/agreement.md. Every interval is over the queries and over the people who judged them (`metrics.agreement.crossed_errors`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calibration.agree.evidence import ShownTexts
 from calibration.agree.judged_task import JudgedTask
 from calibration.agree.measures.kinds import KINDS
-from calibration.agree.measures.variants import Sweep, Variant
+from calibration.agree.measures.variants import ParameterSweep, ScoredMeasure
 from calibration.agree.result import DIFFERENCE_COLUMNS
+from calibration.agree.score_sources import ShownTexts
 from calibration.tables.sources import TaskSources
 from metrics.agreement.agreement import (
     TIES,
@@ -56,7 +56,7 @@ DRAW_COLUMNS = ("draws", "draw_low", "draw_high", "draw_sd")
 
 
 def task_agreement(
-    task: JudgedTask, variants: Sequence[Variant], *, exclusions: str
+    task: JudgedTask, variants: Sequence[ScoredMeasure], *, exclusions: str
 ) -> tuple[list[Row], dict[str, Floats]]:
     """Compare every variant with the preferences of one task.
 
@@ -64,7 +64,7 @@ def task_agreement(
     ----------
     task : JudgedTask
         The preferences that count.
-    variants : sequence of Variant
+    variants : sequence of ScoredMeasure
         Of different names.
     exclusions : str
         ``applied`` or ``none``, for the column of that name.
@@ -80,21 +80,21 @@ def task_agreement(
         variant.measure: score_differences(task, variant.scores.to_frame())[:, 0] for variant in variants
     }
     rows = [
-        _agreement_row(task, variant, found, differences[variant.measure], exclusions)
+        _agreement_row(task, variant, estimate, differences[variant.measure], exclusions)
         for variant in variants
-        for found in agreements(differences[variant.measure], task.share, task.topics).values()
+        for estimate in agreements(differences[variant.measure], task.share, task.topics).values()
     ]
     return rows, differences
 
 
-def sweep_rows(task: JudgedTask, sweep: Sweep, *, rng: np.random.Generator) -> list[Row]:
+def sweep_rows(task: JudgedTask, sweep: ParameterSweep, *, rng: np.random.Generator) -> list[Row]:
     """Return the agreement of a measure at every value of a parameter, with a band that holds the whole curve.
 
     Parameters
     ----------
     task : JudgedTask
         The preferences that count.
-    sweep : Sweep
+    sweep : ParameterSweep
         The scores.
     rng : Generator
         Source of the draws of the band.
@@ -108,7 +108,7 @@ def sweep_rows(task: JudgedTask, sweep: Sweep, *, rng: np.random.Generator) -> l
     rows: list[Row] = []
     for ties in TIES:
         points = [agreement(one, task.share, task.topics, ties=ties) for one in differences]
-        reach = np.array([votes.error(one, ties).reach() for one in differences])
+        reach = np.array([votes.error(one, ties).half_width() for one in differences])
         band = simultaneous_band([point.mean for point in points], reach=reach, rng=rng)
         for index, (value, point) in enumerate(zip(sweep.scores.columns, points, strict=True)):
             rows.append(
@@ -160,10 +160,10 @@ def score_differences(task: JudgedTask, scores: pd.DataFrame) -> Floats:
 
 
 def _agreement_row(
-    task: JudgedTask, variant: Variant, found: Agreement, difference: Floats, exclusions: str
+    task: JudgedTask, variant: ScoredMeasure, estimate: Agreement, difference: Floats, exclusions: str
 ) -> Row:
     crossed = task.votes.crossing
-    low, high = task.votes.interval(difference, found.ties)
+    low, high = task.votes.interval(difference, estimate.ties)
     return {
         "task": task.task,
         "language": task.language,
@@ -176,18 +176,18 @@ def _agreement_row(
         "alpha": variant.alpha,
         "lateness": variant.lateness,
         "exclusions": exclusions,
-        "ties": found.ties,
-        "agreement": found.value,
+        "ties": estimate.ties,
+        "agreement": estimate.value,
         "low": low,
         "high": high,
-        **_draw_columns(task, variant, found),
-        **_ceiling_columns(task, found.ties),
-        **_there_columns(task, difference, found.ties),
-        "pairs": found.pairs,
-        "tied_pairs": found.tied_pairs,
-        "metric_ties": found.metric_ties,
-        "vote_ties": found.vote_ties,
-        "queries": found.mean.units,
+        **_draw_columns(task, variant, estimate),
+        **_ceiling_columns(task, estimate.ties),
+        **_there_columns(task, difference, estimate.ties),
+        "pairs": estimate.pairs,
+        "tied_pairs": estimate.tied_pairs,
+        "metric_ties": estimate.metric_ties,
+        "vote_ties": estimate.vote_ties,
+        "queries": estimate.mean.units,
         "workers": crossed.workers if task.knows_workers else np.nan,
         "judgments": len(task.judgments),
         "mean_decision_seconds": task.judgments["decision_seconds"].mean(),
@@ -202,12 +202,12 @@ def _ceiling_columns(task: JudgedTask, ties: Ties) -> Row:
     """Return the ceilings with intervals; NaN where votes give none."""
     if task.no_ceiling:
         return dict.fromkeys(CEILING_COLUMNS, np.nan)
-    found = task.ceiling
+    estimate = task.ceiling
     numbers = (
-        found.panel(ties),
-        *found.panel_interval(ties),
-        found.perfect(ties),
-        *found.perfect_interval(ties),
+        estimate.panel(ties),
+        *estimate.panel_interval(ties),
+        estimate.perfect(ties),
+        *estimate.perfect_interval(ties),
     )
     return dict(zip(CEILING_COLUMNS, numbers, strict=True))
 
@@ -222,16 +222,16 @@ def _there_columns(task: JudgedTask, difference: Floats, ties: Ties) -> Row:
     return dict(zip((*THERE_COLUMNS, *DIFFERENCE_COLUMNS), (value, int(there.sum()), *less), strict=True))
 
 
-def _draw_columns(task: JudgedTask, variant: Variant, found: Agreement) -> Row:
+def _draw_columns(task: JudgedTask, variant: ScoredMeasure, estimate: Agreement) -> Row:
     """Return the spread of the agreement over draws of the fitted parameters."""
     if variant.drawn is None:
         return dict.fromkeys(DRAW_COLUMNS)
     credit = [
-        pair_credit(one, task.share, ties=found.ties) for one in score_differences(task, variant.drawn).T
+        pair_credit(one, task.share, ties=estimate.ties) for one in score_differences(task, variant.drawn).T
     ]
     values = [one[~np.isnan(one)].mean() if not np.isnan(one).all() else np.nan for one in credit]
     low, high = np.quantile(values, [0.025, 0.975])
-    ends = np.fmin(low, found.value), np.fmax(high, found.value)
+    ends = np.fmin(low, estimate.value), np.fmax(high, estimate.value)
     return dict(zip(DRAW_COLUMNS, (len(values), *ends, np.std(values)), strict=True))
 
 

@@ -19,7 +19,7 @@ import pandas as pd
 from scipy.special import ndtr
 
 from calibration.checks.finding import Finding
-from calibration.inference.wording import shown_p
+from calibration.inference.formatting import format_p
 from calibration.tables.preferences import counted_tables, resolved_sides
 
 LEVEL = 0.01
@@ -89,7 +89,7 @@ def _finding(judged: pd.DataFrame) -> Finding | None:
         name="adaptive_stopping",
         severity="warning",
         p_value=p_value,
-        sentence=f"The number of judgments depends on the answers: {seen} ({shown_p(p_value)}). Where people judge until one system leads, shares lie"
+        sentence=f"The number of judgments depends on the answers: {seen} ({format_p(p_value)}). Where people judge until one system leads, shares lie"
         " too far from one half and intervals are too narrow; fix the number of judgments before, or say how it was chosen.",
     )
 

@@ -13,7 +13,7 @@ from calibration.inference.results import CalibrationResult
 from calibration.models.patience.pairs import JudgedSummaries
 from calibration.models.push.judgments import PushJudgments
 from calibration.raters.measure import RaterMeasure
-from metrics.errors import counted
+from metrics.errors import pluralise
 
 FEW = {"worker": 20, "topic": 10}
 """Fewer are few."""
@@ -64,5 +64,5 @@ def few(fit: CalibrationResult, what: Literal["worker", "topic"], loads: ArrayLi
     return Finding(
         name=f"few_{what}s",
         severity="warning",
-        sentence=f"{counted(number, what)}{' ' * (are[0] != ',')}{are}: how much {what}s differ is hardly known, and intervals may be too short.",
+        sentence=f"{pluralise(number, what)}{' ' * (are[0] != ',')}{are}: how much {what}s differ is hardly known, and intervals may be too short.",
     )

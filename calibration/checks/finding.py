@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from scipy.special import chdtrc
 
-from calibration.inference.uncertainty import Interval, closed
+from calibration.inference.uncertainty import Interval, finite_or_none
 from calibration.user_model.model import Diagnostic, OtherLaw
 
 REJECTED = 0.05
@@ -72,6 +72,6 @@ def other_laws(
 ) -> dict[str, tuple[OtherLaw, ...]]:
     """Return estimates under a law, with an interval each, as the sensitivity of a finding."""
     return {
-        name: (OtherLaw(law=law, estimate=closed(value), low=low, high=high, explains=explains),)
+        name: (OtherLaw(law=law, estimate=finite_or_none(value), low=low, high=high, explains=explains),)
         for (name, value), (low, high) in zip(estimates.items(), intervals, strict=True)
     }

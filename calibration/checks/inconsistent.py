@@ -1,8 +1,8 @@
 """Are repeated pairs answered alike no more often than by habit?"""
 
 from calibration.checks.finding import Finding
+from calibration.inference.formatting import format_interval, format_number
 from calibration.inference.results import LEVEL
-from calibration.inference.wording import shown, shown_interval
 from calibration.raters.consistency import NAMES
 from calibration.raters.measure import RaterMeasure
 
@@ -37,7 +37,7 @@ def check_repeats(fit: RaterMeasure, preferences: object) -> Finding | None:
     return Finding(
         name="inconsistent",
         severity="warning",
-        sentence=f"{alike} of {fit.n_rows} repeats are answered alike, {where} by habit alone (kappa {shown(fit.parameters[kappa])} {shown_interval((low, high))}"
+        sentence=f"{alike} of {fit.n_rows} repeats are answered alike, {where} by habit alone (kappa {format_number(fit.parameters[kappa])} {format_interval((low, high))}"
         f"; {fit.details['chance']:.0%} by habit): people who look at the pairs are above. See whether the sides of repeats and their column validation_of are"
         " right, and whether people could tell the pairs apart; numbers from these answers say little.",
     )

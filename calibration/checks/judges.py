@@ -18,9 +18,9 @@ import numpy as np
 import pandas as pd
 
 from calibration.checks.finding import Finding
-from calibration.inference.people import FEWEST, MOST, POWERS, CarelessClass, careless_class
+from calibration.inference.heterogeneity import FEWEST, MOST, POWERS, CarelessClass, careless_class
 from calibration.tables.preferences import knows_workers, resolved_sides
-from metrics.arrays import Floats, Places
+from metrics.arrays import Floats, Indices
 
 CLEAR_GAIN = 4.0
 """Twice the log-likelihood that people who click at random must explain beyond one power of all."""
@@ -183,8 +183,8 @@ def _spread_loglik(logliks: Floats, powers: Floats) -> float:
 
 
 def _logliks(
-    worker: Places,
-    pair: Places,
+    worker: Indices,
+    pair: Indices,
     sign: Floats,
     weight: Floats,
 ) -> Floats:

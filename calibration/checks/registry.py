@@ -68,7 +68,7 @@ from calibration.checks.reading import form as reading_form
 from calibration.checks.reading import items_differ as reading_items
 from calibration.checks.reading import rows_left_out as reading_rows
 from calibration.checks.tables import TABLE_TESTS
-from calibration.inference.attempts import Unmade, guarded
+from calibration.inference.attempts import FitFailure, catch_unidentified
 from calibration.inference.results import CalibrationResult
 from calibration.models.durations.correlation import CorrelationFit
 from calibration.models.durations.fit import DurationFit
@@ -329,8 +329,8 @@ def run_checks(fit: object, data: object, *of_tables: Finding) -> list[Finding]:
 
 def _said(check: Check, fit: object, data: object) -> Finding | None:
     """Return what a check says, or that it could not be made; a fault in one takes no other with it."""
-    finding = guarded(lambda: check(fit, data))
-    if not isinstance(finding, Unmade):
+    finding = catch_unidentified(lambda: check(fit, data))
+    if not isinstance(finding, FitFailure):
         return finding
     what = check.__name__.removeprefix("check_").replace("_", " ")
     return Finding(

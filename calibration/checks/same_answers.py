@@ -31,10 +31,10 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import betainc
 
 from calibration.checks.finding import REJECTED, Finding
-from calibration.inference.wording import shown_p
+from calibration.inference.formatting import format_p
 from calibration.tables.preferences import FOLLOWING, counted_tables, knows_workers, resolved_sides
 from metrics.arrays import Floats, Ints
-from metrics.errors import counted, listed
+from metrics.errors import join_names, pluralise
 
 SameAnswersOption: TypeAlias = Literal["apart", "one-cluster"]
 """What is done with workers who give the same answers: each is a person, or all of a group are one."""
@@ -105,12 +105,12 @@ class SameAnswers:
     def what_was_seen(self) -> str:
         """Who gives the same answers, and how far."""
         people = sum(map(len, self.groups))
-        shown = [listed(group, most=_SHOWN_WORKERS) for group in self.groups[:_SHOWN_GROUPS]]
+        shown = [join_names(group, most=_SHOWN_WORKERS) for group in self.groups[:_SHOWN_GROUPS]]
         names = "; ".join(shown) + ("; ..." if len(self.groups) > _SHOWN_GROUPS else "")
         several = f" in {len(self.groups)} groups" if len(self.groups) > 1 else ""
         return (
-            f"{counted(people, 'worker')}{several} {_WHAT[self.table]} ({names}): {self.alike} of {self.shared} that two of them share are"
-            f" alike, more than tastes, habits and easy items explain ({shown_p(self.p_value)})"
+            f"{pluralise(people, 'worker')}{several} {_WHAT[self.table]} ({names}): {self.alike} of {self.shared} that two of them share are"
+            f" alike, more than tastes, habits and easy items explain ({format_p(self.p_value)})"
         )
 
     def said(self, *, as_one: bool) -> str:

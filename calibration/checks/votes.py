@@ -11,7 +11,7 @@ from calibration.checks.adaptive_stopping import adaptive_stopping
 from calibration.checks.finding import Finding
 from calibration.checks.same_answers import SameAnswers, same_votes
 from calibration.tables.preferences import systems_shown
-from metrics.errors import listed
+from metrics.errors import join_names
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -55,7 +55,7 @@ def names_in_two_cases(preferences: pd.DataFrame) -> list[str]:
         groups = [group for group in same.values() if len(group) > 1]
         if groups:
             has_blanks = any(name != name.strip() for group in groups for name in group)
-            alike = listed(" and ".join(map(repr, group) if has_blanks else group) for group in groups)
+            alike = join_names(" and ".join(map(repr, group) if has_blanks else group) for group in groups)
             differ = "case or in blanks" if has_blanks else "case"
             notes.append(f"{what} {alike} differ in {differ} only, and count as different ones")
     return notes

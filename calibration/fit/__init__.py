@@ -17,6 +17,6 @@ __all__ = [
 
 if TYPE_CHECKING:
     from calibration.fit.families import FitOptions
-    from calibration.fit.study import UserModelFit, fit_user_model
+    from calibration.fit.user_model_fit import UserModelFit, fit_user_model
 else:
-    __getattr__, __dir__ = lazily(__name__, __all__, ".families", ".study")
+    __getattr__, __dir__ = lazily(__name__, __all__, ".families", ".user_model_fit")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from calibration.inference.wording import short
+from calibration.inference.formatting import round_significant
 from calibration.models.intents import IntentFit
 
 
@@ -50,4 +50,6 @@ def mean_importance(ratings: pd.DataFrame) -> pd.DataFrame:
 
 
 def _lines(rows: Iterable[tuple[Any, ...]]) -> str:
-    return "".join("\t".join([*map(str, names), str(short(value))]) + "\n" for *names, value in rows)
+    return "".join(
+        "\t".join([*map(str, names), str(round_significant(value))]) + "\n" for *names, value in rows
+    )

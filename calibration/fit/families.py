@@ -12,10 +12,10 @@ import pandas as pd
 
 from calibration.checks.same_answers import SameAnswersOption
 from calibration.fit.patience import fit_patience
-from calibration.inference.attempts import Fitted, Unmade, attempt, guarded
-from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, Skipped
+from calibration.inference.attempts import FamilyResult, FitFailure, catch_unidentified, try_fit
+from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, SkippedParameters
 from calibration.models.durations.correlation import fit_correlation
-from calibration.models.durations.exposure import Exposure
+from calibration.models.durations.exposure import CensoredDurations
 from calibration.models.durations.fit import (
     AWAY,
     SESSION,
@@ -28,17 +28,17 @@ from calibration.models.durations.from_tables import away_exposure, session_expo
 from calibration.models.intents import IntentFit
 from calibration.models.lateness.answers import LatenessCounts, lateness_counts
 from calibration.models.lateness.fit import fit_lateness_counts
-from calibration.models.persistence import ListSteps, fit_steps, list_steps, list_stops
+from calibration.models.persistence import ContinuationCounts, fit_steps, list_steps, list_stops
 from calibration.models.push.alpha import fit_alpha_to
 from calibration.models.push.judgments import PushJudgments, push_judgments
 from calibration.models.push.weights import PushFit, fit_weights_to
 from calibration.models.reading.fit import fit_timed_reads
 from calibration.models.reading.rows import readings
 from calibration.tables.preferences import WORKERS_UNKNOWN, knows_workers
-from calibration.tables.study import StudyRecord
+from calibration.tables.study_json import StudyRecord
 from calibration.tables.tables import TABLES
 from calibration.user_model.model import CORRELATION, PERSISTENCE
-from calibration.visits.stays import Joined, followed
+from calibration.visits.followed_visits import FollowedVisits, join_follows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +93,7 @@ class FitOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FitMaterial:
+class FitInputs:
     """What can be fitted to.
 
     Attributes
@@ -130,18 +130,18 @@ class FitMaterial:
         return self.tables[name]
 
     @cached_property
-    def times_away(self) -> Exposure:
+    def times_away(self) -> CensoredDurations:
         """Times away; raises `NotIdentifiedError` where the tables cannot tell them."""
         return away_exposure(self.tables, **away_options(self), joined=self._joined)
 
     @cached_property
-    def sessions(self) -> Exposure:
+    def sessions(self) -> CensoredDurations:
         """Sessions, beside the times away of everybody; raises `NotIdentifiedError` where the tables cannot tell them."""
         sessions = session_exposure(self.tables, unit=self.options.unit, joined=self._joined)
         if self.options.inclusion != "all_enrolled":
             return sessions
-        away = guarded(lambda: self.times_away)
-        return sessions if isinstance(away, Unmade) else replace(sessions, away=away)
+        away = catch_unidentified(lambda: self.times_away)
+        return sessions if isinstance(away, FitFailure) else replace(sessions, away=away)
 
     @cached_property
     def lateness(self) -> LatenessCounts:
@@ -160,11 +160,11 @@ class FitMaterial:
         return push_judgments(preferences, self.table("push_cells"))
 
     @cached_property
-    def _joined(self) -> Joined | None:
+    def _joined(self) -> FollowedVisits | None:
         """Visits and their follows; None where a table is missing, so that each family says what it needs."""
-        return followed(self.tables) if {"visits", "follows"} <= self.tables.keys() else None
+        return join_follows(self.tables) if {"visits", "follows"} <= self.tables.keys() else None
 
-    def with_tables(self, **tables: pd.DataFrame) -> "FitMaterial":
+    def with_tables(self, **tables: pd.DataFrame) -> "FitInputs":
         """Return the same with some tables replaced."""
         return replace(self, tables={**self.tables, **tables})
 
@@ -204,44 +204,44 @@ FAMILY_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 """Family -> its parameters, in the order in which they are fitted."""
 
 
-def away(material: FitMaterial) -> Fitted:
+def away(material: FitInputs) -> FamilyResult:
     """Fit how long people stay away."""
-    return attempt(
+    return try_fit(
         AWAY, lambda: _durations(material, "away", material.times_away), lambda: material.times_away
     )
 
 
-def session(material: FitMaterial) -> Fitted:
+def session(material: FitInputs) -> FamilyResult:
     """Fit how long people stay, and whether those who come often stay longer or less."""
-    found = attempt(
+    found = try_fit(
         SESSION, lambda: _durations(material, "session", material.sessions), lambda: material.sessions
     )
-    return found + attempt(TOGETHER, lambda: fit_correlation(material.sessions))
+    return found + try_fit(TOGETHER, lambda: fit_correlation(material.sessions))
 
 
-def visit_estimates(material: FitMaterial, fits: Iterable[DurationFit]) -> dict[str, float]:
+def visit_estimates(material: FitInputs, fits: Iterable[DurationFit]) -> dict[str, float]:
     """Return the estimates that fits would have with these visits; what cannot be fitted is absent.
 
     Parameters
     ----------
-    material : FitMaterial
+    material : FitInputs
         With other visits.
     fits : iterable of DurationFit
         Of times away and sessions, from the visits in use; each is fitted anew by its own law.
     """
     found: dict[str, float] = {}
     for fit in fits:
-        made = guarded(lambda: _estimates_like(fit, material))  # noqa: B023 - called at once
-        found |= {} if isinstance(made, Unmade) else made
+        made = catch_unidentified(lambda: _estimates_like(fit, material))  # noqa: B023 - called at once
+        found |= {} if isinstance(made, FitFailure) else made
     return found
 
 
-def _estimates_like(fit: DurationFit, material: FitMaterial) -> Mapping[str, float]:
+def _estimates_like(fit: DurationFit, material: FitInputs) -> Mapping[str, float]:
     exposure = material.times_away if AWAY[0] in fit.parameters else material.sessions
     return plain_estimates(exposure, tuple(fit.parameters), fit.law)
 
 
-def away_options(material: FitMaterial) -> dict[str, Any]:
+def away_options(material: FitInputs) -> dict[str, Any]:
     """Return what study.json and the researcher say about times away, as `fit_away` takes it."""
     record, options = material.record, material.options
     window = (record.started_at, record.ended_at) if record else (None, None)
@@ -256,7 +256,7 @@ def away_options(material: FitMaterial) -> dict[str, Any]:
 
 
 def _durations(
-    material: FitMaterial, name: Literal["away", "session"], exposure: Exposure
+    material: FitInputs, name: Literal["away", "session"], exposure: CensoredDurations
 ) -> CalibrationResult:
     """Fit times away or sessions, with the bootstrap in front where one was asked for."""
     fit = fit_exposure(
@@ -268,42 +268,42 @@ def _durations(
     return fit.preferring("worker_bootstrap") if material.options.resamples else fit
 
 
-def gap_seconds(material: FitMaterial) -> float:
+def gap_seconds(material: FitInputs) -> float:
     """Return the wall seconds that every away time exceeds, by the way in which visits were cut."""
     if material.options.idle_threshold_seconds is not None:
         return material.options.idle_threshold_seconds
     return material.record.visit_gap_seconds if material.record else 0.0
 
 
-def reading(material: FitMaterial) -> Fitted:
+def reading(material: FitInputs) -> FamilyResult:
     """Fit how fast people read, language by language."""
     if "reads" not in material.tables:
-        return Fitted(skipped=(Skipped(names=READING, reason="there is no table reads"),))
-    found = Fitted()
+        return FamilyResult(skipped=(SkippedParameters(names=READING, reason="there is no table reads"),))
+    found = FamilyResult()
     for language, suffix, reads in by_language(material.tables["reads"]):
         names = [f"{name}{suffix}" for name in READING]
         data = cache(partial(readings, reads, language=language))
-        one = attempt(names, lambda: fit_timed_reads(data()), data)  # noqa: B023 - called at once
+        one = try_fit(names, lambda: fit_timed_reads(data()), data)  # noqa: B023 - called at once
         found += one.for_language(language) if suffix and language else one
     return found
 
 
-def lateness(material: FitMaterial) -> Fitted:
+def lateness(material: FitInputs) -> FamilyResult:
     """Fit how fast updates lose their use."""
-    return attempt(LATENESS, lambda: fit_lateness_counts(material.lateness), lambda: material.lateness)
+    return try_fit(LATENESS, lambda: fit_lateness_counts(material.lateness), lambda: material.lateness)
 
 
-def push(material: FitMaterial) -> Fitted:
+def push(material: FitInputs) -> FamilyResult:
     """Fit what pushes and silence are worth, and alpha."""
-    weights = attempt(
+    weights = try_fit(
         WEIGHTS, lambda: fit_weights_to(material.push_judgments), lambda: material.push_judgments
     )
     partly = tuple(one for fit in weights.results if isinstance(fit, PushFit) for one in fit.skipped)
-    alpha = attempt(ALPHA, lambda: fit_alpha_to(material.push_judgments), lambda: material.push_judgments)
-    return weights + Fitted(skipped=partly) + alpha
+    alpha = try_fit(ALPHA, lambda: fit_alpha_to(material.push_judgments), lambda: material.push_judgments)
+    return weights + FamilyResult(skipped=partly) + alpha
 
 
-def patience(material: FitMaterial, intents: IntentFit | None) -> Fitted:
+def patience(material: FitInputs, intents: IntentFit | None) -> FamilyResult:
     """Fit patience, language by language."""
     return fit_patience(
         material.tables,
@@ -313,25 +313,30 @@ def patience(material: FitMaterial, intents: IntentFit | None) -> Fitted:
     )
 
 
-def persistence(material: FitMaterial) -> Fitted:
+def persistence(material: FitInputs) -> FamilyResult:
     """Fit how people go on in ranked lists, language by language."""
     stops = list_stops(material.tables.get("stops", TABLES["stops"].empty()))
     if stops.empty:
-        return Fitted(skipped=(Skipped(names=IN_LISTS, reason="table stops has no ranked list"),))
-    found = Fitted()
+        return FamilyResult(
+            skipped=(SkippedParameters(names=IN_LISTS, reason="table stops has no ranked list"),)
+        )
+    found = FamilyResult()
     for language, suffix, lists in by_language(stops):
-        one = _persistence(guarded(lambda: list_steps(lists, language=language)), f"{PERSISTENCE}{suffix}")  # noqa: B023 - called at once
+        one = _persistence(
+            catch_unidentified(lambda: list_steps(lists, language=language)),  # noqa: B023 - called at once
+            f"{PERSISTENCE}{suffix}",
+        )
         found += one.for_language(language) if suffix and language else one
     return found
 
 
-def _persistence(steps: ListSteps | Unmade, name: str) -> Fitted:
-    if isinstance(steps, Unmade):
-        return Fitted(skipped=(steps.skipped((name,)),))
-    return attempt((name,), lambda: fit_steps(steps), steps)
+def _persistence(steps: ContinuationCounts | FitFailure, name: str) -> FamilyResult:
+    if isinstance(steps, FitFailure):
+        return FamilyResult(skipped=(steps.skipped((name,)),))
+    return try_fit((name,), lambda: fit_steps(steps), steps)
 
 
-FAMILIES: Mapping[str, Callable[[FitMaterial], Fitted]] = MappingProxyType(
+FAMILIES: Mapping[str, Callable[[FitInputs], FamilyResult]] = MappingProxyType(
     {
         "away": away,
         "session": session,

@@ -7,8 +7,8 @@ from typing import Literal, TypeVar
 from calibration.checks.finding import Finding
 from calibration.checks.registry import run_checks
 from calibration.fit.families import FAMILY_NAMES
+from calibration.inference.formatting import round_significant
 from calibration.inference.results import CalibrationResult
-from calibration.inference.wording import short
 from calibration.models.intents import IntentFit
 from calibration.user_model.model import Diagnostic, OtherLaw, plain_name
 
@@ -52,7 +52,7 @@ class ReportedFinding:
             "name": self.name,
             "severity": self.severity,
             "sentence": self.sentence,
-            "p_value": None if self.p_value is None else short(self.p_value),
+            "p_value": None if self.p_value is None else round_significant(self.p_value),
         }
 
 
@@ -69,7 +69,7 @@ def checked(fit: AnyFit, data: object, *of_tables: Finding) -> tuple[AnyFit, lis
         What is said of the tables that it rests on.
     """
     findings = run_checks(fit, data, *of_tables)
-    said = fit.noted(*(finding.diagnostic for finding in findings))
+    said = fit.with_diagnostics(*(finding.diagnostic for finding in findings))
     return said.with_sensitivity(_sensitivity(findings)), findings
 
 
@@ -85,7 +85,9 @@ def _sensitivity(findings: Iterable[Finding]) -> dict[str, tuple[OtherLaw, ...]]
 def shortened(law: OtherLaw) -> OtherLaw:
     """Return a law with numbers to ten digits, as those of parameters are."""
     ends = {name: getattr(law, name) for name in ("estimate", "low", "high")}
-    return law.model_copy(update={name: None if end is None else short(end) for name, end in ends.items()})
+    return law.model_copy(
+        update={name: None if end is None else round_significant(end) for name, end in ends.items()}
+    )
 
 
 def reported(

@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from calibration.inference.results import Skipped
+from calibration.inference.results import SkippedParameters
 from calibration.models.patience.stops import text_stops
 from calibration.models.persistence import list_stops
-from calibration.tables.study import StudyRecord
+from calibration.tables.study_json import StudyRecord
 from calibration.user_model.model import PERSISTENCE, plain_name
 
 
-class _Asked(NamedTuple):
+class _AskedParameters(NamedTuple):
     """What people may have been asked.
 
     Attributes
@@ -39,52 +39,54 @@ class _Asked(NamedTuple):
 
 _LISTS = "stops of ranked lists"
 """Those rows of table stops, beside which the others alone are called stops."""
-_SUMMARIES = _Asked(
+_SUMMARIES = _AskedParameters(
     "judged summaries (summary_pairs)",
     ("summary_pairs",),
     ("positions",),
     ("patience_chars_preferences", "patience_chars_grid"),
 )
-_PUSHES = _Asked("judged push streams (stream_pairs)", ("stream_pairs",), ("push_cells",), ("push_",))
+_PUSHES = _AskedParameters(
+    "judged push streams (stream_pairs)", ("stream_pairs",), ("push_cells",), ("push_",)
+)
 _ALL = (
-    _Asked(
+    _AskedParameters(
         "visits to streams (stream_visits)",
         ("stream_visits",),
         ("visits", "follows", "activity", "lateness"),
         ("away_", "session_", "lateness_"),
     ),
-    _Asked(
+    _AskedParameters(
         "reading times (table reads)",
         ("summary_pairs", "stream_pairs", "stream_visits", "ranked_pairs", "answer_pairs"),
         ("reads",),
         ("reading_",),
     ),
     _SUMMARIES,
-    _Asked(
+    _AskedParameters(
         "places in a text where readers stopped (table stops)",
         ("summary_pairs",),
         ("stops",),
         ("patience_chars_stops",),
     ),
-    _Asked(
+    _AskedParameters(
         "ranked lists that somebody read (table stops)",
         ("ranked_pairs",),
         (_LISTS,),
         (PERSISTENCE,),
     ),
     _PUSHES,
-    _Asked("votes on intents (intent_votes)", ("intent_votes",), ("intent_votes",), ("intents",)),
+    _AskedParameters("votes on intents (intent_votes)", ("intent_votes",), ("intent_votes",), ("intents",)),
 )
 
 
 def about_what_was_asked(
-    skipped: Iterable[Skipped], tables: Mapping[str, pd.DataFrame], record: StudyRecord | None
+    skipped: Iterable[SkippedParameters], tables: Mapping[str, pd.DataFrame], record: StudyRecord | None
 ) -> list[str]:
     """Return a line for each thing that the tables could have told and do not, and one for all that nobody was asked.
 
     Parameters
     ----------
-    skipped : iterable of Skipped
+    skipped : iterable of SkippedParameters
         Of a fit of these tables.
     tables : mapping of str to DataFrame
         As they were read.
@@ -98,7 +100,7 @@ def about_what_was_asked(
 
 
 def never_asked(
-    skipped: Iterable[Skipped], tables: Mapping[str, pd.DataFrame], record: StudyRecord | None
+    skipped: Iterable[SkippedParameters], tables: Mapping[str, pd.DataFrame], record: StudyRecord | None
 ) -> list[str]:
     """Return how the names of skipped parameters begin that belong to kinds of study that were not run."""
     absent = _absent(tables, record)
@@ -107,7 +109,7 @@ def never_asked(
     return [beginning for beginning in beginnings if any(name.startswith(beginning) for name in unasked)]
 
 
-def _absent(tables: Mapping[str, pd.DataFrame], record: StudyRecord | None) -> list[_Asked]:
+def _absent(tables: Mapping[str, pd.DataFrame], record: StudyRecord | None) -> list[_AskedParameters]:
     """Return what nobody was asked."""
     if "stops" in tables:
         stops = tables["stops"]
@@ -115,7 +117,9 @@ def _absent(tables: Mapping[str, pd.DataFrame], record: StudyRecord | None) -> l
     return [one for one in _ALL if not _was_asked(one, tables, record)]
 
 
-def _unasked(skipped: Iterable[Skipped], absent: Iterable[_Asked]) -> list[Skipped]:
+def _unasked(
+    skipped: Iterable[SkippedParameters], absent: Iterable[_AskedParameters]
+) -> list[SkippedParameters]:
     """Return what is skipped because nobody was asked."""
     names = tuple(name for one in absent for name in one.parameters)
     return [
@@ -125,7 +129,9 @@ def _unasked(skipped: Iterable[Skipped], absent: Iterable[_Asked]) -> list[Skipp
     ]
 
 
-def _was_asked(asked: _Asked, tables: Mapping[str, pd.DataFrame], record: StudyRecord | None) -> bool:
+def _was_asked(
+    asked: _AskedParameters, tables: Mapping[str, pd.DataFrame], record: StudyRecord | None
+) -> bool:
     if any(_has_rows(tables, name) for name in asked.tables):
         return True
     if record and record.tasks:
@@ -138,6 +144,6 @@ def _has_rows(tables: Mapping[str, pd.DataFrame], name: str) -> bool:
     return name in tables and not tables[name].empty
 
 
-def _not_asked(absent: Sequence[_Asked]) -> str:
+def _not_asked(absent: Sequence[_AskedParameters]) -> str:
     names = [name if not name.endswith("_") else f"{name}*" for one in absent for name in one.parameters]
     return f"{', '.join(names)}: nothing to fit them from: these tables have no {', no '.join(one.of for one in absent)}"

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from calibration.checks.patience.estimates_apart import check_estimates_apart
-from calibration.inference.attempts import Fitted, Unmade, attempt, guarded
-from calibration.inference.results import CalibrationResult, NotIdentifiedError, Skipped
+from calibration.inference.attempts import FamilyResult, FitFailure, catch_unidentified, try_fit
+from calibration.inference.results import CalibrationResult, NotIdentifiedError, SkippedParameters
 from calibration.models.patience import grid as patience_grid
 from calibration.models.patience import preferences as patience_preferences
 from calibration.models.patience import stops as patience_stops
@@ -44,7 +44,7 @@ def fit_patience(
     seed: int,
     voted: Probabilities | None = None,
     resamples: int | None = None,
-) -> Fitted:
+) -> FamilyResult:
     """Fit every patience that the tables can tell.
 
     Parameters
@@ -66,7 +66,7 @@ def fit_patience(
     """
     results: list[CalibrationResult] = []
     data: list[object] = []
-    skipped: list[Skipped] = []
+    skipped: list[SkippedParameters] = []
     tables = _of_texts(_about_summaries(tables))
     languages = _languages(tables)
     for language in languages:
@@ -80,7 +80,7 @@ def fit_patience(
         ]
     if len(languages) > 1:
         skipped += _without_language(tables)
-    return Fitted(results=tuple(results), data=tuple(data), skipped=tuple(skipped))
+    return FamilyResult(results=tuple(results), data=tuple(data), skipped=tuple(skipped))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,12 +124,12 @@ def _languages(tables: Mapping[str, pd.DataFrame]) -> list[str | None]:
     return [*sorted({str(language) for column in named for language in column})] or [None]
 
 
-def _without_language(tables: Mapping[str, pd.DataFrame]) -> list[Skipped]:
+def _without_language(tables: Mapping[str, pd.DataFrame]) -> list[SkippedParameters]:
     """Say how many rows belong to no language, where there are several."""
     lost = {name: int(tables[name]["language"].isna().sum()) for name in _BY_LANGUAGE if name in tables}
     rows = [f"{count} rows of {name}" for name, count in lost.items() if count]
     reason = f"{' and '.join(rows)} do not say their language and are left out"
-    return [Skipped(names=(NAME,), reason=reason)] if rows else []
+    return [SkippedParameters(names=(NAME,), reason=reason)] if rows else []
 
 
 def _of_language(tables: Mapping[str, pd.DataFrame], language: str | None) -> dict[str, pd.DataFrame]:
@@ -140,25 +140,25 @@ def _of_language(tables: Mapping[str, pd.DataFrame], language: str | None) -> di
     }
 
 
-def _fits(tables: Mapping[str, pd.DataFrame], sampling: _Sampling, voted: Probabilities) -> Fitted:
+def _fits(tables: Mapping[str, pd.DataFrame], sampling: _Sampling, voted: Probabilities) -> FamilyResult:
     """Make the fits of one language, with `patience_chars` first and the spread of people last."""
-    stops = guarded(lambda: _stops(tables, sampling))
+    stops = catch_unidentified(lambda: _stops(tables, sampling))
     from_stops = (
-        Fitted(skipped=(stops.skipped((patience_stops.NAME,)),))
-        if isinstance(stops, Unmade)
-        else attempt((patience_stops.NAME,), lambda: _from_stops(stops, sampling), stops)
+        FamilyResult(skipped=(stops.skipped((patience_stops.NAME,)),))
+        if isinstance(stops, FitFailure)
+        else try_fit((patience_stops.NAME,), lambda: _from_stops(stops, sampling), stops)
     )
-    judged = guarded(lambda: _judged_summaries(tables, voted))
+    judged = catch_unidentified(lambda: _judged_summaries(tables, voted))
     from_pairs = (
-        Fitted(skipped=(judged.skipped(FROM_PAIRS),))
-        if isinstance(judged, Unmade)
+        FamilyResult(skipped=(judged.skipped(FROM_PAIRS),))
+        if isinstance(judged, FitFailure)
         else _from_pairs(*judged, sampling)
     )
     from_preferences, on_grid = (
         _named(from_pairs, patience_preferences.NAME),
         _named(from_pairs, patience_grid.NAME),
     )
-    skipped = Fitted(skipped=from_stops.skipped + from_pairs.skipped)
+    skipped = FamilyResult(skipped=from_stops.skipped + from_pairs.skipped)
     found = from_preferences + replace(from_stops, skipped=()) + on_grid + skipped
     if (
         not from_preferences.results
@@ -166,31 +166,31 @@ def _fits(tables: Mapping[str, pd.DataFrame], sampling: _Sampling, voted: Probab
         and stops.of_visits
         and _is_of_streams(tables)
     ):
-        return found + Fitted(skipped=(Skipped(names=(NAME,), reason=NOT_OF_TEXTS),))
+        return found + FamilyResult(skipped=(SkippedParameters(names=(NAME,), reason=NOT_OF_TEXTS),))
     source = from_preferences if from_preferences.results else from_stops
     return _default(source, found) + found + _spread(source) if source.results else found
 
 
-def _named(fitted: Fitted, name: str) -> Fitted:
+def _named(fitted: FamilyResult, name: str) -> FamilyResult:
     """Return the fit of one parameter among others."""
     kept = [place for place, fit in enumerate(fitted.results) if name in fit.parameters]
-    return Fitted(
+    return FamilyResult(
         results=tuple(fitted.results[place] for place in kept),
         data=tuple(fitted.data[place] for place in kept),
     )
 
 
-def _from_pairs(pairs: JudgedSummaries, workers: int, sampling: _Sampling) -> Fitted:
+def _from_pairs(pairs: JudgedSummaries, workers: int, sampling: _Sampling) -> FamilyResult:
     """Make the fits of judged pairs; where nothing shows that M matters, neither."""
-    likely = attempt(
+    likely = try_fit(
         (patience_preferences.NAME,),
         lambda: patience_preferences.fit_patience_from_preferences(pairs, n_workers=workers),
         pairs,
     )
     for one in likely.skipped:
         if one.reason.startswith(patience_preferences.NOTHING_SHOWS):
-            return Fitted(skipped=(replace(one, names=FROM_PAIRS),))
-    return likely + attempt((patience_grid.NAME,), lambda: _on_grid(pairs, workers, sampling), pairs)
+            return FamilyResult(skipped=(replace(one, names=FROM_PAIRS),))
+    return likely + try_fit((patience_grid.NAME,), lambda: _on_grid(pairs, workers, sampling), pairs)
 
 
 def _is_of_streams(tables: Mapping[str, pd.DataFrame]) -> bool:
@@ -243,23 +243,23 @@ def _judged_summaries(
     return replace(pairs, voted=from_votes, uniform=len(unknown) - from_votes), people
 
 
-def _default(source: Fitted, found: Fitted) -> Fitted:
+def _default(source: FamilyResult, found: FamilyResult) -> FamilyResult:
     """Return `patience_chars`: the fit from preferences if there is one, else the one from stops."""
     (fit,), (data,) = source.results, source.data
     name = next(iter(fit.parameters))
     default = replace(_renamed(fit, NAME), method=f"from {_word(name)}: {fit.method}")
     apart = check_estimates_apart([one for one in found.results if patience_grid.NAME not in one.parameters])
-    return Fitted(results=(default.noted(*(one.diagnostic for one in apart)),), data=(data,))
+    return FamilyResult(results=(default.with_diagnostics(*(one.diagnostic for one in apart)),), data=(data,))
 
 
-def _spread(source: Fitted) -> Fitted:
+def _spread(source: FamilyResult) -> FamilyResult:
     """Return how patience differs between people, by the source of `patience_chars`."""
     (fit,), (data,) = source.results, source.data
-    made = guarded(lambda: _spread_of(fit, data))
-    if isinstance(made, Unmade):
-        return Fitted(skipped=(made.skipped((SPREAD,)),))
+    made = catch_unidentified(lambda: _spread_of(fit, data))
+    if isinstance(made, FitFailure):
+        return FamilyResult(skipped=(made.skipped((SPREAD,)),))
     word = _word(next(iter(fit.parameters)))
-    return Fitted() if made is None else attempt((SPREAD,), lambda: made.result(word))
+    return FamilyResult() if made is None else try_fit((SPREAD,), lambda: made.result(word))
 
 
 def _spread_of(fit: CalibrationResult, data: object) -> PatienceSpread | None:

@@ -8,9 +8,9 @@ import pandas as pd
 from calibration.checks.finding import Finding, other_laws
 from calibration.checks.same_answers import SameAnswers, find_same_answers, one_cluster
 from calibration.fit.families import FitOptions
-from calibration.inference.attempts import Unmade, guarded
+from calibration.inference.attempts import FitFailure, catch_unidentified
+from calibration.inference.formatting import format_interval, format_number, round_significant
 from calibration.inference.results import LEVEL, CalibrationResult
-from calibration.inference.wording import short, shown, shown_interval
 from calibration.tables.preferences import counted_tables
 from calibration.user_model.model import PARAMETERS, OtherLaw, plain_name
 
@@ -27,8 +27,8 @@ def counted_people(
     counted = counted_tables(tables, exclude=options.exclude, complete_only=options.complete_only)
     if options.same_answers == "apart" and not options.checks:
         return counted, ()
-    made = guarded(lambda: find_same_answers(counted))
-    found = () if isinstance(made, Unmade) else made
+    made = catch_unidentified(lambda: find_same_answers(counted))
+    found = () if isinstance(made, FitFailure) else made
     return (one_cluster(counted, found) if options.same_answers == "one-cluster" else counted), found
 
 
@@ -66,7 +66,7 @@ class PeopleFindings:
     def careless(self) -> pd.DataFrame:
         """Who may be careless, by what they answered: one row each with worker, answers and probability."""
         rows = [
-            (worker, table, short(probability))
+            (worker, table, round_significant(probability))
             for table, findings in self.of_tables.items()
             for finding in findings
             for worker, probability in sorted(finding.people.items())
@@ -88,5 +88,7 @@ def _numbers(fit: CalibrationResult, as_one: CalibrationResult) -> str:
     both = [name for name in fit.parameters if name in as_one.parameters]
     if len(both) > MOST_NUMBERS:
         both = [max(both, key=lambda name: abs(fit.parameters[name] - as_one.parameters[name]))]
-    each = (f"{name} {shown(as_one.parameters[name])} {shown_interval(intervals[name])}" for name in both)
+    each = (
+        f"{name} {format_number(as_one.parameters[name])} {format_interval(intervals[name])}" for name in both
+    )
     return f" With each group as one person: {', '.join(each)}." if both else ""

@@ -6,8 +6,8 @@ from itertools import chain
 
 import pandas as pd
 
-from calibration.fit.families import FitMaterial, gap_seconds, visit_estimates
-from calibration.inference.attempts import Unmade, guarded
+from calibration.fit.families import FitInputs, gap_seconds, visit_estimates
+from calibration.inference.attempts import FitFailure, catch_unidentified
 from calibration.inference.results import CalibrationResult, info, warning
 from calibration.models.durations.fit import AWAY, SESSION, DurationFit
 from calibration.user_model.model import CORRELATION, QUANTILES, Diagnostic
@@ -20,12 +20,12 @@ from calibration.visits.threshold import (
 )
 
 
-def with_visits(material: FitMaterial) -> tuple[FitMaterial, tuple[Diagnostic, ...]]:
+def with_visits(material: FitInputs) -> tuple[FitInputs, tuple[Diagnostic, ...]]:
     """Cut visits from table activity, where that is asked for or where there are none.
 
     Returns
     -------
-    FitMaterial
+    FitInputs
         With those visits, and the threshold among its options; as it was where it has visits and no threshold.
     tuple of Diagnostic
         How they were cut, for the fits that rest on visits.
@@ -50,11 +50,11 @@ def with_visits(material: FitMaterial) -> tuple[FitMaterial, tuple[Diagnostic, .
     return replace(material.with_tables(visits=visits), options=options), (note,)
 
 
-def _is_empty(material: FitMaterial, name: str) -> bool:
+def _is_empty(material: FitInputs, name: str) -> bool:
     return name not in material.tables or material.tables[name].empty
 
 
-def _cut(material: FitMaterial, seconds: float) -> pd.DataFrame:
+def _cut(material: FitInputs, seconds: float) -> pd.DataFrame:
     return visits_from_activity(
         material.table("activity"),
         idle_seconds=seconds,
@@ -64,34 +64,36 @@ def _cut(material: FitMaterial, seconds: float) -> pd.DataFrame:
 
 
 def noted_on_visits(
-    material: FitMaterial, results: Iterable[CalibrationResult], notes: tuple[Diagnostic, ...]
+    material: FitInputs, results: Iterable[CalibrationResult], notes: tuple[Diagnostic, ...]
 ) -> list[CalibrationResult]:
     """Say in the fits of times away and sessions how visits were cut, and how far they move at other silences.
 
     Parameters
     ----------
-    material : FitMaterial
+    material : FitInputs
         The second is not said where it has no table activity.
     results : iterable of CalibrationResult
         Of all families; the others stay as they are.
     notes : tuple of Diagnostic
         How visits were cut.
     """
-    results = [fit.noted(*notes) if _of_visits(fit) else fit for fit in results]
+    results = [fit.with_diagnostics(*notes) if _of_visits(fit) else fit for fit in results]
     if not any(map(_of_visits, results)) or _is_empty(material, "activity"):
         return results
-    moved = guarded(lambda: sensitivity_notes(_sensitivity(material, results)))
-    if isinstance(moved, Unmade):
-        return [fit.noted(_not_compared(moved)) if _of_visits(fit) else fit for fit in results]
+    moved = catch_unidentified(lambda: sensitivity_notes(_sensitivity(material, results)))
+    if isinstance(moved, FitFailure):
+        return [fit.with_diagnostics(_not_compared(moved)) if _of_visits(fit) else fit for fit in results]
     told = moved.keys() - QUANTILES - {CORRELATION}  # which move with M and S, or lie near 0
-    return [fit.noted(*(moved[name] for name in fit.parameters if name in told)) for fit in results]
+    return [
+        fit.with_diagnostics(*(moved[name] for name in fit.parameters if name in told)) for fit in results
+    ]
 
 
 def _of_visits(fit: CalibrationResult) -> bool:
     return bool({*AWAY, *SESSION} & {*fit.parameters})
 
 
-def _sensitivity(material: FitMaterial, results: Sequence[CalibrationResult]) -> pd.DataFrame:
+def _sensitivity(material: FitInputs, results: Sequence[CalibrationResult]) -> pd.DataFrame:
     return threshold_sensitivity(
         material.tables,
         lambda tables, seconds: _fitted_at(material, results, tables, seconds),
@@ -99,18 +101,18 @@ def _sensitivity(material: FitMaterial, results: Sequence[CalibrationResult]) ->
     )
 
 
-def _not_compared(why: Unmade) -> Diagnostic:
+def _not_compared(why: FitFailure) -> Diagnostic:
     return warning(
         "threshold_sensitivity", f"Visits cut at other silences could not be fitted: {why.reason}."
     )
 
 
-def _usual(material: FitMaterial) -> float:
+def _usual(material: FitInputs) -> float:
     return (material.record.idle_seconds if material.record else None) or IDLE_SECONDS
 
 
 def _fitted_at(
-    material: FitMaterial,
+    material: FitInputs,
     results: Sequence[CalibrationResult],
     tables: Mapping[str, pd.DataFrame],
     seconds: float,

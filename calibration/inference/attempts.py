@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from calibration.inference.results import CalibrationResult, Skipped
+from calibration.inference.results import CalibrationResult, SkippedParameters
 from metrics.errors import PrefcalError
 
 T = TypeVar("T")
@@ -18,7 +18,7 @@ LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unmade:
+class FitFailure:
     """What could not be made.
 
     Attributes
@@ -32,14 +32,14 @@ class Unmade:
     reason: str
     error: Exception
 
-    def skipped(self, names: Iterable[str]) -> Skipped:
+    def skipped(self, names: Iterable[str]) -> SkippedParameters:
         """Return what is said of the parameters that it would have told."""
         unexpected = not isinstance(self.error, PrefcalError)
-        return Skipped(names=tuple(names), reason=self.reason, unexpected=unexpected)
+        return SkippedParameters(names=tuple(names), reason=self.reason, unexpected=unexpected)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fitted:
+class FamilyResult:
     """What the tables say about a family of parameters.
 
     Attributes
@@ -48,47 +48,47 @@ class Fitted:
         The fits.
     data : tuple of object
         What each was fitted to, for its checks; None for a fit that has none.
-    skipped : tuple of Skipped
+    skipped : tuple of SkippedParameters
         What could not be told, and why.
     """
 
     results: tuple[CalibrationResult, ...] = ()
     data: tuple[object, ...] = ()
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[SkippedParameters, ...] = ()
 
-    def __add__(self, other: "Fitted") -> "Fitted":
+    def __add__(self, other: "FamilyResult") -> "FamilyResult":
         """Both together."""
-        return Fitted(
+        return FamilyResult(
             results=self.results + other.results,
             data=self.data + other.data,
             skipped=self.skipped + other.skipped,
         )
 
-    def for_language(self, language: str) -> "Fitted":
+    def for_language(self, language: str) -> "FamilyResult":
         """Return the same with the language in brackets behind every parameter's name."""
         return replace(self, results=tuple(fit.for_language(language) for fit in self.results))
 
 
-def guarded(make: Callable[[], T]) -> T | Unmade:
+def catch_unidentified(make: Callable[[], T]) -> T | FitFailure:
     """Return what ``make`` returns, or why it could not, whatever went wrong."""
     try:
         return make()
     except PrefcalError as error:
-        return Unmade(reason=str(error), error=error)
+        return FitFailure(reason=str(error), error=error)
     except Exception as error:
         LOG.debug("an unexpected error", exc_info=True)
-        return Unmade(reason=_unexpected(error), error=error)
+        return FitFailure(reason=_unexpected(error), error=error)
 
 
-def attempt(names: Iterable[str], make: Callable[[], CalibrationResult], data: object = None) -> Fitted:
+def try_fit(names: Iterable[str], make: Callable[[], CalibrationResult], data: object = None) -> FamilyResult:
     """Make a fit, or say why it cannot be made; one whose intervals cannot be computed is none.
 
     ``data`` is what it is fitted to, for its checks: a value, or a function without arguments that returns it.
     """
-    made = guarded(lambda: _with_intervals(make()))
-    if isinstance(made, Unmade):
-        return Fitted(skipped=(made.skipped(names),))
-    return Fitted(results=(made,), data=(data() if callable(data) else data,))
+    made = catch_unidentified(lambda: _with_intervals(make()))
+    if isinstance(made, FitFailure):
+        return FamilyResult(skipped=(made.skipped(names),))
+    return FamilyResult(results=(made,), data=(data() if callable(data) else data,))
 
 
 def _with_intervals(fit: CalibrationResult) -> CalibrationResult:

@@ -21,7 +21,7 @@ from scipy.sparse import csr_array
 from scipy.special import expit, log_expit
 
 from calibration.inference.clusters import jackknife_covariance, newton_changes, two_way
-from calibration.inference.maximise import StoppingRule, climb
+from calibration.inference.maximise import StoppingRule, maximise_newton
 from metrics.arrays import Floats, Ints
 
 LARGEST_ERROR = 100.0
@@ -61,7 +61,7 @@ def choice_probabilities(log_odds: Floats, log_tie: Floats) -> tuple[Floats, Flo
     return shares.first, shares.second, shares.tie
 
 
-class Terms(NamedTuple):
+class LikelihoodTerms(NamedTuple):
     """What each judgment adds to the log-likelihood, and its derivatives in U and t = log nu; (n,) each."""
 
     loglik: Floats
@@ -72,13 +72,13 @@ class Terms(NamedTuple):
     by_tt: Floats
 
 
-def davidson_terms(u: Floats, vote: Floats, log_nu: float) -> Terms:
+def davidson_terms(u: Floats, vote: Floats, log_nu: float) -> LikelihoodTerms:
     """Davidson's model; t = log nu."""
     left, right, tie, log_total = choice_shares(u, np.asarray(log_nu))
     is_tie = vote == 0
     lead = left - right
     chosen = vote * u / 2 + is_tie * log_nu
-    return Terms(
+    return LikelihoodTerms(
         loglik=chosen - log_total,
         by_u=(vote - lead) / 2,
         by_t=is_tie - tie,
@@ -88,12 +88,12 @@ def davidson_terms(u: Floats, vote: Floats, log_nu: float) -> Terms:
     )
 
 
-def binary_terms(u: Floats, vote: Floats, _: float) -> Terms:
+def binary_terms(u: Floats, vote: Floats, _: float) -> LikelihoodTerms:
     """Logit without ties; a vote of 0 is half a vote for each side."""
     left = expit(u)
     share = (1 + vote) / 2
     none = np.zeros_like(u)
-    return Terms(
+    return LikelihoodTerms(
         loglik=share * log_expit(u) + (1 - share) * log_expit(-u),
         by_u=share - left,
         by_t=none,
@@ -160,7 +160,7 @@ class ChoiceModel:
         """Return the same of some judgments."""
         return replace(self, design=self.design[rows], vote=self.vote[rows], times=self.times[rows])
 
-    def terms(self, point: Floats) -> Terms:
+    def terms(self, point: Floats) -> LikelihoodTerms:
         """Return the terms at (w, t)."""
         law = davidson_terms if self.has_tie else binary_terms
         k = self.design.shape[1]
@@ -188,7 +188,7 @@ class ChoiceModel:
         """Return the (p,) gradient and the (p, p) information of the whole at (w, t)."""
         return self.summed(self.terms(point))
 
-    def summed(self, terms: Terms) -> tuple[Floats, Floats]:
+    def summed(self, terms: LikelihoodTerms) -> tuple[Floats, Floats]:
         """Return `derivatives` from the terms there."""
         gradient = (self.times * terms.by_u) @ self.design
         information = -(self.design.T * (self.times * terms.by_uu)) @ self.design
@@ -269,7 +269,7 @@ class _PlaceOfTerms(NamedTuple):
     """The log-likelihood at a point, and what each judgment adds to it there."""
 
     loglik: float
-    terms: Terms
+    terms: LikelihoodTerms
 
 
 def _at(model: ChoiceModel, point: Floats) -> _PlaceOfTerms:
@@ -285,10 +285,10 @@ def _climbed(model: ChoiceModel, start: Floats) -> Floats:
         whole = np.linalg.solve(information + ridge, gradient)
         return whole, float(gradient @ whole)
 
-    return climb(lambda point: _at(model, point), start, step, _RULE).point
+    return maximise_newton(lambda point: _at(model, point), start, step, _RULE).point
 
 
-def without_maximum(maximum: ChoiceMaximum, design: Floats) -> tuple[int, ...]:
+def separated_columns(maximum: ChoiceMaximum, design: Floats) -> tuple[int, ...]:
     """Return the columns whose weight grows without end, because some votes follow them without exception."""
     k = design.shape[1]
     typical = np.append(np.sqrt((design**2).mean(axis=0)), np.ones(len(maximum.point) - k))
@@ -430,7 +430,7 @@ def fit_davidson(
     spread[spread == 0] = 1.0
     scaled = differences / spread[:, None]
     slope, log_tie = _start(len(scaled), votes) if start is None else (start[0] * spread, start[1])
-    top = climb(
+    top = maximise_newton(
         lambda point: _place(scaled, votes, point[:, 0], point[:, 1]),
         np.stack([slope, log_tie], axis=1),
         lambda _, place: _newton_step(scaled, votes, place),

@@ -25,7 +25,7 @@ Statistic: TypeAlias = Callable[[Floats], Floats]
 """(b, clusters) weights of clusters -> (b, k) values, NaN where a sample says nothing."""
 
 
-def between_clusters(scores: Floats) -> Floats:
+def cluster_covariance(scores: Floats) -> Floats:
     """Return how much sums over clusters vary: c / (c - 1) sum_j s_j s_j'.
 
     Parameters
@@ -51,7 +51,7 @@ def sandwich(scores: Floats, information: Floats) -> Floats:
     information : (k, k) ndarray of float
         Minus the second derivatives of the whole; where it has no inverse, its pseudoinverse is taken.
     """
-    return between_clusters(scores @ np.linalg.pinv(information, hermitian=True))
+    return cluster_covariance(scores @ np.linalg.pinv(information, hermitian=True))
 
 
 def two_way(first: Floats, second: Floats, both: Floats) -> Floats:
@@ -95,7 +95,7 @@ def crossed_variance(influence: Floats, first: Ints, second: Ints) -> float:
 
 def _summed_variance(influence: Floats, group: Ints) -> float:
     sums = np.bincount(group, influence).astype(np.float64)
-    return float(between_clusters(sums)) if len(sums) > 1 else 0.0
+    return float(cluster_covariance(sums)) if len(sums) > 1 else 0.0
 
 
 class UnequalVariance(NamedTuple):
@@ -146,7 +146,7 @@ def _unequal_variance(influence: Floats, group: Ints, count: Floats) -> tuple[fl
     return float((sums[size > 0] ** 2 / (1 - share)).sum()), df
 
 
-def chance_of_common(values: Floats, group: Ints) -> float:
+def p_shared_effect(values: Floats, group: Ints) -> float:
     """Return p of the hypothesis that rows of a group have nothing in common.
 
     The statistic is sum_g (sum of values)^2, the score of a random effect of the group (Commenges and Andersen 1995); its law is

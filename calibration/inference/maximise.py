@@ -14,7 +14,7 @@ import numpy as np
 from metrics.arrays import Floats
 
 
-class Place(Protocol):
+class LikelihoodPoint(Protocol):
     """What is known of a likelihood at a point."""
 
     @property
@@ -22,13 +22,13 @@ class Place(Protocol):
         """Log-likelihood; -inf where the point is not allowed."""
 
 
-class Height(NamedTuple):
+class LogLikelihood(NamedTuple):
     """A place of which nothing but its height is known."""
 
     loglik: float | Floats
 
 
-P = TypeVar("P", bound=Place)
+P = TypeVar("P", bound=LikelihoodPoint)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ class StoppingRule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Climbed(Generic[P]):
+class Maximum(Generic[P]):
     """Where a climb ended.
 
     Attributes
@@ -73,13 +73,13 @@ class Climbed(Generic[P]):
     arrived: bool
 
 
-def climb(
+def maximise_newton(
     look: Callable[[Floats], P],
     start: Floats,
     step: Callable[[Floats, P], tuple[Floats, float | Floats]],
     rule: StoppingRule,
     bounds: tuple[Floats, Floats] | None = None,
-) -> Climbed[P]:
+) -> Maximum[P]:
     """Climb from ``start`` as far as ``rule`` says.
 
     Parameters
@@ -100,12 +100,12 @@ def climb(
     for _ in range(rule.most_steps):
         whole, promise = step(point, place)
         if np.all(promise < rule.least_promise):
-            return Climbed(point=point, place=place, arrived=True)
+            return Maximum(point=point, place=place, arrived=True)
         before = place.loglik
         point, place = _halved(look, (point, place), whole, rule, bounds)
         if np.all(place.loglik - before <= rule.least_gain):
-            return Climbed(point=point, place=place, arrived=True)
-    return Climbed(point=point, place=place, arrived=False)
+            return Maximum(point=point, place=place, arrived=True)
+    return Maximum(point=point, place=place, arrived=False)
 
 
 def _halved(

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from calibration.inference.uncertainty import Interval, Uncertainty, closed, scale_of_each
-from calibration.inference.wording import short, shown, shown_interval
+from calibration.inference.formatting import format_interval, format_number, round_significant
+from calibration.inference.uncertainty import Interval, Uncertainty, finite_or_none, scale_of_each
 from calibration.user_model.model import Diagnostic, OtherLaw, ParameterEntry, parameter_frame, plain_name
 from metrics.arrays import Floats
 from metrics.errors import PrefcalError
-from metrics.results import Overview, Summarised
+from metrics.results import HasSummary, Overview
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +49,7 @@ def info(name: str, sentence: str) -> Diagnostic:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class CalibrationResult(Summarised):
+class CalibrationResult(HasSummary):
     """What a fit says about the parameters of one model. It prints as the first lines of its `summary`.
 
     A family of models may subclass it (a frozen dataclass again, with ``repr=False``) to offer its own plots and simulator.
@@ -192,7 +192,7 @@ class CalibrationResult(Summarised):
         first = {method: self.uncertainty[method]}
         return replace(self, uncertainty=MappingProxyType(first | dict(self.uncertainty)))
 
-    def noted(self, *notes: Diagnostic) -> Self:
+    def with_diagnostics(self, *notes: Diagnostic) -> Self:
         """Return the fit with more diagnostics."""
         return replace(self, diagnostics=(*self.diagnostics, *notes))
 
@@ -255,8 +255,8 @@ class CalibrationResult(Summarised):
         """Return name -> entry of a user model, with numbers to ten digits."""
         return {
             name: ParameterEntry(
-                estimate=closed(short(self.parameters[name])),
-                interval=(low and short(low), high and short(high)),
+                estimate=finite_or_none(round_significant(self.parameters[name])),
+                interval=(low and round_significant(low), high and round_significant(high)),
                 level=level,
                 unit=self.unit_of(name),
                 method=self.method,
@@ -279,16 +279,18 @@ class CalibrationResult(Summarised):
             "workers": self.n_workers,
             "rows": self.n_rows,
             "censored": self.n_censored,
-            "loglik": self.loglik and short(self.loglik),
-            "aic": self.aic and short(self.aic),
-            "details": {name: closed(short(value)) for name, value in self.details.items()},
+            "loglik": self.loglik and round_significant(self.loglik),
+            "aic": self.aic and round_significant(self.aic),
+            "details": {
+                name: finite_or_none(round_significant(value)) for name, value in self.details.items()
+            },
             "diagnostics": [note.model_dump(mode="json") for note in self.diagnostics],
         }
 
     def summary(self, level: float = LEVEL) -> str:
         """Return the fit in words: estimates with intervals, the method, how much data, the diagnostics."""
         lines = [
-            f"{name}: {shown(estimate)} {shown_interval(interval)} {self.unit_of(name)}"
+            f"{name}: {format_number(estimate)} {format_interval(interval)} {self.unit_of(name)}"
             for (name, estimate), interval in zip(
                 self.parameters.items(), self.conf_int(level).values(), strict=True
             )
@@ -318,7 +320,7 @@ class CalibrationResult(Summarised):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Skipped:
+class SkippedParameters:
     """Parameters that the tables cannot tell.
 
     Attributes
@@ -350,5 +352,5 @@ def holding(estimate: float, interval: Interval) -> Interval:
     if low is not None and low > estimate:
         low = estimate
     if high is not None and high < estimate:
-        high = closed(estimate)
+        high = finite_or_none(estimate)
     return low, high

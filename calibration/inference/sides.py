@@ -26,7 +26,7 @@ from scipy.sparse import coo_array, csc_array
 from scipy.sparse.linalg import SuperLU, splu
 
 from calibration.inference.choice import choice_probabilities
-from calibration.inference.maximise import Height, StoppingRule, climb
+from calibration.inference.maximise import LogLikelihood, StoppingRule, maximise_newton
 from metrics.arrays import Floats, Ints
 
 WORTH_PRIOR, SIDE_PRIOR = 1 / 2.0**2, 1 / 5.0**2
@@ -179,8 +179,8 @@ def without_side(left: Ints, right: Ints, for_left: Floats) -> SideAdjustment:
     has_ties = bool(couples.ties.any())
     log_tie = float(np.log(2 * couples.ties.sum() / decided)) if has_ties else -np.inf
     start = np.append(np.zeros(systems + 1), log_tie)
-    top = climb(
-        lambda point: Height(_log_posterior(couples, point)),
+    top = maximise_newton(
+        lambda point: LogLikelihood(_log_posterior(couples, point)),
         start,
         lambda point, _: _step(couples, point, has_ties=has_ties),
         _RULE,

@@ -54,7 +54,7 @@ class Scale(StrEnum):
     def interval(self, low: float, high: float) -> Interval:
         """Return an interval of the working scale on the natural one; an infinite end is open."""
         ends = sorted(float(self.natural(np.array(end))) for end in (low, high))
-        return closed(ends[0]), closed(ends[1])
+        return finite_or_none(ends[0]), finite_or_none(ends[1])
 
 
 Scales: TypeAlias = Scale | tuple[Scale, ...]
@@ -235,6 +235,6 @@ class LikelihoodCurve:
         return self.scale.natural(rng.choice(self.grid, size=(n, 1), p=self._weights))
 
 
-def closed(end: float) -> float | None:
+def finite_or_none(end: float) -> float | None:
     """Return None for what is infinite."""
     return end if math.isfinite(end) else None

@@ -23,10 +23,10 @@ from typing import TypeAlias
 import numpy as np
 import pandas as pd
 
-from calibration.tables.files import checked
-from calibration.tables.preferences import WORKERS_UNKNOWN, knows_workers, left_out
+from calibration.tables.files import check_frame
+from calibration.tables.preferences import WORKERS_UNKNOWN, exclusions, knows_workers
 from calibration.tables.tables import TABLES
-from metrics.errors import Fault, FaultLog, InputError, input_fault, listed
+from metrics.errors import Fault, FaultLog, InputError, input_fault, join_names
 from metrics.readers.lines import NUMBER, lines_of, text_lines
 from metrics.readers.score_lines import RUN, RUN_ID
 from metrics.readers.score_rows import check_has_runs, read_score_table
@@ -124,7 +124,7 @@ def read_preference_lines(
     if not rows:
         raise input_fault("no preference", path=path, cure=f"write lines of {' '.join(FIELDS)}")
     frame = pd.DataFrame(rows, columns=["topic", "left", "right", "worker", "choice"], dtype="str")
-    found = pd.DataFrame(
+    csv_columns = pd.DataFrame(
         {
             "judgment": [f"J{number}" for number in range(1, len(frame) + 1)],
             "worker": frame["worker"],
@@ -136,7 +136,7 @@ def read_preference_lines(
         }
     )
     knows = "worker" in named
-    return checked(found if knows else found.drop(columns="worker"), TABLES["preferences"])
+    return check_frame(csv_columns if knows else csv_columns.drop(columns="worker"), TABLES["preferences"])
 
 
 def _named_columns(columns: Sequence[str]) -> tuple[str, ...]:
@@ -272,7 +272,7 @@ def _fields(
     said = field.get("winner", field.get("choice", "a"))
     if said not in meanings:
         what = "winner" if "winner" in field else "choice"
-        log.add(f"the {what} is {said!r}", line=line, cure=f"write one of {listed(meanings, most=9)}")
+        log.add(f"the {what} is {said!r}", line=line, cure=f"write one of {join_names(meanings, most=9)}")
     return field["topic"], left, right, field.get("worker", ""), meanings.get(said, "")
 
 
@@ -305,7 +305,7 @@ def preference_lines(
     """
     if len(preferences["task"].unique()) > 1:
         raise ValueError("lines do not say of which task they are: give the judgments of one")
-    out = left_out(workers, exclude=exclude).index
+    out = exclusions(workers, exclude=exclude).index
     rows = preferences[preferences["validation_of"].isna() & ~preferences["worker"].isin(out)]
     if not winner_first and not knows_workers(rows):
         raise input_fault(
@@ -423,7 +423,7 @@ def read_trec_evals(
     if faults:
         raise InputError(faults)
     return pd.concat(frames, ignore_index=True), tuple(
-        f"{listed(paths)}: {note}" for note, paths in notes.items()
+        f"{join_names(paths)}: {note}" for note, paths in notes.items()
     )
 
 

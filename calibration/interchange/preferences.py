@@ -14,10 +14,10 @@ import pandas as pd
 
 from calibration.interchange.seconds import read_seconds
 from calibration.interchange.times import TimeRules, read_times
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.plausibility import doubts
 from calibration.tables.tables import CHOICES, TABLES
-from metrics.errors import FaultLog, InputError, listed
+from metrics.errors import FaultLog, InputError, join_names
 from metrics.readers.columns import CsvColumns, check_any_row, read_csv_columns
 
 NO_ANSWER = "none"
@@ -133,12 +133,14 @@ def read_foreign_preferences(
     """
     rules = rules or ImportRules()
     log = FaultLog(path)
-    found = read_csv_columns(path, list(columns.named.values()), log, delimiter=rules.delimiter)
-    check_any_row(found, log)
-    rows = pd.DataFrame({name: found.cells[column] for name, column in columns.named.items()}, dtype="str")
-    _check_names(rows, columns, found, log)
-    rows["choice"] = _choices(rows, columns, rules, found, log)
-    notes, warnings = _read_times(rows, columns, rules, found, log)
+    csv_columns = read_csv_columns(path, list(columns.named.values()), log, delimiter=rules.delimiter)
+    check_any_row(csv_columns, log)
+    rows = pd.DataFrame(
+        {name: csv_columns.cells[column] for name, column in columns.named.items()}, dtype="str"
+    )
+    _check_names(rows, columns, csv_columns, log)
+    rows["choice"] = _choices(rows, columns, rules, csv_columns, log)
+    notes, warnings = _read_times(rows, columns, rules, csv_columns, log)
     log.faults.sort(key=lambda fault: fault.line or 0)
     log.raise_if_any()
     answered = rows[rows["choice"] != NO_ANSWER]
@@ -149,37 +151,41 @@ def read_foreign_preferences(
         spans=_spans(rows),
         notes=tuple(notes),
         warnings=(
-            *found.warnings(),
+            *csv_columns.warnings(),
             *warnings,
-            *_doubts(preferences, answered, columns, found),
-            *_judged_again(answered, found),
+            *_doubts(preferences, answered, columns, csv_columns),
+            *_judged_again(answered, csv_columns),
         ),
     )
 
 
-def _check_names(rows: pd.DataFrame, columns: PreferenceColumns, found: CsvColumns, log: FaultLog) -> None:
+def _check_names(
+    rows: pd.DataFrame, columns: PreferenceColumns, csv_columns: CsvColumns, log: FaultLog
+) -> None:
     for name in (name for name in ("topic", "worker", "left", "right") if name in rows):
         unknown = ", or leave --worker out if nobody knows who judged" if name == "worker" else ""
         for row in np.flatnonzero(rows[name] == ""):
             log.add(
                 f"{columns.named[name]} is empty",
-                line=found.lines[row],
+                line=csv_columns.lines[row],
                 cure=f"fill it in, or remove the row{unknown}",
             )
     for row in np.flatnonzero((rows["left"] == rows["right"]) & (rows["left"] != "")):
         log.add(
             f"{columns.left} and {columns.right} are both {rows['left'].iloc[row]!r}",
-            line=found.lines[row],
+            line=csv_columns.lines[row],
             cure="name the two systems that were compared",
         )
 
 
 def _choices(
-    rows: pd.DataFrame, columns: PreferenceColumns, rules: ImportRules, found: CsvColumns, log: FaultLog
+    rows: pd.DataFrame, columns: PreferenceColumns, rules: ImportRules, csv_columns: CsvColumns, log: FaultLog
 ) -> list[str]:
     meanings = {answer: answer for answer in ANSWERS} | {"": NO_ANSWER} | dict(rules.answers)
     choices, unknown = [], dict[str, list[int]]()
-    for line, said, left, right in zip(found.lines, rows["choice"], rows["left"], rows["right"], strict=True):
+    for line, said, left, right in zip(
+        csv_columns.lines, rows["choice"], rows["left"], rows["right"], strict=True
+    ):
         meant = meanings.get(said) or {left: "left", right: "right"}.get(said)
         if meant is None:
             unknown.setdefault(said, []).append(line)
@@ -189,12 +195,12 @@ def _choices(
         log.add(
             f"{columns.choice}: what {said!r} means is not known{rows_of_it}",
             line=lines[0],
-            cure=f"say it with --answer {quote(said)}=CHOICE, CHOICE one of {listed(ANSWERS, most=len(ANSWERS))}",
+            cure=f"say it with --answer {quote(said)}=CHOICE, CHOICE one of {join_names(ANSWERS, most=len(ANSWERS))}",
         )
     return choices
 
 
-def _judged_again(answered: pd.DataFrame, found: CsvColumns) -> list[str]:
+def _judged_again(answered: pd.DataFrame, csv_columns: CsvColumns) -> list[str]:
     """Return the warnings of rows that are votes once more: the same in all, their ids too, and others of a pair that the worker had judged."""
     if "worker" not in answered:
         return []
@@ -224,40 +230,42 @@ def _judged_again(answered: pd.DataFrame, found: CsvColumns) -> list[str]:
             groups = rows.groupby(list(rows.columns), dropna=False, sort=False).ngroup()
             first = groups.index[groups == groups[second]][0]
             number = f"1 row {one}" if again.sum() == 1 else f"{again.sum():,} rows {many}"
-            lines = f"such as lines {found.lines[first]} and {found.lines[second]}"
+            lines = f"such as lines {csv_columns.lines[first]} and {csv_columns.lines[second]}"
             warnings.append(f"{number} {what}, {lines}; each counts as a vote: {cure}")
     return warnings
 
 
 def _read_times(
-    rows: pd.DataFrame, columns: PreferenceColumns, rules: ImportRules, found: CsvColumns, log: FaultLog
+    rows: pd.DataFrame, columns: PreferenceColumns, rules: ImportRules, csv_columns: CsvColumns, log: FaultLog
 ) -> tuple[list[str], list[str]]:
     """Put times and seconds into the rows, and return notes on how they were read, and what is suspicious."""
     names = {name: columns.named[name] for name in ("shown_at", "decided_at") if name in rows}
     cells = {column: rows[name] for name, column in names.items()}
-    read = read_times(cells, rules.times, found.lines, log)
+    read = read_times(cells, rules.times, csv_columns.lines, log)
     for name, column in names.items():
         rows[name] = read.times[column]
     if columns.decision_seconds is not None:
-        seconds = read_seconds(rows["decision_seconds"], columns.decision_seconds, found.lines, log)
+        seconds = read_seconds(rows["decision_seconds"], columns.decision_seconds, csv_columns.lines, log)
         rows["decision_seconds"] = seconds.lengths
         return [*read.notes, *seconds.notes], [*read.warnings, *seconds.warnings]
     if len(names) == len(("shown_at", "decided_at")):
         rows["decision_seconds"] = (rows["decided_at"] - rows["shown_at"]).dt.total_seconds()
-        _check_order(rows, columns, found, log)
+        _check_order(rows, columns, csv_columns, log)
     return read.notes, read.warnings
 
 
-def _check_order(rows: pd.DataFrame, columns: PreferenceColumns, found: CsvColumns, log: FaultLog) -> None:
+def _check_order(
+    rows: pd.DataFrame, columns: PreferenceColumns, csv_columns: CsvColumns, log: FaultLog
+) -> None:
     wrong = rows["decision_seconds"] < 0
     said = f"{columns.decided_at} (--decided-at) is before {columns.shown_at} (--shown-at)"
     if len(rows) > 1 and wrong.all():
         cure = "are --shown-at and --decided-at swapped?"
-        log.add(f"in all {len(rows):,} rows {said}", line=found.lines[0], cure=cure)
+        log.add(f"in all {len(rows):,} rows {said}", line=csv_columns.lines[0], cure=cure)
         return
     for row in np.flatnonzero(wrong):
         cure = "see whether the two are swapped, or not in one time zone"
-        log.add(said, line=found.lines[row], cure=cure)
+        log.add(said, line=csv_columns.lines[row], cure=cure)
 
 
 def _table(rows: pd.DataFrame, rules: ImportRules, path: str | Path) -> pd.DataFrame:
@@ -282,7 +290,7 @@ def _table(rows: pd.DataFrame, rules: ImportRules, path: str | Path) -> pd.DataF
     if rules.language is not None:
         frame["language"] = rules.language
     try:
-        return checked(frame, TABLES["preferences"])
+        return check_frame(frame, TABLES["preferences"])
     except InputError as error:
         log = FaultLog(path)
         for fault in error.faults:
@@ -291,14 +299,14 @@ def _table(rows: pd.DataFrame, rules: ImportRules, path: str | Path) -> pd.DataF
 
 
 def _doubts(
-    preferences: pd.DataFrame, answered: pd.DataFrame, columns: PreferenceColumns, found: CsvColumns
+    preferences: pd.DataFrame, answered: pd.DataFrame, columns: PreferenceColumns, csv_columns: CsvColumns
 ) -> list[str]:
     """Return what is suspicious about the values of the table, in the words and lines of the file."""
     names = columns.named | {"system_left": columns.left, "system_right": columns.right}
     if columns.decision_seconds is None and columns.shown_at and columns.decided_at:
         names["decision_seconds"] = f"{columns.decided_at} - {columns.shown_at}"
     said = doubts({"preferences": preferences}, names)
-    return [doubt.on_line(found.lines[answered.index[doubt.row]]) for doubt in said]
+    return [doubt.on_line(csv_columns.lines[answered.index[doubt.row]]) for doubt in said]
 
 
 def _spans(rows: pd.DataFrame) -> pd.DataFrame | None:

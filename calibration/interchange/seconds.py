@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.interchange.times import is_unknown
-from metrics.errors import FaultLog, counted
+from metrics.errors import FaultLog, pluralise
 from metrics.readers.lines import number
 
 MOST_SECONDS = 100 * 365.25 * 86_400
@@ -56,7 +56,9 @@ def read_seconds(cells: "pd.Series[str]", column: str, lines: Sequence[int], log
     ]
     words = cells[unknown & (cells != "")]
     notes = (
-        [f"{column}: {counted(len(words), 'cell')} {words.iloc[0]!r} read as not known"] if len(words) else []
+        [f"{column}: {pluralise(len(words), 'cell')} {words.iloc[0]!r} read as not known"]
+        if len(words)
+        else []
     )
     unit = _unit_of_name(column)
     said = [f"the name of column {column!r} says {unit}, and it is read as seconds; write seconds"] * bool(

@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo, available_timezones
 import pandas as pd
 
 from calibration.tables.definition import UNKNOWN_WORDS
-from metrics.errors import FaultLog, counted, input_fault, nearest
+from metrics.errors import FaultLog, closest_name, input_fault, pluralise
 
 Times: TypeAlias = "pd.Series[pd.Timestamp]"
 
@@ -109,7 +109,7 @@ def named_zone(name: str) -> ZoneInfo:
     if name in known:
         return ZoneInfo(name)
     places = {zone.rpartition("/")[2].casefold(): zone for zone in sorted(known)}
-    near = places.get(name.rpartition("/")[2].replace(" ", "_").casefold()) or nearest(name, known)
+    near = places.get(name.rpartition("/")[2].replace(" ", "_").casefold()) or closest_name(name, known)
     cure = f"did you mean {near}" if near else "name it as IANA does, such as Europe/Berlin or UTC"
     raise input_fault(f"{name!r} is not a time zone", cure=cure)
 
@@ -136,19 +136,19 @@ def read_times(
         Where faults are noted: cells that are no time, hours that no clock of the zone showed or that it showed twice, and
         times without a zone beside times with one.
     """
-    found = TimeColumns({}, [], [])
+    csv_columns = TimeColumns({}, [], [])
     cells: dict[str, list[_Cell]] = {}
     for column, texts in columns.items():
         known = texts.mask(is_unknown(texts), "")
-        cells[column] = _column(known, column, rules, lines, log, found)
+        cells[column] = _column(known, column, rules, lines, log, csv_columns)
         values = [cell.time for cell in cells[column]]
         times: Times = pd.Series(values, dtype="datetime64[ms, UTC]", index=texts.index)
-        found.times[column] = times
-        found.notes.extend(_unknown_words(texts, column))
-        found.warnings.extend(_strange_years(known, times, column, rules.time_format))
-        found.warnings.extend(_whole_days(cells[column], column, lines))
-    _check_zones(cells, rules, lines, log, found)
-    return found
+        csv_columns.times[column] = times
+        csv_columns.notes.extend(_unknown_words(texts, column))
+        csv_columns.warnings.extend(_strange_years(known, times, column, rules.time_format))
+        csv_columns.warnings.extend(_whole_days(cells[column], column, lines))
+    _check_zones(cells, rules, lines, log, csv_columns)
+    return csv_columns
 
 
 def _column(
@@ -157,7 +157,7 @@ def _column(
     rules: TimeRules,
     lines: Sequence[int],
     log: FaultLog,
-    found: TimeColumns,
+    csv_columns: TimeColumns,
 ) -> list[_Cell]:
     """Return what each cell of a column says, and note how its numbers were read and what is none."""
     is_guess = rules.time_format is None
@@ -181,7 +181,7 @@ def _column(
         cells.append(cell)
     known = [cell.time for cell in cells if cell.time is not None]
     if epoch and known:
-        found.notes.append(_unit_note(known, column, epoch, is_guess=is_guess))
+        csv_columns.notes.append(_unit_note(known, column, epoch, is_guess=is_guess))
     return cells
 
 
@@ -269,7 +269,7 @@ def _in_format(text: str, form: str) -> tuple[datetime, str]:
 
 def _with_zone_name(form: str, name: str) -> str:
     """Return a format with a name in the place of each %Z."""
-    return _DIRECTIVE.sub(lambda found: name if found[1] == "Z" else found[0], form)
+    return _DIRECTIVE.sub(lambda csv_columns: name if csv_columns[1] == "Z" else csv_columns[0], form)
 
 
 def _in_utc(time: datetime, word: str, rules: TimeRules, *, has_hour: bool) -> _Cell:
@@ -342,7 +342,7 @@ def _unknown_words(texts: "pd.Series[str]", column: str) -> Iterator[str]:
     """Yield the note of cells with a word for a time that is not known."""
     words = texts[is_unknown(texts) & (texts != "")]
     if len(words):
-        yield f"{column}: {counted(len(words), 'cell')} {words.iloc[0]!r} read as not known"
+        yield f"{column}: {pluralise(len(words), 'cell')} {words.iloc[0]!r} read as not known"
 
 
 def _strange_years(
@@ -359,7 +359,7 @@ def _strange_years(
         if meant
         else "see whether --time-format is right"
     )
-    yield f"{column}: {counted(outside, 'time')} before 2000 or after 2100, from {known.min().year} on; {asked}"
+    yield f"{column}: {pluralise(outside, 'time')} before 2000 or after 2100, from {known.min().year} on; {asked}"
 
 
 def _whole_days(cells: Sequence[_Cell], column: str, lines: Sequence[int]) -> Iterator[str]:
@@ -383,7 +383,7 @@ def _check_zones(
     rules: TimeRules,
     lines: Sequence[int],
     log: FaultLog,
-    found: TimeColumns,
+    csv_columns: TimeColumns,
 ) -> None:
     """Note the fault of times without a zone beside times with one; or say which zone was assumed of all."""
     if rules.time_zone is not None:
@@ -399,7 +399,9 @@ def _check_zones(
         return
     if len(without) == len(known):
         names = " and ".join(dict.fromkeys(column for _, column in without))
-        found.notes.append(f"{names} without a time zone, read as UTC; if that is wrong, give --time-zone")
+        csv_columns.notes.append(
+            f"{names} without a time zone, read as UTC; if that is wrong, give --time-zone"
+        )
         return
     line, column = without[0]
     other_line, other = next((line, column) for line, column, is_zoned in known if is_zoned)
@@ -411,4 +413,6 @@ def _check_zones(
     )
     for column, of_column in cells.items():
         is_local = [cell.time is not None and not cell.is_zoned for cell in of_column]
-        found.times[column] = found.times[column].mask(pd.Series(is_local, index=found.times[column].index))
+        csv_columns.times[column] = csv_columns.times[column].mask(
+            pd.Series(is_local, index=csv_columns.times[column].index)
+        )

@@ -16,10 +16,10 @@ import pandas as pd
 
 from calibration.interchange.seconds import read_seconds
 from calibration.interchange.times import TimeRules, is_unknown, read_times
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.plausibility import doubts
 from calibration.tables.tables import END_REASONS, TABLES
-from metrics.errors import FaultLog, InputError, listed
+from metrics.errors import FaultLog, InputError, join_names
 from metrics.readers.columns import CsvColumns, check_any_row, read_csv_columns
 
 
@@ -56,7 +56,10 @@ def visits_of_work(spans: pd.DataFrame, gap_seconds: float, *, stream: str) -> d
         for number, (start, end) in enumerate(_stretches(of_worker, gap_seconds), start=1)
     ]
     visits = pd.DataFrame(rows, columns=["worker", "topic", "visit", "start", "end", "end_reason"])
-    return {"follows": checked(follows, TABLES["follows"]), "visits": checked(visits, TABLES["visits"])}
+    return {
+        "follows": check_frame(follows, TABLES["follows"]),
+        "visits": check_frame(visits, TABLES["visits"]),
+    }
 
 
 def _stretches(spans: pd.DataFrame, gap_seconds: float) -> Iterator[tuple[pd.Timestamp, pd.Timestamp]]:
@@ -173,13 +176,15 @@ def read_foreign_visits(
     """
     rules = rules or VisitRules()
     log = FaultLog(path)
-    found = read_csv_columns(path, list(columns.named.values()), log, delimiter=rules.delimiter)
-    check_any_row(found, log)
-    rows = pd.DataFrame({name: found.cells[column] for name, column in columns.named.items()}, dtype="str")
-    _check_filled(rows, columns, found, log)
-    notes, warnings = _read_lengths(rows, columns, rules, found, log)
+    csv_columns = read_csv_columns(path, list(columns.named.values()), log, delimiter=rules.delimiter)
+    check_any_row(csv_columns, log)
+    rows = pd.DataFrame(
+        {name: csv_columns.cells[column] for name, column in columns.named.items()}, dtype="str"
+    )
+    _check_filled(rows, columns, csv_columns, log)
+    notes, warnings = _read_lengths(rows, columns, rules, csv_columns, log)
     if "end_reason" in rows:
-        rows["end_reason"] = _reasons(rows["end_reason"], columns, rules, found, log)
+        rows["end_reason"] = _reasons(rows["end_reason"], columns, rules, csv_columns, log)
     else:
         rows["end_reason"] = _FAMILIAR
         notes.append(
@@ -187,11 +192,13 @@ def read_foreign_visits(
         )
     log.faults.sort(key=lambda fault: fault.line or 0)
     log.raise_if_any()
-    _check_visits(rows, columns, found, log)
-    doubtful = [doubt.on_line(found.lines[doubt.row]) for doubt in doubts({"visits": rows}, columns.named)]
-    visits = _table(rows, path, found.lines, doubtful)
+    _check_visits(rows, columns, csv_columns, log)
+    doubtful = [
+        doubt.on_line(csv_columns.lines[doubt.row]) for doubt in doubts({"visits": rows}, columns.named)
+    ]
+    visits = _table(rows, path, csv_columns.lines, doubtful)
     return ImportedVisits(
-        visits=visits, notes=tuple(notes), warnings=(*found.warnings(), *warnings, *doubtful)
+        visits=visits, notes=tuple(notes), warnings=(*csv_columns.warnings(), *warnings, *doubtful)
     )
 
 
@@ -213,44 +220,44 @@ def follows_of_visits(visits: pd.DataFrame, ended_at: pd.Timestamp | None = None
     """
     end = visits["end"].max() if ended_at is None else ended_at
     first = visits.groupby(["worker", "topic"], sort=False, as_index=False).agg(started_at=("start", "min"))
-    return checked(first.assign(ended_at=end), TABLES["follows"])
+    return check_frame(first.assign(ended_at=end), TABLES["follows"])
 
 
-def _check_filled(rows: pd.DataFrame, columns: VisitColumns, found: CsvColumns, log: FaultLog) -> None:
+def _check_filled(rows: pd.DataFrame, columns: VisitColumns, csv_columns: CsvColumns, log: FaultLog) -> None:
     for name in ("worker", "topic", "start", "end", "seconds"):
         if name in rows:
             is_name = name in {"worker", "topic"}
             for row in np.flatnonzero(rows[name] == "" if is_name else is_unknown(rows[name])):
                 said = repr(rows[name].iloc[row]) if rows[name].iloc[row] else "empty"
                 cure = "fill it in, or remove the row"
-                log.add(f"{columns.named[name]} is {said}", line=found.lines[row], cure=cure)
+                log.add(f"{columns.named[name]} is {said}", line=csv_columns.lines[row], cure=cure)
 
 
 def _read_lengths(
-    rows: pd.DataFrame, columns: VisitColumns, rules: VisitRules, found: CsvColumns, log: FaultLog
+    rows: pd.DataFrame, columns: VisitColumns, rules: VisitRules, csv_columns: CsvColumns, log: FaultLog
 ) -> tuple[list[str], list[str]]:
     """Put start and end into the rows, and return notes on how they were read, and what is suspicious."""
     names = {name: columns.named[name] for name in ("start", "end") if name in rows}
     cells = {column: rows[name] for name, column in names.items()}
-    read = read_times(cells, rules.times, found.lines, log)
+    read = read_times(cells, rules.times, csv_columns.lines, log)
     for name, column in names.items():
         rows[name] = read.times[column]
     if columns.end is not None or columns.seconds is None:
         return read.notes, read.warnings
-    seconds = read_seconds(rows["seconds"], columns.seconds, found.lines, log)
+    seconds = read_seconds(rows["seconds"], columns.seconds, csv_columns.lines, log)
     rows["end"] = (rows["start"] + pd.to_timedelta(seconds.lengths, unit="s")).dt.as_unit("ms")
     return [*read.notes, *seconds.notes], [*read.warnings, *seconds.warnings]
 
 
-def _check_visits(rows: pd.DataFrame, columns: VisitColumns, found: CsvColumns, log: FaultLog) -> None:
+def _check_visits(rows: pd.DataFrame, columns: VisitColumns, csv_columns: CsvColumns, log: FaultLog) -> None:
     """Raise where start and end are swapped as a whole, and for every row that is an earlier one again."""
     if columns.end is not None and len(rows) > 1 and (rows["end"] < rows["start"]).all():
         problem = f"in all {len(rows):,} rows {columns.end} is before {columns.start}"
-        log.add(problem, line=found.lines[0], cure="are --start and --end swapped?")
+        log.add(problem, line=csv_columns.lines[0], cure="are --start and --end swapped?")
     rows = rows[rows["end"] > rows["start"]]
     seen: dict[tuple[object, ...], int] = {}
     for place, *cells in rows.itertuples(name=None):
-        line = found.lines[place]
+        line = csv_columns.lines[place]
         first = seen.setdefault(tuple(cells), line)
         if first != line:
             log.add(f"the visit is the same as on line {first}", line=line, cure="delete one")
@@ -258,11 +265,11 @@ def _check_visits(rows: pd.DataFrame, columns: VisitColumns, found: CsvColumns, 
 
 
 def _reasons(
-    cells: "pd.Series[str]", columns: VisitColumns, rules: VisitRules, found: CsvColumns, log: FaultLog
+    cells: "pd.Series[str]", columns: VisitColumns, rules: VisitRules, csv_columns: CsvColumns, log: FaultLog
 ) -> list[str]:
     meanings = {reason: reason for reason in END_REASONS} | dict(rules.reasons)
     unknown: dict[str, list[int]] = {}
-    for line, said in zip(found.lines, cells, strict=True):
+    for line, said in zip(csv_columns.lines, cells, strict=True):
         if said not in meanings:
             unknown.setdefault(said, []).append(line)
     for said, lines in unknown.items():
@@ -270,7 +277,7 @@ def _reasons(
         log.add(
             f"{columns.end_reason}: what {said!r} means is not known{rows_of_it}",
             line=lines[0],
-            cure=f"say it with --reason {quote(said)}=REASON, REASON one of {listed(END_REASONS)}",
+            cure=f"say it with --reason {quote(said)}=REASON, REASON one of {join_names(END_REASONS)}",
         )
     return [meanings.get(said, said) for said in cells]
 
@@ -286,7 +293,7 @@ def _table(
     if "system" in frame:
         frame["system"] = frame["system"].mask(frame["system"] == "")
     try:
-        return checked(frame, TABLES["visits"])
+        return check_frame(frame, TABLES["visits"])
     except InputError as error:
         log = FaultLog(path)
         for doubt in doubtful:

@@ -16,14 +16,14 @@ import numpy as np
 import pandas as pd
 from scipy.special import betaln
 
+from calibration.inference.formatting import label_axes, round_significant, shown_level
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info
 from calibration.inference.uncertainty import Replicates
-from calibration.inference.wording import finish, short, shown_level
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 from calibration.user_model.model import Diagnostic, IntentEntry, OtherLaw
-from metrics.arrays import Floats, Places
-from metrics.results import Summarised
+from metrics.arrays import Floats, Indices
+from metrics.results import HasSummary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -111,11 +111,11 @@ def beta_posteriors(studies: Iterable[Floats], voters: Floats) -> Iterator[BetaP
     told: dict[tuple[float, float], Floats] = {}
     for n in studies:
         different, times = np.unique(np.stack([n, voters], axis=1), axis=0, return_counts=True)
-        pairs = [(ticked, asked) for ticked, asked in different.tolist()]
+        pairs = [(ticked, voters_per_topic) for ticked, voters_per_topic in different.tolist()]
         told |= {
-            (ticked, asked): betaln(ticked + a, asked - ticked + b) - alone
-            for ticked, asked in pairs
-            if (ticked, asked) not in told
+            (ticked, voters_per_topic): betaln(ticked + a, voters_per_topic - ticked + b) - alone
+            for ticked, voters_per_topic in pairs
+            if (ticked, voters_per_topic) not in told
         }
         loglik = times @ np.stack([told[pair] for pair in pairs])
         weight = np.exp(loglik + before + spacing - loglik.max())
@@ -160,7 +160,7 @@ class IntentBallots:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class IntentFit(Summarised):
+class IntentFit(HasSummary):
     """Probabilities of the intents of every topic that was voted on.
 
     Attributes
@@ -192,11 +192,11 @@ class IntentFit(Summarised):
         for (topic, intent), raw, estimate, interval in zip(
             self.intents, self.raw, self.result.parameters.values(), intervals, strict=True
         ):
-            low, high = (None if end is None else short(end) for end in interval)
+            low, high = (None if end is None else round_significant(end) for end in interval)
             by_topic.setdefault(topic, {})[intent] = IntentEntry(
-                estimate=short(estimate),
+                estimate=round_significant(estimate),
                 interval=(low, high),
-                raw=None if raw is None else short(raw),
+                raw=None if raw is None else round_significant(raw),
                 sensitivity=self.result.sensitivity.get(parameter_name(topic, intent), ()),
             )
         return by_topic
@@ -216,9 +216,9 @@ class IntentFit(Summarised):
         """Return the fit in words, see `CalibrationResult.summary`."""
         return self.result.summary(level)
 
-    def noted(self, *notes: Diagnostic) -> "IntentFit":
+    def with_diagnostics(self, *notes: Diagnostic) -> "IntentFit":
         """Return the fit with more diagnostics."""
-        return replace(self, result=self.result.noted(*notes))
+        return replace(self, result=self.result.with_diagnostics(*notes))
 
     def with_sensitivity(self, sensitivity: Mapping[str, tuple[OtherLaw, ...]]) -> "IntentFit":
         """Return the fit with probabilities under other laws."""
@@ -233,24 +233,26 @@ class IntentFit(Summarised):
         ]
         votes = pd.DataFrame(rows, columns=["worker", "topic", "intent"])
         ticks = votes[votes["intent"].notna()]
-        asked = votes[["worker", "topic"]].drop_duplicates()
-        silent = asked.merge(ticks[["worker", "topic"]].drop_duplicates(), how="left", indicator=True)
+        voters_per_topic = votes[["worker", "topic"]].drop_duplicates()
+        silent = voters_per_topic.merge(
+            ticks[["worker", "topic"]].drop_duplicates(), how="left", indicator=True
+        )
         none = silent.loc[silent["_merge"] == "left_only", ["worker", "topic"]].assign(intent=None)
-        return checked(pd.concat([ticks, none], ignore_index=True), TABLES["intent_votes"])
+        return check_frame(pd.concat([ticks, none], ignore_index=True), TABLES["intent_votes"])
 
     def plot_shrinkage(self, ax: "Axes", *, level: float = LEVEL) -> None:
         """Draw each fitted P(i|q) with its interval over the raw share n_i / n."""
-        asked = [place for place, raw in enumerate(self.raw) if raw is not None]
-        raw = np.array([self.raw[place] for place in asked], dtype=np.float64)
-        estimate = self.result.estimates[asked]
-        ends = np.array(list(self.result.conf_int(level).values()), dtype=np.float64)[asked]
+        voters_per_topic = [place for place, raw in enumerate(self.raw) if raw is not None]
+        raw = np.array([self.raw[place] for place in voters_per_topic], dtype=np.float64)
+        estimate = self.result.estimates[voters_per_topic]
+        ends = np.array(list(self.result.conf_int(level).values()), dtype=np.float64)[voters_per_topic]
         ax.vlines(
             raw, ends[:, 0], ends[:, 1], color="0.75", linewidth=0.8, label=f"{shown_level(level)} interval"
         )
         ax.plot(raw, estimate, "o", color="#0072b2", markersize=3, label="fitted")
         ax.plot([0, 1], [0, 1], color="0.25", linestyle="--", linewidth=0.8, label="as voted")
         ax.set(xlabel="raw share of votes n_i / n", ylabel="fitted P(i|q)", xlim=(0, 1), ylim=(0, 1))
-        finish(
+        label_axes(
             ax,
             "Intents: fitted P(i|q) against the votes",
             "the fewer voters, the further from the diagonal towards the others",
@@ -345,13 +347,13 @@ def vote_counts(votes: pd.DataFrame, offered: pd.DataFrame | None = None) -> pd.
     voters = votes.groupby("topic")["worker"].nunique()
     ticks = votes[votes["intent"].notna()].groupby(["topic", "intent"])["worker"].nunique()
     named = TABLES["intents"].empty() if offered is None else offered
-    asked = named[named["topic"].isin(voters.index)]
-    every = ticks.index.union(pd.MultiIndex.from_frame(asked[["topic", "intent"]]))
+    voters_per_topic = named[named["topic"].isin(voters.index)]
+    every = ticks.index.union(pd.MultiIndex.from_frame(voters_per_topic[["topic", "intent"]]))
     counts = ticks.reindex(every, fill_value=0).rename("votes").reset_index()
     return counts.assign(voters=counts["topic"].map(voters).astype("int64"))
 
 
-def normalised(rates: Floats, topic: Places) -> Floats:
+def normalised(rates: Floats, topic: Indices) -> Floats:
     """Divide rates by their sum within each topic: (d, k) and (k,) -> (d, k)."""
     rates = np.maximum(rates, _LEAST_RATE)  # a draw may come to 0 for a whole topic
     sums = np.zeros((len(rates), topic.max() + 1))

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from calibration.inference.clusters import between_clusters
+from calibration.inference.clusters import cluster_covariance
+from calibration.inference.formatting import BAND, band_label, label_axes, tails
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, warning
 from calibration.inference.uncertainty import Scale, StudentT
-from calibration.inference.wording import BAND, finish, of_studies, tails
 from calibration.models.patience.stops import SCREEN_CHARS, crossed_error
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 from calibration.user_model.model import PERSISTENCE, Diagnostic
 from metrics.arrays import Bools, Floats, Ints
@@ -32,7 +32,7 @@ ENVELOPES = 199
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ListSteps:
+class ContinuationCounts:
     """What n readings of lists tell of steps beyond the first screen; only readings that got there.
 
     Attributes
@@ -67,7 +67,7 @@ class ListSteps:
         taken = int(self.taken.sum())
         return taken / (taken + int(self.stopped.sum()))
 
-    def of(self, used: Bools) -> "ListSteps":
+    def of(self, used: Bools) -> "ContinuationCounts":
         """Return some of the readings, with the people who made them."""
         kept, worker = np.unique(self.worker[used], return_inverse=True)
         return replace(
@@ -103,7 +103,7 @@ class PersistenceFit(CalibrationResult):
         entries = np.flatnonzero(self.at_risk) + 1
         shares = np.stack([_shares_on(*drawn_depths(p, self.possible, rng)) for _ in range(n_boot)])
         low, high = np.nanquantile(shares[:, entries - 1], tails(level), axis=0)
-        ax.fill_between(entries, low, high, color=BAND, label=of_studies(level))
+        ax.fill_between(entries, low, high, color=BAND, label=band_label(level))
         ax.plot(
             entries,
             _shares_on(self.at_risk, self.stops)[entries - 1],
@@ -117,7 +117,9 @@ class PersistenceFit(CalibrationResult):
             ylabel="share that goes on",
             ylim=(0, 1.02),
         )
-        finish(ax, "Persistence: going on to the next entry", "the points should mostly lie inside the band")
+        label_axes(
+            ax, "Persistence: going on to the next entry", "the points should mostly lie inside the band"
+        )
 
 
 def fit_persistence(stops: pd.DataFrame, *, language: str | None = None) -> PersistenceFit:
@@ -143,7 +145,7 @@ def fit_persistence(stops: pd.DataFrame, *, language: str | None = None) -> Pers
     return fit_steps(list_steps(stops, language=language))
 
 
-def fit_steps(steps: ListSteps) -> PersistenceFit:
+def fit_steps(steps: ContinuationCounts) -> PersistenceFit:
     """Fit steps that are counted already; otherwise as `fit_persistence`."""
     p = _persistence(steps)
     at_risk, stopped = steps_by_depth(steps.taken, steps.possible)
@@ -171,7 +173,7 @@ def list_stops(stops: pd.DataFrame) -> pd.DataFrame:
     return stops[stops["ranks"].notna()] if "ranks" in stops else stops[:0]
 
 
-def list_steps(stops: pd.DataFrame, *, language: str | None = None) -> ListSteps:
+def list_steps(stops: pd.DataFrame, *, language: str | None = None) -> ContinuationCounts:
     """Return the steps beyond the first screen, which holds as many entries of a list's mean length as fit.
 
     Used are ranked lists (with ``ranks``) longer than one screen whose layout is stacked or absent: on a page side by side a stop
@@ -194,7 +196,7 @@ def list_steps(stops: pd.DataFrame, *, language: str | None = None) -> ListSteps
     deepest = np.where(end, ranks, lists["rank_read"].to_numpy(np.int64))
     worker, people = pd.factorize(lists["worker"], sort=True)
     text = lists.groupby(["topic", "system"], dropna=False).ngroup().to_numpy(np.intp)
-    steps = ListSteps(
+    steps = ContinuationCounts(
         people=tuple(people),
         worker=worker,
         text=np.unique(text, return_inverse=True)[1],
@@ -217,7 +219,7 @@ def _usable(lists: pd.DataFrame, screen_chars: int) -> tuple[pd.DataFrame, str]:
     return lists[~beside & ~short], unused
 
 
-def _persistence(steps: ListSteps) -> float:
+def _persistence(steps: ContinuationCounts) -> float:
     taken, stopped = int(steps.taken.sum()), int(steps.stopped.sum())
     if not taken and not stopped:
         raise NotIdentifiedError("nobody read a ranked list beyond its first screen, with more to come")
@@ -232,7 +234,7 @@ def _persistence(steps: ListSteps) -> float:
     return steps.share
 
 
-def _uncertainty(steps: ListSteps, p: float) -> MappingProxyType[str, StudentT]:
+def _uncertainty(steps: ContinuationCounts, p: float) -> MappingProxyType[str, StudentT]:
     """Return the error by workers and lists, if lists are shared, and that by workers.
 
     Student's t on the logit scale:
@@ -244,7 +246,7 @@ def _uncertainty(steps: ListSteps, p: float) -> MappingProxyType[str, StudentT]:
     influence = steps.taken / steps.taken.sum() - steps.stopped / steps.stopped.sum()
     both = np.unique(steps.worker * texts + steps.text, return_inverse=True)[1]
     by_worker, by_text, by_both = (
-        float(between_clusters(np.bincount(clusters, influence).astype(np.float64)))
+        float(cluster_covariance(np.bincount(clusters, influence).astype(np.float64)))
         if clusters.max()
         else 0.0
         for clusters in (steps.worker, steps.text, both)
@@ -336,4 +338,4 @@ def simulate_list_stops(
             "ranks": of.ranks,
         }
     )
-    return checked(rows, TABLES["stops"])
+    return check_frame(rows, TABLES["stops"])

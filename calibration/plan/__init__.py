@@ -10,15 +10,15 @@ __all__ = [
     "DifferenceDesign",
     "PatienceDesign",
     "Plan",
+    "PrecisionGoal",
     "SilenceDesign",
-    "Wish",
     "plan",
 ]
 
 if TYPE_CHECKING:
     from calibration.plan.agreement import AgreementDesign, DifferenceDesign
     from calibration.plan.patience import PatienceDesign
-    from calibration.plan.search import Plan, Wish, plan
+    from calibration.plan.search import Plan, PrecisionGoal, plan
     from calibration.plan.streams import AwayDesign, SilenceDesign
 else:
     __getattr__, __dir__ = lazily(__name__, __all__, ".search", ".agreement", ".streams", ".patience")

@@ -5,7 +5,7 @@ correlation rho_q to v_qs, so that it explains a part of what people like and th
 differs between queries: atanh rho_q ~ N(atanh rho, query_spread^2). rho is searched such that the agreement is what
 one says it is; two measures choose the same system in a share of pairs that one says too.
 
-Intervals and tests are those of `prefcal agree`, over queries and people (`metrics.agreement.people`).
+Intervals and tests are those of `prefcal agree`, over queries and people (`metrics.agreement.crossed_errors`).
 """
 
 import math
@@ -16,9 +16,17 @@ from typing import ClassVar, Self
 import numpy as np
 
 from calibration.agree.judged_task import FEWEST_TOPICS, testable
-from calibration.plan.simulation import MOST, NOTHING, Design, Outcome, People, Sizes, draw_votes
+from calibration.plan.simulation import (
+    MOST,
+    NO_ESTIMATE,
+    Design,
+    JudgePopulation,
+    SimulatedEstimate,
+    Sizes,
+    draw_votes,
+)
 from metrics.agreement.agreement import Ties, pair_credit
-from metrics.agreement.people import FEWEST_CLUSTERS, Error
+from metrics.agreement.crossed_errors import FEWEST_CLUSTERS, StandardError
 from metrics.arrays import Floats
 from metrics.errors import input_fault
 
@@ -71,7 +79,7 @@ class AgreementDesign(Design):
     workers: int
     true: float
     ties: Ties = "against"
-    judges: People = field(default_factory=People)
+    judges: JudgePopulation = field(default_factory=JudgePopulation)
     tell_from: float | None = None
     fewest_pairs: int | None = None
     most_pairs: int | None = None
@@ -120,7 +128,7 @@ class AgreementDesign(Design):
             pairs_each=self.pairs_each,
         )
 
-    def simulated(self, rng: np.random.Generator) -> Outcome:
+    def simulated(self, rng: np.random.Generator) -> SimulatedEstimate:
         """Draw a study and return the interval of the agreement that `prefcal agree` prints."""
         votes = draw_votes(self.sizes, self.judges, rng)
         difference = votes.difference(_measure(votes.liked, self.rho, self.judges.query_spread, rng))
@@ -215,7 +223,7 @@ class DifferenceDesign(Design):
                 cure="give more --queries or --workers",
             )
 
-    def simulated(self, rng: np.random.Generator) -> Outcome:
+    def simulated(self, rng: np.random.Generator) -> SimulatedEstimate:
         """Draw a study and return the interval of the difference that `prefcal agree` prints; without a p nothing is told."""
         study = self.study
         votes = draw_votes(study.sizes, study.judges, rng)
@@ -230,15 +238,22 @@ class DifferenceDesign(Design):
         return _outcome(float(one - other), error, (-1.0, 1.0), tell_from)
 
 
-def _outcome(estimate: float, error: Error, ends: tuple[float, float], tell_from: float | None) -> Outcome:
+def _outcome(
+    estimate: float, error: StandardError, ends: tuple[float, float], tell_from: float | None
+) -> SimulatedEstimate:
     """Return the outcome with an interval of Student's t, or none without variation."""
     if not error.standard_error > 0:
-        return replace(NOTHING, estimate=estimate)
-    reach = error.reach(LEVEL)
+        return replace(NO_ESTIMATE, estimate=estimate)
+    reach = error.half_width(LEVEL)
     low, high = max(ends[0], estimate - reach), min(ends[1], estimate + reach)
-    told = tell_from is not None and not low <= tell_from <= high
-    return Outcome(
-        estimate=estimate, low=low, high=high, told=told, standard_error=error.standard_error, df=error.df
+    detects_difference = tell_from is not None and not low <= tell_from <= high
+    return SimulatedEstimate(
+        estimate=estimate,
+        low=low,
+        high=high,
+        told=detects_difference,
+        standard_error=error.standard_error,
+        df=error.df,
     )
 
 

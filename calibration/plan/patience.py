@@ -14,10 +14,22 @@ from calibration.inference.choice import Votes, choice_probabilities
 from calibration.inference.results import NotIdentifiedError
 from calibration.models.patience.pairs import JudgedSummaries, Summaries, summary_pairs
 from calibration.models.patience.preferences import NAME, fit_patience_from_preferences
-from calibration.models.patience.simulate import KINDS, Judges, simulate_preferences, simulate_summaries
-from calibration.plan.simulation import MOST, NOTHING, Design, Outcome, people_needed, positive_outcome
+from calibration.models.patience.simulate import (
+    KINDS,
+    SimulatedJudges,
+    simulate_preferences,
+    simulate_summaries,
+)
+from calibration.plan.simulation import (
+    MOST,
+    NO_ESTIMATE,
+    Design,
+    SimulatedEstimate,
+    people_needed,
+    positive_outcome,
+)
 from calibration.tables.preferences import pair_votes
-from metrics.arrays import Places
+from metrics.arrays import Indices
 
 MOST_PAIRS = len(KINDS) * (len(KINDS) - 1) // 2
 """Of the kinds of summaries that the generator makes."""
@@ -39,7 +51,7 @@ class Stock:
     """
 
     pairs: JudgedSummaries
-    starts: Places
+    starts: Indices
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +75,7 @@ class PatienceDesign(Design):
     text_chars : float
         Where the last iUnit that anybody cares for stands, on average over queries. A patience far beyond it cannot
         be told from no limit.
-    judges : Judges
+    judges : SimulatedJudges
         What people are like: effect, tie_weight, unexplained_sd, sensitivity_sd.
     tell_from : float or None
         The patience that the true one is to be told from.
@@ -84,7 +96,9 @@ class PatienceDesign(Design):
     workers: int
     true: float
     text_chars: float = 2400.0
-    judges: Judges = field(default_factory=lambda: Judges(patience_chars=math.inf, unexplained_sd=0.4))
+    judges: SimulatedJudges = field(
+        default_factory=lambda: SimulatedJudges(patience_chars=math.inf, unexplained_sd=0.4)
+    )
     tell_from: float | None = None
     queries_each: int = 1
     pairs_each: int | None = None
@@ -113,7 +127,7 @@ class PatienceDesign(Design):
         """Return their number in all."""
         return self.queries * self.pairs * self.workers
 
-    def simulated(self, rng: np.random.Generator) -> Outcome:
+    def simulated(self, rng: np.random.Generator) -> SimulatedEstimate:
         """Draw a study and return the interval of L.
 
         Raises
@@ -128,7 +142,7 @@ class PatienceDesign(Design):
         try:
             fit = fit_patience_from_preferences(judged, n_workers=self.people())
         except NotIdentifiedError:
-            return NOTHING
+            return NO_ESTIMATE
         return positive_outcome(fit.parameters[NAME], fit.conf_int()[NAME], self.tell_from)
 
 
@@ -139,7 +153,7 @@ def _stock(text_chars: float) -> Stock:
     positions = tables["positions"]
     ends = positions[positions["importance"] > 0].groupby("topic")["offset_chars"].max()
     stretched = positions.assign(offset_chars=positions["offset_chars"] * (text_chars / ends.mean()))
-    nobody = Judges(patience_chars=math.inf, per_topic=1)
+    nobody = SimulatedJudges(patience_chars=math.inf, per_topic=1)
     votes = pair_votes(simulate_preferences(positions, probabilities, nobody, rng))
     return _by_query(summary_pairs(votes, stretched, probabilities))
 

@@ -10,10 +10,10 @@ import pandas as pd
 from scipy.optimize import isotonic_regression
 from scipy.special import ndtr, ndtri, stdtrit
 
-from calibration.plan.simulation import POWER, Design, Outcome, PlanRow, Track, untracked
+from calibration.plan.simulation import POWER, Design, PlanRow, SimulatedEstimate, Track, untracked
 from metrics.errors import input_fault
-from metrics.parallel import Engine, open_engine
-from metrics.results import Overview, Summarised
+from metrics.parallel import Executor, open_engine
+from metrics.results import HasSummary, Overview
 
 LARGEST_FACTOR = 16
 """The search ends at so many times the size it began with."""
@@ -47,13 +47,13 @@ class Studies:
     count: int
     seed: int
 
-    def outcome(self, study: tuple[int, int]) -> Outcome:
+    def outcome(self, study: tuple[int, int]) -> SimulatedEstimate:
         """Draw one study, by its size and its number."""
         size, number = study
         own = np.random.SeedSequence([self.seed, size], spawn_key=(number,))
         return self.design.resized(self.vary, size).simulated(np.random.default_rng(own))
 
-    def row(self, size: int, engine: Engine, track: Track) -> PlanRow:
+    def row(self, size: int, engine: Executor, track: Track) -> PlanRow:
         """Return what studies of a size give."""
         label = f"{size} {self.vary.replace('_', ' ')}"
         wanted = ((size, number) for number in track(range(self.count), label))
@@ -70,8 +70,8 @@ class Studies:
         )
 
 
-def _number(drawn: tuple[tuple[int, int], Outcome]) -> int:
-    return drawn[0][1]
+def _number(simulator: tuple[tuple[int, int], SimulatedEstimate]) -> int:
+    return simulator[0][1]
 
 
 def plan_row(
@@ -99,12 +99,12 @@ def plan_row(
     jobs, scheduler
         Who simulates, see `metrics.parallel.open_engine`. The row is the same.
     """
-    drawn = Studies(design=design, vary=vary, count=studies, seed=seed)
+    simulator = Studies(design=design, vary=vary, count=studies, seed=seed)
     with open_engine(jobs=jobs, scheduler=scheduler) as engine:
-        return drawn.row(design.size(vary), engine, track)
+        return simulator.row(design.size(vary), engine, track)
 
 
-def _detectable(design: Design, found: list[Outcome]) -> float:
+def _detectable(design: Design, found: list[SimulatedEstimate]) -> float:
     """Return the distance that four of five studies would detect: (t_.975 + t_.8) standard errors.
 
     The standard error is the median of those the studies would print, or else comes from the spread of their
@@ -127,7 +127,7 @@ def _detectable(design: Design, found: list[Outcome]) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class PrecisionGoal:
     """What a study shall reach; at most one of both.
 
     Attributes
@@ -146,8 +146,8 @@ class Wish:
 
     Examples
     --------
-    >>> Wish(width=0.1)
-    Wish(width=0.1, sure=0.5, power=None)
+    >>> PrecisionGoal(width=0.1)
+    PrecisionGoal(width=0.1, sure=0.5, power=None)
     """
 
     width: float | None = None
@@ -200,7 +200,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Plan(Summarised):
+class Plan(HasSummary):
     """What was found. It prints as the first lines of its `summary`. The power of its rows never falls with the size.
 
     Attributes
@@ -219,7 +219,7 @@ class Plan(Summarised):
     --------
     >>> import prefcal
     >>> design = prefcal.AgreementDesign(queries=12, pairs=21, workers=10, true=0.75)
-    >>> found = prefcal.plan(design, "queries", prefcal.Wish(), studies=20)
+    >>> found = prefcal.plan(design, "queries", prefcal.PrecisionGoal(), studies=20)
     >>> [row.size for row in found.rows], found.needed
     ([6, 12, 24], None)
     """
@@ -255,7 +255,7 @@ class Plan(Summarised):
 def plan(
     design: Design,
     vary: str,
-    wish: Wish | None = None,
+    wish: PrecisionGoal | None = None,
     *,
     studies: int = 200,
     seed: int = 1,
@@ -276,7 +276,7 @@ def plan(
         The study one has in mind.
     vary : str
         Which of its sizes may change.
-    wish : Wish, optional
+    wish : PrecisionGoal, optional
         What it shall reach; by default no size is searched.
     studies, seed
         How many studies of each size are drawn, and what decides all of them.
@@ -305,16 +305,16 @@ def plan(
 
     >>> import prefcal
     >>> design = prefcal.AgreementDesign(queries=12, pairs=21, workers=10, true=0.75)
-    >>> found = prefcal.plan(design, "queries", prefcal.Wish(), studies=20)
+    >>> found = prefcal.plan(design, "queries", prefcal.PrecisionGoal(), studies=20)
     >>> found.frame()["width"].round(2).to_dict()
     {6: 0.21, 12: 0.13, 24: 0.09}
     """
     _check(design, wish, studies)
     for size in (*design.varies, vary):
         design.size(size)
-    drawn = Studies(design=design.ready(), vary=vary, count=studies, seed=seed)
+    simulator = Studies(design=design.ready(), vary=vary, count=studies, seed=seed)
     with open_engine(jobs=jobs, scheduler=scheduler) as engine:
-        return _searched(wish or Wish(), drawn, lambda size: drawn.row(size, engine, track))
+        return _searched(wish or PrecisionGoal(), simulator, lambda size: simulator.row(size, engine, track))
 
 
 def _check(design: object, wish: object, studies: object) -> None:
@@ -324,15 +324,15 @@ def _check(design: object, wish: object, studies: object) -> None:
             f"{design!r} is no design of a study",
             cure="give one, such as AgreementDesign(queries=12, pairs=21, workers=10, true=0.75)",
         )
-    if wish is not None and not isinstance(wish, Wish):
+    if wish is not None and not isinstance(wish, PrecisionGoal):
         raise input_fault(f"{wish!r} is no Wish", cure="give one, such as Wish(width=0.1) or Wish(power=0.8)")
     if not isinstance(studies, Integral) or studies < 1:
         raise input_fault(f"studies is {studies!r}", cure="give a whole number, 1 or more; 200 is usual")
 
 
-def _searched(wish: Wish, drawn: Studies, simulated: Callable[[int], PlanRow]) -> Plan:
+def _searched(wish: PrecisionGoal, simulator: Studies, simulated: Callable[[int], PlanRow]) -> Plan:
     """Search the smallest size that meets a wish, each size simulated once."""
-    asked = drawn.design.size(drawn.vary)
+    asked = simulator.design.size(simulator.vary)
     rows: dict[int, PlanRow] = {}
 
     def at(size: int) -> PlanRow:
@@ -340,19 +340,19 @@ def _searched(wish: Wish, drawn: Studies, simulated: Callable[[int], PlanRow]) -
             rows[size] = simulated(size)
         return rows[size]
 
-    least, most = drawn.design.bounds(drawn.vary)
+    least, most = simulator.design.bounds(simulator.vary)
     for factor in LADDER:
         at(min(most, max(least, round(asked * factor))))
     needed = None
     if wish.width is not None or wish.power is not None:
         most = min(most, LARGEST_FACTOR * asked)
         start = min(most, max(least, wish.guess(rows[max(rows)])))
-        precision = 1 / math.sqrt(drawn.count)
+        precision = 1 / math.sqrt(simulator.count)
         if _smallest(lambda size: wish.met(at(size)), start, (least, most), precision):
             while not wish.met(_smoothed(rows)[max(rows)]) and max(rows) < most:
                 at(min(most, math.ceil(max(rows) * STEP)))
             needed = _from_here_on(_smoothed(rows), wish)
-    return Plan(vary=drawn.vary, asked=asked, rows=tuple(_smoothed(rows).values()), needed=needed)
+    return Plan(vary=simulator.vary, asked=asked, rows=tuple(_smoothed(rows).values()), needed=needed)
 
 
 def _smoothed(rows: Mapping[int, PlanRow]) -> dict[int, PlanRow]:
@@ -362,7 +362,7 @@ def _smoothed(rows: Mapping[int, PlanRow]) -> dict[int, PlanRow]:
     return {size: replace(rows[size], power=float(share)) for size, share in zip(sizes, power, strict=True)}
 
 
-def _from_here_on(rows: Mapping[int, PlanRow], wish: Wish) -> int | None:
+def _from_here_on(rows: Mapping[int, PlanRow], wish: PrecisionGoal) -> int | None:
     """Return the smallest size simulated that meets a wish, as all larger ones do."""
     needed = None
     for size in sorted(rows, reverse=True):

@@ -22,9 +22,9 @@ import numpy as np
 from scipy.stats import binomtest
 
 from calibration.inference.choice import choice_probabilities
-from metrics.agreement.people import VotesByPerson, crossing
-from metrics.arrays import Bools, Floats, Ints, Places
-from metrics.errors import input_fault, listed
+from metrics.agreement.crossed_errors import VotesByPerson, crossing
+from metrics.arrays import Bools, Floats, Indices, Ints
+from metrics.errors import input_fault, join_names
 
 POWER = 0.8
 """Of what is detectable, and the share of studies behind `PlanRow.width_most`."""
@@ -35,7 +35,7 @@ Track: TypeAlias = Callable[[Iterable[int], str], Iterable[int]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class SimulatedEstimate:
     """Estimate and interval of one simulated study.
 
     Attributes
@@ -58,17 +58,17 @@ class Outcome:
     df: float = math.inf
 
 
-NOTHING = Outcome(estimate=math.nan, low=-math.inf, high=math.inf)
+NO_ESTIMATE = SimulatedEstimate(estimate=math.nan, low=-math.inf, high=math.inf)
 """A study in which the wanted parameter cannot be told."""
 
 
 def positive_outcome(
     estimate: float, interval: tuple[float | None, float | None], tell_from: float | None
-) -> Outcome:
+) -> SimulatedEstimate:
     """Return the outcome for a positive parameter, from an interval with open ends."""
     low, high = 0.0 if interval[0] is None else interval[0], math.inf if interval[1] is None else interval[1]
-    told = tell_from is not None and not low <= tell_from <= high
-    return Outcome(estimate=estimate, low=low, high=high, told=told)
+    detects_difference = tell_from is not None and not low <= tell_from <= high
+    return SimulatedEstimate(estimate=estimate, low=low, high=high, told=detects_difference)
 
 
 class Design(ABC):
@@ -104,7 +104,7 @@ class Design(ABC):
         """Return the smallest and the largest value of a size that makes sense."""
 
     @abstractmethod
-    def simulated(self, rng: np.random.Generator) -> Outcome:
+    def simulated(self, rng: np.random.Generator) -> SimulatedEstimate:
         """Draw a study and return what the package would print."""
 
     def ready(self) -> Self:
@@ -121,7 +121,7 @@ class Design(ABC):
         """
         kind = type(self).__name__
         if vary not in self.varies:
-            raise input_fault(f"{vary!r} is no size of {kind}", cure=f"use one of {listed(self.varies)}")
+            raise input_fault(f"{vary!r} is no size of {kind}", cure=f"use one of {join_names(self.varies)}")
         value = getattr(self, vary)
         if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
             raise input_fault(f"{kind}: {vary} is {value!r}", cure="give a whole number, 1 or more")
@@ -217,7 +217,7 @@ def untracked(studies: Iterable[int], label: str) -> Iterable[int]:  # noqa: ARG
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class People:
+class JudgePopulation:
     """Who judges, and what they are like.
 
     Attributes
@@ -308,7 +308,7 @@ class PlannedVotes(NamedTuple):
     """
 
     liked: Floats
-    pairs: Places
+    pairs: Indices
     votes: Floats
     judges: Ints
 
@@ -338,7 +338,7 @@ def _without_holes(code: Ints) -> Ints:
     return np.asarray((np.cumsum(np.bincount(code) > 0) - 1)[code])
 
 
-def draw_votes(sizes: Sizes, people: People, rng: np.random.Generator) -> PlannedVotes:
+def draw_votes(sizes: Sizes, people: JudgePopulation, rng: np.random.Generator) -> PlannedVotes:
     """Draw what people like and how they vote."""
     systems = systems_for(sizes.pairs)
     every = np.array(list(combinations(range(systems), 2)))

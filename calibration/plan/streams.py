@@ -15,14 +15,14 @@ from typing import ClassVar, Literal, TypeAlias
 import numpy as np
 
 from calibration.inference.results import NotIdentifiedError
-from calibration.models.durations.exposure import Totals
+from calibration.models.durations.exposure import WorkerTotals
 from calibration.models.durations.fit import fit_durations
 from calibration.models.durations.intervals import DurationProfile
 from calibration.models.durations.simulate import simulate_totals
 from calibration.models.push.judgments import WEIGHTS
 from calibration.models.push.simulate import TRUTH, PushJudges, simulate_push_judgments
-from calibration.models.push.weights import judged_by, search_weights, silent_days
-from calibration.plan.simulation import MOST, NOTHING, Design, Outcome, positive_outcome
+from calibration.models.push.weights import fit_data, fit_identified_weights, silent_days
+from calibration.plan.simulation import MOST, NO_ESTIMATE, Design, SimulatedEstimate, positive_outcome
 
 LEVEL = 0.95
 HOURS_A_DAY = 24.0
@@ -78,10 +78,10 @@ class AwayDesign(Design):
     def judgments(self) -> None:
         """Return None: nobody judges anything."""
 
-    def simulated(self, rng: np.random.Generator) -> Outcome:
+    def simulated(self, rng: np.random.Generator) -> SimulatedEstimate:
         """Draw a study and return the interval of M_A or S_A, in hours."""
         variance = math.log1p((self.sd_hours / self.mean_hours) ** 2)
-        watched = Totals(
+        watched = WorkerTotals(
             events=np.zeros(self.workers), seconds=np.full(self.workers, self.days * HOURS_A_DAY)
         )
         mu = math.log(self.mean_hours) - variance / 2
@@ -89,7 +89,7 @@ class AwayDesign(Design):
         try:
             top = fit_durations(totals)
         except NotIdentifiedError:
-            return NOTHING
+            return NO_ESTIMATE
         profile = DurationProfile(totals=totals, top=top, df=len(totals) - 1)
         place = ("mean", "sd").index(self.what)
         return positive_outcome((top.mean, top.sd)[place], profile.intervals(LEVEL)[place], self.tell_from)
@@ -147,7 +147,7 @@ class SilenceDesign(Design):
         """Return their number in all."""
         return self.workers * self.pairs
 
-    def simulated(self, rng: np.random.Generator) -> Outcome:
+    def simulated(self, rng: np.random.Generator) -> SimulatedEstimate:
         """Draw a study and return the interval of S_0 / G_E; told is the verdict `supported`."""
         judges = replace(
             self.judges,
@@ -158,16 +158,16 @@ class SilenceDesign(Design):
         judgments = simulate_push_judgments(
             self.topics, judges, rng, days=self.days, silent_share=self.silent_share
         )
-        judged = judged_by(judgments, judgments.difference, "davidson")
+        judged = fit_data(judgments, judgments.difference, "davidson")
         try:
-            found = search_weights(judged, WEIGHTS, "davidson")
+            found = fit_identified_weights(judged, WEIGHTS, "davidson")
         except NotIdentifiedError:
-            return NOTHING
+            return NO_ESTIMATE
         silent = silent_days(found.raw)
         if silent is None:
-            return NOTHING
+            return NO_ESTIMATE
         low, high = silent.interval
-        return Outcome(
+        return SimulatedEstimate(
             estimate=silent.ratio,
             low=-math.inf if low is None else low,
             high=math.inf if high is None else high,

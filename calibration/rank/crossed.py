@@ -37,7 +37,7 @@ from scipy.sparse import coo_array, csr_array, diags_array
 from scipy.special import stdtr, stdtrit
 
 from calibration.inference.sides import SideAdjustment
-from metrics.agreement.people import FEWEST_CLUSTERS, FEWEST_EFFECTIVE, NOTHING
+from metrics.agreement.crossed_errors import FEWEST_CLUSTERS, FEWEST_EFFECTIVE, NOTHING
 from metrics.arrays import Bools, Floats, Ints
 
 AT_ONCE = 200_000
@@ -49,7 +49,7 @@ TABLE_VALUES = 3_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Errors:
+class StandardErrors:
     """Standard errors and degrees of freedom, arrays of one shape; NaN if unknown.
 
     Attributes
@@ -64,12 +64,12 @@ class Errors:
     df: Floats
     scarcer_df: Floats
 
-    def unknown(self) -> "Errors":
+    def unknown(self) -> "StandardErrors":
         """Return errors of the same shape, all NaN."""
         nothing = np.full_like(self.standard_error, np.nan)
-        return Errors(standard_error=nothing, df=nothing, scarcer_df=nothing)
+        return StandardErrors(standard_error=nothing, df=nothing, scarcer_df=nothing)
 
-    def reach(self, level: float) -> Floats:
+    def half_width(self, level: float) -> Floats:
         """Return half the width of the interval of this level."""
         return np.asarray(stdtrit(self.df, (1 + level) / 2) * self.standard_error)
 
@@ -105,7 +105,7 @@ class Variances:
     worker_df: Floats
     is_few: Bools
 
-    def errors(self) -> Errors:
+    def errors(self) -> StandardErrors:
         """Return standard errors and degrees of freedom of what these are variances of."""
         with np.errstate(divide="ignore", invalid="ignore"):
             over_topics = self.by_topic + np.maximum(self.people, 0) * (1 + 1 / self.topic_df)
@@ -113,7 +113,7 @@ class Variances:
             crossed = variance**2 / (self.by_topic**2 / self.topic_df + self.by_worker**2 / self.worker_df)
         scarcer = np.fmin(self.topic_df, self.worker_df)
         known = (variance > NOTHING) & ~self.is_few
-        return Errors(
+        return StandardErrors(
             standard_error=np.sqrt(np.where(known, variance, np.nan)),
             df=np.where(known, np.fmax(crossed, scarcer), np.nan),
             scarcer_df=np.where(known, scarcer, np.nan),

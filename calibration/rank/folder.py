@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 
 from metrics.errors import input_fault
-from metrics.files import check_folder_place, check_unchanged, digest_of, write_whole
-from metrics.results import Overview, Summarised
+from metrics.files import check_folder_place, check_unchanged, digest_of, write_atomically
+from metrics.results import HasSummary, Overview
 
 RANKING, DUELS, RECORD = "ranking.csv", "duels.csv", "rank.json"
 _NAMES = {"task": str, "system": str, "system_a": str, "system_b": str}
@@ -36,7 +36,7 @@ DUEL_COLUMNS = ("task", "system_a", "system_b", "judgments", "share_a", "low", "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Ranking(Summarised):
+class Ranking(HasSummary):
     """Which systems people prefer. It prints as the first lines of its `summary`.
 
     Attributes
@@ -167,9 +167,9 @@ def write_ranking(
         "knows_workers": ranking.knows_workers,
     }
     for name, text in texts.items():
-        write_whole(folder / name, text)
+        write_atomically(folder / name, text)
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
-    write_whole(folder / RECORD, f"{text}\n")
+    write_atomically(folder / RECORD, f"{text}\n")
 
 
 def remove_ranking(folder: str | Path) -> None:

@@ -28,7 +28,7 @@ from calibration.tables.preferences import (
     knows_workers,
     systems_shown,
 )
-from calibration.tables.study import StudyRecord
+from calibration.tables.study_json import StudyRecord
 from metrics.arrays import Bools, Floats, Ints
 from metrics.errors import input_fault
 

@@ -8,12 +8,12 @@ from scipy.special import bdtr
 
 from calibration.inference.choice import choice_probabilities
 from calibration.inference.sides import SideAdjustment
-from calibration.rank.crossed import Errors
+from calibration.rank.crossed import StandardErrors
 from calibration.rank.judgments import Duels, JudgedShares, JudgedSystems, is_balanced
 from calibration.rank.worths import Worths
-from metrics.agreement.people import FEWEST_CLUSTERS, FEWEST_EFFECTIVE
+from metrics.agreement.crossed_errors import FEWEST_CLUSTERS, FEWEST_EFFECTIVE
 from metrics.arrays import Floats, Ints
-from metrics.errors import counted, listed
+from metrics.errors import join_names, pluralise
 
 FEW_WORKERS = 8
 """Fewer people, or effectively fewer, are few (few_workers)."""
@@ -42,7 +42,7 @@ def too_few(judged: JudgedSystems, rates: JudgedShares) -> str:
 def _load(cluster: Ints, single: str, plural: str, effective: Floats) -> str:
     """Say how many clusters there are, where they are too few."""
     share = np.bincount(cluster) / len(cluster)
-    count = counted(len(share), single, plural)
+    count = pluralise(len(share), single, plural)
     least, name = float(effective.max()), "few_workers" if single == "person" else "few_topics"
     verb = "judged" if single == "person" else f"{'was' if len(share) == 1 else 'were'} judged"
     largest = f"{100 * share.max():.0f} % of the judgments"
@@ -62,7 +62,7 @@ def _load(cluster: Ints, single: str, plural: str, effective: Floats) -> str:
 def notes_on(
     judged: JudgedSystems,
     rates: JudgedShares,
-    errors: Errors,
+    errors: StandardErrors,
     met: Duels,
     adjustment: SideAdjustment | None,
 ) -> Iterator[str]:
@@ -95,10 +95,10 @@ def _on_few(judged: JudgedSystems, rates: JudgedShares, met: Duels) -> Iterator[
     if few.any():
         names = [judged.systems[place] for place in np.flatnonzero(few)]
         verb = "rests" if len(names) == 1 else "rest"
-        yield f"{listed(names, most=4)} {verb} on {limit}: no interval there, and the rank stays open"
+        yield f"{join_names(names, most=4)} {verb} on {limit}: no interval there, and the rank stays open"
     if few_duels.any():
         number = int(few_duels.sum())
-        count = f"{number:,} of {counted(len(few_duels), 'duel')}"
+        count = f"{number:,} of {pluralise(len(few_duels), 'duel')}"
         yield f"{count} rest{'s' * (number == 1)} on {limit}: no interval and no p there"
     effective = rates.influence.effective_workers
     if judged.worker is None or effective.min() >= FEW_WORKERS:
@@ -107,7 +107,7 @@ def _on_few(judged: JudgedSystems, rates: JudgedShares, met: Duels) -> Iterator[
     largest = np.bincount(judged.worker).max() / len(judged.worker)
     as_many = f"they count as {effective.min():.1f} of equal load" if people >= FEW_WORKERS else "that is few"
     yield (
-        f"{counted(people, 'person', 'people')} judged, {100 * largest:.0f} % of the judgments by one: {as_many}, so"
+        f"{pluralise(people, 'person', 'people')} judged, {100 * largest:.0f} % of the judgments by one: {as_many}, so"
         " intervals are wide (few_workers)"
     )
 
@@ -122,7 +122,7 @@ def _on_repeats(judged: JudgedSystems) -> Iterator[str]:
     if again:
         is_are = "is" if again == 1 else "are"
         yield (
-            f"{counted(again, 'judgment')} {is_are} of a couple that the same person had judged on the same topic before, and no"
+            f"{pluralise(again, 'judgment')} {is_are} of a couple that the same person had judged on the same topic before, and no"
             " validation repeat: each counts as a vote"
         )
 

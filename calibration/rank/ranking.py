@@ -9,7 +9,7 @@ import pandas as pd
 from calibration.checks.judges import check_judges
 from calibration.checks.same_answers import SameAnswersOption, one_cluster
 from calibration.checks.votes import VoteChecks, names_in_two_cases
-from calibration.rank.crossed import Errors, Variances, above_at_once, rank_ranges
+from calibration.rank.crossed import StandardErrors, Variances, above_at_once, rank_ranges
 from calibration.rank.folder import Ranking
 from calibration.rank.judgments import (
     Duels,
@@ -22,7 +22,7 @@ from calibration.rank.judgments import (
 from calibration.rank.notes import notes_on, notes_on_worths, too_few
 from calibration.rank.worths import Worths, fit_worths, no_worths, unconnected
 from calibration.tables.preferences import counted_tables
-from calibration.tables.study import StudyRecord
+from calibration.tables.study_json import StudyRecord
 from metrics.agreement.comparison import holm
 from metrics.arrays import Floats, Ints
 from metrics.errors import Fault, InputError, input_fault
@@ -226,12 +226,12 @@ def _with_ends(
     low: str,
     high: str,
     value: Floats,
-    errors: Errors,
+    errors: StandardErrors,
     level: float,
     *,
     within: tuple[float, float] = (-np.inf, np.inf),
 ) -> dict[str, Floats]:
-    reach = errors.reach(level)
+    reach = errors.half_width(level)
     return {
         name: np.clip(value, *within),
         low: np.clip(value - reach, *within),

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from calibration.inference.choice import ChoiceModel, maximise, with_side, without_maximum
+from calibration.inference.choice import ChoiceModel, maximise, separated_columns, with_side
 from calibration.rank.crossed import Influence, Variances
 from calibration.rank.judgments import JudgedSystems
 from metrics.arrays import Floats, Ints
-from metrics.errors import listed
+from metrics.errors import join_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -60,7 +60,7 @@ def _one_sided(judged: JudgedSystems, *, ties: bool) -> str:
     never = [(group, "lose") for group, share in shares if (share > 0).all()]
     never += [(group, "win") for group, share in shares if (share < 1).all()]
     for group, verb in never:
-        return f"{listed(group, most=4)} never {verb}{'s' * (len(group) == 1)}, so no worth is finite"
+        return f"{join_names(group, most=4)} never {verb}{'s' * (len(group) == 1)}, so no worth is finite"
     return ""
 
 
@@ -71,7 +71,7 @@ def unconnected(judged: JudgedSystems) -> str:
 
 
 def _in_groups(groups: list[list[str]]) -> str:
-    return listed([f"({listed(group, most=4)})" for group in groups], most=4)
+    return join_names([f"({join_names(group, most=4)})" for group in groups], most=4)
 
 
 def _against_others(judged: JudgedSystems, group: list[str]) -> Floats:
@@ -104,7 +104,7 @@ def fit_worths(judged: JudgedSystems, *, side: bool = True) -> Worths:
         model = replace(model, design=beside)
     systems, free = len(judged.systems), model.design[:, 1:]  # the first worth is 0 until all are centred
     maximum = maximise(free, model.vote, model.ties, times=model.times)
-    if without_maximum(maximum, free):
+    if separated_columns(maximum, free):
         raise ArithmeticError(_one_sided(judged, ties=False) or "the votes follow the side without exception")
     point = np.append(0.0, maximum.point)
     point[:systems] -= point[:systems].mean()

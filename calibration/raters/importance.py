@@ -19,7 +19,7 @@ from calibration.inference.uncertainty import Replicates, StudentT
 from calibration.raters.agreement import RESAMPLES, Metric, Ratings, coefficient_uncertainty
 from calibration.raters.measure import RaterMeasure
 from calibration.user_model.model import Diagnostic
-from metrics.arrays import Floats, Places
+from metrics.arrays import Floats, Indices
 
 KAPPA, ALPHA = "importance_weighted_kappa", "importance_alpha"
 ITEM = ["topic", "intent", "iunit"]
@@ -159,8 +159,8 @@ class _Crossed:
         sum_i 2 (n_i sum x^2 - (sum x)^2) / (n_i - 1).
     """
 
-    pair: Places
-    topic: Places
+    pair: Indices
+    topic: Indices
     sums: Floats
     of_topic: Floats
 

@@ -89,10 +89,10 @@ def fit_rater_agreement(
         raise NotIdentifiedError("every judgment of the pairs with two or more is the same")
     suffix = "" if options == 3 else "_4"
     per_pair = ratings.counts.sum(axis=1)
-    shown = _as_shown(preferences, options)
+    displayed_sides = _as_shown(preferences, options)
     details = {"pairs": float(len(per_pair)), "judges_a_pair": float(per_pair.mean())}
-    if shown is not None:
-        details["fleiss_kappa_as_shown"] = fleiss_kappa(shown)
+    if displayed_sides is not None:
+        details["fleiss_kappa_as_shown"] = fleiss_kappa(displayed_sides)
     return RaterMeasure(
         parameters=MappingProxyType({FLEISS + suffix: kappa, KRIPPENDORFF + suffix: alpha}),
         unit="agreement beyond chance",
@@ -103,7 +103,7 @@ def fit_rater_agreement(
         sampled="topic",
         clusters=ratings.clusters,
         details=MappingProxyType(details),
-        diagnostics=tuple(_diagnostics(ratings, shown)),
+        diagnostics=tuple(_diagnostics(ratings, displayed_sides)),
     )
 
 
@@ -140,14 +140,14 @@ def _as_shown(preferences: pd.DataFrame, options: Literal[3, 4]) -> Floats | Non
     return np.asarray(counts, dtype=np.float64)
 
 
-def _diagnostics(ratings: Ratings, shown: Floats | None) -> Iterator[Diagnostic]:
+def _diagnostics(ratings: Ratings, displayed_sides: Floats | None) -> Iterator[Diagnostic]:
     per_pair = ratings.counts.sum(axis=1).astype(int)
     most = int(np.bincount(per_pair).argmax())
-    if shown is not None:
+    if displayed_sides is not None:
         yield info(
             "kappa_as_shown",
             "Every pair was always shown the same way round; with the categories left, right and equal as shown, Fleiss' "
-            f"kappa is {fleiss_kappa(shown):.4f}{_on_complete(shown, most)}.",
+            f"kappa is {fleiss_kappa(displayed_sides):.4f}{_on_complete(displayed_sides, most)}.",
         )
     if len(set(per_pair.tolist())) > 1:
         same = (per_pair == most).mean()
@@ -175,11 +175,11 @@ def _diagnostics(ratings: Ratings, shown: Floats | None) -> Iterator[Diagnostic]
         )
 
 
-def _on_complete(shown: Floats, most: int) -> str:
-    complete = shown[shown.sum(axis=1) == most]
-    if len(complete) == len(shown):
+def _on_complete(displayed_sides: Floats, most: int) -> str:
+    complete = displayed_sides[displayed_sides.sum(axis=1) == most]
+    if len(complete) == len(displayed_sides):
         return ""
-    return f", and {fleiss_kappa(complete):.4f} on the {len(complete)} of {len(shown)} pairs with {most} judgments"
+    return f", and {fleiss_kappa(complete):.4f} on the {len(complete)} of {len(displayed_sides)} pairs with {most} judgments"
 
 
 NAME = "left_share"

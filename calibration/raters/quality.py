@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calibration.inference.attempts import Unmade, attempt, guarded
-from calibration.inference.results import LEVEL, CalibrationResult, Skipped, info, warning
-from calibration.inference.uncertainty import closed
-from calibration.inference.wording import short
+from calibration.inference.attempts import FitFailure, catch_unidentified, try_fit
+from calibration.inference.formatting import round_significant
+from calibration.inference.results import LEVEL, CalibrationResult, SkippedParameters, info, warning
+from calibration.inference.uncertainty import finite_or_none
 from calibration.raters.consistency import NAMES as CONSISTENCY
 from calibration.raters.consistency import fit_consistency
 from calibration.raters.importance import ALPHA, KAPPA, fit_importance, fit_importance_alpha
@@ -23,13 +23,13 @@ from calibration.raters.preferences import FLEISS, KRIPPENDORFF, fit_position_bi
 from calibration.raters.preferences import NAME as LEFT_SHARE
 from calibration.tables.preferences import counted_tables
 from calibration.user_model.model import ParameterEntry, parameter_frame
-from metrics.results import Summarised
+from metrics.results import HasSummary
 
 FORMAT = "prefcal-quality/1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class QualityReport(Summarised):
+class QualityReport(HasSummary):
     """What the tables tell about care and consent.
 
     Attributes
@@ -37,14 +37,14 @@ class QualityReport(Summarised):
     results : tuple of CalibrationResult
         In the order: agreement on preferences (three categories, four options), consistency, position bias,
         agreement on importance (numbers, order). No name stands in two of them.
-    skipped : tuple of Skipped
+    skipped : tuple of SkippedParameters
         What the tables cannot tell, and why.
     data : tuple of DataFrame
         The rows that each was fitted to, for its checks.
     """
 
     results: tuple[CalibrationResult, ...]
-    skipped: tuple[Skipped, ...]
+    skipped: tuple[SkippedParameters, ...]
     data: tuple[object, ...] = ()
 
     def entries(self, level: float = LEVEL) -> dict[str, ParameterEntry]:
@@ -65,7 +65,7 @@ class QualityReport(Summarised):
         measures = {name: entry.model_dump(mode="json") for name, entry in self.entries(level).items()}
         details = {
             ", ".join(result.parameters): {
-                name: closed(short(value)) for name, value in result.details.items()
+                name: finite_or_none(round_significant(value)) for name, value in result.details.items()
             }
             for result in self.results
         }
@@ -132,14 +132,16 @@ def quality_report(
     counted, everyone = (counted_tables(tables, exclude=each) for each in (exclude, False))
     results: list[CalibrationResult] = []
     data: list[object] = []
-    skipped: list[Skipped] = []
+    skipped: list[SkippedParameters] = []
     for place, measure in enumerate(_MEASURES):
         table = counted.get(measure.table)
         if table is None:
-            skipped.append(Skipped(names=measure.names, reason=f"there is no table {measure.table}"))
+            skipped.append(
+                SkippedParameters(names=measure.names, reason=f"there is no table {measure.table}")
+            )
             continue
         rng, others = np.random.default_rng([seed, 100 + place]), everyone[measure.table]
-        found = attempt(measure.names, lambda: measure.fit(table, rng, level), table)  # noqa: B023 - called at once
+        found = try_fit(measure.names, lambda: measure.fit(table, rng, level), table)  # noqa: B023 - called at once
         skipped += found.skipped
         data += found.data
         results += [
@@ -153,10 +155,10 @@ def _compared(
     result: CalibrationResult, measure: _Measure, everyone: pd.DataFrame, seed: int, level: float
 ) -> CalibrationResult:
     """Say what the numbers are with the excluded workers in."""
-    whole = guarded(lambda: measure.fit(everyone, np.random.default_rng(seed), level))
-    if isinstance(whole, Unmade):
-        return result.noted(
+    whole = catch_unidentified(lambda: measure.fit(everyone, np.random.default_rng(seed), level))
+    if isinstance(whole, FitFailure):
+        return result.with_diagnostics(
             warning("with_excluded_workers", f"Not known with the excluded workers: {whole.reason}.")
         )
     said = ", ".join(f"{name} {value:.3f}" for name, value in whole.parameters.items())
-    return result.noted(info("with_excluded_workers", f"With the excluded workers: {said}."))
+    return result.with_diagnostics(info("with_excluded_workers", f"With the excluded workers: {said}."))

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 from metrics.arrays import Bools, Floats, Ints
 
@@ -61,7 +61,7 @@ def simulate_importance(
             "rating": rating.ravel(),
         }
     )
-    return checked(rows[kept].reset_index(drop=True), TABLES["importance"])
+    return check_frame(rows[kept].reset_index(drop=True), TABLES["importance"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +127,7 @@ def simulate_judgments(topics: int, pairs: int, crowd: Crowd, rng: np.random.Gen
     repeats["judgment"] = [f"R{place}" for place in range(len(again))]
     repeats["validation_of"] = [number[row] for row in again.tolist()]
     rows["judgment"] = list(number.values())
-    return checked(pd.concat([rows, repeats], ignore_index=True), TABLES["preferences"])
+    return check_frame(pd.concat([rows, repeats], ignore_index=True), TABLES["preferences"])
 
 
 def _people_care(crowd: Crowd, people: int, rng: np.random.Generator) -> Floats:

@@ -18,13 +18,13 @@ import pyarrow.compute as pc
 from pandas.api.types import pandas_dtype
 
 from metrics.arrays import Bools
-from metrics.errors import listed, nearest
+from metrics.errors import closest_name, join_names
 
 Tables: TypeAlias = dict[str, pd.DataFrame]
 """Tables by name."""
 
 
-class Kind(StrEnum):
+class ColumnType(StrEnum):
     """What a column holds, and how it is written in CSV."""
 
     TEXT = "text"
@@ -37,11 +37,11 @@ class Kind(StrEnum):
 TEXT = pandas_dtype("str")
 DTYPES = MappingProxyType(
     {
-        Kind.TEXT: TEXT,
-        Kind.INTEGER: pandas_dtype("Int64"),
-        Kind.NUMBER: pandas_dtype("float64"),
-        Kind.FLAG: pandas_dtype("boolean"),
-        Kind.TIME: pandas_dtype("datetime64[ms, UTC]"),
+        ColumnType.TEXT: TEXT,
+        ColumnType.INTEGER: pandas_dtype("Int64"),
+        ColumnType.NUMBER: pandas_dtype("float64"),
+        ColumnType.FLAG: pandas_dtype("boolean"),
+        ColumnType.TIME: pandas_dtype("datetime64[ms, UTC]"),
     }
 )
 """Types, not their names: pandas tries a name on one type after the other, each time it is said."""
@@ -74,7 +74,7 @@ class Column:
     """
 
     name: str
-    kind: Kind
+    kind: ColumnType
     doc: str
     required: bool = False
     blank: bool = False
@@ -131,7 +131,7 @@ class Table:
     @property
     def text_names(self) -> tuple[str, ...]:
         """The columns of texts but for the ids of rows."""
-        return tuple(c.name for c in self.columns if c.kind is Kind.TEXT and c.name not in self.key)
+        return tuple(c.name for c in self.columns if c.kind is ColumnType.TEXT and c.name not in self.key)
 
     @property
     def required_names(self) -> tuple[str, ...]:
@@ -156,10 +156,10 @@ _FLAGS = {
     "0": False,
 }
 _CURES = {
-    Kind.INTEGER: "write a whole number",
-    Kind.NUMBER: "write a finite number with a decimal point",
-    Kind.FLAG: "write true or false",
-    Kind.TIME: "write ISO 8601 with its zone, such as 2026-03-01T09:30:00.000Z",
+    ColumnType.INTEGER: "write a whole number",
+    ColumnType.NUMBER: "write a finite number with a decimal point",
+    ColumnType.FLAG: "write true or false",
+    ColumnType.TIME: "write ISO 8601 with its zone, such as 2026-03-01T09:30:00.000Z",
 }
 _MOST = 2.0**53  # the largest whole number of a cell: beyond it floats have gaps
 _WITHOUT_ZONE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?")
@@ -173,9 +173,9 @@ def is_unknown(cells: "pd.Series[str]", known: "pd.Series[str]") -> "pd.Series[b
     return pd.Series(cells.index.isin(unknown.index), index=cells.index)
 
 
-def misread(text: str, kind: Kind) -> tuple[str, str]:
+def misread(text: str, kind: ColumnType) -> tuple[str, str]:
     """Return what is wrong with the text of a cell that is no value of ``kind``, and how to mend it."""
-    if kind is Kind.TIME and _WITHOUT_ZONE.fullmatch(text.strip()):
+    if kind is ColumnType.TIME and _WITHOUT_ZONE.fullmatch(text.strip()):
         in_utc = text.strip().replace(" ", "T") + "Z"
         return f"{text!r} has no time zone", f"write {in_utc} if it is UTC, else the offset in place of Z"
     if text.strip().casefold() in UNKNOWN_WORDS:
@@ -186,13 +186,13 @@ def misread(text: str, kind: Kind) -> tuple[str, str]:
 def choice_cure(value: str, choices: tuple[str, ...]) -> str:
     """Name the choice that a mistyped value surely means; of any other value, say which there are.
 
-    A word of somebody else's (a session that was ``closed``) may look like one of ours and mean another.
+    A word of somebody else's (a session that was ``finite_or_none``) may look like one of ours and mean another.
     """
-    near = nearest(value.lower(), choices, cutoff=_TYPO)
-    return f"did you mean {near!r}" if near else f"write one of {listed(choices)}"
+    near = closest_name(value.lower(), choices, cutoff=_TYPO)
+    return f"did you mean {near!r}" if near else f"write one of {join_names(choices)}"
 
 
-def converted(cells: "pd.Series[Any]", kind: Kind) -> tuple["pd.Series[Any]", Bools, Bools]:
+def converted(cells: "pd.Series[Any]", kind: ColumnType) -> tuple["pd.Series[Any]", Bools, Bools]:
     """Return values of ``kind``, which cells are blank, and which hold something that could not be read as one."""
     blank = _is_blank(cells)
     values, unread = parsed(cells.mask(blank) if blank.any() else cells, kind)
@@ -208,29 +208,29 @@ def _is_blank(cells: "pd.Series[Any]") -> Bools:
     return np.asarray(pc.fill_null(blank, fill_value=True).to_numpy(zero_copy_only=False), dtype=bool)
 
 
-def parsed(cells: "pd.Series[Any]", kind: Kind) -> tuple["pd.Series[Any]", Bools]:
+def parsed(cells: "pd.Series[Any]", kind: ColumnType) -> tuple["pd.Series[Any]", Bools]:
     """Return values of ``kind`` and where a cell could not be read as one."""
     values: pd.Series[Any]
-    if kind is Kind.TEXT:
+    if kind is ColumnType.TEXT:
         texts = (
             cells
             if isinstance(cells.dtype, pd.StringDtype)
             else cells.where(cells.isna(), cells.astype(TEXT))
         )
         return texts.astype(TEXT), np.zeros(len(cells), bool)
-    if kind is Kind.FLAG and cells.dtype == DTYPES[Kind.FLAG]:
+    if kind is ColumnType.FLAG and cells.dtype == DTYPES[ColumnType.FLAG]:
         values = cells
-    elif kind is Kind.FLAG:
+    elif kind is ColumnType.FLAG:
         number, texts = pd.factorize(cells.astype(TEXT))
-        known = pd.array([_FLAGS.get(text) for text in texts], dtype=DTYPES[Kind.FLAG])
+        known = pd.array([_FLAGS.get(text) for text in texts], dtype=DTYPES[ColumnType.FLAG])
         values = pd.Series(known.take(number, allow_fill=True), index=cells.index)
-    elif kind is Kind.TIME:
+    elif kind is ColumnType.TIME:
         values = _times(cells)
     else:
         numbers = _numbers(cells)
         found = numbers.to_numpy()
         fits = np.isfinite(found)
-        if kind is Kind.INTEGER:
+        if kind is ColumnType.INTEGER:
             fits &= (found == np.floor(found)) & (np.abs(found) <= _MOST)
         values = numbers if fits.all() else numbers.where(fits)
     return values, values.isna().to_numpy(bool)

@@ -20,16 +20,16 @@ from calibration.tables.raw_files import (
     LineNumbers,
     blocks,
     by_name,
+    closest_known_name,
     ignored_files,
-    meant,
     raw_csv,
     raw_parquet,
 )
-from calibration.tables.study import changes, recorded_tables
+from calibration.tables.study_json import changes, recorded_tables
 from calibration.tables.tables import TABLES
 from metrics.arrays import Bools
-from metrics.errors import Fault, FaultLog, InputError, input_fault, listed
-from metrics.files import write_whole
+from metrics.errors import Fault, FaultLog, InputError, input_fault, join_names
+from metrics.files import write_atomically
 
 _LIKELY = 0.6
 _TEXT = pa.large_string()
@@ -115,12 +115,14 @@ def _no_table(folder: Path) -> InputError:
     others = list(ignored_files(folder, ()))
     near = [f"{file.name}: {file.cure}" for file in others if file.meant]
     inside = sorted({path.parent.name for path in folder.glob("*/*.csv") if path.stem in TABLES})
-    problem = "no table in this folder" + (f", only {listed(file.name for file in others)}" * bool(others))
-    cure = f"it may hold {listed(sorted(TABLES), most=20)} as .csv or .parquet"
+    problem = "no table in this folder" + (
+        f", only {join_names(file.name for file in others)}" * bool(others)
+    )
+    cure = f"it may hold {join_names(sorted(TABLES), most=20)} as .csv or .parquet"
     if near:
-        cure = listed(near)
+        cure = join_names(near)
     elif inside:
-        cure = f"name the folder in it that holds tables: {listed(inside)}"
+        cure = f"name the folder in it that holds tables: {join_names(inside)}"
     return input_fault(problem, path=folder, cure=cure)
 
 
@@ -177,7 +179,7 @@ def _compact(values: "pd.Series[Any]", key: Collection[str]) -> "pd.Series[Any]"
     return whole.to_pandas().astype("str").set_axis(values.index)
 
 
-def checked(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
+def check_frame(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
     """Return ``frame`` with exactly the columns and types of ``table``; raises `InputError` as reading would.
 
     For tables made in memory; the fault's path is the table's name and its line the row's line in a CSV.
@@ -202,7 +204,7 @@ def checked_tables(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame
     faults: list[Fault] = []
     for name, frame in by_name(tables).items():
         if name not in TABLES:
-            known = f"use one of {listed(sorted(TABLES), most=20)}"
+            known = f"use one of {join_names(sorted(TABLES), most=20)}"
             faults.append(Fault(problem="no such table", cure=known, path=str(name)))
             continue
         if not isinstance(frame, pd.DataFrame):
@@ -215,7 +217,7 @@ def checked_tables(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame
             )
             continue
         try:
-            found[name] = checked(frame, TABLES[name])
+            found[name] = check_frame(frame, TABLES[name])
         except InputError as error:
             faults.extend(error.faults)
     if faults:
@@ -262,11 +264,11 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: str | Path, *, parq
     folder.mkdir(parents=True, exist_ok=True)
     for name, checked_frame in frames.items():
         frame = _without_unknown(checked_frame, TABLES[name])
-        write_whole(folder / f"{name}.csv", csv_text(frame))
+        write_atomically(folder / f"{name}.csv", csv_text(frame))
         if parquet or len(frame) >= PARQUET_ROWS:
             buffer = io.BytesIO()
             frame.to_parquet(buffer, index=False)
-            write_whole(folder / f"{name}.parquet", buffer.getvalue())
+            write_atomically(folder / f"{name}.parquet", buffer.getvalue())
         else:
             (folder / f"{name}.parquet").unlink(missing_ok=True)  # of the table that stood here before
 
@@ -345,13 +347,13 @@ def _check_header(raw: pd.DataFrame, table: Table, log: FaultLog) -> None:
     if missing:
         columns = f"column {missing[0]!r} is" if len(missing) == 1 else f"columns {_quoted(missing)} are"
         log.add(
-            f"{columns} missing; found: {listed(names, most=20) or 'none'}",
+            f"{columns} missing; found: {join_names(names, most=20) or 'none'}",
             line=1,
             cure=_missing_cure(missing, names, table),
         )
     others = [name for name in names if name not in table.column_names]
     for column in table.columns:
-        near = meant(column.name, others, cutoff=_LIKELY) if column.all_or_none else None
+        near = closest_known_name(column.name, others, cutoff=_LIKELY) if column.all_or_none else None
         if near and column.name not in names:
             log.add(
                 f"column {column.name!r} is missing, and column {near!r} looks like it",
@@ -365,17 +367,17 @@ def _missing_cure(missing: list[str], names: list[str], table: Table) -> str:
     others = [name for name in names if name not in table.column_names]
     cures = []
     for name in missing:
-        near = meant(name, others, cutoff=_LIKELY)
+        near = closest_known_name(name, others, cutoff=_LIKELY)
         if near:
             others.remove(near)
             cures.append(f"did you mean {name!r} by {near!r}? Then rename it")
     if len(cures) < len(missing):
-        cures.append(f"a {table.name} table needs {listed(table.required_names, most=20)}")
+        cures.append(f"a {table.name} table needs {join_names(table.required_names, most=20)}")
     return "; ".join(cures)
 
 
 def _quoted(names: Iterable[str]) -> str:
-    return listed((repr(name) for name in names), most=20)
+    return join_names((repr(name) for name in names), most=20)
 
 
 def _converted(

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.tables.definition import UNKNOWN_WORDS
-from metrics.errors import counted, listed
+from metrics.errors import join_names, pluralise
 
 
 class ImplausibleWarning(UserWarning):
@@ -162,7 +162,7 @@ def _long_decisions(tables: Mapping[str, pd.DataFrame], called: Mapping[str, str
         yield Doubt(
             table="preferences",
             row=int(long.idxmax()),
-            problem=f"{name}: {counted(len(long), 'decision')} of {seconds.notna().sum():,} took more than an hour, the "
+            problem=f"{name}: {pluralise(len(long), 'decision')} of {seconds.notna().sum():,} took more than an hour, the "
             f"longest {_length(float(long.max()))}",
             cure="the page was left open, or the times are not of one zone; leave the cell empty where it is not known",
         )
@@ -177,7 +177,7 @@ def _words_for_unknown(tables: Mapping[str, pd.DataFrame], called: Mapping[str, 
             yield Doubt(
                 table=table,
                 row=int(cells[cells.isin(words)].index[0]),
-                problem=f"{called.get(column, column)} is {listed(map(repr, words))} on {counted(len(rows), 'row')}, which R, "
+                problem=f"{called.get(column, column)} is {join_names(map(repr, words))} on {pluralise(len(rows), 'row')}, which R, "
                 "pandas, databases and spreadsheets write where nothing is known",
                 cure=f"all of them count as one {column.partition('_')[0]}; leave these rows out, unless it is a name",
             )
@@ -195,7 +195,7 @@ def _twins(tables: Mapping[str, pd.DataFrame], called: Mapping[str, str]) -> Ite
                     twins[name] = (other, table, column, int(cells.index[cells == name][0]))
         if twins:
             name, (other, table, column, row) = next(iter(twins.items()))
-            more = f", and {counted(len(twins) - 1, 'name')} more" if len(twins) > 1 else ""
+            more = f", and {pluralise(len(twins) - 1, 'name')} more" if len(twins) > 1 else ""
             what = "case" if other.casefold() == name.casefold() else "case, blanks or the coding of letters"
             yield Doubt(
                 table=table,

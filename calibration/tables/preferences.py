@@ -17,7 +17,7 @@ FOLLOWING = frozenset({"follows", "visits", "prompts", "activity"})
 """Tables in which a withdrawn worker stays: a follow ends with the withdrawal and is censored there."""
 
 
-def left_out(
+def exclusions(
     workers: pd.DataFrame | None, *, exclude: bool = True, complete_only: bool = False
 ) -> "pd.Series[Any]":
     """Return why each worker who does not count is left out.
@@ -66,7 +66,7 @@ def counted_tables(
     tables : mapping of str to DataFrame
         As `calibration.tables.files.read_tables` returns them.
     exclude : bool
-        See `left_out`.
+        See `exclusions`.
     complete_only : bool
         Keep the rows of workers who completed the study and of nobody else, not even of those in no workers row.
 
@@ -77,7 +77,7 @@ def counted_tables(
         `FOLLOWING`, an excluded one in none.
     """
     workers = tables.get("workers")
-    why = left_out(workers, exclude=exclude)
+    why = exclusions(workers, exclude=exclude)
     kept = completed(workers) if complete_only else None
     return MappingProxyType(
         {
@@ -165,7 +165,7 @@ def counted_judgments(
     preferences: pd.DataFrame, *, workers: pd.DataFrame | None = None, exclude: bool = True
 ) -> pd.DataFrame:
     """Return the rows of table preferences that count: no validation repeats, nobody who is left out; parameters as in `judged_pairs`."""
-    out = left_out(workers, exclude=exclude).index
+    out = exclusions(workers, exclude=exclude).index
     return preferences[preferences["validation_of"].isna() & ~preferences["worker"].isin(out)]
 
 

@@ -28,9 +28,9 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
 
 from calibration.tables.definition import Table
-from calibration.tables.study import STUDY_FILE
+from calibration.tables.study_json import STUDY_FILE
 from calibration.tables.tables import TABLES
-from metrics.errors import FaultLog, counted, input_fault, listed, nearest
+from metrics.errors import FaultLog, closest_name, input_fault, join_names, pluralise
 from metrics.files import check_bytes, check_columns, check_rows, check_unfolded
 from metrics.readers.lines import check_is_plain, check_no_json, excel_delimiter
 
@@ -64,9 +64,9 @@ def _frame_cure(frame: pd.DataFrame) -> str:
 
     name = max(TABLES, key=likeness)
     if len(columns.intersection(TABLES[name].column_names)) < min(2, len(TABLES[name].required_names)):
-        return f'give {{"preferences": frame}}, with the columns of docs/tables.md; this one has {listed(map(str, frame.columns))}'
+        return f'give {{"preferences": frame}}, with the columns of docs/tables.md; this one has {join_names(map(str, frame.columns))}'
     missing = [repr(column) for column in TABLES[name].required_names if column not in columns]
-    lack = f", with the missing column{'s' * (len(missing) > 1)} {listed(missing)}" if missing else ""
+    lack = f", with the missing column{'s' * (len(missing) > 1)} {join_names(missing)}" if missing else ""
     return f'give {{"{name}": frame}} instead of frame{lack}'
 
 
@@ -168,7 +168,7 @@ def _note_ragged_rows(path: Path, log: FaultLog) -> None:
         for record in reader:
             if record and len(record) != expected:
                 log.add(
-                    f"{counted(expected, 'field')} expected, got {len(record)}",
+                    f"{pluralise(expected, 'field')} expected, got {len(record)}",
                     line=reader.line_num - sum(cell.count("\n") for cell in record),
                     cure="write one field for each header, and quote a field that has a comma in it",
                 )
@@ -310,10 +310,10 @@ class Ignored(NamedTuple):
         return f"did you mean {self.meant!r}? Then {'save it in that form' if is_form_other else 'rename it'}"
 
 
-def meant(name: str, known: Iterable[str], *, cutoff: float = _ALIKE) -> str | None:
+def closest_known_name(name: str, known: Iterable[str], *, cutoff: float = _ALIKE) -> str | None:
     """Return the known name that ``name`` nearly is, whatever its case and what parts its words; None if none is."""
     plain = {_plain(word): word for word in known}
-    near = nearest(_plain(name), plain, cutoff=cutoff)
+    near = closest_name(_plain(name), plain, cutoff=cutoff)
     return plain[near] if near else None
 
 
@@ -323,7 +323,7 @@ def ignored_columns(path: Path, table: Table) -> Iterator[Ignored]:
     missing = [name for name in table.column_names if name not in there]
     for name in there:
         if name not in table.column_names:
-            yield Ignored(path, name, meant(name, missing), is_file=False)
+            yield Ignored(path, name, closest_known_name(name, missing), is_file=False)
 
 
 def ignored_files(folder: Path, tables: Collection[str]) -> Iterator[Ignored]:
@@ -337,13 +337,13 @@ def ignored_files(folder: Path, tables: Collection[str]) -> Iterator[Ignored]:
 def _file_meant(path: Path, tables: Collection[str]) -> str | None:
     """Return how a file should be called, if it is nearly a table that the folder lacks, or nearly study.json."""
     if path.suffix.lower() == ".json" and not path.with_name(STUDY_FILE).exists():
-        near_study = meant(path.name, [STUDY_FILE])
+        near_study = closest_known_name(path.name, [STUDY_FILE])
         if near_study:
             return near_study
     suffix = path.suffix.lower()
     if suffix not in (*SUFFIXES, *_OTHER_SUFFIXES):
         return None
-    near = meant(path.name.partition(".")[0], [name for name in TABLES if name not in tables])
+    near = closest_known_name(path.name.partition(".")[0], [name for name in TABLES if name not in tables])
     return f"{near}{suffix if suffix in SUFFIXES else '.csv'}" if near else None
 
 

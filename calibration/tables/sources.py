@@ -14,8 +14,8 @@ from typing import NamedTuple
 import pandas as pd
 from pydantic import JsonValue
 
-from calibration.tables.study import FileRecord, TaskRecord, read_study
-from metrics.errors import Fault, InputError, listed, nearest
+from calibration.tables.study_json import FileRecord, TaskRecord, read_study
+from metrics.errors import Fault, InputError, closest_name, join_names
 from metrics.readers.mobileclick import COLUMNS, read_collection_files
 from metrics.readers.mobileclick_runs import read_summary_run
 from metrics.summaries.score import summary_positions
@@ -117,7 +117,7 @@ class TaskSources:
     def problems(self) -> list[str]:
         """Why the files cannot be used; empty when they can."""
         missing = [kind for kind in self.form if kind not in self.collection]
-        nothing = [f"no file of {listed(missing)} is named"] if missing else []
+        nothing = [f"no file of {join_names(missing)} is named"] if missing else []
         nothing += [] if self.systems else ["no run is named"]
         found = (source.problem for source in (*self.collection.values(), *self.systems.values()))
         return nothing + [problem for problem in found if problem]
@@ -245,7 +245,7 @@ def _unknown_names(option: str, given: Mapping[str, Path], known: set[str]) -> l
     faults = []
     for name in given:
         if name not in known:
-            near = nearest(name, known)
-            cure = f"did you mean {near!r}" if near else f"known are {listed(sorted(known)) or 'none'}"
+            near = closest_name(name, known)
+            cure = f"did you mean {near!r}" if near else f"known are {join_names(sorted(known)) or 'none'}"
             faults.append(Fault(problem=f"--{option}: there is no {name!r} in this study", cure=cure))
     return faults

@@ -1,7 +1,7 @@
 """What is legal in a folder of tables and still suspicious: misspelt names, rows that stand twice, ends cut off.
 
 Values that cannot well be so are the business of `calibration.tables.plausibility`; what makes a table faulty is the business of `calibration.tables.files`; visits and follows that do not fit together
-that of `calibration.visits.stays`.
+that of `calibration.visits.followed_visits`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,9 +14,9 @@ from calibration.tables.files import line_of, lines_of, raw_rows, table_paths
 from calibration.tables.plausibility import doubts
 from calibration.tables.preferences import knows_workers
 from calibration.tables.raw_files import Ignored, ignored_columns, ignored_files
-from calibration.tables.study import changes, is_unended, last_line, recorded_tables
+from calibration.tables.study_json import changes, is_unended, last_line, recorded_tables
 from calibration.tables.tables import TABLES
-from metrics.errors import Fault, counted, listed
+from metrics.errors import Fault, join_names, pluralise
 
 _SHOWN = 3
 
@@ -53,9 +53,9 @@ def suspicions(folder: str | Path, tables: Mapping[str, pd.DataFrame]) -> list[F
 def suspicions_in_short(folder: str | Path, tables: Mapping[str, pd.DataFrame]) -> list[str]:
     """Return what must be known before anything is computed from the tables of a folder, a line each."""
     near = [found.in_short for found in ignored(folder) if found.meant]
-    lines = [f"{folder}: ignored, but nearly a known name: {listed(near)}"] if near else []
+    lines = [f"{folder}: ignored, but nearly a known name: {join_names(near)}"] if near else []
     if all(frame.empty for frame in tables.values()):
-        lines.append(f"{folder}: no table has a row: {listed(tables)}")
+        lines.append(f"{folder}: no table has a row: {join_names(tables)}")
     files = table_paths(folder)
     return lines + [str(fault) for fault in (*_values(files, tables, is_brief=True), *_ends(folder, files))]
 
@@ -64,9 +64,11 @@ def in_no_result(folder: str | Path, tables: Mapping[str, pd.DataFrame]) -> list
     """Return what is no reason to worry: names that are ignored and like no known one, tables without a row."""
     far = [found.in_short for found in ignored(folder) if not found.meant]
     empty = [name for name, frame in tables.items() if frame.empty]
-    notes = [f"ignored, as nothing reads them: {listed(far)}"] if far else []
+    notes = [f"ignored, as nothing reads them: {join_names(far)}"] if far else []
     if empty:
-        notes.append(f"without a row, so that nothing can be computed from them: {listed(empty, most=20)}")
+        notes.append(
+            f"without a row, so that nothing can be computed from them: {join_names(empty, most=20)}"
+        )
     return notes
 
 
@@ -141,7 +143,7 @@ def _missing(folder: str | Path, files: Mapping[str, Path]) -> Iterator[Fault]:
     for name, record in recorded_tables(folder).items():
         if name not in files and record.rows:
             yield Fault(
-                problem=f"this table is not there, and {counted(record.rows, 'row')} of it were exported",
+                problem=f"this table is not there, and {pluralise(record.rows, 'row')} of it were exported",
                 cure="export the study again, if you did not take it away",
                 path=str(Path(folder) / f"{name}.csv"),
             )

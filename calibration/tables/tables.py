@@ -9,31 +9,31 @@ from types import MappingProxyType
 
 import pandas as pd
 
-from calibration.tables.definition import Column, Kind, RowRule, Table, is_unknown
+from calibration.tables.definition import Column, ColumnType, RowRule, Table, is_unknown
 
 
 def _text(
     name: str, doc: str, *, required: bool = False, blank: bool = False, choices: tuple[str, ...] = ()
 ) -> Column:
-    return Column(name=name, kind=Kind.TEXT, doc=doc, required=required, blank=blank, choices=choices)
+    return Column(name=name, kind=ColumnType.TEXT, doc=doc, required=required, blank=blank, choices=choices)
 
 
 def _number(
     name: str, doc: str, *, required: bool = False, low: float | None = 0.0, high: float | None = None
 ) -> Column:
-    return Column(name=name, kind=Kind.NUMBER, doc=doc, required=required, low=low, high=high)
+    return Column(name=name, kind=ColumnType.NUMBER, doc=doc, required=required, low=low, high=high)
 
 
 def _integer(name: str, doc: str, *, required: bool = False, low: float | None = 0) -> Column:
-    return Column(name=name, kind=Kind.INTEGER, doc=doc, required=required, low=low)
+    return Column(name=name, kind=ColumnType.INTEGER, doc=doc, required=required, low=low)
 
 
 def _flag(name: str, doc: str, *, required: bool = False) -> Column:
-    return Column(name=name, kind=Kind.FLAG, doc=doc, required=required)
+    return Column(name=name, kind=ColumnType.FLAG, doc=doc, required=required)
 
 
 def _time(name: str, doc: str, *, required: bool = False) -> Column:
-    return Column(name=name, kind=Kind.TIME, doc=doc, required=required)
+    return Column(name=name, kind=ColumnType.TIME, doc=doc, required=required)
 
 
 def _worker() -> Column:
@@ -141,7 +141,7 @@ _TABLES = (
             _text("judgment", "Id of the judgment."),
             Column(
                 name="worker",
-                kind=Kind.TEXT,
+                kind=ColumnType.TEXT,
                 doc="Pseudonym of the worker, the same in every table of a study. Without this column who judged is not known.",
                 all_or_none=True,
             ),
@@ -149,7 +149,7 @@ _TABLES = (
             _topic(),
             Column(
                 name="pair",
-                kind=Kind.TEXT,
+                kind=ColumnType.TEXT,
                 doc="Id of the unordered couple of systems, the same whatever the sides. Without this column topic/system/system.",
                 derived=couple_names,
             ),
@@ -271,7 +271,7 @@ _TABLES = (
             _system(),
             Column(
                 name="visit",
-                kind=Kind.INTEGER,
+                kind=ColumnType.INTEGER,
                 doc="Number of the visit within worker and topic, from 1. Without this column they are counted by start.",
                 low=1,
                 derived=visit_numbers,
@@ -338,7 +338,7 @@ _TABLES = (
             _text("kind", "What the item is.", required=True, choices=("iunit", "link", "update", "media")),
             Column(
                 name="words",
-                kind=Kind.INTEGER,
+                kind=ColumnType.INTEGER,
                 doc="Whitespace tokens of the item; a picture or sound has none.",
                 required=True,
                 blank=True,

@@ -17,7 +17,7 @@ from scipy.special import ndtr, ndtri
 from calibration.user_model.model import (
     ALPHA,
     LATENESS,
-    LOGARITHM,
+    LOG_SPEED,
     PARAMETERS,
     PATIENCE,
     PATIENCE_SPREAD,
@@ -280,7 +280,7 @@ def _population(model: UserModel, names: Sequence[str], count: int, rng: np.rand
     """Draw parameters of the people who read streams.
 
     Those that were fitted together come from their joint covariance; others from a normal on the log scale with the
-    width of their interval, or of its one half when the other end is open or 0. `LOGARITHM` is normal itself. An
+    width of their interval, or of its one half when the other end is open or 0. `LOG_SPEED` is normal itself. An
     estimate of 0 stays 0.
 
     Raises
@@ -293,7 +293,7 @@ def _population(model: UserModel, names: Sequence[str], count: int, rng: np.rand
         if name not in found:
             entry = model.parameters[name]
             estimate = entry.estimate or 0.0
-            if plain_name(name) == LOGARITHM:
+            if plain_name(name) == LOG_SPEED:
                 found[name] = estimate + _deviation(name, entry, entry.interval) * rng.standard_normal(count)
             else:
                 found[name] = estimate * np.exp(_log_deviation(name, entry) * rng.standard_normal(count))
@@ -341,12 +341,12 @@ def _has(model: UserModel, block: JointEntry, name: str) -> bool:
     estimate = model.parameters[name].estimate
     if estimate is None:
         return False
-    return estimate > 0 or block.scale == "identity" or plain_name(name) == LOGARITHM
+    return estimate > 0 or block.scale == "identity" or plain_name(name) == LOG_SPEED
 
 
 def _moved(model: UserModel, block: JointEntry, name: str, steps: Floats) -> Floats:
     estimate = model.parameters[name].estimate or 0.0
-    is_added = block.scale == "identity" or plain_name(name) == LOGARITHM
+    is_added = block.scale == "identity" or plain_name(name) == LOG_SPEED
     return estimate + steps if is_added else np.asarray(estimate * np.exp(steps))
 
 

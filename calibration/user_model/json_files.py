@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from metrics.errors import FaultLog, InputError, listed, nearest
-from metrics.files import write_whole
+from metrics.errors import FaultLog, InputError, closest_name, join_names
+from metrics.files import write_atomically
 from metrics.readers.trees import Node, read_json
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -56,7 +56,7 @@ def write_json(path: str | Path, content: dict[str, Any], *, indent: int | None 
     ValueError
         If a number is NaN or infinite: JSON has neither.
     """
-    write_whole(path, json.dumps(content, indent=indent, ensure_ascii=False, allow_nan=False) + "\n")
+    write_atomically(path, json.dumps(content, indent=indent, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def _plain(node: Node) -> Any:
@@ -79,11 +79,11 @@ def _note(detail: ErrorDetails, tree: Node, log: FaultLog, cure: str) -> None:
         inside = f" in {'.'.join(map(str, place))}" if place else ""
         log.add(f"{key!r} is missing{inside}", line=line, cure=cure)
     elif known:
-        near = nearest(str(detail["input"]), known)
+        near = closest_name(str(detail["input"]), known)
         log.add(
             f"{where}: {message}",
             line=line,
-            cure=f"did you mean {near!r}" if near else f"known are {listed(known, most=20)}",
+            cure=f"did you mean {near!r}" if near else f"known are {join_names(known, most=20)}",
         )
     elif message.startswith("Input should"):
         log.add(

@@ -29,7 +29,7 @@ from metrics.arrays import Floats
 from metrics.errors import Fault, input_fault
 from metrics.msu.trails import RANGES, Population
 from metrics.registry import Measure
-from metrics.results import Interval, Place, Score, Topics, labelled, score_frame
+from metrics.results import Interval, Score, ScoreKey, Topics, label_measures, score_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,7 +87,7 @@ def stream_people(model: UserModel, language: str | None = None) -> dict[str, fl
     return {name: value for name, value in found.items() if has_speed or name not in SPEED}
 
 
-def people_together(model: UserModel, explicit: Collection[str] = ()) -> dict[str, Any]:
+def joint_parameters(model: UserModel, explicit: Collection[str] = ()) -> dict[str, Any]:
     """Return what a model says of a `Population` beside M and S: the correlation of A and D, and laws that are not log-normal.
 
     Parameters
@@ -147,7 +147,7 @@ LEVEL_ENDS = (0.025, 0.975)
 """Quantiles over the draws: a 95 % interval."""
 R = TypeVar("R")
 M = TypeVar("M", bound=Measure)
-Spread: TypeAlias = tuple[Sequence[Place], Floats]
+Spread: TypeAlias = tuple[Sequence[ScoreKey], Floats]
 """Some places, and their scores under each draw, (draws, places)."""
 
 
@@ -195,7 +195,7 @@ class FamilyModel(ABC, Generic[R, M]):
         self, runs: Sequence[R], measures: Iterable[M] | Mapping[str, M], *, topics: Topics = "judged"
     ) -> list[Score]:
         """Score runs under the model's estimates; `score` gives the same as a frame."""
-        return self._scores(runs, labelled(measures), topics)
+        return self._scores(runs, label_measures(measures), topics)
 
     def scored(
         self,
@@ -205,7 +205,7 @@ class FamilyModel(ABC, Generic[R, M]):
         draws: int | None,
         seed: int = 1,
         topics: Topics = "judged",
-    ) -> tuple[list[Score], dict[Place, Interval] | None]:
+    ) -> tuple[list[Score], dict[ScoreKey, Interval] | None]:
         """Score runs, and return the 95 % interval of each score that the model moves, `all` included; None without draws.
 
         Low and high are quantiles over draws of the model, and reach to the score at its estimates where all draws lie
@@ -223,8 +223,8 @@ class FamilyModel(ABC, Generic[R, M]):
         if models.kept:
             raise input_fault(next(iter(models.kept.values())), path=self.path, cure="leave out --draws")
         values = {score[:3]: score.value for score in scores}
-        intervals: dict[Place, Interval] = {}
-        for places, drawn in self._spreads(models, runs, labelled(measures), topics):
+        intervals: dict[ScoreKey, Interval] = {}
+        for places, drawn in self._spreads(models, runs, label_measures(measures), topics):
             ends = np.quantile(drawn, LEVEL_ENDS, axis=0).T.tolist()
             for place, (low, high) in zip(places, ends, strict=True):
                 value = values.get(place, low)

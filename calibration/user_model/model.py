@@ -1,4 +1,4 @@
-"""`user-model.json`: the fitted people. What stands in it, reading and writing it; `calibration.fit.study` makes it.
+"""`user-model.json`: the fitted people. What stands in it, reading and writing it; `calibration.fit.user_model_fit` makes it.
 
 A hand-written file with nothing but estimates is a valid one too: the truth of a simulated crowd.
 """
@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from calibration.user_model.json_files import read_model, write_json
-from metrics.errors import counted, listed
+from metrics.errors import join_names, pluralise
 from metrics.results import Overview, first_lines
 
 if TYPE_CHECKING:
@@ -76,9 +76,9 @@ QUANTILES = frozenset(
 )
 """Parameters that follow from others of their fit, and are not drawn."""
 FLOOR = "lateness_floor"
-LOGARITHM = "reading_speed_mu"
+LOG_SPEED = "reading_speed_mu"
 """The one parameter that is a logarithm already: in a `JointEntry` of logarithms it stands as it is."""
-SPEED = (LOGARITHM, "reading_speed_sigma")
+SPEED = (LOG_SPEED, "reading_speed_sigma")
 
 _LANGUAGE = re.compile(r"\[[a-z]{2}\]$")
 
@@ -273,7 +273,7 @@ class UserModel(_Part):
     def overview(self) -> Overview:
         """Return every parameter with its interval, and how many topics have intents."""
         shown = self.frame()[["estimate", "low", "high", "unit"]].reset_index()
-        topics = [f"P(i|q) of {counted(len(self.intents), 'topic')}"] if self.intents else []
+        topics = [f"P(i|q) of {pluralise(len(self.intents), 'topic')}"] if self.intents else []
         return Overview(shown, ".4g", topics)
 
     def summary(self) -> str:
@@ -312,14 +312,16 @@ def parameter_frame(entries: Mapping[str, ParameterEntry]) -> "pd.DataFrame":
     import pandas as pd  # noqa: PLC0415 - half a second that the command line does not pay
 
     columns: dict[str, list[Any]] = {
-        "estimate": [math.inf if one.estimate is None else one.estimate for one in entries.values()],
-        "low": [_ends(one)[0] for one in entries.values()],
-        "high": [_ends(one)[1] for one in entries.values()],
-        "level": [one.level for one in entries.values()],
-        "unit": [one.unit for one in entries.values()],
-        "method": [one.method for one in entries.values()],
-        "workers": [one.workers for one in entries.values()],
-        "rows": [one.rows for one in entries.values()],
+        "estimate": [
+            math.inf if parameter.estimate is None else parameter.estimate for parameter in entries.values()
+        ],
+        "low": [_ends(parameter)[0] for parameter in entries.values()],
+        "high": [_ends(parameter)[1] for parameter in entries.values()],
+        "level": [parameter.level for parameter in entries.values()],
+        "unit": [parameter.unit for parameter in entries.values()],
+        "method": [parameter.method for parameter in entries.values()],
+        "workers": [parameter.workers for parameter in entries.values()],
+        "rows": [parameter.rows for parameter in entries.values()],
     }
     frame = pd.DataFrame(columns, index=pd.Index(list(entries), name="name"))
     numbers = dict.fromkeys(("estimate", "low", "high", "level"), "float64")
@@ -372,7 +374,7 @@ def read_user_model(path: str | Path) -> UserModel:
     return read_model(path, _File, cure="write the file with prefcal fit, or as docs/calibration.md says")
 
 
-def given_model(model: UserModel | str | Path) -> tuple[UserModel, str]:
+def load_model(model: UserModel | str | Path) -> tuple[UserModel, str]:
     """Return a user model that is given as itself or as a file, and what messages call it.
 
     Raises
@@ -391,7 +393,7 @@ def lacking_push_weights(model: UserModel) -> str:
     The rule, wherever the utility is computed: a weight that the model lacks is 0, so that its cell of Table 1 is ignored,
     as T11U ignores the row of silence (Tan et al., SIGIR 2016, section 4); and this sentence is said.
     """
-    missing = listed(name for name in PUSH_WEIGHTS if name not in model.parameters)
+    missing = join_names(name for name in PUSH_WEIGHTS if name not in model.parameters)
     if not missing:
         return ""
     return (

@@ -13,10 +13,10 @@ from calibration.user_model.measures import (
     FamilyModel,
     Spread,
     clipped_population,
+    joint_parameters,
     lateness_floor,
-    people_together,
 )
-from calibration.user_model.model import LATENESS, SPEED, UserModel, given_model
+from calibration.user_model.model import LATENESS, SPEED, UserModel, load_model
 from metrics.errors import FaultLog, input_fault
 from metrics.events import EventCollection, UpdateRun
 from metrics.msu.score import (
@@ -169,7 +169,7 @@ def stream_model(
     >>> scores["metric"].unique().tolist()
     ['MSU@0.5', 'MSU-se@0.5', 'MSU/s@0.5']
     """
-    found, path = given_model(model)
+    found, path = load_model(model)
     log = FaultLog(path)
     notes: list[str] = []
     decay = _estimate(found, LATENESS, log) if lateness and LATENESS in found.parameters else None
@@ -179,7 +179,7 @@ def stream_model(
     if users is None:
         fitted = _fitted(found, explicit, notes, log)
         log.raise_if_any()
-        together = people_together(found, explicit)
+        together = joint_parameters(found, explicit)
         users = SimulatedUsers(population=_checked(explicit, fitted, together, path), count=count, seed=seed)
     log.raise_if_any()
     if lateness and decay is None:

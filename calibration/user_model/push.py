@@ -10,9 +10,9 @@ import numpy as np
 
 from calibration.user_model.draws import Draws, Part
 from calibration.user_model.measures import FamilyModel, Spread
-from calibration.user_model.model import ALPHA, PUSH_WEIGHTS, UserModel, given_model, lacking_push_weights
-from metrics.errors import input_fault, listed
-from metrics.push.days import account
+from calibration.user_model.model import ALPHA, PUSH_WEIGHTS, UserModel, lacking_push_weights, load_model
+from metrics.errors import input_fault, join_names
+from metrics.push.days import count_pushes
 from metrics.push.pool import push_pool
 from metrics.push.score import T11U, Contingency, PushMeasure, counted_topics, push_scores
 from metrics.push.streams import PushCollection, PushRun
@@ -76,7 +76,7 @@ class PushModel(FamilyModel[PushRun, PushMeasure]):
             counted = counted_topics(pool, run, topics)
             for label, variants in moved.items():
                 if variants:
-                    table = account(pool, run, variants[0].rules)
+                    table = count_pushes(pool, run, variants[0].rules)
                     values = np.array([one.topic_values(table) for one in variants])
                     means = (
                         values[:, counted].mean(axis=1) if counted.any() else np.full(draws.count, math.nan)
@@ -136,12 +136,12 @@ def push_model(model: UserModel | str | Path, collection: PushCollection, *, alp
     >>> scores["metric"].unique().tolist()
     ['T11U']
     """
-    whole, path = given_model(model)
+    whole, path = load_model(model)
     wanted = (ALPHA, *PUSH_WEIGHTS) if alpha else PUSH_WEIGHTS
     found = {name: _finite(whole, name, path) for name in wanted if name in whole.parameters}
     if not found:
         cure = "leave out --model, or fit preferences about pushes"
-        raise input_fault(f"the model has none of {listed(wanted)}", path=path, cure=cure)
+        raise input_fault(f"the model has none of {join_names(wanted)}", path=path, cure=cure)
     if not 0 <= found.get(ALPHA, 0) <= 1:
         raise input_fault(f"{ALPHA} is {found[ALPHA]}", path=path, cure="it must be from 0 to 1")
     utility, lacking = contingency(whole), lacking_push_weights(whole)

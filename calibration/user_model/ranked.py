@@ -10,13 +10,13 @@ import numpy as np
 
 from calibration.user_model.draws import Draws, Part
 from calibration.user_model.measures import FamilyModel, Spread, intent_shares, sum_fault
-from calibration.user_model.model import UserModel, given_model
+from calibration.user_model.model import UserModel, load_model
 from metrics.arrays import Floats
-from metrics.errors import FaultLog, listed
+from metrics.errors import FaultLog, join_names
 from metrics.ranked.lists import RankedCollection, RankedRun
 from metrics.ranked.score import TIAERR, TIANDCG, TIASBR, ListMeasure, RankedMeasure, ranked_scores
-from metrics.results import ALL, Place, Score, Topics
-from metrics.taking_part import TopicNames
+from metrics.results import ALL, Score, ScoreKey, Topics
+from metrics.unused_input import TopicNames
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -67,10 +67,10 @@ class RankedModel(FamilyModel[RankedRun, ListMeasure]):
 
     def _scores_of_one_subtopic(
         self, runs: Sequence[RankedRun], labels: Mapping[str, RankedMeasure]
-    ) -> dict[Place, Floats]:
+    ) -> dict[ScoreKey, Floats]:
         """Each place -> (C,): the score if P(c|q) were 1 for one subtopic, for each of the topic's."""
         subtopics = {topic: self.collection.subtopics(topic) for topic in self.model.intents}
-        scores: dict[Place, list[float]] = {}
+        scores: dict[ScoreKey, list[float]] = {}
         for chosen in range(max(map(len, subtopics.values()))):
             certain = {
                 topic: {one: float(place == chosen) for place, one in enumerate(of)}
@@ -121,7 +121,7 @@ def ranked_model(model: UserModel | str | Path, collection: RankedCollection) ->
     >>> len(ranked_model(model, collection).score([run]))
     15
     """
-    whole, path = given_model(model)
+    whole, path = load_model(model)
     names = TopicNames(collection.grades)
     fitted = {names.find(written): of for written, of in whole.intents.items()}
     intents = {topic: fitted.get(topic, {}) for topic in collection.grades}
@@ -132,7 +132,7 @@ def ranked_model(model: UserModel | str | Path, collection: RankedCollection) ->
         missing = [one for one in collection.grades[topic] if one not in of]
         wrong = sum_fault(topic, of)
         if missing:
-            problem = f"the model has no probability of subtopic {listed(missing)} of topic {topic!r}"
+            problem = f"the model has no probability of subtopic {join_names(missing)} of topic {topic!r}"
             log.add(problem, cure="score without --intents fitted")
         elif wrong:
             log.add(wrong.problem, cure=wrong.cure)

@@ -10,8 +10,8 @@ import numpy as np
 
 from calibration.user_model.draws import Draws, Part, Shares
 from calibration.user_model.measures import FamilyModel, Spread, intent_shares, patience_chars, sum_fault
-from calibration.user_model.model import PATIENCE, UserModel, given_model
-from metrics.errors import InputError, input_fault, listed
+from calibration.user_model.model import PATIENCE, UserModel, load_model
+from metrics.errors import InputError, input_fault, join_names
 from metrics.results import ALL, Score, Topics
 from metrics.summaries.score import MMeasure, read_once, summary_scores
 from metrics.summaries.trailtext import Intents, intent_probabilities
@@ -111,7 +111,7 @@ def summary_model(
     >>> round(float(scores.query("topic == 'all'")["value"].iloc[0]), 2)
     21.39
     """
-    found, path = given_model(model)
+    found, path = load_model(model)
     if patience:
         _check_patience(found, path)
     return SummaryModel(
@@ -128,7 +128,7 @@ def _check_patience(model: UserModel, path: str) -> None:
     found = model.parameters.get(PATIENCE)
     if found is None:
         others = [name for name in model.parameters if name.startswith(PATIENCE)]
-        problem = f"the model has no {PATIENCE}" + (f", only {listed(others)}" if others else "")
+        problem = f"the model has no {PATIENCE}" + (f", only {join_names(others)}" if others else "")
         raise input_fault(problem, path=path, cure="say which patience you want with --patience")
     low, high = found.interval
     ends = [low or 0.0, _or_infinite(found.estimate), _or_infinite(high)]

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from calibration.user_model.model import LOGARITHM, PARAMETERS, PATIENCE, QUANTILES, plain_name
+from calibration.user_model.model import LOG_SPEED, PARAMETERS, PATIENCE, QUANTILES, plain_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -122,7 +122,7 @@ def scales(parameters: "Mapping[str, ParameterEntry]") -> dict[str, DisplayScale
         unit, divisor = _unit(plain, entry.unit), 1.0
         if plain.endswith("_seconds"):
             unit, divisor = units.setdefault(plain.partition("_")[0], _time_unit(typical))
-        is_log = plain == LOGARITHM
+        is_log = plain == LOG_SPEED
         size = abs(math.exp(typical) if is_log else typical / divisor)
         found[name] = DisplayScale(unit, divisor, is_log, _decimals(size))
     return found
@@ -173,7 +173,7 @@ def _typical(entry: "ParameterEntry") -> float:
 
 
 def _unit(plain: str, of_file: str) -> str:
-    if plain == LOGARITHM:
+    if plain == LOG_SPEED:
         return "chars/s" if "char" in of_file else "words/s"
     return "chars" if PARAMETERS.get(plain) == "counted characters" else ""
 

@@ -22,10 +22,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from calibration.tables.definition import DTYPES
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
-from calibration.visits.stays import in_order, places
-from metrics.arrays import Bools, Floats, Places
+from calibration.visits.followed_visits import in_order, places
+from metrics.arrays import Bools, Floats, Indices
 
 STREAM = ["worker", "topic"]
 _OUT_OF_SIGHT = ("close", "hidden")
@@ -81,7 +81,7 @@ def visits_from_activity(
 
 
 def visits_from_signs(
-    signs: "Signs",
+    signs: "ActivityTimes",
     *,
     idle_seconds: float,
     heartbeat_seconds: float | None = None,
@@ -110,7 +110,7 @@ def _check(idle_seconds: float, heartbeat_seconds: float | None) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Signs:
+class ActivityTimes:
     """Signs of life by stream and time, (n,) each, in milliseconds since 1970.
 
     Attributes
@@ -133,7 +133,7 @@ class Signs:
 
     names: pd.DataFrame
     system: "pd.Series[Any]"
-    stream: Places
+    stream: Indices
     when: Milliseconds
     leaves: Bools
     heard_again: Bools
@@ -141,7 +141,7 @@ class Signs:
     ended_at: Milliseconds
 
 
-def signs_of_life(activity: pd.DataFrame, follows: pd.DataFrame | None) -> Signs:
+def signs_of_life(activity: pd.DataFrame, follows: pd.DataFrame | None) -> ActivityTimes:
     """Return the signs of life inside follows, as for `visits_from_activity`.
 
     Of pages that fall silent at the same moment, one that is heard of again comes last: its silence is the one that is
@@ -166,7 +166,7 @@ def signs_of_life(activity: pd.DataFrame, follows: pd.DataFrame | None) -> Signs
     started_at, ended_at, followed = _bounds(names, follows)
     row = row[followed[stream[row]] & (at[row] >= started_at[stream[row]])]
     stream = stream[row]
-    return Signs(
+    return ActivityTimes(
         names=names,
         system=activity.reindex(columns=["system"])["system"].iloc[row],
         stream=stream,
@@ -193,14 +193,14 @@ def _bounds(names: pd.DataFrame, follows: pd.DataFrame | None) -> tuple[Millisec
     return spans["started_at"].to_numpy(), spans["ended_at"].to_numpy(), place >= 0
 
 
-def gaps_milliseconds(signs: Signs) -> Floats:
+def gaps_milliseconds(signs: ActivityTimes) -> Floats:
     """Return the milliseconds since the sign before; infinite for the first of a stream."""
     gaps = np.full(len(signs.when), np.inf)
     gaps[1:] = np.where(np.diff(signs.stream) == 0, np.diff(signs.when), np.inf)
     return gaps
 
 
-def _cut(signs: Signs, idle_seconds: float, half_beat: float) -> pd.DataFrame:
+def _cut(signs: ActivityTimes, idle_seconds: float, half_beat: float) -> pd.DataFrame:
     """Return worker, topic, system, stream, start and end (milliseconds) and end_reason of each run of signs."""
     first = np.flatnonzero(gaps_milliseconds(signs) > 1000 * idle_seconds)
     last = np.append(first[1:], len(signs.when)) - 1
@@ -217,7 +217,7 @@ def _cut(signs: Signs, idle_seconds: float, half_beat: float) -> pd.DataFrame:
     return cut[at[first] <= ended].reset_index(drop=True)
 
 
-def _reasons(signs: Signs, last: Places) -> NDArray[np.object_]:
+def _reasons(signs: ActivityTimes, last: Indices) -> NDArray[np.object_]:
     """Say how each run ended, by its last sign."""
     heard_again = signs.heard_again[last] | ~signs.leaves.any()
     return np.asarray(
@@ -225,7 +225,7 @@ def _reasons(signs: Signs, last: Places) -> NDArray[np.object_]:
     )
 
 
-def _starts(signs: Signs, first: Places, idle_seconds: float) -> Milliseconds:
+def _starts(signs: ActivityTimes, first: Indices, idle_seconds: float) -> Milliseconds:
     """Return the first sign of each run; for an enrolment visit the enrolment.
 
     Only the first run of a stream can begin so soon: the others begin more than the threshold after it.
@@ -250,14 +250,14 @@ def _with_what_was_known(cut: pd.DataFrame, visits: pd.DataFrame, names: pd.Data
     return cut
 
 
-def _same(cut: pd.DataFrame, exported: pd.DataFrame, time: str) -> Places:
+def _same(cut: pd.DataFrame, exported: pd.DataFrame, time: str) -> Indices:
     """Return the first exported visit with the stream and time of each visit, by its label; -1: there is none."""
     moment, moments = pd.factorize(np.concatenate([cut[time], exported[time]]))
     stream = np.concatenate([cut["stream"], exported["stream"]])
     one, other = np.split(stream.astype(np.int64) * len(moments) + moment, [len(cut)])
     kept = ~pd.Series(other).duplicated().to_numpy()
     found = pd.Index(other[kept]).get_indexer(one)
-    rows: Places = np.append(exported.index[kept], -1).astype(np.intp)[found]
+    rows: Indices = np.append(exported.index[kept], -1).astype(np.intp)[found]
     return rows
 
 
@@ -300,7 +300,7 @@ class ActivityLog:
 class _Views:
     """Page views: the visit of each, and when it begins and ends, (v,); seconds since the visit began."""
 
-    visit: Places
+    visit: Indices
     name: str
     begin: Floats
     end: Floats
@@ -350,7 +350,7 @@ def _watched(views: _Views, heartbeat_seconds: float) -> pd.DataFrame:
     return pd.concat(signs, ignore_index=True)
 
 
-def _signs(views: _Views, row: Places, seconds: Floats, kind: str) -> pd.DataFrame:
+def _signs(views: _Views, row: Indices, seconds: Floats, kind: str) -> pd.DataFrame:
     return pd.DataFrame({"visit": views.visit[row], "page": views.name, "seconds": seconds, "kind": kind})
 
 
@@ -386,4 +386,4 @@ def _table(visits: pd.DataFrame, pieces: list[pd.DataFrame]) -> pd.DataFrame:
         at=of["start"] + pd.to_timedelta(signs["seconds"].to_numpy().round(3), unit="s"),
         kind=signs["kind"].to_numpy(),
     )
-    return checked(rows, TABLES["activity"])
+    return check_frame(rows, TABLES["activity"])

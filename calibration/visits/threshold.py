@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
+from calibration.inference.formatting import shown_roughly
 from calibration.inference.results import NotIdentifiedError, info, warning
-from calibration.inference.wording import shown_roughly
 from calibration.user_model.model import Diagnostic, plain_name
 from calibration.visits.cut import gaps_milliseconds, signs_of_life, visits_from_signs
 from metrics.arrays import Floats

@@ -14,7 +14,7 @@ import pandas as pd
 
 from calibration.tables.files import csv_text
 from metrics.errors import FaultLog, InputError
-from metrics.files import write_whole
+from metrics.files import write_atomically
 from metrics.readers.lines import rows
 
 FIELDS = ("system", "query", "document", "group")
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         found = scores(options.file)
-        write_whole(options.output, csv_text(found))
+        write_atomically(options.output, csv_text(found))
     except InputError as error:
         print(error, file=sys.stderr)
         return 1

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from metrics.arrays import Floats, in_one_order
+from metrics.arrays import Floats, align_rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +183,7 @@ def simultaneous_band(
     level : float
         Probability that the band holds every point.
     reach : (points,) ndarray of float, optional
-        Half the width of each point's interval of this level, where people are a sample too (`metrics.agreement.people`): the
+        Half the width of each point's interval of this level, where people are a sample too (`metrics.agreement.crossed_errors`): the
         band is wider than these intervals by the same factor. By default those of `QueryMean`.
     draws : int
         Number of draws for the quantile.
@@ -301,7 +301,7 @@ def agreement(
     ValueError
         If lengths differ, a share leaves [0, 1], a difference is NaN, or the convention is unknown.
     """
-    difference, share, query = in_one_order(difference, share, query)
+    difference, share, query = align_rows(difference, share, query)
     difference, share = _validated(difference, share)
     return Agreement(
         ties=ties,
@@ -383,7 +383,7 @@ def score_difference(first: ArrayLike, second: ArrayLike) -> Floats:
     first, second : (pairs,) or (pairs, k) array_like of float
         Scores of the two systems of every pair, under one measure or k.
     """
-    first, second = (np.asarray(side, dtype=np.float64) for side in in_one_order(first, second))
+    first, second = (np.asarray(side, dtype=np.float64) for side in align_rows(first, second))
     difference = first - second
     apart, size = np.abs(difference), np.maximum(np.abs(first), np.abs(second))
     largest = apart.max(axis=0, initial=0.0)
@@ -398,7 +398,7 @@ def precision(size: ArrayLike) -> Floats:
 
 def _validated(difference: ArrayLike, share: ArrayLike) -> tuple[Floats, Floats]:
     """Return both as vectors of one length, without NaN and with shares in [0, 1]."""
-    difference, share = (np.asarray(side, dtype=np.float64) for side in in_one_order(difference, share))
+    difference, share = (np.asarray(side, dtype=np.float64) for side in align_rows(difference, share))
     if difference.ndim != 1 or difference.shape != share.shape:
         raise ValueError(
             f"difference and share must be vectors of one length, got {difference.shape}, {share.shape}"

@@ -15,12 +15,12 @@ that one person judged. With J_c the jackknife variance over clusters c,
 
 (Cameron, Gelbach and Miller 2011; MacKinnon, Nielsen and Webb 2024). A replicate with fewer votes a pair still estimates
 the agreement of full size. Student's t, on the agreement and on its log odds, has the smaller effective number of clusters less 1 degrees
-of freedom; with few (`metrics.agreement.people.is_few`) there is no interval. Clusters are left out in groups that hang on what was judged
+of freedom; with few (`metrics.agreement.crossed_errors.is_few`) there is no interval. Clusters are left out in groups that hang on what was judged
 by how many (`_ranks`), never on names or on the order of rows. Votes hardly tell pairs that are equal, or certain, from pairs that are nearly so: the interval reaches from the estimate
 that takes many pairs for equal to the one that takes many for certain, as far as the votes allow either.
 
 How far a measure's agreement lies from a second panel's (`Ceiling.less_panel`) has an interval of its own, for both come from the same votes: the
-jackknife of their difference, in which the agreement without a group g is a + (its effect on a) (`metrics.agreement.people`),
+jackknife of their difference, in which the agreement without a group g is a + (its effect on a) (`metrics.agreement.crossed_errors`),
 
     a_(-g) = a - U_g / (1 - w_g)
 
@@ -47,15 +47,15 @@ from metrics.agreement.ceiling_votes import (
     halves_agreement,
     majority,
 )
-from metrics.agreement.people import (
+from metrics.agreement.crossed_errors import (
     NOTHING,
     UNKNOWN,
-    Error,
+    StandardError,
     effective_number,
     influence_of_votes,
     is_few,
 )
-from metrics.arrays import Floats, Ints, in_one_order
+from metrics.arrays import Floats, Ints, align_rows
 
 MOST_GROUPS = 25
 """More clusters than that are left out in so many groups."""
@@ -222,8 +222,12 @@ class Ceiling:
         panel, (value, without) = self.second_panel[ties], self.votes.without(scores, ties)
         apart = without - self.panel_without[:, list(TIES).index(ties)]
         variance = _variance_of_difference(apart, [int(way.max()) + 1 for way in self.votes.ways])
-        error = Error(max(math.sqrt(variance), 1 / self.pairs), panel.df) if variance > NOTHING else UNKNOWN
-        reach = error.reach(level) if panel.df > 0 else math.nan
+        error = (
+            StandardError(max(math.sqrt(variance), 1 / self.pairs), panel.df)
+            if variance > NOTHING
+            else UNKNOWN
+        )
+        reach = error.half_width(level) if panel.df > 0 else math.nan
         low, high = value - panel.highest - reach, value - panel.lowest + reach
         return value - panel.value, max(low, -1.0), min(high, 1.0)
 
@@ -265,7 +269,7 @@ def ceiling(
     ValueError
         If the lengths differ or a vote is something else.
     """
-    votes, pair, query, *whose = in_one_order(votes, pair, query, *(() if worker is None else (worker,)))
+    votes, pair, query, *whose = align_rows(votes, pair, query, *(() if worker is None else (worker,)))
     votes = np.asarray(votes, dtype=np.float64)
     if not np.isin(votes, (0.0, 0.5, 1.0)).all():
         raise ValueError("votes must be 0, 0.5 or 1")

@@ -103,9 +103,9 @@ def _log_ways(votes: Ints | int, taken: Ints) -> Floats:
     return np.asarray(gammaln(votes + 1) - gammaln(taken + 1) - gammaln(votes - taken + 1))
 
 
-SIDES = np.linspace(0.5, 1.0, 26)
-TIES = np.array([0.0, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.0])
-LEAD = np.outer(2 * SIDES - 1, 1 - TIES).ravel() / 2
+FIRST_SIDE_SHARES = np.linspace(0.5, 1.0, 26)
+TIE_RATES = np.array([0.0, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.0])
+LEAD = np.outer(2 * FIRST_SIDE_SHARES - 1, 1 - TIE_RATES).ravel() / 2
 """Of each kind of pair: expected vote share of the preferred side less one half. Kinds are sides by ties."""
 STEPS = 200
 SIFTED_AT = MappingProxyType({2: 1e-20, 4: 1e-20, 8: 1e-20, 16: 1e-20, 25: 1e-6, 75: 1e-6})
@@ -126,8 +126,8 @@ def every_kind_alike() -> Floats:
 
 def half_of_side(share: float) -> Floats:
     """Return a start in which the preferred side's share of the votes that are no ties is one of `SIDES` in half of the pairs, (kinds,)."""
-    of_side = np.where(share == SIDES, 0.5, 0.5 / (SIDES.size - 1))
-    return np.repeat(of_side, TIES.size) / TIES.size
+    of_side = np.where(share == FIRST_SIDE_SHARES, 0.5, 0.5 / (FIRST_SIDE_SHARES.size - 1))
+    return np.repeat(of_side, TIE_RATES.size) / TIE_RATES.size
 
 
 def fit_vote_mixtures(patterns: Ints, times: Floats, start: Floats) -> Floats:
@@ -182,7 +182,7 @@ class _VoteBlock(NamedTuple):
 
     def likelihood(self, kinds: Ints) -> Floats:
         """Return the probability of each pattern under some kinds, up to a factor of the pattern, (p, kinds); the largest of all kinds is 1."""
-        return np.asarray(self.of_side[:, kinds // TIES.size] * self.of_tie[:, kinds % TIES.size])
+        return np.asarray(self.of_side[:, kinds // TIE_RATES.size] * self.of_tie[:, kinds % TIE_RATES.size])
 
 
 def _blocks(patterns: Ints, shares: Floats) -> Iterator[_VoteBlock]:
@@ -205,9 +205,10 @@ def _factors(patterns: Ints) -> tuple[Floats, Floats]:
     """Return the probability of each pattern's sides, (p, sides), and of its ties, (p, ties), the largest of each 1."""
     first, second, ties = (column[:, None] for column in patterns.T)
     of_side = np.logaddexp(
-        xlogy(first, SIDES) + xlogy(second, 1 - SIDES), xlogy(second, SIDES) + xlogy(first, 1 - SIDES)
+        xlogy(first, FIRST_SIDE_SHARES) + xlogy(second, 1 - FIRST_SIDE_SHARES),
+        xlogy(second, FIRST_SIDE_SHARES) + xlogy(first, 1 - FIRST_SIDE_SHARES),
     )
-    of_tie = xlogy(ties, TIES) + xlogy(first + second, 1 - TIES)
+    of_tie = xlogy(ties, TIE_RATES) + xlogy(first + second, 1 - TIE_RATES)
     found = [np.exp(log - log.max(axis=1, keepdims=True)) for log in (of_side, of_tie)]
     return found[0], found[1]
 
@@ -224,9 +225,15 @@ def majority(votes: int) -> tuple[Floats, Floats]:
     """
     ties = np.arange(votes + 1)
     untied = votes - ties
-    log = _log_ways(votes, ties)[:, None] + xlogy(ties[:, None], TIES) + xlogy(untied[:, None], 1 - TIES)
+    log = (
+        _log_ways(votes, ties)[:, None]
+        + xlogy(ties[:, None], TIE_RATES)
+        + xlogy(untied[:, None], 1 - TIE_RATES)
+    )
     how_often = np.asarray(np.exp(log), dtype=np.float64)
-    ahead = bdtrc(untied // 2, untied, SIDES[:, None])
+    ahead = bdtrc(untied // 2, untied, FIRST_SIDE_SHARES[:, None])
     below_half = (untied + 1) // 2 - 1
-    behind = np.where(below_half >= 0, bdtr(np.maximum(below_half, 0), untied, SIDES[:, None]), 0.0)
+    behind = np.where(
+        below_half >= 0, bdtr(np.maximum(below_half, 0), untied, FIRST_SIDE_SHARES[:, None]), 0.0
+    )
     return ((ahead - behind) @ how_often).ravel(), ((1 - ahead - behind) @ how_often).ravel()

@@ -26,7 +26,7 @@ from scipy.special import hyp2f1, ndtri
 
 from metrics.agreement.agreement import QueryMean, standard_error
 from metrics.agreement.correlation import correlate, percentile_interval
-from metrics.agreement.people import Error
+from metrics.agreement.crossed_errors import StandardError
 from metrics.agreement.resampled import CELLS, RankedRows, draws, resampled_sums, row_coefficients
 from metrics.arrays import Floats
 
@@ -66,7 +66,7 @@ class Comparison:
         """Student's t interval of the difference, cut at -1 and 1; NaN without variation."""
         if not self.standard_error > 0:
             return math.nan, math.nan
-        reach = self._error.reach(level)
+        reach = self._error.half_width(level)
         return max(-1.0, self.difference - reach), min(1.0, self.difference + reach)
 
     def minimum_detectable(self, power: float = 0.8, level: float = 0.95) -> float:
@@ -80,15 +80,15 @@ class Comparison:
         return self._error.minimum_detectable(power, level) if self.standard_error > 0 else math.nan
 
     @property
-    def _error(self) -> Error:
-        return Error(self.standard_error, self.queries - 1 if self.df is None else self.df)
+    def _error(self) -> StandardError:
+        return StandardError(self.standard_error, self.queries - 1 if self.df is None else self.df)
 
 
 def compare(
     first: QueryMean,
     second: QueryMean,
     *,
-    error: Error | None = None,
+    error: StandardError | None = None,
     exchange: bool = True,
     flips: int = 10_000,
     rng: np.random.Generator,
@@ -99,8 +99,8 @@ def compare(
     ----------
     first, second : QueryMean
         Agreements of two metrics under one convention, over the same queries.
-    error : Error, optional
-        How far the difference may be off over queries and people (`metrics.agreement.people`); over queries by default.
+    error : StandardError, optional
+        How far the difference may be off over queries and people (`metrics.agreement.crossed_errors`); over queries by default.
     exchange : bool
         Whether names may be exchanged within queries: not where queries share their people.
     flips : int
@@ -136,7 +136,7 @@ def compare(
     units = int(((first.counts > 0) | (second.counts > 0)).sum())
     difference = first.value - second.value
     if error is None:
-        error = Error(standard_error(first.influence - second.influence, units), units - 1)
+        error = StandardError(standard_error(first.influence - second.influence, units), units - 1)
     return Comparison(
         difference=difference,
         standard_error=error.standard_error,

@@ -13,7 +13,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.arrays import Bools, Floats, in_one_order
+from metrics.arrays import Bools, Floats, align_rows
 
 MAX_SYSTEMS = 10_000
 """More cannot be put in order against each other: their pairs would not fit into the memory."""
@@ -252,7 +252,7 @@ def bootstrap_interval(
     >>> round(low, 3), round(high, 3)
     (0.667, 1.0)
     """
-    x, y = (np.asarray(side, dtype=np.float64) for side in in_one_order(x, y))
+    x, y = (np.asarray(side, dtype=np.float64) for side in align_rows(x, y))
     if x.ndim != 2 or x.shape != y.shape:
         raise ValueError(f"x and y must be (runs, topics) arrays of one shape, got {x.shape} and {y.shape}")
     topics = x.shape[1]
@@ -274,7 +274,7 @@ def percentile_interval(values: Scores, level: float = 0.95) -> tuple[float, flo
 
 def _validated(x: ArrayLike, y: ArrayLike) -> tuple[Scores, Scores]:
     """Return both sides as vectors of one length without NaN."""
-    x, y = (np.asarray(side, dtype=np.float64) for side in in_one_order(x, y))
+    x, y = (np.asarray(side, dtype=np.float64) for side in align_rows(x, y))
     if x.ndim != 1 or x.shape != y.shape:
         raise ValueError(f"x and y must be vectors of one length, got shapes {x.shape} and {y.shape}")
     if np.isnan(x).any() or np.isnan(y).any():

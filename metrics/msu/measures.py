@@ -70,16 +70,16 @@ class StreamTopic:
             end=self._event.end - self._event.start,
             emitted=run.seconds[order] - self._event.start,
             words=np.array([words for words, _ in read], dtype=np.float64),
-            first_nugget=np.cumsum([0, *(len(told) for _, told in read)], dtype=np.int64),
-            nugget=np.array([one for _, told in read for one in told], dtype=np.int64),
+            first_nugget=np.cumsum([0, *(len(nugget_indices) for _, nugget_indices in read)], dtype=np.int64),
+            nugget=np.array([one for _, nugget_indices in read for one in nugget_indices], dtype=np.int64),
             known=self._known,
         )
 
     def _reading(self, update: str) -> tuple[float, list[int]]:
         """Return an update's words, and the places of its nuggets."""
         if update not in self._readings:
-            told = [self._place[name] for name in self._event.nuggets_of(update)]
-            self._readings[update] = (self._words(update), told)
+            nugget_indices = [self._place[name] for name in self._event.nuggets_of(update)]
+            self._readings[update] = (self._words(update), nugget_indices)
         return self._readings[update]
 
     def _words(self, update: str) -> float:

@@ -37,8 +37,8 @@ from metrics.msu.trails import (
     Users,
     trails,
 )
-from metrics.results import ALL, Score, Topics, labelled, run_list, score_frame
-from metrics.taking_part import warn_of_most
+from metrics.results import ALL, Score, Topics, label_measures, run_list, score_frame
+from metrics.unused_input import warn_if_mostly_unused
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,8 +116,12 @@ class PreparedRuns:
         self.runs = tuple(run.name for run in runs)
         self.topics = tuple(collection.topics)
         measured = list(measures)
-        self.settings = list(dict.fromkeys(one.setting for one in measured))
-        self.decays = list(dict.fromkeys((float(one.lateness), float(one.floor)) for one in measured))
+        self.settings = list(dict.fromkeys(stream_measure.setting for stream_measure in measured))
+        self.decays = list(
+            dict.fromkeys(
+                (float(stream_measure.lateness), float(stream_measure.floor)) for stream_measure in measured
+            )
+        )
         self.counted: list[Bools] = []
         self.streams: list[dict[ReadingSetting, list[Stream]]] = []
         events = collection.topics
@@ -135,15 +139,16 @@ class PreparedRuns:
             self.streams.append(
                 {
                     setting: [
-                        one.stream(run, entries.get(topic, nothing)) for topic, one in of_setting.items()
+                        stream_measure.stream(run, entries.get(topic, nothing))
+                        for topic, stream_measure in of_setting.items()
                     ]
                     for setting, of_setting in prepared.items()
                 }
             )
 
-    def place(self, one: StreamMeasure) -> int:
+    def place(self, stream_measure: StreamMeasure) -> int:
         """Return the place of a measure's decay among `decays`."""
-        return self.decays.index((float(one.lateness), float(one.floor)))
+        return self.decays.index((float(stream_measure.lateness), float(stream_measure.floor)))
 
     def totals(self, users: Users) -> list[dict[ReadingSetting, UserTotals]]:
         """Return for each run what all users gained and spent."""
@@ -188,7 +193,10 @@ def _outcome(
     streams: Sequence[Stream], block: Trails, worth: FloatArray, setting: ReadingSetting, *, ends: bool
 ) -> MetOutcome:
     """Let some users read a run's streams, one a topic."""
-    read_all = [read(one, block, worth, window=setting.window, ends_with_topic=ends) for one in streams]
+    read_all = [
+        read(stream_measure, block, worth, window=setting.window, ends_with_topic=ends)
+        for stream_measure in streams
+    ]
     return MetOutcome(
         np.array([gain for gain, _ in read_all]).reshape(len(streams), worth.shape[1], block.speed.size),
         np.array([seconds for _, seconds in read_all]).reshape(len(streams), block.speed.size),
@@ -205,12 +213,13 @@ def msu_scores(
     topics: Topics = "judged",
 ) -> list[Score]:
     """Score runs; parameters as in `score_msu`, the result without pandas."""
-    labels = labelled(measures, StreamMeasure)
+    labels = label_measures(measures, StreamMeasure)
     plan = PreparedRuns(collection, list(runs), labels.values(), lengths or {}, topics)
     scores: list[Score] = []
     for run, of_run in zip(plan.runs, plan.totals(users), strict=True):
         values = {
-            label: one.values(of_run[one.setting], plan.place(one)).tolist() for label, one in labels.items()
+            label: stream_measure.values(of_run[stream_measure.setting], plan.place(stream_measure)).tolist()
+            for label, stream_measure in labels.items()
         }
         scores += [
             Score(run, topic, label, value[row])
@@ -230,17 +239,19 @@ def msu_user_scores(
     topics: Topics = "judged",
 ) -> list[Score]:
     """Score runs for each user, who is called 1, 2, ... in their order; parameters as in `score_msu`."""
-    labels = labelled(measures)
+    labels = label_measures(measures)
     plan = PreparedRuns(collection, list(runs), labels.values(), lengths or {}, topics)
     rows = [*collection.topics, ALL]
     scores: list[list[Score]] = [[] for _ in plan.runs]
     for met in plan.meetings(users):
         counted = plan.counted[met.run]
         values = {
-            label: one.user_values(
-                met.outcomes[one.setting].gain[:, plan.place(one)], met.outcomes[one.setting].seconds, counted
+            label: stream_measure.user_values(
+                met.outcomes[stream_measure.setting].gain[:, plan.place(stream_measure)],
+                met.outcomes[stream_measure.setting].seconds,
+                counted,
             ).tolist()
-            for label, one in labels.items()
+            for label, stream_measure in labels.items()
         }
         scores[met.run] += [
             Score(plan.runs[met.run], topic, label, value[row][place], str(user))
@@ -324,5 +335,5 @@ def score_msu(
     """
     runs = run_list(runs, UpdateRun)
     of_run = partial(updates_left_out, lengths=lengths, topics=topics)
-    warn_of_most(collection, runs, events_left_out, of_run)
+    warn_if_mostly_unused(collection, runs, events_left_out, of_run)
     return score_frame(msu_scores(collection, runs, measures, users, lengths=lengths, topics=topics))

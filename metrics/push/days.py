@@ -1,7 +1,7 @@
 """What a run's pushes come to on each day of each topic: the accounting under every push measure.
 
 `account` turns a run into one `DayTable`; the measures of `metrics.push.score` are formulas over its columns. Which reading
-of the rules is followed is a `Rules` value; its two named ones are `TRACK` and `PAPER`.
+of the rules is followed is a `PushRules` value; its two named ones are `TRACK` and `PAPER`.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from metrics.arrays import Bools, Floats, Ints, summed
 from metrics.push.pool import PushPool, close
 from metrics.push.streams import PushRun
-from metrics.taking_part import STREAM_TOPICS, TopicNames
+from metrics.unused_input import STREAM_TOPICS, TopicNames
 
 Order: TypeAlias = Literal["file", "time"]
 Denominator: TypeAlias = Literal["all", "capped"]
@@ -30,7 +30,7 @@ SECONDS_A_DAY = 86_400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class PushRules:
     """One reading of how pushes are counted; the defaults are those of the TREC 2015 script.
 
     Attributes
@@ -58,8 +58,8 @@ class Rules:
     unpooled: Unpooled = "skip"
 
 
-TRACK = Rules()
-PAPER = Rules(order="time", denom="capped", gain="own", clip=True, dup_delay="own")
+TRACK = PushRules()
+PAPER = PushRules(order="time", denom="capped", gain="own", clip=True, dup_delay="own")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +125,7 @@ class DayTable:
         return self.totals(column) / np.bincount(self.topic, minlength=len(self.topics))
 
 
-def account(pool: PushPool, run: PushRun, rules: Rules) -> DayTable:
+def count_pushes(pool: PushPool, run: PushRun, rules: PushRules) -> DayTable:
     """Count a run's pushes by topic and day.
 
     gain of a push = its gain by ``rules.gain`` * max(0, (100 - d) / 100),  d whole minutes from posting to push
@@ -171,7 +171,7 @@ class _Pushes(NamedTuple):
         return _Pushes(*(column[index] for column in self))
 
 
-def _counted(pool: PushPool, run: PushRun, rules: Rules) -> _Pushes:
+def _counted(pool: PushPool, run: PushRun, rules: PushRules) -> _Pushes:
     """Return the pushes that count, row by row, in the order that decides redundancy and the first 10."""
     pushes = _judged(pool, run, rules)
     if rules.order == "time":
@@ -184,7 +184,7 @@ def _counted(pool: PushPool, run: PushRun, rules: Rules) -> _Pushes:
     return pushes.at(_rank(pushes.row) < DAILY_LIMIT) if rules.denom == "capped" else pushes
 
 
-def _judged(pool: PushPool, run: PushRun, rules: Rules) -> _Pushes:
+def _judged(pool: PushPool, run: PushRun, rules: PushRules) -> _Pushes:
     """Look up the pushes for judged topics, in file order."""
     names = TopicNames(pool.topics, STREAM_TOPICS, where=run.name)
     index = {name: number for number, name in enumerate(pool.topics)}
@@ -231,7 +231,7 @@ def _first(cluster: Ints) -> Bools:
     return first
 
 
-def _gains(pool: PushPool, pushes: _Pushes, rules: Rules) -> Floats:
+def _gains(pool: PushPool, pushes: _Pushes, rules: PushRules) -> Floats:
     """Return what each push would gain if it were new; meaningless for those in no cluster."""
     minutes = (pushes.seconds - pool.posted_seconds[pushes.tweet]) // 60
     latency = np.maximum(0.0, (100 - minutes) / 100)

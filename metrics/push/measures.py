@@ -22,8 +22,8 @@ from metrics.push.days import (
     DuplicateDelay,
     GainOf,
     Order,
+    PushRules,
     RedundantDay,
-    Rules,
     Unpooled,
 )
 from metrics.registry import Measure, Parameter, measure, short_number
@@ -31,7 +31,7 @@ from metrics.registry import Measure, Parameter, measure, short_number
 Convention: TypeAlias = Literal["track", "paper"]
 
 SOURCE = "Tan, Roegiest, Lin and Clarke, SIGIR 2016"
-CONVENTIONS: MappingProxyType[str, tuple[Rules, RedundantDay]] = MappingProxyType(
+CONVENTIONS: MappingProxyType[str, tuple[PushRules, RedundantDay]] = MappingProxyType(
     {"track": (TRACK, "silent"), "paper": (PAPER, "eventful")}
 )
 
@@ -70,7 +70,7 @@ class PushMeasure(Measure, ABC):
         return _shared_last(super(PushMeasure, cls).defaults())
 
     @property
-    def rules(self) -> Rules:
+    def rules(self) -> PushRules:
         """How pushes are counted."""
         departures = ("order", "denom", "gain", "clip", "dup_delay")
         given: dict[str, Any] = {name: getattr(self, name) for name in departures}

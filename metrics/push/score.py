@@ -12,7 +12,7 @@ import numpy as np
 
 from metrics.arrays import Bools
 from metrics.push.contingency import CELLS, INSTANCES, Contingency, PushCell, cell_totals
-from metrics.push.days import DayTable, Rules, account
+from metrics.push.days import DayTable, PushRules, count_pushes
 from metrics.push.measures import (
     ELG,
     NCG,
@@ -24,8 +24,8 @@ from metrics.push.measures import (
 )
 from metrics.push.pool import PushPool, push_pool
 from metrics.push.streams import PushCollection, PushRun, push_judgments_left_out, push_left_out
-from metrics.results import ALL, Score, Topics, labelled, run_list, score_frame
-from metrics.taking_part import STREAM_TOPICS, TopicNames, warn_of_most
+from metrics.results import ALL, Score, Topics, label_measures, run_list, score_frame
+from metrics.unused_input import STREAM_TOPICS, TopicNames, warn_if_mostly_unused
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,7 +59,7 @@ def push_scores(
     topics: Topics = "judged",
 ) -> list[Score]:
     """Score runs; parameters as in `score_push`, the result without pandas."""
-    labels = labelled(measures, PushMeasure)
+    labels = label_measures(measures, PushMeasure)
     pool = push_pool(collection)
     scores: list[Score] = []
     for run in runs:
@@ -134,7 +134,7 @@ def score_push(
     [0.9, 0.748]
     """
     runs = run_list(runs, PushRun)
-    warn_of_most(collection, runs, push_judgments_left_out, partial(push_left_out, topics=topics))
+    warn_if_mostly_unused(collection, runs, push_judgments_left_out, partial(push_left_out, topics=topics))
     return score_frame(push_scores(collection, runs, measures, topics=topics))
 
 
@@ -173,9 +173,9 @@ def score_push_days(
     """
     import pandas as pd  # noqa: PLC0415 - see metrics.results
 
-    labels = labelled(measures, DailyMeasure)
+    labels = label_measures(measures, DailyMeasure)
     runs = run_list(runs, PushRun)
-    warn_of_most(collection, runs, push_judgments_left_out, push_left_out)
+    warn_if_mostly_unused(collection, runs, push_judgments_left_out, push_left_out)
     pool = push_pool(collection)
     rows = []
     for run in runs:
@@ -201,6 +201,6 @@ def counted_topics(pool: PushPool, run: PushRun, topics: Topics) -> Bools:
     return np.array([topic in own for topic in pool.topics], dtype=np.bool_)
 
 
-def _tables(pool: PushPool, run: PushRun, measures: Iterable[PushMeasure]) -> dict[Rules, DayTable]:
+def _tables(pool: PushPool, run: PushRun, measures: Iterable[PushMeasure]) -> dict[PushRules, DayTable]:
     """Count the run's pushes once under each set of rules."""
-    return {rules: account(pool, run, rules) for rules in dict.fromkeys(one.rules for one in measures)}
+    return {rules: count_pushes(pool, run, rules) for rules in dict.fromkeys(one.rules for one in measures)}

@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrics.results import Topics
-from metrics.taking_part import (
+from metrics.unused_input import (
     MILLISECONDS,
     STREAM_TOPICS,
     TOPIC,
-    LeftOut,
     TopicNames,
-    left_out_entries,
-    left_out_names,
+    UnusedInput,
+    count_unused_entries,
+    count_unused_names,
     topics_without,
     unjudged_entries,
 )
@@ -207,7 +207,9 @@ TWEET = ("clustered tweet", "clustered tweets")
 COLUMNS = "a line of a run is: topic tweet epoch runtag"
 
 
-def push_left_out(collection: PushCollection, run: PushRun, *, topics: Topics = "judged") -> list[LeftOut]:
+def push_left_out(
+    collection: PushCollection, run: PushRun, *, topics: Topics = "judged"
+) -> list[UnusedInput]:
     """Count what of a run takes no part, or has a time that no system meant.
 
     Parameters
@@ -221,7 +223,7 @@ def push_left_out(collection: PushCollection, run: PushRun, *, topics: Topics = 
 
     Returns
     -------
-    list of LeftOut
+    list of UnusedInput
         Of the pushes those for topics that are not judged, and those of tweets that were not pooled; of the pooled ones
         those of tweets posted on a day that is not scored, those before the tweet was posted, and those a day or more
         after it; then the judged topics without a push, which is nothing odd. What was not found is not in the list.
@@ -246,14 +248,14 @@ def push_left_out(collection: PushCollection, run: PushRun, *, topics: Topics = 
             says="are for topics that are not judged",
             cause=f"the qrels may be of another year, or the columns swapped ({COLUMNS})",
         ),
-        *left_out_entries(
+        *count_unused_entries(
             ~pooled,
             run.tweets,
             noun=PUSH,
             says="are of tweets in no pool",
             cause=f"the epochs may be of another collection, or the columns swapped ({COLUMNS})",
         ),
-        *left_out_entries(
+        *count_unused_entries(
             np.array(outside, dtype=np.bool_),
             run.tweets,
             among=pooled,
@@ -273,12 +275,12 @@ def push_left_out(collection: PushCollection, run: PushRun, *, topics: Topics = 
     ]
 
 
-def push_judgments_left_out(collection: PushCollection) -> list[LeftOut]:
+def push_judgments_left_out(collection: PushCollection) -> list[UnusedInput]:
     """Count what of push judgments takes no part.
 
     Returns
     -------
-    list of LeftOut
+    list of UnusedInput
         The topics without a cluster; of the clustered tweets those without a grade, those without a time of posting, and
         those posted on a day that is not scored.
     """
@@ -297,21 +299,21 @@ def push_judgments_left_out(collection: PushCollection) -> list[LeftOut]:
         if tweet in collection.created and collection.created[tweet].day not in collection.days[topic]
     ]
     return [
-        *left_out_names(
+        *count_unused_names(
             bare,
             len(collection.days),
             noun=TOPIC,
             says="have no cluster",
             cause="the clusters may be of another year",
         ),
-        *left_out_names(
+        *count_unused_names(
             ungraded,
             len(clustered),
             noun=TWEET,
             says="have no grade",
             cause="the clusters may be of another year than the qrels",
         ),
-        *left_out_names(
+        *count_unused_names(
             undated,
             len(clustered),
             noun=TWEET,
@@ -319,7 +321,7 @@ def push_judgments_left_out(collection: PushCollection) -> list[LeftOut]:
             then="are left out",
             cause="the epochs may be of another year",
         ),
-        *left_out_names(
+        *count_unused_names(
             outside,
             len(clustered),
             noun=TWEET,
@@ -336,7 +338,7 @@ def _span(collection: PushCollection) -> str:
     return f" {min(days)}:{max(days)}" if days else ""
 
 
-def _in_time(run: PushRun, delay: NDArray[np.int64], pooled: NDArray[np.bool_]) -> list[LeftOut]:
+def _in_time(run: PushRun, delay: NDArray[np.int64], pooled: NDArray[np.bool_]) -> list[UnusedInput]:
     """Count pooled pushes at times that no system meant; ``delay`` is in seconds, (n,)."""
     cause = "the times may be of another time zone or unit: an epoch is in seconds since 1970-01-01 UTC"
     if delay.size and np.median(run.epochs) > MILLISECONDS:
@@ -345,5 +347,7 @@ def _in_time(run: PushRun, delay: NDArray[np.int64], pooled: NDArray[np.bool_]) 
     return [
         part
         for chosen, says in [(delay < 0, early), (delay >= SECONDS_A_DAY, late)]
-        for part in left_out_entries(chosen, run.tweets, among=pooled, noun=POOLED, says=says, cause=cause)
+        for part in count_unused_entries(
+            chosen, run.tweets, among=pooled, noun=POOLED, says=says, cause=cause
+        )
     ]

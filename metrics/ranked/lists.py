@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from metrics.errors import counted
+from metrics.errors import pluralise
 from metrics.results import Topics
-from metrics.taking_part import TOPIC, LeftOut, left_out_names, no_topic_in_both, topics_without
+from metrics.unused_input import TOPIC, UnusedInput, count_unused_names, no_topic_in_both, topics_without
 
 CalendarUnit: TypeAlias = Literal["year", "month", "week", "day"]
 SAY_WHICH = (
@@ -158,9 +158,9 @@ def single_ties_note(runs: Iterable[RankedRun]) -> str | None:
     tied = [run for run in runs if run.single_ties]
     if not tied:
         return None
-    neighbours = counted(sum(run.single_ties for run in tied), "pair")
+    neighbours = pluralise(sum(run.single_ties for run in tied), "pair")
     return (
-        f"{neighbours} of neighbours in {counted(len(tied), 'run')} differ in score, but not in single precision, in which "
+        f"{neighbours} of neighbours in {pluralise(len(tied), 'run')} differ in score, but not in single precision, in which "
         "trec_eval sorts: there the larger docid comes first"
     )
 
@@ -170,7 +170,7 @@ COLUMNS = "a line of a run is: topic Q0 docid rank score tag"
 
 def ranked_left_out(
     collection: RankedCollection, run: RankedRun, *, depth: int | None = None, topics: Topics = "judged"
-) -> list[LeftOut]:
+) -> list[UnusedInput]:
     """Count what of a run takes no part.
 
     Parameters
@@ -186,7 +186,7 @@ def ranked_left_out(
 
     Returns
     -------
-    list of LeftOut
+    list of UnusedInput
         The documents of topics that are not judged; of the others those that were judged for no subtopic of their topic,
         and those without a window; the judged topics without a list. What was not found is not in the list.
     """
@@ -199,7 +199,7 @@ def ranked_left_out(
     within = "" if depth is None else f" down to rank {depth}"
     noun = (f"document{within}", f"documents{within}")
     return [
-        *left_out_names(
+        *count_unused_names(
             strange,
             sum(lengths.values()),
             noun=("document", "documents"),
@@ -207,14 +207,14 @@ def ranked_left_out(
             cause=cause if shared else no_topic_in_both(lengths, judged, cause),
             then="are left out",
         ),
-        *left_out_names(
+        *count_unused_names(
             [one for topic, one in listed if one not in judged[topic]],
             len(listed),
             noun=noun,
             says="are not judged for the topic",
             cause=f"the qrels may be of another collection, or the columns swapped ({COLUMNS})",
         ),
-        *left_out_names(
+        *count_unused_names(
             [one for _, one in listed if collection.is_timed and one not in collection.windows],
             len(listed),
             noun=noun,
@@ -231,12 +231,12 @@ def ranked_left_out(
     ]
 
 
-def ranked_judgments_left_out(collection: RankedCollection) -> list[LeftOut]:
+def ranked_judgments_left_out(collection: RankedCollection) -> list[UnusedInput]:
     """Count what of the judgments takes no part.
 
     Returns
     -------
-    list of LeftOut
+    list of UnusedInput
         The topics without a relevant document; where P(c|q) is given for some, the topics without it, and those with it
         that are not judged.
     """
@@ -244,7 +244,7 @@ def ranked_judgments_left_out(collection: RankedCollection) -> list[LeftOut]:
     bare = [topic for topic in collection.grades if not collection.relevant(topic)]
     uniform = [topic for topic in collection.grades if topic not in collection.probability]
     return [
-        *left_out_names(
+        *count_unused_names(
             bare,
             len(collection.grades),
             noun=TOPIC,
@@ -252,7 +252,7 @@ def ranked_judgments_left_out(collection: RankedCollection) -> list[LeftOut]:
             cause="the columns may be swapped: a line of qrels is: topic subtopic docid grade",
             then="score 0",
         ),
-        *left_out_names(
+        *count_unused_names(
             uniform if given else [],
             len(collection.grades),
             noun=TOPIC,
@@ -260,7 +260,7 @@ def ranked_judgments_left_out(collection: RankedCollection) -> list[LeftOut]:
             cause="",
             then="get equal ones",
         ),
-        *left_out_names(
+        *count_unused_names(
             collection.strange_intents,
             len(given),
             noun=("topic of the file of intents", "topics of the file of intents"),

@@ -14,7 +14,7 @@ import numpy as np
 from metrics.arrays import Ints
 from metrics.ranked.topics import (
     Gains,
-    Listing,
+    RelevantRanks,
     Stop,
     Within,
     err_cells,
@@ -54,7 +54,7 @@ class RankedMeasure(Measure, ABC):
         return None
 
     @abstractmethod
-    def value(self, listing: Listing) -> float:
+    def value(self, listing: RelevantRanks) -> float:
         """Score the list of one topic."""
 
 
@@ -99,7 +99,7 @@ class IAP(MeasureAtDepth):
     source: ClassVar[str] = f"{SOURCE}, IA-Precision"
     definition: ClassVar[str] = "Precision for one subtopic, mean over subtopics."
 
-    def value(self, listing: Listing) -> float:
+    def value(self, listing: RelevantRanks) -> float:
         """Score the list of one topic."""
         return float(precision(listing.without_windows(), self.k))
 
@@ -123,7 +123,7 @@ class TIAP(MeasureAtDepth):
         "Precision for one subtopic in one window, mean over subtopics, weighted by P(window|query)."
     )
 
-    def value(self, listing: Listing) -> float:
+    def value(self, listing: RelevantRanks) -> float:
         """Score the list of one topic."""
         return float(precision(listing, self.k))
 
@@ -156,7 +156,7 @@ class IANDCG(MeasureAtDepth):
         """50 with graded gains."""
         return MAX_GRADE_OF_GAINS if self.gains == "graded" else None
 
-    def value(self, listing: Listing) -> float:
+    def value(self, listing: RelevantRanks) -> float:
         """Score the list of one topic."""
         (values,) = ndcg_cells(listing.without_windows(), self.k, self.gains)
         return float(values @ listing.topic.p_subtopic)
@@ -199,7 +199,7 @@ class TIANDCG(IANDCG):
         if self.renorm and self.reading == "text":
             raise ValueError("renorm has no meaning with reading='text', which has no windows")
 
-    def value(self, listing: Listing) -> float:
+    def value(self, listing: RelevantRanks) -> float:
         """Score the list of one topic."""
         if self.reading == "text":
             return IANDCG.value(self, listing)
@@ -239,7 +239,7 @@ class IAERR(MeasureAtDepth):
         """3 with graded probabilities."""
         return MAX_GRADE_OF_STOP if self.err == "graded" else None
 
-    def value(self, listing: Listing) -> float:
+    def value(self, listing: RelevantRanks) -> float:
         """Score the list of one topic."""
         (values,) = err_cells(listing.without_windows(), self.k, self.err)
         return float(values @ listing.topic.p_subtopic)
@@ -286,7 +286,7 @@ class TIAERR(IAERR):
         if self.within != "pc" and self.reading == "table":
             raise ValueError("within has no meaning with reading='table', whose formula has no P(c|q,t)")
 
-    def value(self, listing: Listing) -> float:
+    def value(self, listing: RelevantRanks) -> float:
         """Score the list of one topic."""
         topic = listing.topic
         if self.reading == "table":
@@ -331,7 +331,7 @@ class TIAAP(RankedMeasure):
         """``TIA-AP`` for the whole list, ``TIA-AP@10`` for a cut one."""
         return self.name if self.k is None else f"{self.name}@{self.k}"
 
-    def value(self, listing: Listing) -> float:
+    def value(self, listing: RelevantRanks) -> float:
         """Score the list of one topic."""
         ranks = listing.top(self.k).rank
         return float(precision(listing, ranks).sum() / max(len(listing.topic.rows), 1))
@@ -380,7 +380,7 @@ class RBP(RankedMeasure):
         depth = "" if self.k is None else f"@{self.k}"
         return f"{self.name}{changed_parameters(self, behind=DEPTH, always='p')}{depth}"
 
-    def value(self, listing: Listing) -> float:
+    def value(self, listing: RelevantRanks) -> float:
         """Score the list of one topic."""
         return float((1 - self.p) * (self.p ** (listing.top(self.k).rank - 1.0)).sum())
 
@@ -427,7 +427,7 @@ class Compat(RankedMeasure):
         """``Compat(p=0.95)``, as ir_measures writes it; the persistence is always shown."""
         return f"{self.name}{changed_parameters(self, always='p')}"
 
-    def value(self, listing: Listing) -> float:
+    def value(self, listing: RelevantRanks) -> float:
         """Score the list of one topic."""
         relevant = len(listing.topic.rows)
         if not relevant:
@@ -440,7 +440,7 @@ class Compat(RankedMeasure):
         return found / (best if self.normalize else float(weights.sum()))
 
 
-def _ideal_rank(listing: Listing) -> Ints:
+def _ideal_rank(listing: RelevantRanks) -> Ints:
     """Return where each listed relevant document stands in the ideal list that is most like the list, from 1."""
     judged, grade = np.sort(listing.topic.grades.max(axis=1)), listing.grades.max(axis=1)
     larger = judged.size - np.searchsorted(judged, grade, side="right")

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 
 from metrics.arrays import Bools
-from metrics.errors import InputError, input_fault, listed, nearest
+from metrics.errors import InputError, closest_name, input_fault, join_names
 from metrics.ranked.measures import (
     DEPTH,
     IAERR,
@@ -37,9 +37,9 @@ from metrics.ranked.measures import (
     MeasureAtDepth,
     RankedMeasure,
 )
-from metrics.ranked.topics import Listing
+from metrics.ranked.topics import RelevantRanks
 from metrics.registry import Measure, Parameter, measure, parse_measure
-from metrics.results import check_several, labelled
+from metrics.results import check_several, label_measures
 
 Covered: TypeAlias = Literal["relevant", "any"]
 
@@ -60,7 +60,7 @@ class SBR(MeasureAtDepth):
     source: ClassVar[str] = f"{SOURCE}, SBR"
     definition: ClassVar[str] = "Share of subtopics that the list covers."
 
-    def value(self, listing: Listing) -> float:
+    def value(self, listing: RelevantRanks) -> float:
         """Score the list of one topic."""
         subtopics, _ = _covered(listing.top(self.k), "relevant")
         return float(subtopics.mean())
@@ -90,7 +90,7 @@ class TSBR(MeasureAtDepth):
 
     covered: Covered = "relevant"
 
-    def value(self, listing: Listing) -> float:
+    def value(self, listing: RelevantRanks) -> float:
         """Score the list of one topic."""
         subtopics, windows = _covered(listing.top(self.k), self.covered)
         return float((subtopics.sum() + windows.sum()) / (subtopics.size + windows.size))
@@ -129,14 +129,14 @@ class TIASBR(TSBR):
         if not 0 <= self.alpha <= 1:
             raise ValueError(f"alpha must be from 0 to 1, got {self.alpha!r}")
 
-    def value(self, listing: Listing) -> float:
+    def value(self, listing: RelevantRanks) -> float:
         """Score the list of one topic."""
         subtopics, windows = _covered(listing.top(self.k), self.covered)
         topic = listing.topic
         return float(self.alpha * topic.p_subtopic @ subtopics + (1 - self.alpha) * topic.p_window @ windows)
 
 
-def _covered(top: Listing, covered: Covered) -> tuple[Bools, Bools]:
+def _covered(top: RelevantRanks, covered: Covered) -> tuple[Bools, Bools]:
     """Return which subtopics, (C,), and which windows, (T,), the listed documents cover."""
     subtopics = np.logical_or.reduce(top.grades > 0, axis=0)
     if covered == "any":
@@ -167,7 +167,7 @@ THEIRS = "rel"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
-class PlainMeasure(Measure):
+class IrMeasuresMeasure(Measure):
     """A measure of ir_measures; make one with `ranked_measure`, which checks its name.
 
     Attributes
@@ -203,7 +203,7 @@ class PlainMeasure(Measure):
         return self.text
 
 
-ListMeasure: TypeAlias = RankedMeasure | PlainMeasure
+ListMeasure: TypeAlias = RankedMeasure | IrMeasuresMeasure
 """Whatever scores a ranked list."""
 Measures: TypeAlias = Iterable[ListMeasure | str] | Mapping[str, ListMeasure | str]
 
@@ -242,7 +242,7 @@ def ranked_labels(measures: Measures) -> dict[str, ListMeasure]:
     check_several(measures, "measures")
     if isinstance(measures, Mapping):
         return {label: _read(one) for label, one in measures.items()}
-    return labelled([_read(one) for one in measures])
+    return label_measures([_read(one) for one in measures])
 
 
 def has_ir_measures() -> bool:
@@ -279,7 +279,7 @@ def _printed(text: str) -> RankedMeasure | None:
     unknown = next((name for name in given if name not in cls.defaults()), None)
     if unknown is not None:
         problem = f"{text}: {cls.name} has no parameter {unknown!r}"
-        raise input_fault(problem, cure=f"known are {listed(cls.defaults())}")
+        raise input_fault(problem, cure=f"known are {join_names(cls.defaults())}")
     try:
         return cls(**given)
     except ValueError as error:
@@ -295,11 +295,11 @@ def _parameter(text: str) -> tuple[str, Parameter]:
         return name, value
 
 
-def _plain_measure(text: str) -> PlainMeasure:
+def _plain_measure(text: str) -> IrMeasuresMeasure:
     """Read and check a measure of ir_measures."""
     if not has_ir_measures():
         head = _HEAD.match(text)
-        near = nearest(head[1], OWN, cutoff=0.8) if head else None
+        near = closest_name(head[1], OWN, cutoff=0.8) if head else None
         problem = f"prefcal has no measure {text!r} of its own{f' (did you mean {near}?)' if near else ''}"
         raise input_fault(f"{problem}; those of ir_measures need it installed", cure=INSTALL)
     try:
@@ -312,7 +312,7 @@ def _plain_measure(text: str) -> PlainMeasure:
         ) from None
     _check_parameters(found, text)
     _check_tool(found, text)
-    return PlainMeasure(text=_written(found))
+    return IrMeasuresMeasure(text=_written(found))
 
 
 def in_their_notation(text: str) -> Any:
@@ -347,11 +347,11 @@ def _unknown(text: str) -> InputError:
     head = _HEAD.match(text)
     name = head[1] if head else text
     known = list(ir_measures().measures.registry)
-    near = nearest(name, [*OWN, *known])
+    near = closest_name(name, [*OWN, *known])
     cure = f"did you mean {near}? " if near else ""
     return input_fault(
         f"neither prefcal nor ir_measures has a measure {name!r} of ranked lists",
-        cure=f"{cure}ir_measures has {listed(known, most=12)} (https://ir-measur.es)",
+        cure=f"{cure}ir_measures has {join_names(known, most=12)} (https://ir-measur.es)",
     )
 
 
@@ -360,7 +360,7 @@ def _check_parameters(measure: Any, text: str) -> None:
     known = measure.SUPPORTED_PARAMS
     for key in measure.params:
         if key not in known:
-            cure = f"it has {listed(known) or 'none'}"
+            cure = f"it has {join_names(known) or 'none'}"
             raise input_fault(f"{text}: {measure.NAME} has no parameter {key!r}", cure=cure)
     for key, about in known.items():
         if key not in measure.params and about.required:
@@ -387,7 +387,7 @@ def _check_tool(measure: Any, text: str) -> None:
         return
     able = [one for one in ir_measures().DefaultPipeline.providers if one.supports(measure)]
     if able:
-        tools = listed(one.NAME for one in able)
+        tools = join_names(one.NAME for one in able)
         cure = able[0].install_instructions() or f"install {able[0].NAME}"
         raise input_fault(f"{text}: ir_measures needs {tools} for it, which is not installed", cure=cure)
     raise input_fault(

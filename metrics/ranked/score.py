@@ -14,7 +14,7 @@ from functools import partial
 from subprocess import CalledProcessError
 from typing import TYPE_CHECKING, Any
 
-from metrics.errors import Fault, InputError, input_fault, listed
+from metrics.errors import Fault, InputError, input_fault, join_names
 from metrics.ranked.lists import (
     SAY_WHICH,
     RankedCollection,
@@ -40,18 +40,18 @@ from metrics.ranked.named import (
     SBR,
     TIASBR,
     TSBR,
+    IrMeasuresMeasure,
     ListMeasure,
     Measures,
-    PlainMeasure,
     in_their_notation,
     ir_measures,
     ranked_labels,
     ranked_measure,
 )
-from metrics.ranked.topics import RankedTopic, Shares, judged_topics, listing
+from metrics.ranked.topics import RankedTopic, Shares, judged_topics, relevant_ranks
 from metrics.registry import short_number
 from metrics.results import ALL, Score, Topics, run_list, score_frame, with_means
-from metrics.taking_part import warn_of_most
+from metrics.unused_input import warn_if_mostly_unused
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,8 +72,8 @@ __all__ = [
     "TSBR",
     "UNJUDGED",
     "Compat",
+    "IrMeasuresMeasure",
     "ListMeasure",
-    "PlainMeasure",
     "PlainScorer",
     "RankedMeasure",
     "largest_grade",
@@ -96,7 +96,7 @@ class PlainScorer:
     ----------
     collection : RankedCollection
         Judgments; windows and P(c|q) do not matter.
-    labels : mapping of str to PlainMeasure
+    labels : mapping of str to IrMeasuresMeasure
         What stands in the column metric, and the measure.
 
     Raises
@@ -105,14 +105,18 @@ class PlainScorer:
         If a measure of diversity is asked for and no topic has two subtopics, or a tool fails with these judgments.
     """
 
-    def __init__(self, collection: RankedCollection, labels: Mapping[str, PlainMeasure]) -> None:
-        self._measures = {label: in_their_notation(one.text) for label, one in labels.items()}
+    def __init__(self, collection: RankedCollection, labels: Mapping[str, IrMeasuresMeasure]) -> None:
+        self._measures = {
+            label: in_their_notation(list_measure.text) for label, list_measure in labels.items()
+        }
         self._number = {topic: str(place) for place, topic in enumerate(collection.grades, start=1)}
         self._grades = {topic: _largest(of) for topic, of in collection.grades.items()}
-        by_tools = [one for one in self._measures.values() if one.NAME not in COMPUTED_HERE]
+        by_tools = [
+            list_measure for list_measure in self._measures.values() if list_measure.NAME not in COMPUTED_HERE
+        ]
         _check_whole(collection, by_tools)
-        diverse = [one for one in by_tools if ir_measures().pyndeval.supports(one)]
-        flat = [one for one in by_tools if one not in diverse]
+        diverse = [list_measure for list_measure in by_tools if ir_measures().pyndeval.supports(list_measure)]
+        flat = [list_measure for list_measure in by_tools if list_measure not in diverse]
         _check_subtopics(collection, diverse)
         self._evaluators = [
             _Evaluator(measures, qrels)
@@ -127,15 +131,15 @@ class PlainScorer:
         """Score a run on every judged topic; what is a count gets a row `all` too, its sum over all topics or some."""
         by_tool = self._by_tools(run)
         scores = [
-            Score(run.name, topic, label, self._value(run, topic, one, by_tool))
+            Score(run.name, topic, label, self._value(run, topic, list_measure, by_tool))
             for topic in self._number
-            for label, one in self._measures.items()
+            for label, list_measure in self._measures.items()
         ]
-        counts = {label for label, one in self._measures.items() if _is_count(one)}
+        counts = {label for label, list_measure in self._measures.items() if _is_count(list_measure)}
         summed = dict.fromkeys(counts, 0.0)
-        for one in scores:
-            if one.metric in counts and (over is None or one.topic in over):
-                summed[one.metric] += one.value
+        for list_measure in scores:
+            if list_measure.metric in counts and (over is None or list_measure.topic in over):
+                summed[list_measure.metric] += list_measure.value
         return scores + [Score(run.name, ALL, label, total) for label, total in summed.items()]
 
     def _value(self, run: RankedRun, topic: str, measure: Any, by_tool: Mapping[Any, float]) -> float:
@@ -144,7 +148,7 @@ class PlainScorer:
             return by_tool.get((self._number[topic], measure), math.nan)
         grades = self._grades[topic]
         documents = run.rankings.get(topic, ())[: measure.params.get("cutoff")]
-        return here([grades.get(one, 0) for one in documents], measure)
+        return here([grades.get(list_measure, 0) for list_measure in documents], measure)
 
     def _by_tools(self, run: RankedRun) -> dict[Any, float]:
         """Return (number of a topic, measure) -> value; scores are above 0, since some tools take 0 for not listed."""
@@ -153,7 +157,9 @@ class PlainScorer:
             for topic, number in self._number.items()
             for score, document in enumerate(reversed(run.rankings.get(topic, ())), start=1)
         ]
-        return {key: value for one in self._evaluators for key, value in one.values(documents)}
+        return {
+            key: value for list_measure in self._evaluators for key, value in list_measure.values(documents)
+        }
 
     def _flat_qrels(self) -> list[Any]:
         return [
@@ -185,14 +191,14 @@ class _Evaluator:
         """Return ((number of a topic, measure), value) for a run."""
         try:
             return [
-                ((one.query_id, one.measure), float(one.value))
-                for one in self._evaluator.iter_calc(documents)
+                ((list_measure.query_id, list_measure.measure), float(list_measure.value))
+                for list_measure in self._evaluator.iter_calc(documents)
             ]
         except TOOL_FAILURES as error:
             raise self._failed(error) from None
 
     def _failed(self, error: Exception) -> InputError:
-        names = listed(map(str, self._measures))
+        names = join_names(map(str, self._measures))
         return input_fault(
             f"ir_measures cannot compute {names} here: {error}",
             cure="leave out the one that needs more than there is",
@@ -202,7 +208,7 @@ class _Evaluator:
 def _check_subtopics(collection: RankedCollection, diverse: Sequence[Any]) -> None:
     """Raise where measures of diversity would be told of one subtopic a topic."""
     if diverse and all(len(of) < 2 for of in collection.grades.values()):
-        names = listed(map(str, diverse))
+        names = join_names(map(str, diverse))
         raise input_fault(
             f"{names}: a measure of diversity, and no topic has two subtopics",
             path=collection.name,
@@ -222,7 +228,7 @@ def _check_whole(collection: RankedCollection, measures: Sequence[Any]) -> None:
     if other is not None:
         topic, document, grade = other
         raise input_fault(
-            f"{listed(map(str, measures))}: grades must be whole numbers, and document {document} of topic {topic} has {grade}",
+            f"{join_names(map(str, measures))}: grades must be whole numbers, and document {document} of topic {topic} has {grade}",
             path=collection.name,
             cure="recode the grades, or name a measure that takes any, such as Compat(p=0.95)",
         )
@@ -280,8 +286,16 @@ def ranked_scores(
 ) -> list[Score]:
     """Score runs; parameters as in `score_ranked`, the result without pandas."""
     labels = ranked_labels(measures)
-    own = {label: one for label, one in labels.items() if isinstance(one, RankedMeasure)}
-    others = {label: one for label, one in labels.items() if isinstance(one, PlainMeasure)}
+    own = {
+        label: list_measure
+        for label, list_measure in labels.items()
+        if isinstance(list_measure, RankedMeasure)
+    }
+    others = {
+        label: list_measure
+        for label, list_measure in labels.items()
+        if isinstance(list_measure, IrMeasuresMeasure)
+    }
     judged = judged_topics(collection, within)
     check_subtopics(collection, labels)
     _check_windows(collection, own)
@@ -292,8 +306,11 @@ def ranked_scores(
     for run in runs:
         of_run: list[Score] = []
         for topic in judged:
-            found = listing(topic, run.rankings.get(topic.name, ()))
-            of_run += [Score(run.name, topic.name, label, one.value(found)) for label, one in own.items()]
+            found = relevant_ranks(topic, run.rankings.get(topic.name, ()))
+            of_run += [
+                Score(run.name, topic.name, label, list_measure.value(found))
+                for label, list_measure in own.items()
+            ]
         if scorer is not None:
             of_run += scorer.scores(run, over=None if over is None else set(run.rankings))
         scores += _in_order(of_run, [*collection.grades, ALL], list(labels))
@@ -305,7 +322,7 @@ def ranked_scores(
 def _in_order(scores: list[Score], topics: list[str], labels: list[str]) -> list[Score]:
     """Sort the scores of a run by topic and measure, as these are given."""
     topic, label = ({name: place for place, name in enumerate(names)} for names in (topics, labels))
-    return sorted(scores, key=lambda one: (topic[one.topic], label[one.metric]))
+    return sorted(scores, key=lambda list_measure: (topic[list_measure.topic], label[list_measure.metric]))
 
 
 def score_ranked(
@@ -368,35 +385,46 @@ def score_ranked(
     [0.469, 0.029]
     """
     runs, labels = run_list(runs, RankedRun), ranked_labels(measures)
-    depths = [one.k for one in labels.values() if isinstance(one, MeasureAtDepth)]
-    whole = any(isinstance(one, PlainMeasure) for one in labels.values())
+    depths = [list_measure.k for list_measure in labels.values() if isinstance(list_measure, MeasureAtDepth)]
+    whole = any(isinstance(list_measure, IrMeasuresMeasure) for list_measure in labels.values())
     deepest = None if whole else max(depths, default=None)
     of_run = partial(ranked_left_out, depth=deepest, topics=topics)
-    warn_of_most(collection, runs, ranked_judgments_left_out, of_run)
+    warn_if_mostly_unused(collection, runs, ranked_judgments_left_out, of_run)
     return score_frame(ranked_scores(collection, runs, labels, topics=topics, within=within))
 
 
 def largest_grade(measures: Iterable[ListMeasure]) -> int | None:
     """Return the largest grade that all of these measures are defined for; None: any."""
-    return min((one.largest_grade for one in measures if one.largest_grade is not None), default=None)
+    return min(
+        (list_measure.largest_grade for list_measure in measures if list_measure.largest_grade is not None),
+        default=None,
+    )
 
 
 def check_subtopics(collection: RankedCollection, measures: Mapping[str, ListMeasure]) -> None:
     """Raise where measures take relevance by subtopic, and it cannot be told whether the judgments are by subtopic."""
-    diverse = [label for label, one in measures.items() if one.by_subtopic] if collection.undecided else []
+    diverse = (
+        [label for label, list_measure in measures.items() if list_measure.by_subtopic]
+        if collection.undecided
+        else []
+    )
     if diverse:
-        problem = f"{listed(diverse)}: measured by subtopic, but {collection.undecided}"
+        problem = f"{join_names(diverse)}: measured by subtopic, but {collection.undecided}"
         raise input_fault(problem, path=collection.name, cure=SAY_WHICH)
 
 
 def _check_windows(collection: RankedCollection, measures: Mapping[str, RankedMeasure]) -> None:
     """Raise when a measure needs windows that there are not."""
-    timed = [] if collection.is_timed else [label for label, one in measures.items() if one.timed]
+    timed = (
+        []
+        if collection.is_timed
+        else [label for label, list_measure in measures.items() if list_measure.timed]
+    )
     if timed:
         raise InputError(
             [
                 Fault(
-                    problem=f"{listed(timed)} {'needs' if len(timed) == 1 else 'need'} to know when documents are from",
+                    problem=f"{join_names(timed)} {'needs' if len(timed) == 1 else 'need'} to know when documents are from",
                     cure="give a file of windows too, or leave them out",
                     path=collection.name,
                 )

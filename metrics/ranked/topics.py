@@ -2,7 +2,7 @@
 
 R relevant documents, C subtopics, T windows with relevant documents. Only those windows count; what lies in another
 one, or in none, is relevant to nothing. rel(j|c,t) is rel(j|c) if the document at rank j lies in window t, else 0. For
-plain intent-aware measures give the formulas a `Listing.without_windows`.
+plain intent-aware measures give the formulas a `RelevantRanks.without_windows`.
 
 Source: Singh, Nejdl, Anand: History by Diversity: Helping Historians search News Archives (CHIIR 2016), the section on
 time-aware measures.
@@ -65,7 +65,7 @@ class RankedTopic:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
+class RelevantRanks:
     """What a ranked list has of a topic's relevant documents: ``m`` of them, from the top down.
 
     Attributes
@@ -88,7 +88,7 @@ class Listing:
     window: Ints
     reached: Floats
 
-    def top(self, k: int | None) -> "Listing":
+    def top(self, k: int | None) -> "RelevantRanks":
         """Return what the first k documents have; None: the whole list."""
         if k is None:
             return self
@@ -101,7 +101,7 @@ class Listing:
             reached=np.where(self.reached <= k, self.reached, np.inf),
         )
 
-    def without_windows(self) -> "Listing":
+    def without_windows(self) -> "RelevantRanks":
         """Return the same list where every document lies in one window of P(t|q) = 1: what plain measures see."""
         topic = replace(
             self.topic, window=np.zeros_like(self.topic.window), p_window=np.ones(1), p_within=None
@@ -128,7 +128,7 @@ def judged_topics(collection: RankedCollection, within: Shares | None = None) ->
     return [_judged_topic(collection, topic, within) for topic in collection.grades]
 
 
-def listing(topic: RankedTopic, documents: tuple[str, ...]) -> Listing:
+def relevant_ranks(topic: RankedTopic, documents: tuple[str, ...]) -> RelevantRanks:
     """Look up a ranked list, best first."""
     found = [(rank, topic.rows[one]) for rank, one in enumerate(documents, start=1) if one in topic.rows]
     rank, row = np.array(found, dtype=np.int64).reshape(-1, 2).T
@@ -137,7 +137,7 @@ def listing(topic: RankedTopic, documents: tuple[str, ...]) -> Listing:
     for place, window in reversed(list(enumerate(windows))):
         if window >= 0:
             reached[window] = place + 1
-    return Listing(
+    return RelevantRanks(
         topic=topic, rank=rank, grades=topic.grades[row], window=topic.window[row], reached=reached
     )
 
@@ -199,7 +199,7 @@ Stop: TypeAlias = Literal["literal", "half", "graded"]
 Within: TypeAlias = Literal["pc", "counts", "uniform_in_t", "given"]
 
 
-def ndcg_cells(listing: Listing, k: int, gains: Gains) -> Floats:
+def ndcg_cells(listing: RelevantRanks, k: int, gains: Gains) -> Floats:
     """(T, C): nDCG@k of the list in each window for each subtopic.
 
     DCG = sum_{j<=k} (2^rel(j|c,t) - 1) / log(1 + j);  nDCG = DCG / DCG of the best list;  0 in an empty cell
@@ -208,7 +208,7 @@ def ndcg_cells(listing: Listing, k: int, gains: Gains) -> Floats:
 
     Parameters
     ----------
-    listing : Listing
+    listing : RelevantRanks
         The whole list.
     k : int
         Depth, from 1.
@@ -227,7 +227,7 @@ def ndcg_cells(listing: Listing, k: int, gains: Gains) -> Floats:
     return np.divide(dcg, ideal, out=np.zeros_like(dcg), where=ideal > 0)
 
 
-def err_cells(listing: Listing, k: int, stop: Stop) -> Floats:
+def err_cells(listing: RelevantRanks, k: int, stop: Stop) -> Floats:
     """(T, C): ERR@k of the list in each window for each subtopic.
 
     ERR = sum_{r<=k} 1/r rel(r|c,t) prod_{i<r} (1 - rel(i|c,t))
@@ -243,7 +243,7 @@ def err_cells(listing: Listing, k: int, stop: Stop) -> Floats:
     return found
 
 
-def precision(listing: Listing, k: int | Ints) -> Floats:
+def precision(listing: RelevantRanks, k: int | Ints) -> Floats:
     """Precision@k at one depth or at several: a number, or an array like ``k``.
 
     P = sum_t P(t|q) 1/|C| sum_c 1/k sum_{j<=k} rel(j|c,t)

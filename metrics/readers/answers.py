@@ -18,7 +18,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from metrics.errors import FaultLog, listed, nearest
+from metrics.errors import FaultLog, closest_name, join_names
 from metrics.readers.lines import rows
 from metrics.readers.texts import id_of, is_id, is_json_file, is_text, json_objects, text_object
 
@@ -43,7 +43,7 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GivenAnswer:
+class AnswerText:
     """An answer to one question; ``line`` is where it stands. ``citations`` is None where nothing is said of sources.
 
     ``is_joined``: it was put together from sentences, so that what stands in brackets within these is no mark of a source.
@@ -55,7 +55,7 @@ class GivenAnswer:
     is_joined: bool = False
 
 
-def read_answers(path: str | Path) -> dict[str, GivenAnswer]:
+def read_answers(path: str | Path) -> dict[str, AnswerText]:
     """Read the answers of one system, by topic as written, in the order of the file.
 
     Raises
@@ -66,7 +66,7 @@ def read_answers(path: str | Path) -> dict[str, GivenAnswer]:
     """
     log = FaultLog(path)
     is_json = is_json_file(path)
-    answers: dict[str, GivenAnswer] = {}
+    answers: dict[str, AnswerText] = {}
     for topic, answer in _answers_from_json(log) if is_json else _from_rows(log):
         if not topic:
             log.add("an answer without a topic", line=answer.line, cure="say which question it answers")
@@ -83,12 +83,12 @@ def read_answers(path: str | Path) -> dict[str, GivenAnswer]:
     return answers
 
 
-def _from_rows(log: FaultLog) -> Iterator[tuple[str, GivenAnswer]]:
+def _from_rows(log: FaultLog) -> Iterator[tuple[str, AnswerText]]:
     for line, (topic, text) in rows(log.path, COLUMNS, log):
-        yield topic.strip(), GivenAnswer(text=text.strip(), line=line)
+        yield topic.strip(), AnswerText(text=text.strip(), line=line)
 
 
-def _answers_from_json(log: FaultLog) -> Iterator[tuple[str, GivenAnswer]]:
+def _answers_from_json(log: FaultLog) -> Iterator[tuple[str, AnswerText]]:
     for line, plain in json_objects(log, ANSWER_FORM):
         tracks = track_answers(plain)
         for one in tracks or ():
@@ -98,7 +98,7 @@ def _answers_from_json(log: FaultLog) -> Iterator[tuple[str, GivenAnswer]]:
         ):
             yield (
                 plain["topic"].strip(),
-                GivenAnswer(text=plain["text"].strip(), line=line, citations=_citations(plain, line, log)),
+                AnswerText(text=plain["text"].strip(), line=line, citations=_citations(plain, line, log)),
             )
 
 
@@ -157,7 +157,7 @@ class TrackAnswer:
     texts: Mapping[str, tuple[str, str]]
     is_cited: bool
 
-    def answer(self, line: int, log: FaultLog) -> GivenAnswer:
+    def answer(self, line: int, log: FaultLog) -> AnswerText:
         """Return it as one text, each sentence with the marks of its sources behind it; sources are numbered as they are cited."""
         used = {int(mark) for text, _ in self.sentences for mark in MARK.findall(text)}
         free = (number for number in count(1) if number not in used)
@@ -173,7 +173,7 @@ class TrackAnswer:
                     marks[f"[{labels[source]}]"] = None
             parts.append(" ".join(filter(None, [text.strip(), "".join(marks)])))
         citations = tuple(self._citation(source, label) for source, label in labels.items())
-        return GivenAnswer(
+        return AnswerText(
             text=" ".join(filter(None, parts)),
             line=line,
             citations=citations if self.is_cited else None,
@@ -288,8 +288,8 @@ def has_members(
     before = len(log.faults)
     for name in plain:
         if name not in known:
-            near = nearest(name, known)
-            cure = f"did you mean {near!r}?" if near else f"known here: {listed(known)}"
+            near = closest_name(name, known)
+            cure = f"did you mean {near!r}?" if near else f"known here: {join_names(known)}"
             log.add(f"{what} has {name!r}, which is not known", line=line, cure=cure)
     for name in known:
         value = plain.get(name)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrics.arrays import Ints
-from metrics.errors import FaultLog, InputError, counted, listed, nearest
+from metrics.errors import FaultLog, InputError, closest_name, join_names, pluralise
 from metrics.files import check_columns
 from metrics.readers.lines import (
     NUMBER,
@@ -375,12 +375,12 @@ def check_delimiter(header: Sequence[str], delimiter: str | None, log: FaultLog)
 def check_header(header: Sequence[str], columns: Sequence[str], log: FaultLog) -> None:
     """Raise `InputError` where a header lacks one of some columns, or has it twice."""
     if not header:
-        log.add("the file is empty", line=1, cure=f"write a header line with {listed(columns)}")
+        log.add("the file is empty", line=1, cure=f"write a header line with {join_names(columns)}")
     counts = Counter(header)
     for name in dict.fromkeys(columns):
         if header and not counts[name]:
-            near = nearest(name, header)
-            cure = f"did you mean {near!r}" if near else f"the columns are {listed(header)}"
+            near = closest_name(name, header)
+            cure = f"did you mean {near!r}" if near else f"the columns are {join_names(header)}"
             log.add(f"there is no column {name!r}", line=1, cure=cure)
         elif counts[name] > 1:
             log.add(f"column {name!r} stands {counts[name]} times", line=1, cure="keep one of them")
@@ -392,4 +392,4 @@ def note_length(fields: int, expected: int, line: int, log: FaultLog, *, is_last
     cure = "write one field for each header, and quote a field that has a comma in it"
     if is_last and fields < expected:
         cure = "write one field for each header; the file may be cut"
-    log.add(f"{counted(expected, 'field')} expected, got {fields}", line=line, cure=cure)
+    log.add(f"{pluralise(expected, 'field')} expected, got {fields}", line=line, cure=cure)

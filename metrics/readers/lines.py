@@ -22,7 +22,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO, TypeVar, cast
 
-from metrics.errors import MAX_FAULTS_KEPT, Fault, FaultLog, InputError, counted, input_fault
+from metrics.errors import MAX_FAULTS_KEPT, Fault, FaultLog, InputError, input_fault, pluralise
 from metrics.files import (
     MAX_BYTES,
     check_bytes,
@@ -343,7 +343,7 @@ def say_once(
     if is_xml:
         log.faults.clear()
         log.add(
-            f"this is an XML file, and lines of {counted(len(names), 'field')} are expected",
+            f"this is an XML file, and lines of {pluralise(len(names), 'field')} are expected",
             line=1,
             cure="; ".join(filter(None, [cure, of_xml])),
         )
@@ -354,7 +354,7 @@ def say_once(
     sort = SORTS.get(wrong[0]) if by == "white space" else None
     like = f", as {sort} has," if sort else ""
     log.add(
-        f"each line has {counted(wrong[0], 'field')}{like} and {len(names)} are expected",
+        f"each line has {pluralise(wrong[0], 'field')}{like} and {len(names)} are expected",
         line=1,
         cure=cure,
     )

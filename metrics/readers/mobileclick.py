@@ -18,7 +18,7 @@ from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, TypeVar
 
-from metrics.errors import MAX_FAULTS_SHOWN, FaultLog, input_fault, nearest, raise_all
+from metrics.errors import MAX_FAULTS_SHOWN, FaultLog, closest_name, input_fault, raise_all
 from metrics.readers.lines import number, rows
 from metrics.summaries.two_layered import Collection, Query
 
@@ -159,7 +159,7 @@ def _check_references(name: str, tables: Mapping[str, Table], log: FaultLog, ref
         for kind, owner, wanted in _references(name, ids, tables):
             if wanted not in tables[owner] and owner not in refused:
                 known = [other[-1] for other in tables[owner] if other[:-1] == wanted[:-1]]
-                near = nearest(wanted[-1], known) if len(log.faults) < MAX_FAULTS_SHOWN else None
+                near = closest_name(wanted[-1], known) if len(log.faults) < MAX_FAULTS_SHOWN else None
                 whose = f"query {wanted[0]!r} has no" if len(wanted) > 1 else "unknown"
                 log.add(
                     f"{whose} {kind} {wanted[-1]!r}",

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from metrics.errors import MAX_FAULTS_SHOWN, FaultLog, nearest, raise_all
+from metrics.errors import MAX_FAULTS_SHOWN, FaultLog, closest_name, raise_all
 from metrics.readers.lines import run_name
 from metrics.readers.mobileclick import DEFINED_IN
 from metrics.readers.trees import XmlElement, read_xml
@@ -101,7 +101,7 @@ def _check_markup(element: XmlElement, log: FaultLog) -> None:
     wanted = ATTRIBUTES.get(element.tag)
     others = [name for name in element.attributes if name != wanted]
     if wanted is not None and wanted not in element.attributes:
-        near = nearest(wanted, others)
+        near = closest_name(wanted, others)
         cure = f"rename {near} to {wanted}" if near else f'write <{element.tag} {wanted}="...">'
         log.add(f"<{element.tag}> has no attribute {wanted}", line=element.line, cure=cure)
         others = [name for name in others if name != near]
@@ -207,7 +207,7 @@ class _RunReader:
 
     def note_unknown(self, kind: str, name: str, known: Iterable[str], line: int) -> None:
         """Note an id that the collection does not have."""
-        near = nearest(name, known) if len(self.log.faults) < MAX_FAULTS_SHOWN else None
+        near = closest_name(name, known) if len(self.log.faults) < MAX_FAULTS_SHOWN else None
         owner = self.collection.files.get(TABLES[kind], self.collection.name)
         cure = f"did you mean {near!r}?" if near else f"add it to {owner}, or delete it"
         self.log.add(f"unknown {kind} {name!r}", line=line, cure=cure)

@@ -26,7 +26,7 @@ from typing import TypeVar
 import numpy as np
 
 from metrics.arrays import Ints
-from metrics.errors import FaultLog, InputError, input_fault, listed, raise_all
+from metrics.errors import FaultLog, InputError, input_fault, join_names, raise_all
 from metrics.events import Event, EventCollection, Match, Nugget, Update, UpdateRun
 from metrics.push.streams import (
     GAIN_OF_GRADE,
@@ -40,7 +40,7 @@ from metrics.push.streams import (
 from metrics.readers.columns import read_columns, whole_numbers
 from metrics.readers.lines import run_name
 from metrics.readers.trees import Node, read_json
-from metrics.taking_part import STREAM_TOPICS, TopicNames
+from metrics.unused_input import STREAM_TOPICS, TopicNames
 
 T = TypeVar("T")
 GAINS = {
@@ -171,9 +171,7 @@ def _read_gains(log: FaultLog) -> dict[str, dict[str, float]]:
     columns = read_columns(("topic", "Q0", "tweet", "grade"), log)
     topics, seconds, tweets, grades = columns.fields
     if len(set(seconds) - JUDGED) > 1:
-        problem = (
-            f"the second field is {listed(dict.fromkeys(seconds), most=3)}, where judgments of tweets have Q0"
-        )
+        problem = f"the second field is {join_names(dict.fromkeys(seconds), most=3)}, where judgments of tweets have Q0"
         log.add(problem, line=1, cure="name a file with lines of topic, Q0, tweet, grade")
         return {}
     gains: dict[str, dict[str, float]] = {_printed(topic): {} for topic in dict.fromkeys(topics)}

@@ -34,11 +34,11 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from metrics.errors import FaultLog, listed, raise_all
+from metrics.errors import FaultLog, join_names, raise_all
 from metrics.ranked.lists import SAY_WHICH, CalendarUnit, RankedCollection, RankedRun
 from metrics.readers.columns import FieldColumns, grades_of, read_columns
 from metrics.readers.lines import differs, number, run_name
-from metrics.taking_part import TopicNames
+from metrics.unused_input import TopicNames
 
 ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9:.,]+(Z|[+-][0-9:]+)?)?")
 EPOCH = re.compile(r"-?[0-9]{9,12}")
@@ -228,7 +228,7 @@ def _decided(
         return grades, ""
     several = {topic: of for topic, of in grades.items() if len(of) > 1}
     topic, of = next(iter(several.items()), ("", {}))
-    undecided = f"topic {topic} has {listed(of, most=4)} in the second field, which may be subtopics or iterations of judging"
+    undecided = f"topic {topic} has {join_names(of, most=4)} in the second field, which may be subtopics or iterations of judging"
     joined: Grades = {}
     rows = _judged_rows(columns) if several else ()
     for line, name, value, document in rows:
@@ -261,7 +261,7 @@ def _check_subtopics(grades: Grades, probability: Probabilities, log: FaultLog, 
     judged = [topic for topic in probability if topic in grades]
     if judged and not any(probability[topic].keys() & grades[topic].keys() for topic in judged):
         topic = judged[0]
-        here, there = (listed(of[topic], most=4) for of in (probability, grades))
+        here, there = (join_names(of[topic], most=4) for of in (probability, grades))
         problem = f"no subtopic of these is in {qrels}: topic {topic} has {here} here, and {there} there"
         cure = f"name subtopics as the judgments do, in a file with lines of {', '.join(INTENTS)}"
         log.add(problem, line=1, cure=cure)
@@ -356,7 +356,7 @@ def _check_second(seconds: Sequence[str], log: FaultLog) -> None:
     values = dict.fromkeys(() if is_one else seconds)
     if not all(map(ROUND.fullmatch, values)):
         problem = (
-            f"the second field is {listed(map(repr, values), most=3)}, where a run of ranked lists has Q0"
+            f"the second field is {join_names(map(repr, values), most=3)}, where a run of ranked lists has Q0"
         )
         log.add(problem, line=1, cure=f"name a file with lines of {', '.join(RUN)}")
         log.raise_if_any()

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from metrics.arrays import Floats, Ints
-from metrics.errors import FaultLog, listed, nearest
+from metrics.errors import FaultLog, closest_name, join_names
 from metrics.files import check_columns
 from metrics.readers.columns import check_delimiter, check_header, csv_batches, note_length
 from metrics.readers.lines import NUMBER
@@ -137,7 +137,7 @@ def _layout(
     if not values:
         log.add("there is no column of a measure", line=1, cure="write a column per measure beside run")
         log.raise_if_any()
-    says = f"{listed(left_out)} {'is' if len(left_out) == 1 else 'are'} left out: texts, and no scores"
+    says = f"{join_names(left_out)} {'is' if len(left_out) == 1 else 'are'} left out: texts, and no scores"
     return _Layout(
         header=header,
         run=run,
@@ -298,8 +298,8 @@ def _of_metrics(table: ScoreTable, measures: Sequence[str], log: FaultLog) -> Sc
     """Return the rows of some metrics of a long table, in the order in which these are named; those that are not there are noted."""
     for name in measures:
         if name not in table.metrics:
-            near = nearest(name, table.metrics)
-            cure = f"did you mean {near!r}" if near else f"name one of {listed(table.metrics)}"
+            near = closest_name(name, table.metrics)
+            cure = f"did you mean {near!r}" if near else f"name one of {join_names(table.metrics)}"
             log.add(f"there is no metric {name!r}", line=1, cure=cure)
     log.raise_if_any()
     wanted = np.array([table.metrics.index(name) for name in dict.fromkeys(measures)])

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from metrics.arrays import Bools, Floats
-from metrics.errors import FaultLog, counted
+from metrics.errors import FaultLog, pluralise
 from metrics.readers.lines import byte_lines, read_bytes
 from metrics.readers.score_csv import Unnamed, read_score_csv
 from metrics.readers.score_lines import (
@@ -215,7 +215,7 @@ def _check_once(table: ScoreTable, log: FaultLog) -> None:
     lines = table.line[order[again]].tolist()
     if lines and table.is_wide and not table.has_topics and table.notes:
         log.add(
-            f"{counted(len(lines), 'row')} of a run that another row has too, and no column is called topic; {'; '.join(table.notes)}",
+            f"{pluralise(len(lines), 'row')} of a run that another row has too, and no column is called topic; {'; '.join(table.notes)}",
             line=1,
             cure="call the columns run, topic, metric, value, or keep one row per run",
         )

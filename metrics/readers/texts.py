@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from metrics.errors import FaultLog, listed
+from metrics.errors import FaultLog, join_names
 from metrics.files import check_values
 from metrics.readers.lines import lines_of, read_bytes, rows, text_lines
 from metrics.readers.ranked import calendar_window
@@ -308,7 +308,7 @@ def _texts_from_json(log: FaultLog) -> Iterator[tuple[int, str, str, str]]:
     for line, plain in json_objects(log, TEXT_FORM):
         found = text_object(plain)
         if found is None:
-            names = f"has {listed(plain)}" if isinstance(plain, dict) else "is no object"
+            names = f"has {join_names(plain)}" if isinstance(plain, dict) else "is no object"
             log.add(f"no id and text: this {names}", line=line, cure=TEXT_FORM)
         else:
             name, title, text = found

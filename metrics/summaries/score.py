@@ -13,21 +13,21 @@ from numpy.typing import ArrayLike
 
 from metrics.arrays import summed
 from metrics.registry import Measure, measure, short_number
-from metrics.results import Score, labelled, run_list, score_frame, with_means
+from metrics.results import Score, label_measures, run_list, score_frame, with_means
 from metrics.summaries.trailtext import (
+    FirstOccurrences,
     FloatArray,
     Intents,
     Layers,
     Position,
     Probabilities,
-    Readings,
     intent_probabilities,
     positions,
     readers_of,
     readings,
 )
 from metrics.summaries.two_layered import Collection, Run, summaries_left_out, summary_collection_left_out
-from metrics.taking_part import warn_of_most
+from metrics.unused_input import warn_if_mostly_unused
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,7 +125,7 @@ def summary_scores(
     fitted: Probabilities | None = None,
 ) -> list[Score]:
     """Score runs; parameters as in `score_summaries`, the result without pandas."""
-    labels = labelled(measures, MMeasure)
+    labels = label_measures(measures, MMeasure)
     kinds = {one.intents for one in labels.values()}
     probability = {kind: intent_probabilities(collection, kind, fitted) for kind in kinds}
     scores: list[Score] = []
@@ -193,7 +193,7 @@ def score_summaries(
     21.39
     """
     runs = run_list(runs, Run)
-    warn_of_most(collection, runs, summary_collection_left_out, summaries_left_out)
+    warn_if_mostly_unused(collection, runs, summary_collection_left_out, summaries_left_out)
     return score_frame(summary_scores(collection, runs, measures, fitted=fitted))
 
 
@@ -225,8 +225,8 @@ def score_intents(
     import pandas as pd  # noqa: PLC0415 - see metrics.results
 
     runs = run_list(runs, Run)
-    warn_of_most(collection, runs, summary_collection_left_out, summaries_left_out)
-    labels = labelled(measures, UMeasure)
+    warn_if_mostly_unused(collection, runs, summary_collection_left_out, summaries_left_out)
+    labels = label_measures(measures, UMeasure)
     rows = [
         (run.name, topic, intent, label, value)
         for run in runs
@@ -311,9 +311,11 @@ def m_from_positions(
     return pd.DataFrame(values, index=index, columns=pd.Index(limits, name="patience"))
 
 
-def read_once(collection: Collection, run: Run, labels: Mapping[str, U]) -> Iterator[tuple[str, U, Readings]]:
+def read_once(
+    collection: Collection, run: Run, labels: Mapping[str, U]
+) -> Iterator[tuple[str, U, FirstOccurrences]]:
     """Yield each labelled measure with the run as it reads it; each truncation and ablation is read only once."""
-    read: dict[tuple[int | None, Layers], Readings] = {}
+    read: dict[tuple[int | None, Layers], FirstOccurrences] = {}
     for label, one in labels.items():
         how = one.truncate, one.layers
         if how not in read:

@@ -17,8 +17,8 @@ from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from metrics.arrays import Floats, Places, summed
-from metrics.errors import Fault, InputError, input_fault, listed
+from metrics.arrays import Floats, Indices, summed
+from metrics.errors import Fault, InputError, input_fault, join_names
 from metrics.summaries.two_layered import Collection, Element, IUnit, Link, Query, Run, Summary
 
 NOT_COUNTED = (
@@ -217,7 +217,7 @@ def positions(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Readings:
+class FirstOccurrences:
     """One run's first meetings as arrays, ready for any number of measures with one truncation and ablation.
 
     A reader is a user with one intent of one topic; readers stand in the collection's order.
@@ -236,8 +236,8 @@ class Readings:
     """
 
     topics: tuple[str, ...]
-    topic: Places
-    reader: Places
+    topic: Indices
+    reader: Indices
     importance: FloatArray
     offset_chars: FloatArray
 
@@ -253,12 +253,12 @@ class Readings:
 
 def readings(
     collection: Collection, run: Run, *, truncate: int | None = None, layers: Layers = "both"
-) -> Readings:
+) -> FirstOccurrences:
     """Return what every reader meets in a run; see `positions`."""
     met = positions(collection, run, truncate=truncate, layers=layers)
     readers = {pair: index for index, pair in enumerate(readers_of(collection))}
     topics = {topic: index for index, topic in enumerate(collection.queries)}
-    found = Readings(
+    found = FirstOccurrences(
         topics=tuple(topics),
         topic=np.array([topics[topic] for topic, _ in readers], dtype=np.intp),
         reader=np.array([readers[one.topic, one.intent] for one in met], dtype=np.intp),
@@ -273,7 +273,7 @@ def readings(
 def intent_probabilities(
     collection: Collection, intents: Intents = "given", fitted: Probabilities | None = None
 ) -> FloatArray:
-    """Return P(i|q) of every reader, (R,), in the order of `Readings`.
+    """Return P(i|q) of every reader, (R,), in the order of `FirstOccurrences`.
 
     Parameters
     ----------
@@ -310,8 +310,8 @@ def _check_fitted(collection: Collection, fitted: Probabilities) -> None:
     """Raise when a query's fitted intents are not exactly its intents."""
     faults = [
         Fault(
-            problem=f"the fitted intents of query {query.id!r} are {listed(fitted.get(query.id, ())) or 'none'}, "
-            f"those of the collection {listed(query.intents)}",
+            problem=f"the fitted intents of query {query.id!r} are {join_names(fitted.get(query.id, ())) or 'none'}, "
+            f"those of the collection {join_names(query.intents)}",
             cure="fit them to this collection",
         )
         for query in collection.queries.values()

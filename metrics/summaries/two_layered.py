@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeAlias
 
-from metrics.taking_part import LeftOut, left_out_names
+from metrics.unused_input import UnusedInput, count_unused_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,7 @@ PAIR = ("pair of iUnit and intent", "pairs of iUnit and intent")
 CAUSE = "importance may be that of another collection, or not be rated yet"
 
 
-def summaries_left_out(collection: Collection, run: Run) -> list[LeftOut]:
+def summaries_left_out(collection: Collection, run: Run) -> list[UnusedInput]:
     """Count the iUnits in a run's summaries whose importance nobody rated for any intent, which gain nothing.
 
     Readers refuse what a collection does not have at all: queries, iUnits and intents that are unknown or missing.
@@ -196,10 +196,10 @@ def summaries_left_out(collection: Collection, run: Run) -> list[LeftOut]:
     ]
     rated = _rated(collection)
     missing = [iunit for query, iunit in shown if iunit not in rated[query]]
-    return left_out_names(missing, len(shown), noun=IUNIT, says="have no importance", cause=CAUSE)
+    return count_unused_names(missing, len(shown), noun=IUNIT, says="have no importance", cause=CAUSE)
 
 
-def summary_collection_left_out(collection: Collection) -> list[LeftOut]:
+def summary_collection_left_out(collection: Collection) -> list[UnusedInput]:
     """Count the queries without any importance above 0, and the intents for which nobody rated an iUnit that has other ratings.
 
     Every summary of such a query scores 0; such an iUnit gains nothing for that intent.
@@ -209,7 +209,7 @@ def summary_collection_left_out(collection: Collection) -> list[LeftOut]:
         for name, query in collection.queries.items()
         if not any(g > 0 for g in query.importance.values())
     ]
-    found = left_out_names(
+    found = count_unused_names(
         bare,
         len(collection.queries),
         noun=QUERY,
@@ -220,7 +220,7 @@ def summary_collection_left_out(collection: Collection) -> list[LeftOut]:
     return found + _unrated_for_an_intent(collection)
 
 
-def _unrated_for_an_intent(collection: Collection) -> list[LeftOut]:
+def _unrated_for_an_intent(collection: Collection) -> list[UnusedInput]:
     """Count the pairs of iUnit and intent without a row, of iUnits that have one for another intent; many files leave out zeros."""
     rated = _rated(collection)
     pairs = [
@@ -235,7 +235,7 @@ def _unrated_for_an_intent(collection: Collection) -> list[LeftOut]:
         for name, intent, iunit in pairs
         if (intent, iunit) not in collection.queries[name].importance
     ]
-    return left_out_names(
+    return count_unused_names(
         missing, len(pairs), noun=PAIR, says="have no row of importance", cause="", then="count 0"
     )
 

@@ -22,8 +22,8 @@ from zipfile import BadZipFile
 import numpy as np
 
 from metrics.arrays import Floats
-from metrics.errors import InputError, input_fault, listed
-from metrics.files import write_whole
+from metrics.errors import InputError, input_fault, join_names
+from metrics.files import write_atomically
 from metrics.msu.measures import MSUStandardError, rate
 from metrics.msu.score import PreparedRuns
 from metrics.msu.trails import Population, SimulatedUsers
@@ -99,8 +99,8 @@ class SweepGrid:
                 raise ValueError(f"{name} names a value twice")
         if not all(0 <= decay <= 1 for decay in self.lateness):
             raise ValueError("lateness must lie in [0, 1]")
-        for place in range(self.population_count):
-            self.population(place)
+        for population_index in range(self.population_count):
+            self.population(population_index)
 
     def __len__(self) -> int:
         """Return how many points there are."""
@@ -111,9 +111,9 @@ class SweepGrid:
         """How many populations there are."""
         return len(self.away_seconds) * len(self.session_seconds) * len(self.spread) ** 2
 
-    def population(self, place: int) -> Population:
+    def population(self, population_index: int) -> Population:
         """Return one population by its place: by time away, then its deviation, session length, its deviation."""
-        rest, session_spread = divmod(place, len(self.spread))
+        rest, session_spread = divmod(population_index, len(self.spread))
         rest, session = divmod(rest, len(self.session_seconds))
         away, away_spread = divmod(rest, len(self.spread))
         return Population(
@@ -123,9 +123,9 @@ class SweepGrid:
             session_sd_seconds=self.session_seconds[session] * self.spread[session_spread],
         )
 
-    def points(self, place: int) -> list[SweepPoint]:
+    def points(self, population_index: int) -> list[SweepPoint]:
         """Return the points of one population, by its place: one a lateness decay."""
-        people = self.population(place)
+        people = self.population(population_index)
         return [
             SweepPoint(
                 people.away_mean_seconds,
@@ -204,9 +204,11 @@ class PopulationTotals(NamedTuple):
         return rate(self.utility, self.seconds[:, -1:])
 
 
-def population_totals(work: SweepWork, place: int, users: int | None = None) -> PopulationTotals:
+def population_totals(work: SweepWork, population_index: int, users: int | None = None) -> PopulationTotals:
     """Let the users of one population, by its place in the grid, read every run; all decays at once."""
-    crowd = SimulatedUsers(population=work.grid.population(place), count=users or work.users, seed=work.seed)
+    crowd = SimulatedUsers(
+        population=work.grid.population(population_index), count=users or work.users, seed=work.seed
+    )
     totals = [of_run[work.prepared.settings[0]] for of_run in work.prepared.totals(crowd)]
     error = MSUStandardError()
     decays = range(len(work.grid.lateness))
@@ -240,7 +242,7 @@ class SweepFolder:
             there = read_manifest(self.folder)
             other = [_IN_WORDS.get(name, name) for name in manifest if there.get(name) != manifest[name]]
             if other:
-                raise _another(self.folder, f"other {listed(other)}")
+                raise _another(self.folder, f"other {join_names(other)}")
         elif any((self.folder / PARTS).glob("*")):
             raise _another(self.folder, f"{MANIFEST} is missing")
         self._manifest = manifest
@@ -248,7 +250,7 @@ class SweepFolder:
     def begin(self) -> None:
         """Write which sweep this is."""
         if not (self.folder / MANIFEST).exists():
-            write_whole(self.folder / MANIFEST, json.dumps(self._manifest, indent=1) + "\n")
+            write_atomically(self.folder / MANIFEST, json.dumps(self._manifest, indent=1) + "\n")
 
     def missing(self) -> list[int]:
         """Return the places of the populations that are still to be computed.
@@ -259,18 +261,22 @@ class SweepFolder:
             If one of the parts that are there is damaged: what it lacks would else be found after hours of work.
         """
         there = {path.name for path in (self.folder / PARTS).glob("*.npz")}
-        missing = [place for place in range(self.grid.population_count) if _name(place) not in there]
-        for place in sorted({*range(self.grid.population_count)}.difference(missing)):
-            self.read(place)
+        missing = [
+            population_index
+            for population_index in range(self.grid.population_count)
+            if _name(population_index) not in there
+        ]
+        for population_index in sorted({*range(self.grid.population_count)}.difference(missing)):
+            self.read(population_index)
         return missing
 
-    def write(self, place: int, totals: PopulationTotals) -> None:
+    def write(self, population_index: int, totals: PopulationTotals) -> None:
         """Keep a part."""
         content = io.BytesIO()
-        np.savez(content, place=place, **totals._asdict())
-        write_whole(self.folder / PARTS / _name(place), content.getvalue())
+        np.savez(content, place=population_index, **totals._asdict())
+        write_atomically(self.folder / PARTS / _name(population_index), content.getvalue())
 
-    def read(self, place: int) -> PopulationTotals:
+    def read(self, population_index: int) -> PopulationTotals:
         """Return a part.
 
         Raises
@@ -278,10 +284,10 @@ class SweepFolder:
         InputError
             If it is not there, or not what was written.
         """
-        path = self.folder / PARTS / _name(place)
+        path = self.folder / PARTS / _name(population_index)
         damages = (OSError, ValueError, KeyError, EOFError, BadZipFile)
         with suppress(*damages), np.load(path, allow_pickle=False) as part:
-            if part["place"] == place:  # and it is no copy of another one
+            if part["place"] == population_index:  # and it is no copy of another one
                 return PopulationTotals(**{name: part[name] for name in PopulationTotals._fields})
         raise input_fault(
             "this part of the sweep is missing or damaged",
@@ -332,8 +338,8 @@ def _another(folder: Path, why: str) -> InputError:
     )
 
 
-def _name(place: int) -> str:
-    return f"{place + 1:06d}.npz"
+def _name(population_index: int) -> str:
+    return f"{population_index + 1:06d}.npz"
 
 
 def _digest(prepared: PreparedRuns) -> str:

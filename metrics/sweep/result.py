@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from metrics.errors import InputError, counted, input_fault
-from metrics.results import Summarised
+from metrics.errors import InputError, input_fault, pluralise
+from metrics.results import HasSummary
 from metrics.sweep.parts import SweepFolder, SweepPoint, read_manifest
 from metrics.sweep.tables import (
     BEST,
@@ -31,7 +31,7 @@ TEXTS = ("of", "run", "metric", "against")
 """Columns of its tables that are names; all others are numbers, `nan` where there is none."""
 
 
-class MSUSweep(Summarised):
+class MSUSweep(HasSummary):
     """The tables of a sweep. It prints as the first lines of its `summary`.
 
     Parameters
@@ -162,17 +162,17 @@ class MSUSweep(Summarised):
         lines = [
             ", ".join(
                 [
-                    counted(len(self.parts.grid), "point"),
-                    counted(len(self.runs), "run"),
-                    counted(len(self.topics), "topic"),
-                    f"{counted(self.users, 'user')} of each population",
+                    pluralise(len(self.parts.grid), "point"),
+                    pluralise(len(self.runs), "run"),
+                    pluralise(len(self.topics), "topic"),
+                    f"{pluralise(self.users, 'user')} of each population",
                 ]
             ),
-            *(f"{run} leads for {counted(int(count), 'point')}" for run, count in led.head(3).items()),
+            *(f"{run} leads for {pluralise(int(count), 'point')}" for run, count in led.head(3).items()),
         ]
         if len(led) > 3:
             lines.append(
-                f"{counted(len(led) - 3, 'other run')} lead for some; {SYSTEM}s' best points: {BEST}"
+                f"{pluralise(len(led) - 3, 'other run')} lead for some; {SYSTEM}s' best points: {BEST}"
             )
         for (metric, against), rows in taus.dropna(subset="tau-b").groupby(["metric", "against"], sort=False):
             closest = rows.loc[rows["tau-b"].idxmax()]
@@ -244,7 +244,7 @@ def points_equal(rows: "pd.DataFrame", point: "pd.Series[float]") -> int:
 def and_more(rows: "pd.DataFrame", point: "pd.Series[float]") -> str:
     """Say behind a point how many others share its tau-b: ``, and 3 more points``, or nothing."""
     more = points_equal(rows, point) - 1
-    return f", and {counted(more, 'more point')}" if more else ""
+    return f", and {pluralise(more, 'more point')}" if more else ""
 
 
 def in_words(point: "pd.Series[float]") -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from metrics.errors import counted, input_fault, listed
+from metrics.errors import input_fault, join_names, pluralise
 from metrics.events import EventCollection, UpdateRun
 from metrics.msu.measures import MSU
 from metrics.msu.score import Lengths, PreparedRuns
@@ -66,15 +66,15 @@ class SweepPlan:
 
     def __str__(self) -> str:
         """Say it in two lines."""
-        populations = counted(self.populations, "population")
+        populations = pluralise(self.populations, "population")
         done = self.populations - self.missing
         there = (
-            f"; {counted(done, 'population')} {'is' if done == 1 else 'are'} there already" if done else ""
+            f"; {pluralise(done, 'population')} {'is' if done == 1 else 'are'} there already" if done else ""
         )
         return (
-            f"{counted(self.points, 'point')}: {populations} x {counted(self.decays, 'lateness decay')}{there};"
-            f" {counted(self.runs, 'run')} on {counted(self.topics, 'topic')},"
-            f" {counted(self.users, 'user')} of each population\n"
+            f"{pluralise(self.points, 'point')}: {populations} x {pluralise(self.decays, 'lateness decay')}{there};"
+            f" {pluralise(self.runs, 'run')} on {pluralise(self.topics, 'topic')},"
+            f" {pluralise(self.users, 'user')} of each population\n"
             f"{self._effort()}"
         )
 
@@ -82,7 +82,7 @@ class SweepPlan:
         if not self.missing:
             return "nothing is left to compute; the tables are written anew"
         return (
-            f"about {_time(self.seconds)} with {counted(self.workers, 'process', 'processes')}, then the tables;"
+            f"about {_time(self.seconds)} with {pluralise(self.workers, 'process', 'processes')}, then the tables;"
             f" at most {self.megabytes:,.0f} MB of memory"
         )
 
@@ -258,8 +258,8 @@ def _check_runs(collection: EventCollection, runs: list[UpdateRun]) -> None:
     """Raise `InputError` where there is nothing to sweep."""
     empty = [run.name for run in runs if not run.entries(collection.topics)]
     if empty or not runs:
-        what = f"no update about a judged topic: {listed(empty)}" if empty else "there is no run"
-        number = counted(len(collection.topics), "judged topic")
+        what = f"no update about a judged topic: {join_names(empty)}" if empty else "there is no run"
+        number = pluralise(len(collection.topics), "judged topic")
         raise input_fault(
             what,
             path=empty[0] if empty else collection.name,

@@ -16,12 +16,12 @@ import numpy as np
 
 from metrics.agreement.correlation import kendall_tau_b, tau_ap
 from metrics.arrays import Floats
-from metrics.errors import input_fault, listed
+from metrics.errors import input_fault, join_names
 from metrics.events import EventCollection, UpdateRun
 from metrics.files import written_whole
 from metrics.results import ALL, Score
 from metrics.sweep.parts import SweepFolder, SweepPoint
-from metrics.taking_part import STREAM_TOPICS, TopicNames
+from metrics.unused_input import STREAM_TOPICS, TopicNames
 from metrics.updates.measures import ExpectedLatencyGain, LatencyComprehensiveness
 from metrics.updates.score import update_scores
 
@@ -90,7 +90,7 @@ def _reference(
     unknown = [run for run, value in zip(runs, overall.tolist(), strict=True) if math.isnan(value)]
     if unknown:
         raise input_fault(
-            f"{name} is not known of {listed(unknown)}",
+            f"{name} is not known of {join_names(unknown)}",
             path=path,
             cure="give every run of the sweep a value, over all topics or on each of them",
         )

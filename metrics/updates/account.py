@@ -37,7 +37,7 @@ class CountingRules(NamedTuple):
     unsampled: Unsampled
 
 
-class Reading(NamedTuple):
+class SampledUpdate(NamedTuple):
     """A sampled update: its words, and for each match the nugget and the words (from 0) that it marks."""
 
     words: int
@@ -45,7 +45,7 @@ class Reading(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class UpdateGains:
     """What the updates of one run on one topic bring and cost, in order of time, equal times in file order.
 
     Attributes
@@ -94,9 +94,9 @@ class JudgedTopic:
         lengths = [_nugget_words(nugget, rules) for nugget in self.nuggets.values()]
         self.nugget_words = sum(lengths) / len(lengths) if lengths else 0.0
         self._matches = event.matches
-        self._readings: dict[str, Reading] = {}
+        self._readings: dict[str, SampledUpdate] = {}
 
-    def account(self, updates: Iterable[str], seconds: FloatArray, confidence: FloatArray) -> Account:
+    def account(self, updates: Iterable[str], seconds: FloatArray, confidence: FloatArray) -> UpdateGains:
         """Count the entries of a run for this topic.
 
         Parameters
@@ -118,7 +118,7 @@ class JudgedTopic:
         ]
         gain, latency_gain, latency, verbosity, weights = np.array(rows, dtype=np.float64).reshape(-1, 5).T
         relevance = np.array(sorted(self.relevance.values(), reverse=True), dtype=np.float64)
-        return Account(gain, latency_gain, latency, verbosity, weights, len(found), relevance)
+        return UpdateGains(gain, latency_gain, latency, verbosity, weights, len(found), relevance)
 
     def _weights(self, confidence: FloatArray) -> FloatArray:
         """Return the weight of each entry, from its position or its confidence."""
@@ -126,22 +126,22 @@ class JudgedTopic:
             return 1 / np.arange(1, confidence.size + 1, dtype=np.float64)
         return np.where(confidence == math.inf, INFINITE_CONFIDENCE, confidence)
 
-    def _reading(self, update: str) -> Reading | None:
+    def _reading(self, update: str) -> SampledUpdate | None:
         """Return what is read for an entry: a copy's original if that is sampled too; None: the entry does not count."""
         sampled = self.updates.get(update)
         if sampled is None:
-            return None if self.rules.unsampled == "skip" else Reading(UNSAMPLED_WORDS, ())
+            return None if self.rules.unsampled == "skip" else SampledUpdate(UNSAMPLED_WORDS, ())
         original = sampled.original
         judged = original if original is not None and original in self.updates else update
         if judged not in self._readings:
             self._readings[judged] = self._judged_reading(judged)
         return self._readings[judged]
 
-    def _judged_reading(self, update: str) -> Reading:
+    def _judged_reading(self, update: str) -> SampledUpdate:
         text = self.updates[update].text.encode()
         words = text.count(BLANK) + 1 if self.rules.convention == "2014" else self.updates[update].words
         matches = self._matches.get(update, ())
-        return Reading(
+        return SampledUpdate(
             words,
             tuple(
                 (match.nugget, marked_words(text, match)) for match in matches if match.nugget in self.nuggets
@@ -149,7 +149,7 @@ class JudgedTopic:
         )
 
     def _contribution(
-        self, reading: Reading, seconds: float, found: set[str]
+        self, reading: SampledUpdate, seconds: float, found: set[str]
     ) -> tuple[float, float, float, float]:
         """Return (gain, latency gain, latency, verbosity) of an update, and add its nuggets to those found."""
         gain = latency_gain = latency = 0.0

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from metrics.registry import Measure, measure
-from metrics.updates.account import Account, Convention, CountingRules, FloatArray, Unsampled
+from metrics.updates.account import Convention, CountingRules, FloatArray, Unsampled, UpdateGains
 
 TRACK = "TREC Temporal Summarization track, evaluation programs of 2013 and 2014"
 PAPER = "Baruah, Smucker and Clarke, SIGIR 2015"
@@ -45,12 +45,12 @@ class UpdateMeasure(Measure, ABC):
         return CountingRules(self.convention, self.binary, self.unsampled or by_year)
 
     @abstractmethod
-    def topic_value(self, account: Account) -> float:
+    def topic_value(self, account: UpdateGains) -> float:
         """Return the score of one topic, from updates counted by `rules`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
-class WeighedMeasure(UpdateMeasure):
+class ConfidenceWeightedMeasure(UpdateMeasure):
     """A measure that exists confidence-biased too: sum(w x) / sum(w) stands for sum(x) then, 0 if sum(w) <= 0.
 
     Attributes
@@ -66,18 +66,18 @@ class WeighedMeasure(UpdateMeasure):
         """``ELG``, confidence-biased ``conf-ELG``."""
         return f"conf-{self.name}" if self.confidence else self.name
 
-    def total(self, values: FloatArray, account: Account) -> float:
+    def total(self, values: FloatArray, account: UpdateGains) -> float:
         """Return the sum, or its confidence-biased form."""
         if not self.confidence:
             return float(values.sum())
         weights = float(account.weight.sum())
         return float(account.weight @ values) / weights if weights > 0 else 0.0
 
-    def per_verbosity(self, values: FloatArray, account: Account) -> float:
+    def per_verbosity(self, values: FloatArray, account: UpdateGains) -> float:
         """Return total / sum V."""
         return ratio(self.total(values, account), float(account.verbosity.sum()))
 
-    def per_relevance(self, values: FloatArray, account: Account) -> float:
+    def per_relevance(self, values: FloatArray, account: UpdateGains) -> float:
         """Return total / sum of all R."""
         return ratio(self.total(values, account), float(account.relevance.sum()))
 
@@ -87,7 +87,7 @@ def ratio(numerator: float, denominator: float) -> float:
     return numerator / denominator if denominator else 0.0
 
 
-def ideal_gain(account: Account) -> float:
+def ideal_gain(account: UpdateGains) -> float:
     """Return the mean of the min(n, nuggets) largest R: the most that updates of one nugget each could gain."""
     best = account.relevance[: account.gain.size]
     return float(best.mean()) if best.size else 0.0
@@ -99,7 +99,7 @@ def harmonic_mean(one: float, other: float) -> float:
 
 
 @measure
-class ExpectedGain(WeighedMeasure):
+class ExpectedGain(ConfidenceWeightedMeasure):
     """E[Gain] = sum G / sum V.
 
     Examples
@@ -112,13 +112,13 @@ class ExpectedGain(WeighedMeasure):
     source: ClassVar[str] = f"{TRACK}; {PAPER}, eq. 1 without latency"
     definition: ClassVar[str] = "Relevance of the new nuggets in an update, per update of normal length."
 
-    def topic_value(self, account: Account) -> float:
+    def topic_value(self, account: UpdateGains) -> float:
         """Return sum G / sum V."""
         return self.per_verbosity(account.gain, account)
 
 
 @measure
-class ExpectedLatencyGain(WeighedMeasure):
+class ExpectedLatencyGain(ConfidenceWeightedMeasure):
     """ELG = sum L / sum V: the track's first measure of 2013.
 
     Examples
@@ -131,13 +131,13 @@ class ExpectedLatencyGain(WeighedMeasure):
     source: ClassVar[str] = f"{TRACK}; {PAPER}, eq. 1"
     definition: ClassVar[str] = "E[Gain], each nugget worth less the later it is told."
 
-    def topic_value(self, account: Account) -> float:
+    def topic_value(self, account: UpdateGains) -> float:
         """Return sum L / sum V."""
         return self.per_verbosity(account.latency_gain, account)
 
 
 @measure
-class NormalisedGain(WeighedMeasure):
+class NormalisedGain(ConfidenceWeightedMeasure):
     """nE[Gain] = E[Gain] / mean of the min(n, nuggets) largest R.
 
     Examples
@@ -150,13 +150,13 @@ class NormalisedGain(WeighedMeasure):
     source: ClassVar[str] = TRACK
     definition: ClassVar[str] = "E[Gain] divided by that of equally many updates with one best nugget each."
 
-    def topic_value(self, account: Account) -> float:
+    def topic_value(self, account: UpdateGains) -> float:
         """Return E[Gain] / ideal."""
         return ratio(self.per_verbosity(account.gain, account), ideal_gain(account))
 
 
 @measure
-class NormalisedLatencyGain(WeighedMeasure):
+class NormalisedLatencyGain(ConfidenceWeightedMeasure):
     """nELG = ELG / mean of the min(n, nuggets) largest R.
 
     Examples
@@ -171,13 +171,13 @@ class NormalisedLatencyGain(WeighedMeasure):
         "ELG divided by the E[Gain] of equally many updates with one best nugget each."
     )
 
-    def topic_value(self, account: Account) -> float:
+    def topic_value(self, account: UpdateGains) -> float:
         """Return ELG / ideal."""
         return ratio(self.per_verbosity(account.latency_gain, account), ideal_gain(account))
 
 
 @measure
-class Comprehensiveness(WeighedMeasure):
+class Comprehensiveness(ConfidenceWeightedMeasure):
     """C = sum G / sum of all R.
 
     Examples
@@ -190,13 +190,13 @@ class Comprehensiveness(WeighedMeasure):
     source: ClassVar[str] = f"{TRACK}; {PAPER}, section 2"
     definition: ClassVar[str] = "Share of the relevance of all nuggets that the run found."
 
-    def topic_value(self, account: Account) -> float:
+    def topic_value(self, account: UpdateGains) -> float:
         """Return sum G / sum R."""
         return self.per_relevance(account.gain, account)
 
 
 @measure
-class LatencyComprehensiveness(WeighedMeasure):
+class LatencyComprehensiveness(ConfidenceWeightedMeasure):
     """LC = sum L / sum of all R; above 1 when nuggets come early.
 
     Examples
@@ -209,13 +209,13 @@ class LatencyComprehensiveness(WeighedMeasure):
     source: ClassVar[str] = f"{TRACK}; {PAPER}, section 2"
     definition: ClassVar[str] = "Comprehensiveness, each nugget worth less the later it is told."
 
-    def topic_value(self, account: Account) -> float:
+    def topic_value(self, account: UpdateGains) -> float:
         """Return sum L / sum R."""
         return self.per_relevance(account.latency_gain, account)
 
 
 @measure
-class HarmonicMean(WeighedMeasure):
+class HarmonicMean(ConfidenceWeightedMeasure):
     """HM = 2 nELG LC / (nELG + LC): the track's first measure of 2014.
 
     Examples
@@ -228,14 +228,14 @@ class HarmonicMean(WeighedMeasure):
     source: ClassVar[str] = TRACK
     definition: ClassVar[str] = "Harmonic mean of nELG and LC."
 
-    def topic_value(self, account: Account) -> float:
+    def topic_value(self, account: UpdateGains) -> float:
         """Return the harmonic mean of nELG and LC."""
         normalised = ratio(self.per_verbosity(account.latency_gain, account), ideal_gain(account))
         return harmonic_mean(normalised, self.per_relevance(account.latency_gain, account))
 
 
 @measure
-class ExpectedVerbosity(WeighedMeasure):
+class ExpectedVerbosity(ConfidenceWeightedMeasure):
     """E[Verbosity] = sum V / n.
 
     Examples
@@ -250,13 +250,13 @@ class ExpectedVerbosity(WeighedMeasure):
         "Length of an update: 1, and its surplus words in mean nuggets; less is better."
     )
 
-    def topic_value(self, account: Account) -> float:
+    def topic_value(self, account: UpdateGains) -> float:
         """Return sum V / n."""
         return ratio(self.total(account.verbosity, account), account.gain.size)
 
 
 @measure
-class ExpectedLatency(WeighedMeasure):
+class ExpectedLatency(ConfidenceWeightedMeasure):
     """E[Latency] = sum l / n in 2014, sum l / nuggets found in 2013.
 
     Examples
@@ -271,7 +271,7 @@ class ExpectedLatency(WeighedMeasure):
         "Latency factors of the nuggets found, per update (2014) or per nugget (2013)."
     )
 
-    def topic_value(self, account: Account) -> float:
+    def topic_value(self, account: UpdateGains) -> float:
         """Return sum l / n, or per nugget."""
         per = account.gain.size if self.convention == "2014" else account.nuggets
         return ratio(self.total(account.latency, account), per)
@@ -291,7 +291,7 @@ class UpdateCount(UpdateMeasure):
     source: ClassVar[str] = TRACK
     definition: ClassVar[str] = "Number of updates that count."
 
-    def topic_value(self, account: Account) -> float:
+    def topic_value(self, account: UpdateGains) -> float:
         """Return n."""
         return float(account.gain.size)
 

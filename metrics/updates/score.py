@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from metrics.events import EventCollection, UpdateRun, events_left_out, updates_left_out
-from metrics.results import Score, Topics, labelled, run_list, score_frame, with_means
-from metrics.taking_part import warn_of_most
-from metrics.updates.account import Account, JudgedTopic
+from metrics.results import Score, Topics, label_measures, run_list, score_frame, with_means
+from metrics.unused_input import warn_if_mostly_unused
+from metrics.updates.account import JudgedTopic, UpdateGains
 from metrics.updates.measures import UpdateMeasure
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def update_scores(
     topics: Topics = "judged",
 ) -> list[Score]:
     """Score runs; parameters as in `score_updates`, the result without pandas."""
-    labels = labelled(measures, UpdateMeasure)
+    labels = label_measures(measures, UpdateMeasure)
     judged = {
         rules: {topic: JudgedTopic(event, rules) for topic, event in collection.topics.items()}
         for rules in {one.rules for one in labels.values()}
@@ -101,11 +101,11 @@ def score_updates(
     [0.07, 1.0]
     """
     runs = run_list(runs, UpdateRun)
-    warn_of_most(collection, runs, events_left_out, partial(updates_left_out, topics=topics))
+    warn_if_mostly_unused(collection, runs, events_left_out, partial(updates_left_out, topics=topics))
     return score_frame(update_scores(collection, runs, measures, topics=topics))
 
 
-def _accounts(run: UpdateRun, judged: Mapping[str, JudgedTopic]) -> dict[str, Account]:
+def _accounts(run: UpdateRun, judged: Mapping[str, JudgedTopic]) -> dict[str, UpdateGains]:
     """Count the updates of a run for every topic."""
     entries = run.entries(judged)
     nothing = np.array([], dtype=np.int64)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import click
 
-from metrics.errors import Fault, InputError, PrefcalError, shown_faults
+from metrics.errors import Fault, InputError, PrefcalError, format_faults
 
 
 class LazyGroup(click.Group):
@@ -51,9 +51,9 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Name the nearest command when the one given does not exist."""
         if args and args[0] not in self.modules and not args[0].startswith("-"):
-            from metrics.errors import nearest
+            from metrics.errors import closest_name
 
-            near = nearest(args[0], self.modules)
+            near = closest_name(args[0], self.modules)
             ctx.fail(f"no command {args[0]!r}" + (f"; did you mean {near!r}?" if near else ""))
         return super().resolve_command(ctx, args)
 
@@ -231,7 +231,7 @@ def main() -> None:
 def _fault_lines(error: Exception) -> list[str]:
     """Return the lines about an error that a user can mend; none for a fault of prefcal."""
     if isinstance(error, InputError):
-        return shown_faults(error.faults)
+        return format_faults(error.faults)
     if isinstance(error, PrefcalError):
         return [str(error)]
     if isinstance(error, MemoryError):

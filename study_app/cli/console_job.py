@@ -24,7 +24,7 @@ from study_app.services.researcher.completion import complete_workers
 from study_app.store.console_models import Job
 from study_app.store.database import Database, open_database, transaction
 from study_app.store.models import LoadedStudy
-from study_app.store.plan import Plans
+from study_app.store.study_cache import StudyCache
 from study_app.store.tokens import utc_now
 
 FEWER_TURNS = 10
@@ -76,7 +76,7 @@ def _export(database: Database, study: int) -> None:
     """Write the tables as `prefcal export` does; nobody has looked at results before somebody takes them, or opens the report."""
     check_folder_place(TABLES)
     refuse_damaged(database)
-    plans, now = Plans(), utc_now()
+    plans, now = StudyCache(), utc_now()
     with transaction(database, write=False) as session:
         loaded = session.get_one(LoadedStudy, study)
         complete = complete_workers(session, plans, plans.of(session, study, loaded.version), now=now)

@@ -37,7 +37,7 @@ def tables_to_lines(
     people who withdrew and people whom the study's rules exclude are left out.
     """
     from calibration.interchange.plain_files import preference_lines
-    from metrics.errors import counted
+    from metrics.errors import pluralise
     from study_app.cli.tables.folder import read_with_warnings
 
     read = read_with_warnings(tables)
@@ -47,13 +47,13 @@ def tables_to_lines(
     )
     left_out = len(judged) - text.count("\n")
     if left_out:
-        click.echo(f"{left_out} of {counted(len(judged), 'judgment')} left out", err=True)
+        click.echo(f"{left_out} of {pluralise(len(judged), 'judgment')} left out", err=True)
     output.text(text)
 
 
 def _of_task(preferences: "pd.DataFrame | None", task: str | None, folder: Path) -> "pd.DataFrame":
     """Return the judgments of a task; raises `InputError` when there are none, or it is not said of which."""
-    from metrics.errors import input_fault, listed
+    from metrics.errors import input_fault, join_names
 
     path = folder / "preferences.csv"
     if preferences is None or preferences.empty:
@@ -61,7 +61,7 @@ def _of_task(preferences: "pd.DataFrame | None", task: str | None, folder: Path)
     tasks = sorted(preferences["task"].unique())
     if (len(tasks) > 1 and task is None) or (task is not None and task not in tasks):
         problem = "there are several tasks" if task is None else f"there is no task {task!r}"
-        raise input_fault(problem, path=path, cure=f"give --task, one of {listed(tasks)}")
+        raise input_fault(problem, path=path, cure=f"give --task, one of {join_names(tasks)}")
     return preferences[preferences["task"] == (task or tasks[0])]
 
 
@@ -84,15 +84,15 @@ def lines_to_tables(file: Path, *, task: str, columns: str | None, out: TablesFo
     """
     from calibration.interchange.plain_files import read_preference_lines
     from calibration.tables.files import write_tables
-    from calibration.tables.study import StudyRecord, write_study
-    from metrics.errors import counted
+    from calibration.tables.study_json import StudyRecord, write_study
+    from metrics.errors import pluralise
 
     preferences = read_preference_lines(
         file, task=task, columns=None if columns is None else columns.split(",")
     )
     write_tables({"preferences": preferences}, out.folder)
     write_study(StudyRecord(study=task), out.folder)
-    click.echo(f"{out.folder}: {counted(len(preferences), 'preference')}")
+    click.echo(f"{out.folder}: {pluralise(len(preferences), 'preference')}")
 
 
 @click.command("scores-to-trec")
@@ -106,12 +106,12 @@ def scores_to_trec(file: Path, *, folder: Path) -> None:
     FILE is a CSV with run, topic, metric, value, as prefcal score --format csv writes it.
     """
     from calibration.interchange.plain_files import SUFFIX, read_long_scores, trec_eval_texts
-    from metrics.files import write_whole
+    from metrics.files import write_atomically
 
     scores = read_long_scores(file)
     texts = trec_eval_texts(scores)
     for run, text in texts.items():
-        write_whole(folder / f"{run}{SUFFIX}", text)
+        write_atomically(folder / f"{run}{SUFFIX}", text)
     click.echo(f"{folder}: {len(scores)} scores of {len(texts)} runs")
 
 

@@ -10,8 +10,8 @@ from sqlalchemy.exc import DatabaseError
 
 from metrics.errors import InputError, input_fault
 from study_app.cli.audit import note_command
-from study_app.cli.options import Number
-from study_app.cli.output import database_option, opened
+from study_app.cli.options import FiniteFloat
+from study_app.cli.output import database_option, open_named_database
 from study_app.config import database_url
 from study_app.services.researcher.access import revoke_every_key
 from study_app.services.researcher.audit import add_audit_entry
@@ -30,9 +30,9 @@ from study_app.store.database import (
     stored_version,
     transaction,
 )
-from study_app.store.file_turns import serving_lock
 from study_app.store.models import LoadedStudy
 from study_app.store.tokens import secret_token
+from study_app.store.writer_lock import serving_lock
 
 
 @click.command(name="upgrade")
@@ -118,7 +118,7 @@ def check(database: str | None) -> None:
 @click.command(name="rekey")
 @click.option(
     "--keep-old",
-    type=Number(0, 24 * 366, min_open=True),
+    type=FiniteFloat(0, 24 * 366, min_open=True),
     metavar="HOURS",
     help="Keep the workers' old addresses valid for HOURS hours. Not when a key leaked.",
 )
@@ -132,7 +132,7 @@ def rekey(database: str | None, *, keep_old: float | None) -> None:
     To change keys without a leak, --keep-old lets people who come by an old address within that time go on, at a new one. Anybody who has the old key
     can still make addresses until then.
     """
-    store = opened(database)
+    store = open_named_database(database)
     address = shown_address(store.engine.url)
     try:
         if not store.is_sqlite:

@@ -51,7 +51,7 @@ def demo(out: Path, workers: int, port: int, *, no_serve: bool) -> None:
     for the people that were fitted, M-measure and its ablations are compared with the preferences, and a report is
     written. Then the study goes on being served, so that you can take part yourself.
     """
-    from study_app.simulate.truth import write_demo_truth
+    from study_app.simulate.crowd_parameters import write_demo_truth
 
     begun = time.monotonic()
     _prepare(out)
@@ -100,7 +100,7 @@ def _show_recovery(model: Path, truth: Path) -> None:
     from calibration.user_model.model import read_user_model
     from calibration.user_model.units import for_people, label, scales
     from study_app.cli.output import table_text
-    from study_app.simulate.truth import recovery_rows, recovery_sentence
+    from study_app.simulate.crowd_parameters import recovery_rows, recovery_sentence
 
     click.secho("\nFitted against true:", bold=True)
     fitted, true = read_user_model(model), read_user_model(truth)

@@ -38,7 +38,7 @@ from study_app.store.database import (
     shown_address,
     stored_version,
 )
-from study_app.store.file_turns import LOCK_SUFFIX, beside
+from study_app.store.writer_lock import LOCK_SUFFIX, lock_path
 
 COLUMNS = ("what", "state", "found", "cure")
 EARLIEST_YEAR, LATEST_YEAR = 2025, 2100
@@ -68,17 +68,32 @@ def doctor(database: str | None, address: str | None, *, output: Output) -> None
     if output.format == "table":
         output.text(_for_people(findings))
     else:
-        output.rows(COLUMNS, [(one.what, one.state, one.found, one.cure) for one in findings])
+        output.rows(
+            COLUMNS,
+            [
+                (health_check.what, health_check.state, health_check.found, health_check.cure)
+                for health_check in findings
+            ],
+        )
     if any(finding.state == FAULT for finding in findings):
         sys.exit(1)
 
 
 def _for_people(findings: "list[HealthCheck]") -> str:
     """Return what there is, and below it what to do, the gravest last: a long table hides it."""
-    found = table_text(COLUMNS[:-1], [(one.what, one.state, one.found) for one in findings])
-    gravest_last = sorted(findings, key=lambda one: (OK, NOTE, WARNING, FAULT).index(one.state))
-    cures = [f"{one.state}: {one.what}: {one.found}; {one.cure}\n" for one in gravest_last if one.cure]
-    return "\n".join([found, "".join(cures)]) if cures else found
+    observed = table_text(
+        COLUMNS[:-1],
+        [(health_check.what, health_check.state, health_check.found) for health_check in findings],
+    )
+    gravest_last = sorted(
+        findings, key=lambda health_check: (OK, NOTE, WARNING, FAULT).index(health_check.state)
+    )
+    cures = [
+        f"{health_check.state}: {health_check.what}: {health_check.found}; {health_check.cure}\n"
+        for health_check in gravest_last
+        if health_check.cure
+    ]
+    return "\n".join([observed, "".join(cures)]) if cures else observed
 
 
 def _of_address(address: str) -> "list[HealthCheck]":
@@ -99,38 +114,38 @@ def clock(
     sleep(CLOCK_SAMPLE_SECONDS)
     step = abs(wall() - monotonic() - before)
     now = datetime.fromtimestamp(wall()).astimezone()
-    found = f"{now:%Y-%m-%d %H:%M:%S}, UTC{now:%z} (stored times are UTC, whatever the zone)"
+    observed = f"{now:%Y-%m-%d %H:%M:%S}, UTC{now:%z} (stored times are UTC, whatever the zone)"
     if not EARLIEST_YEAR <= now.year <= LATEST_YEAR:
-        return HealthCheck("clock", FAULT, found, "set the clock: timedatectl set-ntp true")
+        return HealthCheck("clock", FAULT, observed, "set the clock: timedatectl set-ntp true")
     if step > CLOCK_STEP_SECONDS:
         return HealthCheck(
             "clock",
             WARNING,
-            f"{found}; it jumped by {step:.1f} s while it was looked at",
+            f"{observed}; it jumped by {step:.1f} s while it was looked at",
             "let one time service keep it, slowly: timedatectl set-ntp true",
         )
-    return HealthCheck("clock", OK, found)
+    return HealthCheck("clock", OK, observed)
 
 
 def room(folder: Path, free_bytes: Callable[[Path], int] = free_bytes) -> HealthCheck:
     """Look at the room that is left where the database is."""
     free = free_bytes(folder)
-    found = f"{free / (1 << 30):,.1f} GiB free in {folder}"
+    observed = f"{free / (1 << 30):,.1f} GiB free in {folder}"
     state: State = FAULT if free < FULL_BYTES else WARNING if free < LOW_BYTES else OK
-    return HealthCheck("disk", state, found, "" if state == OK else "make room: 1 GiB or more")
+    return HealthCheck("disk", state, observed, "" if state == OK else "make room: 1 GiB or more")
 
 
 def file_rights(file: Path) -> HealthCheck:
     """Look at who may read and write the SQLite file, which holds platform ids and the keys."""
     mode = stat.S_IMODE(file.stat().st_mode)
-    found = f"{file} has mode {mode:04o}"
+    observed = f"{file} has mode {mode:04o}"
     if not (os.access(file, os.R_OK | os.W_OK) and os.access(file.parent, os.W_OK)):
         cure = "let the server's user own the file, and write into its folder"
-        return HealthCheck("file", FAULT, f"{found}; it or its folder cannot be written", cure)
+        return HealthCheck("file", FAULT, f"{observed}; it or its folder cannot be written", cure)
     if mode & 0o077 and not _is_private(file.parent):
         cure = f"chmod 600 {file}, or chmod 700 {file.parent}"
-        return HealthCheck("file", WARNING, f"{found}: others may read keys and ids", cure)
-    return HealthCheck("file", OK, found)
+        return HealthCheck("file", WARNING, f"{observed}: others may read keys and ids", cure)
+    return HealthCheck("file", OK, observed)
 
 
 def _is_private(folder: Path) -> bool:
@@ -139,7 +154,7 @@ def _is_private(folder: Path) -> bool:
 
 def server_of(file: Path) -> HealthCheck:
     """Say whether a server has the SQLite file now."""
-    lock = Path(beside(str(file), LOCK_SUFFIX))
+    lock = Path(lock_path(str(file), LOCK_SUFFIX))
     is_served = False
     if lock.exists():
         try:
@@ -147,17 +162,17 @@ def server_of(file: Path) -> HealthCheck:
                 pass
         except Timeout:
             is_served = True
-    found = "this file is being served now" if is_served else "nobody serves this file now"
-    return HealthCheck("server", OK, found)
+    observed = "this file is being served now" if is_served else "nobody serves this file now"
+    return HealthCheck("server", OK, observed)
 
 
 def programs() -> HealthCheck:
     """Say which Python and SQLite run here."""
-    found = f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
+    observed = f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
         cure = f"use SQLite {'.'.join(map(str, OLDEST_SQLITE))} or later"
-        return HealthCheck("programs", FAULT, found, cure)
-    return HealthCheck("programs", OK, found)
+        return HealthCheck("programs", FAULT, observed, cure)
+    return HealthCheck("programs", OK, observed)
 
 
 def encryption() -> HealthCheck:
@@ -216,16 +231,16 @@ def _asked(database: Database) -> list[HealthCheck]:
 
 
 def _nothing_loaded(database: Database) -> HealthCheck:
-    found = f"no study is loaded in {shown_address(database.engine.url)}"
-    return HealthCheck("database", FAULT, found, "prefcal study load FILE, or name --database")
+    observed = f"no study is loaded in {shown_address(database.engine.url)}"
+    return HealthCheck("database", FAULT, observed, "prefcal study load FILE, or name --database")
 
 
 def schema(version: str | None) -> HealthCheck:
     """Compare the version of a database's schema with those that this prefcal knows."""
     newest, unknown = known_versions()[-1], cure_of_unknown(version)
     if unknown is not None:
-        found = f"version {version}, of {unknown[0]} prefcal"
-        return HealthCheck("schema", FAULT, found, unknown[1])
+        observed = f"version {version}, of {unknown[0]} prefcal"
+        return HealthCheck("schema", FAULT, observed, unknown[1])
     if version == newest:
         return HealthCheck("schema", OK, f"version {version}, up to date")
     return HealthCheck(
@@ -238,8 +253,10 @@ def secret_key(connection: Connection) -> HealthCheck:
     query = text("SELECT length(value) FROM setting WHERE name = :name")
     letters = connection.scalar(query, {"name": SIGNING_KEY})
     if letters is None or letters < KEY_LETTERS[SIGNING_KEY]:
-        found = "is missing" if letters is None else f"has only {letters} letters"
-        return HealthCheck("secret key", FAULT, found, "restore a backup, or load the study anew (new key)")
+        observed = "is missing" if letters is None else f"has only {letters} letters"
+        return HealthCheck(
+            "secret key", FAULT, observed, "restore a backup, or load the study anew (new key)"
+        )
     return HealthCheck("secret key", OK, "is in the database, for the database's readers only")
 
 
@@ -248,22 +265,22 @@ def sqlite_durability(connection: Connection) -> HealthCheck:
     journal = connection.scalar(text("PRAGMA journal_mode"))
     level = connection.scalar(text("PRAGMA synchronous")) or 0
     keys = connection.scalar(text("PRAGMA foreign_keys"))
-    found = f"journal_mode {journal}, synchronous {SYNCHRONOUS.get(level, level)}, foreign_keys {keys}"
+    observed = f"journal_mode {journal}, synchronous {SYNCHRONOUS.get(level, level)}, foreign_keys {keys}"
     if journal == "wal" and level >= FULL and keys:
-        return HealthCheck("durability", OK, found)
+        return HealthCheck("durability", OK, observed)
     cure = "put the file on a local disk: SQLite's log does not work on a network's"
-    return HealthCheck("durability", FAULT, found, cure)
+    return HealthCheck("durability", FAULT, observed, cure)
 
 
 def postgresql_durability(connection: Connection) -> HealthCheck:
     """Look at what PostgreSQL does before it says that something is stored."""
     values = {name: str(connection.scalar(text(f"SHOW {name}"))) for name in DURABLE}
     weak = [name for name, value in values.items() if value not in DURABLE[name]]
-    found = ", ".join(f"{name} {value}" for name, value in values.items())
+    observed = ", ".join(f"{name} {value}" for name, value in values.items())
     if not weak:
-        return HealthCheck("durability", OK, found)
+        return HealthCheck("durability", OK, observed)
     cure = f"in postgresql.conf: {', '.join(f'{name} = on' for name in weak)}; then reload the server"
-    return HealthCheck("durability", FAULT, found, cure)
+    return HealthCheck("durability", FAULT, observed, cure)
 
 
 def server_clock(connection: Connection) -> HealthCheck:
@@ -271,12 +288,12 @@ def server_clock(connection: Connection) -> HealthCheck:
     before = time.time()
     theirs = float(connection.scalar(text("SELECT extract(epoch FROM clock_timestamp())")) or 0.0)
     difference = theirs - (before + time.time()) / 2
-    found = f"the database server's is {difference:+.1f} s from this machine's"
+    observed = f"the database server's is {difference:+.1f} s from this machine's"
     is_far = abs(difference) > CLOCK_DIFFERENCE_SECONDS
     return HealthCheck(
         "clocks",
         WARNING if is_far else OK,
-        found,
+        observed,
         "let the same time service set both: timedatectl set-ntp true" if is_far else "",
     )
 
@@ -306,13 +323,13 @@ def examine_address(address: str, http: httpx.Client | None = None) -> list[Heal
             answer = client.get(f"{address}/healthz")
         except UNASKED as error:
             cure = "look at the proxy's configuration, its certificate, and whether its port is open"
-            found = f"{address} cannot be asked ({error})"
-            return [HealthCheck("address", FAULT, found, cure)]
+            observed = f"{address} cannot be asked ({error})"
+            return [HealthCheck("address", FAULT, observed, cure)]
         link = _standing_link(answer)
         if link is None:
-            found = f"{address}/healthz answers {answer.status_code}, and not as prefcal does"
+            observed = f"{address}/healthz answers {answer.status_code}, and not as prefcal does"
             cure = "let the proxy pass the whole host on to prefcal serve; is that running?"
-            return [HealthCheck("address", FAULT, found, cure)]
+            return [HealthCheck("address", FAULT, observed, cure)]
         return [_encryption(address, client), _headers(address, link)]
 
 
@@ -330,8 +347,8 @@ def _encryption(address: str, client: httpx.Client) -> HealthCheck:
     """Look whether workers can only come by HTTPS."""
     if not address.startswith("https:"):
         cure = "on the open net: a reverse proxy with HTTPS (docs/deploy.md)"
-        found = f"{address} is not encrypted: everybody on the way can read along"
-        return HealthCheck("address", WARNING, found, cure)
+        observed = f"{address} is not encrypted: everybody on the way can read along"
+        return HealthCheck("address", WARNING, observed, cure)
     plain = f"http://{urlsplit(address).hostname}"
     try:
         is_plain = _standing_link(client.get(f"{plain}/healthz")) is not None
@@ -339,8 +356,8 @@ def _encryption(address: str, client: httpx.Client) -> HealthCheck:
         is_plain = False
     if is_plain:
         cure = "let port 80 only lead to https (docs/deploy.md)"
-        found = f"{address} answers, but {plain} shows the pages too, unencrypted"
-        return HealthCheck("address", WARNING, found, cure)
+        observed = f"{address} answers, but {plain} shows the pages too, unencrypted"
+        return HealthCheck("address", WARNING, observed, cure)
     return HealthCheck("address", OK, f"{address} answers; nothing is shown without HTTPS")
 
 
@@ -355,8 +372,8 @@ def _headers(address: str, link: str) -> HealthCheck:
         )
         if differs
     ]
-    found = f"the server shows workers links like {link}"
+    observed = f"the server shows workers links like {link}"
     if not lost:
-        return HealthCheck("proxy headers", OK, found)
+        return HealthCheck("proxy headers", OK, observed)
     cure = f"let the proxy pass on {' and '.join(lost)}; nginx: {' '.join(NGINX[name] for name in lost)}"
-    return HealthCheck("proxy headers", FAULT, found, cure)
+    return HealthCheck("proxy headers", FAULT, observed, cure)

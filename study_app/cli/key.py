@@ -8,7 +8,7 @@ from study_app.services.researcher.access import make_key, revoke_key, study_key
 from study_app.services.researcher.studies import chosen_study
 from study_app.services.worker.entry import loaded_studies
 from study_app.store import tokens
-from study_app.store.plan import Plans
+from study_app.store.study_cache import StudyCache
 from study_app.store.tokens import secret_token
 
 COLUMNS = ("number", "study", "role", "name", "made", "revoked")
@@ -51,7 +51,7 @@ def list_keys(study: str | None, database: str | None, *, output: Output) -> Non
     """
     with database_session(database, write=False) as session:
         only = None if study is None else chosen_study(session, study).id
-        names = {plan.id: plan.name for plan in loaded_studies(session, Plans())}
+        names = {plan.id: plan.name for plan in loaded_studies(session, StudyCache())}
         rows = [
             (
                 key.id,

@@ -22,7 +22,7 @@ MOST = 1_000_000
 COUNT = click.IntRange(1, MOST)
 
 
-class Number(click.FloatRange):
+class FiniteFloat(click.FloatRange):
     """A number within a range; infinity and what is no number (nan), which pass every comparison or none, are refused."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
@@ -33,8 +33,8 @@ class Number(click.FloatRange):
         return number
 
 
-LEVEL = Number(0, 1, min_open=True, max_open=True)
-POSITIVE = Number(min=0, min_open=True)
+LEVEL = FiniteFloat(0, 1, min_open=True, max_open=True)
+POSITIVE = FiniteFloat(min=0, min_open=True)
 
 
 class OutFile(click.Path):

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import click
 
 from metrics.errors import input_fault, printable
-from metrics.files import write_whole
-from metrics.results import ALL, Interval, Place, Score
+from metrics.files import write_atomically
+from metrics.results import ALL, Interval, Score, ScoreKey
 from study_app.cli.options import OutFile, one_of, option
 from study_app.config import DATABASE_VARIABLE, DEFAULT_FILE, database_url
 
@@ -79,7 +79,7 @@ class ToFile:
         if self.file is None or str(self.file) == "-":
             click.echo(text, nl=False)
         else:
-            write_whole(self.file, text)
+            write_atomically(self.file, text)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +96,7 @@ class ScoreOutput(Output):
         help="Show every topic in the table, not the means alone; csv and json always have both.",
     )
 
-    def scores(self, scores: Sequence[Score], intervals: Mapping[Place, Interval] | None = None) -> None:
+    def scores(self, scores: Sequence[Score], intervals: Mapping[ScoreKey, Interval] | None = None) -> None:
         """Write scores: a row each for machines; for people a column each metric, and the means unless asked for more.
 
         Parameters
@@ -183,7 +183,7 @@ def _shown(cell: Cell) -> Cell:
 
 
 def _long(
-    scores: Sequence[Score], intervals: Mapping[Place, Interval] | None
+    scores: Sequence[Score], intervals: Mapping[ScoreKey, Interval] | None
 ) -> tuple[list[str], list[list[Cell]]]:
     """Return (columns, rows) with one row per score."""
     columns = ["run", "topic", "user", "metric", "value"]
@@ -197,12 +197,12 @@ def _long(
     ]
 
 
-def _interval(score: Score, intervals: Mapping[Place, Interval]) -> Interval:
+def _interval(score: Score, intervals: Mapping[ScoreKey, Interval]) -> Interval:
     return intervals.get(score[:3], (score.value, score.value))
 
 
 def _wide(
-    scores: Sequence[Score], intervals: Mapping[Place, Interval] | None
+    scores: Sequence[Score], intervals: Mapping[ScoreKey, Interval] | None
 ) -> tuple[list[str], list[list[Cell]]]:
     """Return (columns, rows) with one column per metric and one row per run, topic and user."""
     metrics = list(dict.fromkeys(score.metric for score in scores))
@@ -251,7 +251,7 @@ def database_option(command: F) -> F:
     )(command)
 
 
-def opened(given: str | None, *, create: bool = False) -> "Database":
+def open_named_database(given: str | None, *, create: bool = False) -> "Database":
     """Open the database that an option names and say on stderr which it is.
 
     Raises
@@ -277,7 +277,7 @@ def database_session(given: str | None, *, write: bool) -> "Iterator[Session]":
     """Open the database that an option names for one transaction, and close it."""
     from study_app.store.database import transaction
 
-    database = opened(given)
+    database = open_named_database(given)
     try:
         with transaction(database, write=write) as session:
             yield session

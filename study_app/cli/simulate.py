@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.options import MOST, Number
+from study_app.cli.options import MOST, FiniteFloat
 from study_app.cli.output import database_option
 from study_app.cli.progress import shown_progress
 
 if TYPE_CHECKING:
     from study_app.estimate.content import StudyContent
     from study_app.simulate.crowd import CrowdReport
-    from study_app.simulate.truth import Truth
+    from study_app.simulate.crowd_parameters import CrowdParameters
 
 
 REAL_ARRIVAL_SECONDS = 60.0
@@ -40,7 +40,7 @@ REAL_ARRIVAL_SECONDS = 60.0
 )
 @click.option(
     "--arrive-within",
-    type=Number(0),
+    type=FiniteFloat(0),
     metavar="SECONDS",
     help=f"With --url: so long until the last of them has come. Default: {REAL_ARRIVAL_SECONDS:g}.",
 )
@@ -63,13 +63,13 @@ def simulate(
     With --url nothing is loaded: the crowd goes to a server on which FILE is loaded already, and waits as people do.
     """
     from study_app.estimate.content import read_whole_study
-    from study_app.simulate.truth import Truth, read_truth
+    from study_app.simulate.crowd_parameters import CrowdParameters, read_truth
 
     if url is not None and database is not None:
         raise click.UsageError("--database is not used with --url: answers go to that server's database.")
     if url is None and arrive_within is not None:
         raise click.UsageError("--arrive-within is for --url only.")
-    content, people = read_whole_study(file), read_truth(truth) if truth else Truth()
+    content, people = read_whole_study(file), read_truth(truth) if truth else CrowdParameters()
     if truth is None:
         click.echo(f"no --truth: {people.sentence()} (docs/simulation.md lists every value)", err=True)
     with shown_progress(
@@ -94,7 +94,7 @@ def simulate(
 
 def _on_a_virtual_clock(
     content: "StudyContent",
-    truth: "Truth",
+    truth: "CrowdParameters",
     workers: int,
     *,
     seed: int,
@@ -114,7 +114,7 @@ def _on_a_virtual_clock(
 
 def _on_a_server(
     content: "StudyContent",
-    truth: "Truth",
+    truth: "CrowdParameters",
     workers: int,
     *,
     seed: int,
@@ -122,7 +122,7 @@ def _on_a_server(
     within: float,
     on_end: Callable[[], object],
 ) -> None:
-    from study_app.simulate.site import WallClock
+    from study_app.simulate.browser import WallClock
     from study_app.simulate.trial import run_on_server
 
     report = run_on_server(

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metrics.errors import counted
+from metrics.errors import pluralise
 from study_app.cli.options import with_options
 from study_app.cli.output import Cell, Output, database_option, database_session, table_text, wrapped
 from study_app.services.researcher.completion import complete_workers
@@ -12,7 +12,7 @@ from study_app.services.researcher.progress import CountRange, StudyProgress, Ta
 from study_app.services.researcher.studies import chosen_study
 from study_app.services.worker.entry import loaded_studies
 from study_app.store import tokens
-from study_app.store.plan import Plans
+from study_app.store.study_cache import StudyCache
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +33,7 @@ def status(study: str | None, database: str | None, *, output: Output) -> None:
     done are the places whose work is there, live those that somebody holds now, room those that are still to give. csv and json have
     the table only, with an empty room or null where there is no limit.
     """
-    known_plans, now = Plans(), tokens.utc_now()
+    known_plans, now = StudyCache(), tokens.utc_now()
     with database_session(database, write=False) as session:
         only = None if study is None else chosen_study(session, study).id
         plans = [plan for plan in loaded_studies(session, known_plans) if only in {None, plan.id}]
@@ -89,24 +89,24 @@ def _on_task(task: "TaskProgress") -> "Iterator[str]":
     room = [query.room for query in task.queries]
     held = f", {live} held now" if live else ""
     if None in room:
-        yield f"{counted(done, 'place')} done{held}, no limit"
+        yield f"{pluralise(done, 'place')} done{held}, no limit"
     else:
         still = sum(each for each in room if each is not None)
-        yield f"{done} of {counted(done + live + still, 'place')} done{held}, {still} still to give"
+        yield f"{done} of {pluralise(done + live + still, 'place')} done{held}, {still} still to give"
     if task.judgments_per_pair is not None:
         yield _between(task.judgments_per_pair, "judgment", "a pair")
     if (follows := task.streams) is not None:
-        yield f"{counted(follows.following, 'stream')} followed now, {follows.never_came} never read"
+        yield f"{pluralise(follows.following, 'stream')} followed now, {follows.never_came} never read"
         yield _between(follows.per_stream, "worker", "a stream")
-        yield f"{follows.answered} of {counted(follows.asked, 'question')} answered"
-        yield counted(follows.reminders, "reminder")
+        yield f"{follows.answered} of {pluralise(follows.asked, 'question')} answered"
+        yield pluralise(follows.reminders, "reminder")
 
 
 def _between(spread: "CountRange", thing: str, each: str) -> str:
     """Return how many there are, from the smallest number to the largest where they differ."""
     if spread.low == spread.high:
-        return f"{counted(spread.low, thing)} {each}"
-    return f"{spread.low} to {counted(spread.high, thing)} {each} (median {spread.middle:g})"
+        return f"{pluralise(spread.low, thing)} {each}"
+    return f"{spread.low} to {pluralise(spread.high, thing)} {each} (median {spread.middle:g})"
 
 
 def _checks(progress: "StudyProgress") -> list[str]:

@@ -17,7 +17,7 @@ from study_app.study.faults import note_missing_files
 from study_app.study.file import StudyFile, read_study_file
 from study_app.study.id_list import with_ids
 from study_app.study.signed_ids import with_keys
-from study_app.study.words import UNWRITTEN
+from study_app.study.standard_texts import UNWRITTEN
 from study_app.tasks.content import UNSHOWN, TaskContent
 from study_app.tasks.kinds import KINDS, kind_of
 from study_app.tasks.reading.couples import with_pairs

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from calibration.agree.measures.names import is_name, nearest_name, what_is_missing
-from metrics.agreement.people import FEWEST_CLUSTERS
-from metrics.errors import counted, listed
+from metrics.agreement.crossed_errors import FEWEST_CLUSTERS
+from metrics.errors import join_names, pluralise
 from study_app.estimate.content import StudyContent
 from study_app.protocol.domain import MIN_VALIDATIONS
-from study_app.study.entries import AskingTask, ChosenPairs, JudgingTask, StudyEntry, TaskEntry
+from study_app.study.entries import ChosenTopicTask, JudgingTask, QuestionTask, StudyEntry, TaskEntry
 from study_app.study.platforms import PLATFORMS
-from study_app.study.words import looks_japanese
+from study_app.study.standard_texts import looks_japanese
 from study_app.tasks.content import TaskContent
 from study_app.tasks.kinds import KINDS, STANDARD, check_of, kind_of
 from study_app.tasks.workload import (
@@ -24,7 +24,7 @@ from study_app.tasks.workload import (
     READING_ASSUMED,
     STANDARD_INTRODUCTION,
     Capacity,
-    Span,
+    SecondsRange,
     read_once,
     reading_seconds,
 )
@@ -52,7 +52,7 @@ class TaskEstimate:
     """
 
     content: TaskContent
-    seconds: Span
+    seconds: SecondsRange
     capacity: Capacity | None
     load: MediaLoad | None = None
 
@@ -67,7 +67,7 @@ class Cost:
     currency: str
     reward: float
     with_fee: float
-    an_hour: Span
+    an_hour: SecondsRange
     total: float | None
 
 
@@ -77,7 +77,7 @@ class StudyEstimate:
 
     Attributes
     ----------
-    consent, seconds : Span
+    consent, seconds : SecondsRange
         Time of the consent page; of the whole study.
     tasks : tuple of TaskEstimate
         In order.
@@ -89,8 +89,8 @@ class StudyEstimate:
         Warnings, a line each.
     """
 
-    consent: Span
-    seconds: Span
+    consent: SecondsRange
+    seconds: SecondsRange
     tasks: tuple[TaskEstimate, ...]
     workers: int | None
     cost: Cost | None
@@ -129,12 +129,12 @@ def assumptions(tasks: Iterable[TaskEntry]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*READING_ASSUMED, *of_kinds]))
 
 
-def consent_seconds(text: str, language: str) -> Span:
+def consent_seconds(text: str, language: str) -> SecondsRange:
     """Return the time for the consent page."""
     return read_once(reading_seconds(text, language)) + AGREEING
 
 
-def task_seconds(content: TaskContent) -> Span:
+def task_seconds(content: TaskContent) -> SecondsRange:
     """Return a worker's time for a task, its introduction included."""
     return _introduction(content.entry) + kind_of(content.entry).seconds(content)
 
@@ -150,7 +150,7 @@ def media_load(content: TaskContent) -> MediaLoad | None:
     shown = {key: {media.sha256 for media in side.media()} for key, side in content.sides.items()}
     pages = [
         shown[topic, one] | shown[topic, other]
-        for topic, couples in content.couples.items()
+        for topic, couples in content.system_pairs.items()
         for one, other in couples
     ]
     largest = sorted((sum(sizes[sha256] for sha256 in page) for page in pages), reverse=True)
@@ -159,7 +159,7 @@ def media_load(content: TaskContent) -> MediaLoad | None:
     return MediaLoad(page=largest[0], worker=min(sum(largest[:wanted]), every))
 
 
-def _introduction(entry: TaskEntry) -> Span:
+def _introduction(entry: TaskEntry) -> SecondsRange:
     if entry.instructions is None:
         return NOTHING
     if entry.instructions == STANDARD:
@@ -178,7 +178,7 @@ def _workers(tasks: tuple[TaskEstimate, ...]) -> int | None:
     return max(finite) if finite and len(finite) == len(limits) else None
 
 
-def _cost(entry: StudyEntry, seconds: Span, workers: int | None) -> Cost | None:
+def _cost(entry: StudyEntry, seconds: SecondsRange, workers: int | None) -> Cost | None:
     if entry.reward is None:
         return None
     with_fee = entry.reward * (1 + entry.platform_fee)
@@ -186,7 +186,7 @@ def _cost(entry: StudyEntry, seconds: Span, workers: int | None) -> Cost | None:
         currency=entry.currency,
         reward=entry.reward,
         with_fee=with_fee,
-        an_hour=Span(entry.reward * 3600 / seconds.high, entry.reward * 3600 / seconds.low),
+        an_hour=SecondsRange(entry.reward * 3600 / seconds.high, entry.reward * 3600 / seconds.low),
         total=None if workers is None else workers * with_fee,
     )
 
@@ -200,7 +200,7 @@ def _of_platform(entry: StudyEntry) -> Iterator[str]:
         if entry.codes.failed_checks is None and any(check_of(task) for task in entry.tasks):
             yield "whoever fails a check gets no code; write one as codes: failed_checks"
         if entry.codes.screened_out is None and any(
-            isinstance(task, AskingTask) and task.screens for task in entry.tasks
+            isinstance(task, QuestionTask) and task.screens for task in entry.tasks
         ):
             yield "whoever is screened out gets no code; write one as codes: screened_out"
     if entry.reward and not _names_amount(entry.consent, entry.reward):
@@ -266,7 +266,7 @@ def _too_much(content: TaskContent) -> Iterator[str]:
     units, called = units_there(content)
     if kind.wanted(entry) > units:
         yield f"{kind.wanted_key} is {kind.wanted(entry)}, but there are no more than {units} {called}"
-    if isinstance(entry, ChosenPairs):
+    if isinstance(entry, ChosenTopicTask):
         pairs, repeats = entry.pairs_and_repeats(max(content.pairs_of_topics))
         if entry.pairs_each not in {None, pairs}:
             yield f"pairs is {entry.pairs}, but a query has no more than {pairs}"
@@ -297,7 +297,7 @@ def _too_few(task: TaskEstimate) -> Iterator[str]:
     judged = sum(pairs > 0 for pairs in task.content.pairs_of_topics)
     if isinstance(entry, JudgingTask) and judged < FEWEST_CLUSTERS:
         yield (
-            f"{counted(judged, 'topic')} with pairs: there are no intervals with fewer than {FEWEST_CLUSTERS}, however many answer; "
+            f"{pluralise(judged, 'topic')} with pairs: there are no intervals with fewer than {FEWEST_CLUSTERS}, however many answer; "
             "add topics"
         )
 
@@ -322,7 +322,7 @@ def _same(content: TaskContent) -> Iterator[str]:
     """Say which systems show the same, so that there is nothing to choose, and of which topics."""
     if not isinstance(content.entry, JudgingTask):
         return
-    judged = [(topic, couple) for topic, couples in content.couples.items() for couple in couples]
+    judged = [(topic, couple) for topic, couples in content.system_pairs.items() for couple in couples]
     digests = content.digests
     alike: dict[tuple[str, str], list[str]] = {}
     for topic, (one, other) in judged:
@@ -330,7 +330,7 @@ def _same(content: TaskContent) -> Iterator[str]:
             alike.setdefault((one, other), []).append(topic)
     of = Counter(couple for _, couple in judged)
     for (one, other), topics in alike.items():
-        yield f"{one} and {other} show the same of {len(topics)} of {of[one, other]} topics ({listed(topics)})"
+        yield f"{one} and {other} show the same of {len(topics)} of {of[one, other]} topics ({join_names(topics)})"
 
 
 def _measures(content: TaskContent) -> Iterator[str]:
@@ -372,6 +372,6 @@ def _unrated(content: TaskContent) -> Iterator[str]:
     if missing:
         one = len(missing) == 1
         yield (
-            f"{len(missing)} of {counted(len(every), 'iUnit')} {'has' if one else 'have'} no importance, such as "
+            f"{len(missing)} of {pluralise(len(every), 'iUnit')} {'has' if one else 'have'} no importance, such as "
             f"{missing[0]!r}; {'it counts' if one else 'they count'} 0"
         )

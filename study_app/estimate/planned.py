@@ -7,10 +7,10 @@ from types import MappingProxyType
 from metrics.errors import input_fault
 from study_app.estimate.content import StudyContent
 from study_app.estimate.estimate import estimate
-from study_app.study.entries import ChosenPairs, FollowedTask, TakenPairs
+from study_app.study.entries import AssignedPairTask, ChosenTopicTask, FollowedTask
 from study_app.tasks.content import TaskContent
 from study_app.tasks.kinds import kind_of
-from study_app.tasks.workload import Capacity, Span, followed_days
+from study_app.tasks.workload import Capacity, SecondsRange, followed_days
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class PlannedStudy:
         Value of each option of the plan; what the study does not limit is missing.
     pairs_each : int or None
         Pairs of a query that one worker judges, where those are not all.
-    seconds : Span
+    seconds : SecondsRange
         Time of one worker for the whole study.
     price : float or None
         Price of one worker, with the platform's fee; None without a reward.
@@ -36,7 +36,7 @@ class PlannedStudy:
     task: str
     sizes: Mapping[str, int]
     pairs_each: int | None
-    seconds: Span
+    seconds: SecondsRange
     price: float | None
     currency: str
 
@@ -50,10 +50,12 @@ def planned_study(content: StudyContent, kinds: Sequence[str], name: str | None)
         If there is no such task, or several and none is named.
     """
     task = _task(content, kinds, name)
-    held, estimated = kind_of(task.entry).capacity(task), estimate(content)
-    sizes = {option: value for option, value in _sizes(task, held).items() if value is not None}
+    task_capacity, estimated = kind_of(task.entry).capacity(task), estimate(content)
+    sizes = {option: value for option, value in _sizes(task, task_capacity).items() if value is not None}
     entry = task.entry
-    pairs = entry.pairs_and_repeats(max(task.pairs_of_topics))[0] if isinstance(entry, ChosenPairs) else None
+    pairs = (
+        entry.pairs_and_repeats(max(task.pairs_of_topics))[0] if isinstance(entry, ChosenTopicTask) else None
+    )
     return PlannedStudy(
         task=str(entry.name),
         sizes=MappingProxyType(sizes),
@@ -82,20 +84,22 @@ def _task(content: StudyContent, kinds: Sequence[str], name: str | None) -> Task
     raise input_fault(problem, path=path, cure=cure)
 
 
-def _sizes(task: TaskContent, held: Capacity | None) -> dict[str, int | None]:
-    people, topics = None if held is None else held.workers, len(task.topics)
+def _sizes(task: TaskContent, task_capacity: Capacity | None) -> dict[str, int | None]:
+    people, topics = None if task_capacity is None else task_capacity.workers, len(task.topics)
     match task.entry:
-        case ChosenPairs() as entry:
+        case ChosenTopicTask() as entry:
             return {
                 "queries": topics,
                 "pairs": max(task.pairs_of_topics),
-                "workers": None if held is None or held.each is None else held.each[0],
+                "workers": None
+                if task_capacity is None or task_capacity.each is None
+                else task_capacity.each[0],
                 "queries_a_worker": min(entry.queries_per_worker, topics),
             }
-        case TakenPairs():
+        case AssignedPairTask():
             return {
                 "topics": topics,
-                "pairs": None if held is None else held.a_worker,
+                "pairs": None if task_capacity is None else task_capacity.a_worker,
                 "workers": people,
                 "days": _shown_days(task),
             }

@@ -15,6 +15,7 @@ from pydantic_core import from_json
 from sqlalchemy import BigInteger, Text, cast, select, type_coerce
 from sqlalchemy.orm import Session
 
+from study_app.logs.activity_kernels import PLAIN, EventKernels
 from study_app.logs.event_arrays import (
     IN_FORCE,
     IS_OPEN,
@@ -27,14 +28,13 @@ from study_app.logs.event_arrays import (
     OPEN,
     OTHER,
     SEE,
-    Events,
+    EventArrays,
     Flags,
     Floats,
     Int64s,
-    Shown,
+    SideContent,
 )
 from study_app.logs.page_events import MAX_NUMBER
-from study_app.logs.sign_loops import PLAIN, Loops
 from study_app.protocol.items import Item
 from study_app.protocol.streams import SIDE
 from study_app.store.models import EPOCH, MILLISECOND, PageLoad, StoredEvent
@@ -51,7 +51,7 @@ SIDES = ("left", "right", SIDE)
 """Sides that an event may name, in the order in which a page has them."""
 
 
-class ShownText:
+class TextItems:
     """Text as arrays; ``place`` is the index of each key."""
 
     def __init__(self, items: Sequence[Item]) -> None:
@@ -63,27 +63,27 @@ class ShownText:
         self.layer = np.array(layers, np.int64)
 
 
-class Showed(NamedTuple):
+class SideItems(NamedTuple):
     """Items ``begin`` to ``end`` of a text on one side of a page."""
 
-    text: ShownText
+    text: TextItems
     begin: int
     end: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Screens:
+class PageItems:
     """Events and items of some pages.
 
     Attributes
     ----------
-    events : Events
+    events : EventArrays
         Events of the pages.
-    shown : Shown
+    shown : SideContent
         Items of the pages.
     page_of_item : array of int, shape (items,)
         The page of each item shown.
-    texts : sequence of ShownText
+    texts : sequence of TextItems
         Every text of which something was shown, once.
     first_item : array of int, shape (texts,)
         Index of the first item of each text, when all texts are joined.
@@ -91,10 +91,10 @@ class Screens:
         Index of each item shown among the items of all texts.
     """
 
-    events: Events
-    shown: Shown
+    events: EventArrays
+    shown: SideContent
     page_of_item: Int64s
-    texts: Sequence[ShownText]
+    texts: Sequence[TextItems]
     first_item: Int64s
     item: Int64s
 
@@ -134,13 +134,13 @@ class EventLog:
         Row of the page load; index of ``kinds`` and ``details``.
     kinds, details : sequence of str
         Every kind with a detail, once.
-    loops : Loops
+    loops : EventKernels
         Kernels over the events.
     log : array of int, shape (events, 8)
-        As in `Events`; items seen and layouts are filled in later.
+        As in `EventArrays`; items seen and layouts are filled in later.
     """
 
-    def __init__(self, session: Session, workers: Sequence[int], loops: Loops = PLAIN) -> None:
+    def __init__(self, session: Session, workers: Sequence[int], loops: EventKernels = PLAIN) -> None:
         self.loops = loops
         texts: defaultdict[str, int] = defaultdict(count().__next__)
         parts = [
@@ -164,7 +164,7 @@ class EventLog:
         self.layouts: dict[str, int] = {}
         self._keys: dict[str, int] = {}
 
-    def happened(self, events: Events, served_ms: Int64s) -> Int64s:
+    def happened(self, events: EventArrays, served_ms: Int64s) -> Int64s:
         """Return the time of each event of some pages, in milliseconds since 1970."""
         at = np.zeros(len(events.log), np.int64)
         self.loops.place_in_time(events, served_ms, at)
@@ -178,7 +178,7 @@ class EventLog:
         order = np.lexsort((self.log[:, NUMBER], rank))[np.count_nonzero(rank < 0) :]
         return order, _begins(np.bincount(rank[order], minlength=len(pages)))
 
-    def screens(self, pages: Sequence[int], showings: Sequence[Mapping[str, Showed]]) -> Screens:
+    def screens(self, pages: Sequence[int], showings: Sequence[Mapping[str, SideItems]]) -> PageItems:
         """Return the events and items of some pages.
 
         Parameters
@@ -197,7 +197,7 @@ class EventLog:
                 table[page, SIDES.index(side)] = places[id(text)], begin, end
         return self._screens(pages, list(texts.values()), table)
 
-    def _screens(self, pages: Sequence[int], texts: Sequence[ShownText], table: Int64s) -> Screens:
+    def _screens(self, pages: Sequence[int], texts: Sequence[TextItems], table: Int64s) -> PageItems:
         """Return the events and items of pages by a table of texts.
 
         ``table``: text (-1 for none), begin and end by page and side.
@@ -210,7 +210,7 @@ class EventLog:
         shift = (begin - base).ravel()[side_of]
         item = np.arange(first[-1]) + shift + first_item[text.ravel()[side_of]]
         layer = _joined([one.layer for one in texts])[item]
-        shown = Shown(
+        shown = SideContent(
             pages=np.column_stack([base[:, 0], base[:, 1], first[len(SIDES) :: len(SIDES)]]),
             weight=_joined([one.weight for one in texts])[item].astype(float),
             layer=np.where(layer < 0, -1, layer - shift),
@@ -226,8 +226,8 @@ class EventLog:
         log[:, ITEM] = -1
         log[seen, ITEM] = np.where(is_shown, found + (base - begin)[where], -1)
         log[:, IS_OPEN], log[:, IN_FORCE] = details.is_open[told], details.layout[told]
-        return Screens(
-            events=Events(first_event, log, details.share[told]),
+        return PageItems(
+            events=EventArrays(first_event, log, details.share[told]),
             shown=shown,
             page_of_item=side_of // len(SIDES),
             texts=texts,
@@ -235,7 +235,7 @@ class EventLog:
             item=item,
         )
 
-    def _places(self, texts: Sequence[ShownText], text: Int64s, key: Int64s) -> Int64s:
+    def _places(self, texts: Sequence[TextItems], text: Int64s, key: Int64s) -> Int64s:
         """Return the indices of keys in texts, -1 for unknown keys."""
         pairs, place = np.unique(text * len(self._keys) + key, return_inverse=True)
         keys = list(self._keys)
@@ -294,7 +294,7 @@ def milliseconds(time: datetime) -> int:
     return (time - EPOCH) // MILLISECOND
 
 
-def taken(values: Sequence[Any], places: Int64s) -> "pd.Series[str]":
+def text_column(values: Sequence[Any], places: Int64s) -> "pd.Series[str]":
     """Return a column of texts by index."""
     texts = pa.array(values, pa.large_string(), from_pandas=True).take(pa.array(places))
     return pd.Series(pd.array(texts, dtype="str"))

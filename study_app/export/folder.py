@@ -16,10 +16,10 @@ import pyarrow as pa
 import pyarrow.parquet as pa_parquet
 
 from calibration.tables.definition import Table
-from calibration.tables.files import checked, csv_rows, csv_text
+from calibration.tables.files import check_frame, csv_rows, csv_text
 from calibration.tables.tables import TABLES
-from metrics.errors import input_fault, listed
-from metrics.files import left_behind, sync, sync_names, unfinished
+from metrics.errors import input_fault, join_names
+from metrics.files import left_behind, sync, sync_names, temporary_path
 from study_app.estimate.content import StudyContent
 from study_app.export.moved_times import MovedTimes
 
@@ -52,7 +52,7 @@ def fresh_folder(folder: Path, *, is_ours: Callable[[str], bool]) -> Iterator[Pa
         folder.parent.mkdir(parents=True, exist_ok=True)
         _put_back(folder)
         _check_replaceable(folder, is_ours)
-        with unfinished(folder) as new:
+        with temporary_path(folder) as new:
             new.mkdir(mode=0o700)
             yield new
             for path in new.rglob("*"):
@@ -100,7 +100,7 @@ def _check_replaceable(folder: Path, is_ours: Callable[[str], bool]) -> None:
     )
     if others:
         raise input_fault(
-            f"the folder holds files that no export wrote: {listed(others)}",
+            f"the folder holds files that no export wrote: {join_names(others)}",
             path=folder,
             cure="name another folder, or move these away",
         )
@@ -138,7 +138,9 @@ class TableStream:
         """Check some rows and write them; raises `InputError` as `checked` does."""
         if frame.empty:
             return
-        piece = checked(frame if self._moved is None else self._moved.move(frame, self._table), self._table)
+        piece = check_frame(
+            frame if self._moved is None else self._moved.move(frame, self._table), self._table
+        )
         for at in range(0, len(piece), WRITTEN_AT_ONCE):
             self._csv.write(csv_rows(piece[at : at + WRITTEN_AT_ONCE]))
         self._parquet.write_table(pa.Table.from_pandas(piece, schema=self._schema, preserve_index=False))

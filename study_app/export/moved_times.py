@@ -13,7 +13,7 @@ import pandas as pd
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from calibration.tables.definition import Kind, Table
+from calibration.tables.definition import ColumnType, Table
 from study_app.store.models import Worker
 
 HOUR = timedelta(hours=1)
@@ -49,7 +49,7 @@ class MovedTimes:
         table : Table
             Whose rows they are.
         """
-        times = [column.name for column in table.columns if column.kind is Kind.TIME]
+        times = [column.name for column in table.columns if column.kind is ColumnType.TIME]
         exact = {name: pd.to_datetime(frame[name], utc=True) for name in times if name != STREAM_TIME}
         if table.name == ROUNDED:
             return frame.assign(**{name: column.dt.floor("h") for name, column in exact.items()})

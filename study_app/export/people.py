@@ -25,10 +25,10 @@ from study_app.store.models import (
     PlatformIdentity,
     Worker,
 )
-from study_app.store.plan import StudyPlan
+from study_app.store.study_cache import CachedStudy
 from study_app.store.submissions import sharers, takes_part
 from study_app.store.task_models import ConsentText
-from study_app.study.entries import JudgingTask, SearchedTask
+from study_app.study.entries import JudgingTask, TaskWithSearch
 from study_app.study.platforms import platform_of
 
 CONSENT_FOLDER = "consent"
@@ -103,7 +103,7 @@ def _validation(
 
 def workers_table(
     session: Session,
-    plan: StudyPlan,
+    loaded_study: CachedStudy,
     searches: pd.DataFrame,
     preferences: pd.DataFrame,
     complete: Mapping[int, datetime] | None = None,
@@ -133,11 +133,14 @@ def workers_table(
             Worker.stopped_as,
         )
         .outerjoin(PlatformIdentity, PlatformIdentity.worker_id == Worker.id)
-        .where(Worker.study_id == plan.id, Worker.consented_at.is_not(None))
+        .where(Worker.study_id == loaded_study.id, Worker.consented_at.is_not(None))
         .order_by(Worker.pseudonym)
     ).all()
-    searched, repeated = _searches(plan, searches), _repeats(plan, preferences)
-    flags, shared = flags_by_worker(preferences), sharers(session, plan.id, platform_of(plan.entry))
+    searched, repeated = _searches(loaded_study, searches), _repeats(loaded_study, preferences)
+    flags, shared = (
+        flags_by_worker(preferences),
+        sharers(session, loaded_study.id, platform_of(loaded_study.entry)),
+    )
     rows: list[tuple[object, ...]] = []
     for row, worker, platform, consented_at, pressed_at, withdrawn_at, stopped_as in stored:
         completed_at = pressed_at or complete_at.get(row)
@@ -152,12 +155,12 @@ def workers_table(
     return pd.DataFrame(rows, columns=list(TABLES["workers"].column_names))
 
 
-def _searches(plan: StudyPlan, searches: pd.DataFrame) -> dict[str, list[tuple[float, float]]]:
+def _searches(loaded_study: CachedStudy, searches: pd.DataFrame) -> dict[str, list[tuple[float, float]]]:
     """Return the seconds and the required minimum of each search, by worker."""
     least = {
         str(task.entry.name): float(task.entry.min_search_seconds)
-        for task in plan.tasks
-        if isinstance(task.entry, SearchedTask)
+        for task in loaded_study.tasks
+        if isinstance(task.entry, TaskWithSearch)
     }
     seconds_by_worker: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
     for worker, task, seconds in searches[["worker", "task", "seconds"]].itertuples(index=False, name=None):
@@ -165,11 +168,11 @@ def _searches(plan: StudyPlan, searches: pd.DataFrame) -> dict[str, list[tuple[f
     return seconds_by_worker
 
 
-def _repeats(plan: StudyPlan, preferences: pd.DataFrame) -> dict[str, list[tuple[bool, float]]]:
+def _repeats(loaded_study: CachedStudy, preferences: pd.DataFrame) -> dict[str, list[tuple[bool, float]]]:
     """Return consistency and required share of each repeat, by worker."""
     least = {
         str(task.entry.name): task.entry.min_consistency
-        for task in plan.tasks
+        for task in loaded_study.tasks
         if isinstance(task.entry, JudgingTask)
     }
     repeats: defaultdict[str, list[tuple[bool, float]]] = defaultdict(list)

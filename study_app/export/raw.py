@@ -12,7 +12,7 @@ import pandas as pd
 from sqlalchemy import Select, Text, cast, select
 from sqlalchemy.orm import Session
 
-from study_app.export.event_log import EventLog, taken, times
+from study_app.export.event_log import EventLog, text_column, times
 from study_app.export.folder import TableStream
 from study_app.export.log_gaps import MissingLogs
 from study_app.export.moved_times import MovedTimes
@@ -111,13 +111,16 @@ def _events(log: EventLog, pages: pd.DataFrame) -> pd.DataFrame:
     stored = log.log[order]
     return pd.DataFrame(
         {
-            **{name: taken(pages[name].tolist(), page) for name in ("worker", "page", "step", "judgment")},
+            **{
+                name: text_column(pages[name].tolist(), page)
+                for name in ("worker", "page", "step", "judgment")
+            },
             "number": stored[:, NUMBER],
-            "kind": taken(log.kinds, log.text[order]),
+            "kind": text_column(log.kinds, log.text[order]),
             "page_ms": stored[:, PAGE_MS],
             "wall_ms": stored[:, WALL_MS],
             "received_at": times(stored[:, RECEIVED_MS]),
-            "detail": taken(log.details, log.text[order]),
+            "detail": text_column(log.details, log.text[order]),
         }
     )
 

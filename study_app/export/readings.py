@@ -12,7 +12,7 @@ from sqlalchemy import BigInteger, select, type_coerce
 from sqlalchemy.orm import Session, aliased
 
 from calibration.tables.tables import SIDES, TABLES
-from study_app.export.event_log import EventLog, Screens, Showed, ShownText, flags, taken, times
+from study_app.export.event_log import EventLog, PageItems, SideItems, TextItems, flags, text_column, times
 from study_app.logs.dwell import FULL
 from study_app.logs.event_arrays import (
     DWELL_MS,
@@ -59,9 +59,9 @@ class PairLogs:
     ----------
     pages : sequence of PairLoad
         The pages.
-    texts : sequence of (ShownText, ShownText)
+    texts : sequence of (TextItems, TextItems)
         What each showed on its sides.
-    screens : Screens
+    screens : PageItems
         What they logged and showed.
     happened_ms : array of int, shape (events,)
         When each event happened, in milliseconds since 1970.
@@ -72,14 +72,14 @@ class PairLogs:
     """
 
     pages: Sequence[PairLoad]
-    texts: Sequence[tuple[ShownText, ShownText]]
-    screens: Screens
+    texts: Sequence[tuple[TextItems, TextItems]]
+    screens: PageItems
     happened_ms: Int64s
     read: ItemReadings
     layouts: Sequence[str]
 
 
-Summaries: TypeAlias = Mapping[tuple[int, int], ShownText]
+Summaries: TypeAlias = Mapping[tuple[int, int], TextItems]
 """(topic, system) by row -> what is shown."""
 
 
@@ -88,7 +88,7 @@ def pair_logs(session: Session, workers: Sequence[int], log: EventLog, summaries
     pages = _pages(session, workers)
     texts = [(summaries[row.topic_id, row.left_id], summaries[row.topic_id, row.right_id]) for row in pages]
     showings = [
-        {side: Showed(text, 0, len(text.items)) for side, text in zip(SIDES, both, strict=True)}
+        {side: SideItems(text, 0, len(text.items)) for side, text in zip(SIDES, both, strict=True)}
         for both in texts
     ]
     screens = log.screens([row.row for row in pages], showings)
@@ -113,27 +113,27 @@ def reads_rows(logs: PairLogs) -> pd.DataFrame:
     systems = [name for row in logs.pages for name in (row.left, row.right)]
     return pd.DataFrame(
         {
-            "worker": taken([row.worker for row in logs.pages], page),
-            "topic": taken([row.topic for row in logs.pages], page),
-            "system": taken(systems, 2 * page + is_right),
-            "page": taken([row.page for row in logs.pages], page),
-            "judgment": taken([row.judgment for row in logs.pages], page),
-            "side": taken(SIDES, is_right.astype(np.int64)),
+            "worker": text_column([row.worker for row in logs.pages], page),
+            "topic": text_column([row.topic for row in logs.pages], page),
+            "system": text_column(systems, 2 * page + is_right),
+            "page": text_column([row.page for row in logs.pages], page),
+            "judgment": text_column([row.judgment for row in logs.pages], page),
+            "side": text_column(SIDES, is_right.astype(np.int64)),
             **items_read(logs.screens, logs.read, seen),
             "end_offset_chars": of_words(_end_offsets(logs)[seen], logs.screens, seen),
             "first_seen": times(logs.happened_ms[logs.read.notes[seen, FIRST_SEEN]]),
             "interrupted": flags(logs.read.notes[seen, IS_INTERRUPTED] == 1),
-            "language": taken([row.language for row in logs.pages], page),
+            "language": text_column([row.language for row in logs.pages], page),
         }
     )
 
 
-def items_read(screens: Screens, read: ItemReadings, seen: Int64s) -> dict[str, Any]:
+def items_read(screens: PageItems, read: ItemReadings, seen: Int64s) -> dict[str, Any]:
     """Return the columns of table reads that say which items were seen and for how long."""
     items, item = screens.items, screens.item[seen]
     return {
-        "item": taken([one.id for one in items], item),
-        "kind": taken([one.kind for one in items], item),
+        "item": text_column([one.id for one in items], item),
+        "kind": text_column([one.kind for one in items], item),
         "words": of_words(np.array([one.words for one in items], np.int64)[item], screens, seen),
         "chars": of_words(screens.chars[seen], screens, seen),
         "dwell_seconds": whole_milliseconds(read.parts[seen, DWELL_MS] / 1000),
@@ -141,13 +141,13 @@ def items_read(screens: Screens, read: ItemReadings, seen: Int64s) -> dict[str, 
     }
 
 
-def of_words(numbers: Int64s, screens: Screens, seen: Int64s) -> IntegerArray:
+def of_words(numbers: Int64s, screens: PageItems, seen: Int64s) -> IntegerArray:
     """Return numbers of words or characters of items that were seen, none for what has no words."""
     is_wordless = np.array([one.kind == "media" for one in screens.items], bool)[screens.item[seen]]
     return IntegerArray(numbers, is_wordless)
 
 
-def items_by_page(screens: Screens, read: ItemReadings) -> Iterator[tuple[int, str, float]]:
+def items_by_page(screens: PageItems, read: ItemReadings) -> Iterator[tuple[int, str, float]]:
     """Yield page, key, and largest share seen, of each item that was seen."""
     seen = np.flatnonzero(read.notes[:, FIRST_SEEN] >= 0)
     share = read.parts[seen, SHARE]
@@ -240,7 +240,7 @@ def summary_texts(session: Session, study_id: int) -> Summaries:
         .where(Task.study_id == study_id, Topic.id.in_(select(Slot.topic_id)))
     )
     return {
-        (topic, system): ShownText(Side.of(content).items(language))
+        (topic, system): TextItems(Side.of(content).items(language))
         for topic, system, content, language in session.execute(shown)
     }
 

@@ -10,9 +10,9 @@ import numpy as np
 from sqlalchemy import BigInteger, select, type_coerce
 from sqlalchemy.orm import Session
 
-from study_app.export.event_log import EventLog, Screens, Showed, ShownText, milliseconds
+from study_app.export.event_log import EventLog, PageItems, SideItems, TextItems, milliseconds
+from study_app.logs.activity_kernels import EVENT
 from study_app.logs.event_arrays import BEAT, KIND, WHOLLY_SEEN, Int64s, ItemReadings
-from study_app.logs.sign_loops import EVENT
 from study_app.logs.visit_record import FollowTimes, StreamPages, Visit, activity_rows, visits_of
 from study_app.protocol.streams import SIDE, UpdateStream
 from study_app.store.models import Assignment, PageLoad, Slot, System, Task, Topic, Worker
@@ -44,7 +44,7 @@ class TaskClock:
     language: str
 
 
-class StreamText(ShownText):
+class StreamText(TextItems):
     """Updates of a stream, newest first.
 
     Attributes
@@ -60,13 +60,13 @@ class StreamText(ShownText):
         self.start = stream.start
         self.end_chars = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.chars[::-1])])
 
-    def shown(self, first: int, last: int) -> Showed:
+    def shown(self, first: int, last: int) -> SideItems:
         """Return the updates ``first`` to ``last``, newest first.
 
         There are none for ``last`` before ``first``.
         """
         newest = len(self.items)
-        return Showed(self, newest - last, max(newest - first + 1, newest - last))
+        return SideItems(self, newest - last, max(newest - first + 1, newest - last))
 
 
 class ViewRow(NamedTuple):
@@ -117,7 +117,7 @@ class StreamLogs:
         Their pages by follow, in the order of serving; the page of an activity is an index of these.
     follow : array of int, shape (views,)
         Index of the follow of each page.
-    screens : Screens
+    screens : PageItems
         Events and items of the pages.
     happened_ms : array of int, shape (events,)
         Time of each event, in milliseconds since 1970.
@@ -130,7 +130,7 @@ class StreamLogs:
     follows: Sequence[FollowLog]
     views: Sequence[ViewRow]
     follow: Int64s
-    screens: Screens
+    screens: PageItems
     happened_ms: Int64s
     activity: tuple[Int64s, Int64s]
     read: ItemReadings
@@ -289,7 +289,7 @@ def _views(session: Session, workers: Sequence[int]) -> defaultdict[int, list[Vi
 
 
 def _read(
-    log: EventLog, screens: Screens, at: Int64s, follow: Int64s, visits: Sequence[Visit]
+    log: EventLog, screens: PageItems, at: Int64s, follow: Int64s, visits: Sequence[Visit]
 ) -> ItemReadings:
     """Read the pages until the last visit was over, without idle heartbeats."""
     events = screens.events
@@ -308,7 +308,7 @@ def _read(
 
 
 def _seen_at(
-    screens: Screens,
+    screens: PageItems,
     at: Int64s,
     read: ItemReadings,
     views: Sequence[ViewRow],

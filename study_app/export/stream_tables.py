@@ -11,11 +11,11 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from calibration.tables.tables import TABLES
-from study_app.export.event_log import flags, milliseconds, taken, times
+from study_app.export.event_log import flags, milliseconds, text_column, times
 from study_app.export.readings import items_by_page, items_read
 from study_app.export.stream_logs import FollowLog, StreamLogs, ViewRow
+from study_app.logs.activity_kernels import AT, EVENT, FOLLOW, PAGE
 from study_app.logs.event_arrays import FIRST_SEEN, KINDS, WHOLLY_SEEN, Int64s
-from study_app.logs.sign_loops import AT, EVENT, FOLLOW, PAGE
 from study_app.protocol.domain import stream_time
 from study_app.protocol.items import text_stop
 from study_app.store.models import EPOCH, MILLISECOND, Assignment, Slot, Task, Topic, Worker
@@ -50,9 +50,9 @@ def stream_activity_rows(logs: StreamLogs) -> pd.DataFrame:
     return pd.DataFrame(
         {
             **_whose(logs, signs[:, FOLLOW]),
-            "page": taken([view.key for view in logs.views], signs[:, PAGE]),
+            "page": text_column([view.key for view in logs.views], signs[:, PAGE]),
             "at": times(signs[:, AT]),
-            "kind": taken(KINDS, kinds),
+            "kind": text_column(KINDS, kinds),
         }
     )
 
@@ -68,14 +68,14 @@ def stream_reads_rows(logs: StreamLogs) -> pd.DataFrame:
     return pd.DataFrame(
         {
             **_whose(logs, follow),
-            "page": taken([view.key for view in logs.views], page),
+            "page": text_column([view.key for view in logs.views], page),
             "visit": _visit_numbers(logs, follow, first_seen),
             **items_read(screens, logs.read, seen),
             "end_offset_chars": _end_offsets(logs, seen, page),
             "first_seen": times(first_seen),
             "stream_at": _stream_times(logs, follow, first_seen),
             "interrupted": flags(is_interrupted[seen]),
-            "language": taken([follow.clock.language for follow in logs.follows], follow),
+            "language": text_column([follow.clock.language for follow in logs.follows], follow),
         }
     )
 
@@ -163,18 +163,20 @@ def _visits(follow: FollowLog, views: Sequence[ViewRow]) -> Iterator[tuple[Any, 
 def _whose(logs: StreamLogs, follow: Int64s) -> dict[str, Any]:
     """Return the columns worker, topic and system of rows."""
     return {
-        "worker": taken([one.worker for one in logs.follows], follow),
-        "topic": taken([one.topic for one in logs.follows], follow),
-        "system": taken([one.system for one in logs.follows], follow),
+        "worker": text_column([follow_log.worker for follow_log in logs.follows], follow),
+        "topic": text_column([follow_log.topic for follow_log in logs.follows], follow),
+        "system": text_column([follow_log.system for follow_log in logs.follows], follow),
     }
 
 
 def _visit_numbers(logs: StreamLogs, follow: Int64s, at: Int64s) -> Int64s:
     """Return the numbers (from 1) of the visits at some moments."""
     numbers = np.zeros(len(at), np.int64)
-    for place, one in enumerate(logs.follows):
+    for place, follow_log in enumerate(logs.follows):
         mine = follow == place
-        numbers[mine] = np.searchsorted([visit.start for visit, _ in one.visits], at[mine], side="right")
+        numbers[mine] = np.searchsorted(
+            [visit.start for visit, _ in follow_log.visits], at[mine], side="right"
+        )
     return numbers
 
 
@@ -192,9 +194,9 @@ def _end_offsets(logs: StreamLogs, seen: Int64s, page: Int64s) -> Int64s:
 
 def _stream_times(logs: StreamLogs, follow: Int64s, at: Int64s) -> Any:
     """Return the stream times of some moments, as function `stream_time` does."""
-    start = np.array([one.text.start for one in logs.follows])[follow]
-    factor = np.array([one.clock.factor for one in logs.follows])[follow]
-    started = np.array([milliseconds(one.started_at) for one in logs.follows], np.int64)[follow]
+    start = np.array([follow_log.text.start for follow_log in logs.follows])[follow]
+    factor = np.array([follow_log.clock.factor for follow_log in logs.follows])[follow]
+    started = np.array([milliseconds(follow_log.started_at) for follow_log in logs.follows], np.int64)[follow]
     part, whole = np.modf(start + factor * ((at - started) / 1000))
     return pd.to_datetime(
         whole.astype(np.int64) * 10**6 + np.rint(part * 1e6).astype(np.int64), unit="us", utc=True

@@ -12,7 +12,7 @@ from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from calibration.tables.files import PARQUET_ROWS, write_tables
-from calibration.tables.study import (
+from calibration.tables.study_json import (
     STUDY_FILE,
     Clock,
     FileRecord,
@@ -26,7 +26,7 @@ from calibration.tables.study import (
 )
 from calibration.tables.tables import TABLES
 from metrics.errors import InputError, input_fault
-from metrics.files import shown_from
+from metrics.files import relative_path
 from study_app.export.answers import (
     answers_table,
     importance_table,
@@ -61,7 +61,7 @@ from study_app.export.stream_tables import (
     stream_stops_rows,
     visits_rows,
 )
-from study_app.logs.sign_loops import loops_for
+from study_app.logs.activity_kernels import loops_for
 from study_app.protocol.domain import VISIT_GAP_SECONDS
 from study_app.store.console_models import ResultsView
 from study_app.store.models import (
@@ -77,7 +77,7 @@ from study_app.store.models import (
     Task,
     Worker,
 )
-from study_app.store.plan import StudyPlan, read_plan
+from study_app.store.study_cache import CachedStudy, read_plan
 from study_app.store.submissions import takes_part
 from study_app.store.task_models import Follow, Rating, Reply, Sheet, UsefulAnswer, UsefulQuestion
 from study_app.study.platforms import is_simulated_id
@@ -244,11 +244,11 @@ def _task_record(task: Task, folder: Path, place: Path) -> TaskRecord:
             "kind": task.kind,
             "language": task.language,
             "collection": {
-                kind: FileRecord(path=shown_from(folder / file["path"], place), sha256=file["sha256"])
+                kind: FileRecord(path=relative_path(folder / file["path"], place), sha256=file["sha256"])
                 for kind, file in task.files.items()
             },
             "systems": {
-                system.name: FileRecord(path=shown_from(folder / system.path, place), sha256=system.sha256)
+                system.name: FileRecord(path=relative_path(folder / system.path, place), sha256=system.sha256)
                 for system in task.systems
             },
             "protocol": {key: value for key, value in task.config.items() if key not in _NOT_PROTOCOL},
@@ -375,14 +375,14 @@ def _write(
     exact_times: bool,
 ) -> ExportSummary:
     """Write everything into ``folder``, which is renamed to ``place`` afterwards."""
-    plan = read_plan(session, study.id)
+    loaded_study = read_plan(session, study.id)
     preferences, searches = preferences_table(session, study.id), searches_by_task(session, study.id)
     repeated = validations(preferences)
-    workers = workers_table(session, plan, searches, preferences, complete)
+    workers = workers_table(session, loaded_study, searches, preferences, complete)
     tables, intents = {"workers": workers}, stored_intents(session, study.id)
     if not intents.empty:
         tables["intents"] = intents
-    names = {name for task in plan.tasks for name in task.kind.tables}
+    names = {name for task in loaded_study.tasks for name in task.kind.tables}
     tables |= {name: table(session, study.id) for name, table in _FROM_ANSWERS.items() if name in names}
     if "preferences" in names:
         tables["preferences"] = preferences
@@ -399,7 +399,7 @@ def _write(
     missing = missing_logs(session, study.id)
     raw_rows: dict[str, int] = {}
     with RawLogs(folder / RAW_FOLDER, missing, moved) if raw else nullcontext() as raw_logs:
-        rows |= _write_logs(session, plan, folder, names, missing, raw_logs, moved, now=end)
+        rows |= _write_logs(session, loaded_study, folder, names, missing, raw_logs, moved, now=end)
         raw_rows = raw_logs.rows if raw_logs else {}
     written = table_records(folder, rows)
     record = study_record(session, study, place, ended_at=end, tables=written, exact_times=exact_times)
@@ -425,7 +425,7 @@ def _write(
 
 def _write_logs(
     session: Session,
-    plan: StudyPlan,
+    loaded_study: CachedStudy,
     folder: Path,
     wanted: Collection[str],
     missing: MissingLogs,
@@ -438,7 +438,7 @@ def _write_logs(
 
     Returns the number of rows by table.
     """
-    study_id, shown = plan.id, {task.kind.page for task in plan.tasks}
+    study_id, shown = loaded_study.id, {task.kind.page for task in loaded_study.tasks}
     summaries, clocks = summary_texts(session, study_id), task_clocks(session, study_id)
     texts, loops = StreamTexts(session), loops_for(logged_events(session, study_id))
     names = {*_FROM_PAIRS, *_FROM_STREAMS} & set(wanted)

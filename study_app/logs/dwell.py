@@ -40,7 +40,7 @@ SILENT_MS = 15_000
 """Longest time in milliseconds without an event in a visible page: three heartbeats."""
 FULL = 0.99
 """Share from which an item counts as wholly on screen; browsers round to fractions of a pixel."""
-Place: TypeAlias = tuple[str, str]
+ItemKey: TypeAlias = tuple[str, str]
 """Side of a text, and key of an item in it."""
 
 
@@ -115,11 +115,11 @@ class PageReading:
     """
 
     visible_seconds: float
-    items: Mapping[Place, ItemReading]
-    opened: frozenset[Place]
+    items: Mapping[ItemKey, ItemReading]
+    opened: frozenset[ItemKey]
     layout_seconds: Mapping[str, float]
-    broken_off: Mapping[int, Place]
-    tops: Mapping[str, Place]
+    broken_off: Mapping[int, ItemKey]
+    tops: Mapping[str, ItemKey]
 
 
 def read_page(
@@ -160,17 +160,17 @@ class _Screen:
 
     def __init__(self, texts: Texts) -> None:
         self.items = {(side, item.key): item for side, items in texts.items() for item in items}
-        self._inside: dict[Place, list[Place]] = {}
+        self._inside: dict[ItemKey, list[ItemKey]] = {}
         for (side, key), item in self.items.items():
             if item.layer is not None:
                 self._inside.setdefault((side, item.layer), []).append((side, key))
-        self.shown: dict[Place, float] = {}
-        self.dwell_ms: dict[Place, float] = {}
-        self.opened: set[Place] = set()
-        self._open: set[Place] = set()
-        self._shares: dict[Place, float] = {}
-        self._words: dict[Place, float] = {}
-        self._since: dict[Place, float] = {}
+        self.shown: dict[ItemKey, float] = {}
+        self.dwell_ms: dict[ItemKey, float] = {}
+        self.opened: set[ItemKey] = set()
+        self._open: set[ItemKey] = set()
+        self._shares: dict[ItemKey, float] = {}
+        self._words: dict[ItemKey, float] = {}
+        self._since: dict[ItemKey, float] = {}
         self._per_word_ms = 0.0
 
     def pass_time(self, length_ms: int) -> None:
@@ -179,12 +179,12 @@ class _Screen:
         if words > 0:
             self._per_word_ms += length_ms / words
 
-    def see(self, place: Place, share: float) -> None:
+    def see(self, item_key: ItemKey, share: float) -> None:
         """Set the share of an item that is in the viewport."""
-        self._shares[place] = share
-        self._place(place)
+        self._shares[item_key] = share
+        self._place(item_key)
 
-    def turn(self, link: Place, *, is_open: bool) -> Sequence[Place]:
+    def turn(self, link: ItemKey, *, is_open: bool) -> Sequence[ItemKey]:
         """Open or close the second layer of a link; return the items in it."""
         if is_open:
             self._open.add(link)
@@ -192,27 +192,27 @@ class _Screen:
         else:
             self._open.discard(link)
         inside = self._inside.get(link, ())
-        for place in inside:
-            self._place(place)
+        for item_key in inside:
+            self._place(item_key)
         return inside
 
     def clear(self) -> None:
         """Take everything off the screen."""
-        for place in list(self.shown):
-            self._take_off(place)
+        for item_key in list(self.shown):
+            self._take_off(item_key)
 
-    def _place(self, place: Place) -> None:
-        self._take_off(place)
-        item, share = self.items[place], self._shares.get(place, 0.0)
-        if share > 0 and (item.layer is None or (place[0], item.layer) in self._open):
-            self.shown[place] = share
-            self._words[place] = item.weight * share
-            self._since[place] = self._per_word_ms
+    def _place(self, item_key: ItemKey) -> None:
+        self._take_off(item_key)
+        item, share = self.items[item_key], self._shares.get(item_key, 0.0)
+        if share > 0 and (item.layer is None or (item_key[0], item.layer) in self._open):
+            self.shown[item_key] = share
+            self._words[item_key] = item.weight * share
+            self._since[item_key] = self._per_word_ms
 
-    def _take_off(self, place: Place) -> None:
-        if self.shown.pop(place, None) is not None:
-            got = self._words.pop(place) * (self._per_word_ms - self._since.pop(place))
-            self.dwell_ms[place] = self.dwell_ms.get(place, 0.0) + got
+    def _take_off(self, item_key: ItemKey) -> None:
+        if self.shown.pop(item_key, None) is not None:
+            got = self._words.pop(item_key) * (self._per_word_ms - self._since.pop(item_key))
+            self.dwell_ms[item_key] = self.dwell_ms.get(item_key, 0.0) + got
 
 
 class _Page:
@@ -225,13 +225,13 @@ class _Page:
         self._layout: str | None = None
         self._layout_ms: dict[str, int] = {}
         self._counted_ms = 0
-        self._first: dict[Place, LoggedEvent] = {}
-        self._whole: dict[Place, int] = {}
-        self._most: dict[Place, float] = {}
-        self._broken_off: dict[int, Place] = {}
-        self._order = {place: number for number, place in enumerate(self._screen.items)}
+        self._first: dict[ItemKey, LoggedEvent] = {}
+        self._whole: dict[ItemKey, int] = {}
+        self._most: dict[ItemKey, float] = {}
+        self._broken_off: dict[int, ItemKey] = {}
+        self._order = {item_key: number for number, item_key in enumerate(self._screen.items)}
         self._furthest: dict[str, int] = {}
-        self._tops: dict[str, Place] = {}
+        self._tops: dict[str, ItemKey] = {}
 
     def pass_time(self, before: LoggedEvent, after: LoggedEvent) -> None:
         """Count the time between two events, if it is known and the page was visible."""
@@ -246,8 +246,8 @@ class _Page:
 
     def _read_on(self) -> None:
         """Remove the items in view from those whose reading broke off."""
-        for pause, place in list(self._broken_off.items()):
-            if place in self._screen.shown:
+        for pause, item_key in list(self._broken_off.items()):
+            if item_key in self._screen.shown:
                 del self._broken_off[pause]
 
     def pause(self, event: LoggedEvent) -> None:
@@ -260,10 +260,10 @@ class _Page:
         """Apply one event."""
         match event.kind:
             case "see":
-                place = (event.detail["side"], event.detail["item"])
-                if place in self._screen.items:
-                    self._screen.see(place, event.detail["share"])
-                    self._note_seen((place,), event)
+                item_key = (event.detail["side"], event.detail["item"])
+                if item_key in self._screen.items:
+                    self._screen.see(item_key, event.detail["share"])
+                    self._note_seen((item_key,), event)
             case "layer":
                 link = (event.detail["side"], event.detail["item"])
                 if link in self._screen.items:
@@ -284,22 +284,22 @@ class _Page:
             case "close":
                 self._closed = True
 
-    def _note_seen(self, places: Iterable[Place], event: LoggedEvent) -> None:
+    def _note_seen(self, places: Iterable[ItemKey], event: LoggedEvent) -> None:
         """Store what is visible of some items, if the page is visible."""
         if not self._visible or self._closed:
             return
-        for place in places:
-            share = self._screen.shown.get(place, 0.0)
-            if share > self._most.get(place, 0.0):
-                self._first.setdefault(place, event)
-                self._most[place] = share
-                self._note_depth(place)
+        for item_key in places:
+            share = self._screen.shown.get(item_key, 0.0)
+            if share > self._most.get(item_key, 0.0):
+                self._first.setdefault(item_key, event)
+                self._most[item_key] = share
+                self._note_depth(item_key)
                 if _rounded(share) == 1.0:
-                    self._whole.setdefault(place, event.number)
+                    self._whole.setdefault(item_key, event.number)
 
-    def _note_depth(self, place: Place) -> None:
+    def _note_depth(self, item_key: ItemKey) -> None:
         """Store the top of the screen, if an item is the furthest seen of its side."""
-        side, number = place[0], self._order[place]
+        side, number = item_key[0], self._order[item_key]
         if number >= self._furthest.get(side, 0):
             self._furthest[side] = number
             self._tops[side] = min(
@@ -311,15 +311,15 @@ class _Page:
         interrupted = self._interrupted()
         self._screen.clear()
         items = {
-            place: ItemReading(
-                dwell_seconds=self._screen.dwell_ms.get(place, 0.0) / 1000,
-                first_seen=self._first[place].number,
-                wholly_seen=self._whole.get(place),
-                share=_rounded(self._most[place]),
-                interrupted=place == interrupted,
+            item_key: ItemReading(
+                dwell_seconds=self._screen.dwell_ms.get(item_key, 0.0) / 1000,
+                first_seen=self._first[item_key].number,
+                wholly_seen=self._whole.get(item_key),
+                share=_rounded(self._most[item_key]),
+                interrupted=item_key == interrupted,
             )
-            for place in self._screen.items
-            if place in self._most
+            for item_key in self._screen.items
+            if item_key in self._most
         }
         return PageReading(
             visible_seconds=self._counted_ms / 1000,
@@ -330,15 +330,15 @@ class _Page:
             tops=self._tops,
         )
 
-    def _interrupted(self) -> Place | None:
+    def _interrupted(self) -> ItemKey | None:
         """Return the item whose reading the end of the page interrupted."""
         last = self._being_read()
         return None if self._submitted and last in self._whole else last
 
-    def _being_read(self) -> Place | None:
+    def _being_read(self) -> ItemKey | None:
         """Return the item being read: of those on screen the one first seen last."""
         on_screen = [p for p in self._screen.items if p in self._screen.shown and p in self._first]
-        return max(reversed(on_screen), key=lambda place: self._first[place].page_ms, default=None)
+        return max(reversed(on_screen), key=lambda item_key: self._first[item_key].page_ms, default=None)
 
 
 def is_known(before: LoggedEvent, after: LoggedEvent) -> bool:
@@ -383,10 +383,10 @@ def _sleep_before(events: Sequence[LoggedEvent], awake: Sequence[int], arrived: 
     if not any(_ahead(before, after) > DRIFT_MS for before, after in pairwise(events)):
         return [0] * len(events)
     room, slept = _least_from_here(map(sub, arrived, awake)), [0]
-    for place, (before, after) in enumerate(pairwise(events), start=1):
+    for item_key, (before, after) in enumerate(pairwise(events), start=1):
         ahead = _ahead(before, after)
         total = slept[-1] + ahead
-        is_sleep = ahead > DRIFT_MS and total <= room[place] + DRIFT_MS
+        is_sleep = ahead > DRIFT_MS and total <= room[item_key] + DRIFT_MS
         slept.append(total if is_sleep else slept[-1])
     return slept
 

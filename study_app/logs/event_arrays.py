@@ -32,18 +32,18 @@ KINDS = (
 SEE, LAYER, OPEN, LAYOUT, VISIBLE, BEAT, HIDDEN, FOCUS, BLUR, SUBMIT, CLOSE, SLEEP, LEAVE, OTHER = range(14)
 
 NUMBER, KIND, PAGE_MS, WALL_MS, RECEIVED_MS, ITEM, IS_OPEN, IN_FORCE = range(8)
-"""Columns of `Events.log`.
+"""Columns of `EventArrays.log`.
 
 Number in the page; index of `KINDS`; the page's clock, the wall clock, and the time of storing, in
-milliseconds; the item seen, opened or closed as its index in `Shown`, -1 for none of these; 1 where a layer
+milliseconds; the item seen, opened or closed as its index in `SideContent`, -1 for none of these; 1 where a layer
 was opened; the layout that came into force.
 """
 
 BEGIN, SECOND, END = range(3)
-"""Columns of `Shown.pages`: first item, first item of the second side, and end."""
+"""Columns of `SideContent.pages`: first item, first item of the second side, and end."""
 
 
-class Events(NamedTuple):
+class EventArrays(NamedTuple):
     """Events of pages, page after page, by ascending number in each.
 
     Attributes
@@ -61,7 +61,7 @@ class Events(NamedTuple):
     share: Floats
 
 
-class Shown(NamedTuple):
+class SideContent(NamedTuple):
     """Items that pages showed, page after page.
 
     Each text with a second layer stands right after its link.
@@ -118,7 +118,7 @@ class ItemReadings(NamedTuple):
     broken_off: Int64s
 
     @classmethod
-    def unread(cls, events: Events, shown: Shown, layouts: int) -> "ItemReadings":
+    def unread(cls, events: EventArrays, shown: SideContent, layouts: int) -> "ItemReadings":
         """Return what is known before the first event."""
         items, pages = shown.weight.size, len(shown.pages)
         notes = np.zeros((items, 6), np.int64)

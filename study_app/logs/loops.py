@@ -44,16 +44,16 @@ from study_app.logs.event_arrays import (
     WALL_MS,
     WAS_OPENED,
     WHOLLY_SEEN,
-    Events,
+    EventArrays,
     Flags,
     Floats,
     Int64s,
     ItemReadings,
-    Shown,
+    SideContent,
 )
 
 
-def place_in_time(events: Events, served_ms: Int64s, at: Int64s) -> None:
+def place_in_time(events: EventArrays, served_ms: Int64s, at: Int64s) -> None:
     """Write the time of each event into ``at``, as function `server_times` does."""
     log = events.log
     for page in range(served_ms.size):
@@ -102,7 +102,9 @@ class PageState(NamedTuple):
     per_word_ms: Floats
 
 
-def read_pages(events: Events, shown: Shown, passed: Flags, is_pause: Flags, read: ItemReadings) -> None:
+def read_pages(
+    events: EventArrays, shown: SideContent, passed: Flags, is_pause: Flags, read: ItemReadings
+) -> None:
     """Read pages as `read_page` of `dwell` does, without the events ``passed`` over."""
     items, log = len(read.notes), events.log
     page = PageState(
@@ -215,7 +217,13 @@ def happen(event: int, log: Int64s, layouts: Int64s, page: PageState) -> None:
 
 
 def look(
-    event: int, events: Events, bounds: Int64s, shown: Shown, notes: Int64s, parts: Floats, page: PageState
+    event: int,
+    events: EventArrays,
+    bounds: Int64s,
+    shown: SideContent,
+    notes: Int64s,
+    parts: Floats,
+    page: PageState,
 ) -> None:
     """Apply an event that shows or hides items, or opens or closes a layer."""
     item = inside = events.log[event, ITEM]
@@ -235,7 +243,7 @@ def look(
         note_seen(within, event, bounds, notes, parts, page.state)
 
 
-def put(item: int, shown: Shown, notes: Int64s, parts: Floats, page: PageState) -> None:
+def put(item: int, shown: SideContent, notes: Int64s, parts: Floats, page: PageState) -> None:
     """Put an item on the screen as it is visible now, or take it off."""
     take_off(item, notes, parts, page)
     share, layer = parts[item, SHARE_NOW], shown.layer[item]

@@ -7,14 +7,14 @@ The rules, where the log leaves a choice:
 - Events at nearly the same time are one moment, and moments become longer where a page has more than
   `MAX_MOMENTS`: a moment shows the screen at its end.
 - Between two events with a missing number, or where a page in sight stops beating, the screen is unknown:
-  these spells are `missing` and `silent`. The others are `looked` (in sight, with the focus), `unfocused`, `hidden` and `closed`.
+  these spells are `missing` and `silent`. The others are `looked` (in sight, with the focus), `unfocused`, `hidden` and `finite_or_none`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from study_app.logs.dwell import LoggedEvent, Place, is_known, server_times
+from study_app.logs.dwell import ItemKey, LoggedEvent, is_known, server_times
 
 MAX_MOMENTS = 400
 """Most moments that a page is shown in, so that a replay stays readable."""
@@ -28,7 +28,7 @@ ACTS = frozenset(
 
 
 @dataclass(slots=True)
-class Screen:
+class ScreenState:
     """State of a page; `happen` applies one event.
 
     Attributes
@@ -47,9 +47,9 @@ class Screen:
         looked, unfocused, hidden or closed.
     """
 
-    shares: dict[Place, float] = field(default_factory=dict)
-    opened: set[Place] = field(default_factory=set)
-    read: set[Place] = field(default_factory=set)
+    shares: dict[ItemKey, float] = field(default_factory=dict)
+    opened: set[ItemKey] = field(default_factory=set)
+    read: set[ItemKey] = field(default_factory=set)
     choice: str | None = None
     width: int = 0
     height: int = 0
@@ -67,15 +67,15 @@ class Screen:
         return "looked" if self._focused else "unfocused"
 
     @property
-    def shown(self) -> dict[Place, float]:
+    def shown(self) -> dict[ItemKey, float]:
         """Share on the screen of each item that is visible there."""
         return {place: share for place, share in self.shares.items() if share > 0 and self._is_open(place)}
 
-    def _is_open(self, place: Place) -> bool:
+    def _is_open(self, place: ItemKey) -> bool:
         side, key = place
         return key[0] != "s" or (side, f"f{key[1:].partition('.')[0]}") in self.opened
 
-    def happen(self, event: LoggedEvent) -> None:
+    def apply_event(self, event: LoggedEvent) -> None:
         """Apply one event."""
         detail = event.detail
         match event.kind:
@@ -120,13 +120,13 @@ class ScreenMoment:
 
     at_ms: int
     acts: tuple[LoggedEvent, ...]
-    changed: Mapping[Place, float]
+    changed: Mapping[ItemKey, float]
     shown: int
     missing: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spell:
+class StateInterval:
     """Stretch of time in which a page was in one state."""
 
     from_ms: int
@@ -151,37 +151,37 @@ class PageStory:
         """Time of the page's last event."""
         return self.times_ms[-1] if self.times_ms else 0
 
-    def screen(self, at_ms: int) -> Screen:
+    def screen(self, at_ms: int) -> ScreenState:
         """Return the screen state at a time."""
-        screen = Screen()
+        screen = ScreenState()
         for event, time in zip(self.events, self.times_ms, strict=True):
             if time > at_ms:
                 break
-            screen.happen(event)
+            screen.apply_event(event)
         return screen
 
     def state(self, at_ms: int) -> str:
         """Return the state at a time; "over" after the last event."""
         return next((spell.state for spell in self.spells() if at_ms < spell.to_ms), "over")
 
-    def spells(self) -> list[Spell]:
+    def spells(self) -> list[StateInterval]:
         """Return the stretches of different states, from the first event to the last.
 
         They are in order and without holes.
         """
-        spells: list[Spell] = []
+        spells: list[StateInterval] = []
         for state, start, end in self._stretches():
             if spells and spells[-1].state == state:
-                spells[-1] = Spell(from_ms=spells[-1].from_ms, to_ms=end, state=state)
+                spells[-1] = StateInterval(from_ms=spells[-1].from_ms, to_ms=end, state=state)
             elif end > start:
-                spells.append(Spell(from_ms=start, to_ms=end, state=state))
+                spells.append(StateInterval(from_ms=start, to_ms=end, state=state))
         return spells
 
     def _stretches(self) -> Iterator[tuple[str, int, int]]:
-        screen = Screen()
+        screen = ScreenState()
         told = zip(self.events, self.times_ms, strict=True)
         for (before, start), (after, end) in pairwise(told):
-            screen.happen(before)
+            screen.apply_event(before)
             state = screen.state
             if after.number != before.number + 1:
                 state = "missing"
@@ -195,11 +195,11 @@ class PageStory:
             groups = self._groups(step)
             if len(groups) <= MAX_MOMENTS or step == STEPS_MS[-1]:
                 break
-        screen, moments = Screen(), []
+        screen, moments = ScreenState(), []
         for group in groups:
             before, number = screen.shown, self.events[group[0] - 1].number if group[0] else 0
             for place in group:
-                screen.happen(self.events[place])
+                screen.apply_event(self.events[place])
             after = screen.shown
             moments.append(
                 ScreenMoment(

@@ -25,19 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from study_app.logs.event_arrays import (
-    BEAT,
-    BLUR,
-    CLOSE,
-    HIDDEN,
-    KIND,
-    LEAVE,
-    NUMBER,
-    OPEN,
-    Events,
-    Int64s,
-)
-from study_app.logs.sign_loops import (
+from study_app.logs.activity_kernels import (
     ACT,
     AT,
     EVENT,
@@ -50,7 +38,19 @@ from study_app.logs.sign_loops import (
     PLAIN,
     SIGN_KIND,
     SIGN_NUMBER,
-    Loops,
+    EventKernels,
+)
+from study_app.logs.event_arrays import (
+    BEAT,
+    BLUR,
+    CLOSE,
+    HIDDEN,
+    KIND,
+    LEAVE,
+    NUMBER,
+    OPEN,
+    EventArrays,
+    Int64s,
 )
 
 _LEFT = (HIDDEN, CLOSE, LEAVE)
@@ -136,13 +136,13 @@ class Visit:
 
 
 def visits_of(
-    events: Events, at: Int64s, pages: StreamPages, follows: FollowTimes, loops: Loops = PLAIN
+    events: EventArrays, at: Int64s, pages: StreamPages, follows: FollowTimes, loops: EventKernels = PLAIN
 ) -> list[Visit]:
     """Cut the visits of follows from the events and forms of their pages.
 
     Parameters
     ----------
-    events : Events
+    events : EventArrays
         Logged events of the pages.
     at : array of int, shape (events,)
         When each happened: `study_app.logs.dwell.server_times`.
@@ -194,7 +194,7 @@ def _visit(run: Int64s, ended_ms: int) -> Visit:
     return Visit(follow=int(last[FOLLOW]), signs=signs, is_cut=is_cut)
 
 
-def activity_rows(visits: Sequence[Visit], loops: Loops = PLAIN) -> tuple[Int64s, Int64s]:
+def activity_rows(visits: Sequence[Visit], loops: EventKernels = PLAIN) -> tuple[Int64s, Int64s]:
     """Return the rows of table activity and their kinds as indices of `KINDS`.
 
     Rows are in order of time.
@@ -219,7 +219,9 @@ def _in_order(signs: Int64s) -> Int64s:
     return signs[np.lexsort((signs[:, SIGN_NUMBER], signs[:, PAGE], signs[:, AT], signs[:, FOLLOW]))]
 
 
-def _logged(events: Events, at: Int64s, pages: StreamPages, idle_ms: Int64s, loops: Loops) -> Int64s:
+def _logged(
+    events: EventArrays, at: Int64s, pages: StreamPages, idle_ms: Int64s, loops: EventKernels
+) -> Int64s:
     """Return the activity that pages logged."""
     flags = np.zeros(len(at), np.int8)
     loops.watch(events, at, idle_ms, flags)
@@ -230,7 +232,7 @@ def _logged(events: Events, at: Int64s, pages: StreamPages, idle_ms: Int64s, loo
     return np.column_stack(columns).astype(np.int64)
 
 
-def _of_forms(events: Events, at: Int64s, pages: StreamPages, idle_ms: Int64s) -> Int64s:
+def _of_forms(events: EventArrays, at: Int64s, pages: StreamPages, idle_ms: Int64s) -> Int64s:
     """Return the activity of forms, and of pages without a log served after a form."""
     signs: list[tuple[int, ...]] = []
     for page in np.flatnonzero((pages.left_ms >= 0) | (np.diff(events.first) == 0)).tolist():

@@ -18,10 +18,10 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from metrics.errors import InputError
 from study_app.config import resource_folder
-from study_app.preview.copies import Copies, Copy
-from study_app.preview.stations import Notice, Station, stations
+from study_app.preview.copies import Copies, StudyCopy
+from study_app.preview.stations import PageRecipe, ServerMessage, stations
+from study_app.simulate.browser import PageError
 from study_app.simulate.person import DESKTOP, PHONE
-from study_app.simulate.site import PageError
 
 if TYPE_CHECKING:
     from study_app.estimate.content import StudyContent
@@ -59,8 +59,8 @@ class Preview:
 
     def __init__(self, content: "StudyContent", folder: Path) -> None:
         self._copies = Copies(content, folder)
-        self.stations: tuple[Station | Notice, ...] = stations(self._copies.content)
-        self._opened: dict[int, tuple[Copy, str]] = {}
+        self.stations: tuple[PageRecipe | ServerMessage, ...] = stations(self._copies.content)
+        self._opened: dict[int, tuple[StudyCopy, str]] = {}
         self._count, self._lock = 0, Lock()
         self._front = self._made_front()
 
@@ -79,13 +79,13 @@ class Preview:
             return self._front({**environ, "PATH_INFO": "/gone"}, start_response)
         return copy.app(environ, _framed(start_response))
 
-    def _signer(self, token: str) -> Copy | None:
+    def _signer(self, token: str) -> StudyCopy | None:
         return next((copy for copy, _ in list(self._opened.values()) if copy.knows(token)), None)
 
-    def _latest(self) -> Copy | None:
+    def _latest(self) -> StudyCopy | None:
         return next((copy for copy, _ in reversed(list(self._opened.values()))), None)
 
-    def _entered(self, number: str, path: str, environ: Environ) -> Copy | None:
+    def _entered(self, number: str, path: str, environ: Environ) -> StudyCopy | None:
         """Return a copy that is entered at its door, with the browser that is to be seen there."""
         opened = self._opened.get(int(number)) if number.isdigit() else None
         if opened is None:
@@ -98,7 +98,7 @@ class Preview:
     def _open(self, number: int) -> AnyResponse:
         """Lead a new worker to a page and go there."""
         station = self._station(number)
-        if isinstance(station, Notice):
+        if isinstance(station, ServerMessage):
             return self._note(station)
         copy = self._copies.new()
         try:
@@ -114,7 +114,7 @@ class Preview:
                 old.server.database.engine.dispose()
         return redirect(f"/p/{place}{path}" if station.at_door else path, code=303)
 
-    def _note(self, notice: Notice) -> Response:
+    def _note(self, notice: ServerMessage) -> Response:
         reference = SAMPLE_REFERENCE if notice.reference else ""
         return _own(self._copies.notice(notice.key, status=notice.status, reference=reference))
 
@@ -135,7 +135,7 @@ class Preview:
         ]
         return self._page("index", study=self._copies.content.file.entry, parts=parts)
 
-    def _station(self, number: int) -> Station | Notice:
+    def _station(self, number: int) -> PageRecipe | ServerMessage:
         if number >= len(self.stations):
             abort(404)
         return self.stations[number]

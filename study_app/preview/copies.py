@@ -28,19 +28,19 @@ from study_app.services.researcher import studies
 from study_app.services.researcher.load import load_study
 from study_app.services.researcher.studies import SIGNING_KEY, create_keys, setting
 from study_app.services.worker.ends import withdraw
+from study_app.simulate.browser import Browser, Page, PageError
 from study_app.simulate.mind import check_fields, question_fields
 from study_app.simulate.person import DESKTOP, PHONE
-from study_app.simulate.site import Page, PageError, Site
 from study_app.store.database import migrate, open_database, transaction
 from study_app.store.models import Assignment, LoadedStudy, Setting, Slot, Worker
-from study_app.store.plan import Plans, StudyPlan, TaskPlan, read_plan
+from study_app.store.study_cache import CachedStudy, CachedTask, StudyCache, read_plan
 from study_app.store.tokens import BadTokenError, Signer, secret_token, utc_now
-from study_app.study.entries import AskingTask, FollowedTask, StudyEntry, of_form
+from study_app.study.entries import FollowedTask, QuestionTask, StudyEntry, expect_entry_type
 from study_app.study.platforms import platform_of
 from study_app.study.question_answers import field_of
 from study_app.tasks.kinds import check_of
 from study_app.web.app import create_app
-from study_app.web.serving import NAME, Server, said
+from study_app.web.serving import NAME, Server, message_response
 
 MOST_PAGES = 2_000
 """No worker has more pages than this before the one that is looked for."""
@@ -85,7 +85,7 @@ class Walker:
 
     Parameters
     ----------
-    site : Site
+    site : Browser
         The worker's browser.
     entry : StudyEntry
         The study.
@@ -93,7 +93,7 @@ class Walker:
         Of the copy.
     """
 
-    def __init__(self, site: Site, entry: StudyEntry, clock: SkippingClock) -> None:
+    def __init__(self, site: Browser, entry: StudyEntry, clock: SkippingClock) -> None:
         self._site, self._entry, self._clock = site, entry, clock
         self._rng = np.random.default_rng(entry.seed)
 
@@ -167,7 +167,7 @@ class Walker:
 
     def _come_back(self, page: Page) -> Page:
         """Come back to a stream the next day, or sooner where its days pass quickly."""
-        entry = of_form(self._entry.tasks[page.task - 1], FollowedTask)
+        entry = expect_entry_type(self._entry.tasks[page.task - 1], FollowedTask)
         days_seconds = entry.days * DAY_SECONDS / entry.clock_factor
         self._clock.skip(min(NIGHT_SECONDS, AWAY_SHARE * days_seconds))
         return self._site.open(page.home)
@@ -188,8 +188,8 @@ class Walker:
             return {}
         return dict(check_fields(page, entry, careless=False, rng=self._rng))
 
-    def _questions(self, page: Page) -> AskingTask:
-        return of_form(self._entry.tasks[page.task - 1], AskingTask)
+    def _questions(self, page: Page) -> QuestionTask:
+        return expect_entry_type(self._entry.tasks[page.task - 1], QuestionTask)
 
     @staticmethod
     def _other(page: Page, name: str, right: str) -> str:
@@ -197,7 +197,7 @@ class Walker:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Copy:
+class StudyCopy:
     """One copy: its server, its clock, and a worker's browser on it; ``agent`` is how that browser calls itself."""
 
     app: Flask
@@ -283,7 +283,7 @@ class Copies:
         server: Server = self._app.extensions[NAME]
         return server
 
-    def new(self) -> Copy:
+    def new(self) -> StudyCopy:
         """Return a fresh copy into which nobody has come yet."""
         path = self._folder / f"{next(self._numbers)}.sqlite3"
         shutil.copy(self._template, path)
@@ -291,8 +291,8 @@ class Copies:
         app = self._twin(path, clock)
         entry = self.content.file.entry
         agent, _ = DESKTOP if entry.device == "desktop" else PHONE
-        site = Site(httpx.Client(transport=httpx.WSGITransport(app=app), base_url=BASE), agent)
-        return Copy(
+        site = Browser(httpx.Client(transport=httpx.WSGITransport(app=app), base_url=BASE), agent)
+        return StudyCopy(
             app=app,
             clock=clock,
             agent=agent,
@@ -304,7 +304,7 @@ class Copies:
         """Return the page that says what is under ``key`` of the catalogue, as the server would."""
         language = self.content.file.entry.tasks[0].language
         with self._app.test_request_context("/"):
-            return said(key, status=status, language=language, reference=reference)
+            return message_response(key, status=status, language=language, reference=reference)
 
     def _twin(self, path: Path, clock: SkippingClock) -> Flask:
         """Return the server of another database: the same routes and templates, which take long to prepare."""
@@ -316,7 +316,7 @@ class Copies:
         if key is None:
             raise RuntimeError("a key that was just made is not there")
         twin = copy(self._app)
-        parts = replace(self._server, database=database, plans=Plans(), signer=Signer(key), now=clock)
+        parts = replace(self._server, database=database, plans=StudyCache(), signer=Signer(key), now=clock)
         twin.extensions = {**self._app.extensions, NAME: parts}
         return twin
 
@@ -327,7 +327,7 @@ class Copies:
         }
 
 
-def _occupy(session: Session, plan: StudyPlan, task: TaskPlan, *, now: datetime) -> None:
+def _occupy(session: Session, plan: CachedStudy, task: CachedTask, *, now: datetime) -> None:
     """Let a new worker hold and have done one place of everything in a task."""
     last = max(session.scalars(select(Worker.number).where(Worker.study_id == plan.id)), default=0)
     worker = Worker(

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from study_app.estimate.content import StudyContent
-from study_app.preview.copies import Copy, Wanted
-from study_app.simulate.site import Page
-from study_app.study.entries import AskingTask, FollowedTask, JudgingTask, SearchedTask, TaskEntry
+from study_app.preview.copies import StudyCopy, Wanted
+from study_app.simulate.browser import Page
+from study_app.study.entries import FollowedTask, JudgingTask, QuestionTask, TaskEntry, TaskWithSearch
 from study_app.study.platforms import platform_of
 from study_app.tasks.content import TaskContent
 from study_app.tasks.kinds import check_of, kind_of
@@ -15,12 +15,12 @@ from study_app.tasks.task_kind import Page as AnswerPage
 ANSWERED = {"vote", "rate", "pair", "questions", "enrol"}
 """Pages on which the first answer of a task is given."""
 
-Lead = Callable[[Copy], str]
+Lead = Callable[[StudyCopy], str]
 """Callable that brings a copy to a page, and returns the page's path."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Station:
+class PageRecipe:
     """Page of the study: its part, its name and the way to reach it.
 
     Attributes
@@ -39,7 +39,7 @@ class Station:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Notice:
+class ServerMessage:
     """Page with a message of the server, whatever the worker does.
 
     ``key`` names its words in the catalogue, ``status`` is the HTTP status; ``reference``: it has the number
@@ -53,7 +53,7 @@ class Notice:
     reference: bool = False
 
 
-def stations(content: StudyContent) -> tuple[Station | Notice, ...]:
+def stations(content: StudyContent) -> tuple[PageRecipe | ServerMessage, ...]:
     """Return every page that a worker of the study can see, in workers' order."""
     entry = content.file.entry
     listed = [*_door(content)]
@@ -64,31 +64,35 @@ def stations(content: StudyContent) -> tuple[Station | Notice, ...]:
 
 TROUBLE = "When something goes wrong"
 TROUBLES = (
-    Notice(part=TROUBLE, name="The database does not answer", key="unavailable", status=503, reference=True),
-    Notice(part=TROUBLE, name="A fault of the server", key="failure", status=500, reference=True),
-    Notice(part=TROUBLE, name="No such study", key="no_study", status=404),
-    Notice(part=TROUBLE, name="An unknown worker's address", key="bad_address", status=404, reference=True),
-    Notice(
+    ServerMessage(
+        part=TROUBLE, name="The database does not answer", key="unavailable", status=503, reference=True
+    ),
+    ServerMessage(part=TROUBLE, name="A fault of the server", key="failure", status=500, reference=True),
+    ServerMessage(part=TROUBLE, name="No such study", key="no_study", status=404),
+    ServerMessage(
+        part=TROUBLE, name="An unknown worker's address", key="bad_address", status=404, reference=True
+    ),
+    ServerMessage(
         part=TROUBLE, name="The bare address of the server", key="bare_address", status=404, reference=True
     ),
-    Notice(part=TROUBLE, name="No such page", key="not_found", status=404, reference=True),
-    Notice(part=TROUBLE, name="A form of another page", key="bad_form", status=403),
-    Notice(part=TROUBLE, name="A form that is too large", key="too_large", status=413, reference=True),
-    Notice(part=TROUBLE, name="Any other bad request", key="bad_request", status=400, reference=True),
+    ServerMessage(part=TROUBLE, name="No such page", key="not_found", status=404, reference=True),
+    ServerMessage(part=TROUBLE, name="A form of another page", key="bad_form", status=403),
+    ServerMessage(part=TROUBLE, name="A form that is too large", key="too_large", status=413, reference=True),
+    ServerMessage(part=TROUBLE, name="Any other bad request", key="bad_request", status=400, reference=True),
 )
 
 
-def _door(content: StudyContent) -> Iterator[Station | Notice]:
+def _door(content: StudyContent) -> Iterator[PageRecipe | ServerMessage]:
     entry = content.file.entry
     part = "At the door"
-    yield Station(part=part, name="The platform's link", lead=lambda copy: copy.entrance, at_door=True)
-    yield Station(part=part, name="Consent", lead=_first("consent"))
+    yield PageRecipe(part=part, name="The platform's link", lead=lambda copy: copy.entrance, at_door=True)
+    yield PageRecipe(part=part, name="Consent", lead=_first("consent"))
     if platform_of(entry).takes_form:
-        yield Station(part=part, name="Before the work is accepted", lead=_door_without_id, at_door=True)
+        yield PageRecipe(part=part, name="Before the work is accepted", lead=_door_without_id, at_door=True)
     else:
-        yield Station(part=part, name="Without an id", lead=_door_without_id, at_door=True)
+        yield PageRecipe(part=part, name="Without an id", lead=_door_without_id, at_door=True)
     if entry.device != "any":
-        yield Station(
+        yield PageRecipe(
             part=part,
             name="On the wrong device",
             lead=lambda copy: copy.entrance,
@@ -96,25 +100,25 @@ def _door(content: StudyContent) -> Iterator[Station | Notice]:
             other_device=True,
         )
     if platform_of(entry).takes_form:
-        yield Notice(part=part, name="An unknown site for handing in", key="bad_host", status=400)
+        yield ServerMessage(part=part, name="An unknown site for handing in", key="bad_host", status=400)
     if entry.ids is not None:
-        yield Notice(part=part, name="Not in the list of ids", key="not_invited", status=403)
+        yield ServerMessage(part=part, name="Not in the list of ids", key="not_invited", status=403)
     if entry.signing_keys is not None:
-        yield Notice(part=part, name="Not signed by the platform", key="not_signed", status=403)
-    yield Station(part=part, name="Paused", lead=_paused, at_door=True)
-    yield Notice(part=part, name="A full disk", key="no_room", status=503)
+        yield ServerMessage(part=part, name="Not signed by the platform", key="not_signed", status=403)
+    yield PageRecipe(part=part, name="Paused", lead=_paused, at_door=True)
+    yield ServerMessage(part=part, name="A full disk", key="no_room", status=503)
     if _can_be_full(content):
-        yield Station(part=part, name="Full", lead=_full, at_door=True)
+        yield PageRecipe(part=part, name="Full", lead=_full, at_door=True)
 
 
-def _of_task(content: StudyContent, number: int) -> Iterator[Station]:
+def _of_task(content: StudyContent, number: int) -> Iterator[PageRecipe]:
     task = content.tasks[number - 1]
     entry = task.entry
     part = f"Task {number}: {entry.name}"
     if entry.instructions is not None:
-        yield Station(part=part, name="Introduction", lead=_first("intro", number))
+        yield PageRecipe(part=part, name="Introduction", lead=_first("intro", number))
     for name, step, nth in _pages(task):
-        yield Station(part=part, name=name, lead=_first(step, number, nth))
+        yield PageRecipe(part=part, name=name, lead=_first(step, number, nth))
 
 
 ONE_PAGE: dict[AnswerPage, str] = {"vote": "Votes", "rate": "Ratings", "questions": "Questions"}
@@ -130,7 +134,7 @@ def _pages(task: TaskContent) -> Iterator[tuple[str, str, int]]:
     kind = kind_of(entry)
     if kind.is_chosen and topics > 1:
         yield "Choice", "choose", 1
-    if isinstance(entry, SearchedTask) and entry.search_seconds:
+    if isinstance(entry, TaskWithSearch) and entry.search_seconds:
         yield "Search", "search", 1
     if kind.page in ONE_PAGE:
         yield ONE_PAGE[kind.page], kind.page, 1
@@ -153,28 +157,28 @@ def _stream_pages(entry: FollowedTask, topics: int) -> Iterator[tuple[str, str, 
         yield "Everything that is followed", "streams", 1
 
 
-def _ends(content: StudyContent) -> Iterator[Station]:
+def _ends(content: StudyContent) -> Iterator[PageRecipe]:
     entry = content.file.entry
     part = "The end"
-    yield Station(part=part, name="Finish", lead=_first("finish"))
-    yield Station(part=part, name="Done", lead=_first("done"))
-    yield Station(part=part, name="Stop here?", lead=_stopping)
-    yield Station(part=part, name="Stopped", lead=_stopped)
+    yield PageRecipe(part=part, name="Finish", lead=_first("finish"))
+    yield PageRecipe(part=part, name="Done", lead=_first("done"))
+    yield PageRecipe(part=part, name="Stop here?", lead=_stopping)
+    yield PageRecipe(part=part, name="Stopped", lead=_stopped)
     checked = next((n for n, task in enumerate(entry.tasks, start=1) if _has_check(task)), None)
     if checked is not None:
-        yield Station(part=part, name="Failed the check", lead=_failed(checked))
+        yield PageRecipe(part=part, name="Failed the check", lead=_failed(checked))
     screening = next((n for n, task in enumerate(entry.tasks, start=1) if _screens(task)), None)
     if screening is not None:
-        yield Station(part=part, name="Screened out", lead=_screened(screening))
+        yield PageRecipe(part=part, name="Screened out", lead=_screened(screening))
     if _can_be_full(content):
-        yield Station(part=part, name="Full in the meantime", lead=_full_meanwhile)
-    yield Station(
+        yield PageRecipe(part=part, name="Full in the meantime", lead=_full_meanwhile)
+    yield PageRecipe(
         part=part,
         name="Withdraw",
         lead=lambda _copy: f"/withdraw?language={entry.tasks[0].language}",
         at_door=True,
     )
-    yield Station(part=part, name="Withdrawn", lead=_withdrawn)
+    yield PageRecipe(part=part, name="Withdrawn", lead=_withdrawn)
 
 
 def _can_be_full(content: StudyContent) -> bool:
@@ -189,7 +193,7 @@ def _has_check(task: TaskEntry) -> bool:
 
 
 def _screens(task: TaskEntry) -> bool:
-    return isinstance(task, AskingTask) and task.screens
+    return isinstance(task, QuestionTask) and task.screens
 
 
 def _nth(step: str, task: int | None, nth: int) -> Wanted:
@@ -216,51 +220,51 @@ def _path(page: Page) -> str:
     return page.url.removeprefix("http://localhost")
 
 
-def _door_without_id(copy: Copy) -> str:
+def _door_without_id(copy: StudyCopy) -> str:
     return copy.entrance.partition("?")[0]
 
 
-def _paused(copy: Copy) -> str:
+def _paused(copy: StudyCopy) -> str:
     copy.pause()
     return copy.entrance
 
 
-def _full(copy: Copy) -> str:
+def _full(copy: StudyCopy) -> str:
     copy.fill()
     return copy.entrance
 
 
-def _full_meanwhile(copy: Copy) -> str:
+def _full_meanwhile(copy: StudyCopy) -> str:
     page = copy.walker.walk(copy.entrance, _nth("consent", None, 1))
     copy.fill()
     return _path(copy.walker.open(copy.walker.send(page, agree="yes"), ""))
 
 
-def _begun(copy: Copy) -> Page:
+def _begun(copy: StudyCopy) -> Page:
     """Return the page after consent."""
     page = copy.walker.walk(copy.entrance, _nth("consent", None, 1))
     return copy.walker.answer(page)
 
 
-def _stopping(copy: Copy) -> str:
+def _stopping(copy: StudyCopy) -> str:
     return _path(copy.walker.open(_begun(copy), "stop"))
 
 
-def _stopped(copy: Copy) -> str:
+def _stopped(copy: StudyCopy) -> str:
     """Stop after a first answer, so that there is a partial code."""
     page = copy.walker.walk(copy.entrance, lambda page: page.step in ANSWERED)
     page = copy.walker.open(copy.walker.answer(page), "stop")
     return _path(copy.walker.open(copy.walker.send(page, stop="yes"), ""))
 
 
-def _withdrawn(copy: Copy) -> str:
+def _withdrawn(copy: StudyCopy) -> str:
     page = _begun(copy)
     copy.withdraw()
     return _path(copy.walker.open(page, ""))
 
 
 def _failed(task: int) -> Lead:
-    def lead(copy: Copy) -> str:
+    def lead(copy: StudyCopy) -> str:
         page = copy.walker.walk(copy.entrance, _nth("intro", task, 1))
         return _path(copy.walker.open(copy.walker.fail_check(page), ""))
 
@@ -268,7 +272,7 @@ def _failed(task: int) -> Lead:
 
 
 def _screened(task: int) -> Lead:
-    def lead(copy: Copy) -> str:
+    def lead(copy: StudyCopy) -> str:
         page = copy.walker.walk(copy.entrance, _nth("questions", task, 1))
         return _path(copy.walker.open(copy.walker.screen_out(page), ""))
 

@@ -55,7 +55,7 @@ class PlannedShowing:
     repeats: int | None = None
 
 
-def drawn(seed: int, worker: int, purpose: str) -> Random:
+def rng_for(seed: int, worker: int, purpose: str) -> Random:
     """Return the random generator of one worker for one purpose."""
     return Random(f"{seed}/{worker}/{purpose}")
 
@@ -271,7 +271,7 @@ VISIT_GAP = timedelta(seconds=VISIT_GAP_SECONDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class UsefulQuestionDraw:
     """Possible question about an update: its index, its one nugget, its visits late."""
 
     place: int
@@ -357,13 +357,13 @@ def single_new_nuggets(
 
 
 def drawn_questions(
-    candidates: Collection[Asked], asked: Mapping[int, int], count: int, rng: Random
-) -> list[Asked]:
+    candidates: Collection[UsefulQuestionDraw], asked: Mapping[int, int], count: int, rng: Random
+) -> list[UsefulQuestionDraw]:
     """Sample at most ``count`` questions, balanced over the classes of lateness.
 
     Parameters
     ----------
-    candidates : collection of Asked
+    candidates : collection of UsefulQuestionDraw
         Possible questions.
     asked : mapping of int to int
         Number of questions asked so far in the study, by visits late.
@@ -376,7 +376,7 @@ def drawn_questions(
     for late, number in asked.items():
         tally[lateness_class(late)] += number
     left = rng.sample(list(candidates), len(candidates))
-    drawn: list[Asked] = []
+    drawn: list[UsefulQuestionDraw] = []
     while left and len(drawn) < count:
         one = min(left, key=lambda candidate: tally[lateness_class(candidate.visits_late)])
         left.remove(one)

@@ -59,7 +59,7 @@ class UpdateStream:
         """Yield the words of each update."""
         return (update.text for update in self.updates)
 
-    def upto(self, at: float) -> int:
+    def newest_index(self, at: float) -> int:
         """Return the place of the newest update there is at ``at`` seconds since 1970; 0 for none."""
         return bisect_right(self.updates, at, key=_came_at)
 

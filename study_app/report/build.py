@@ -9,10 +9,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 from metrics.errors import input_fault
-from metrics.files import write_whole
-from study_app.report.drawing.canvas import Drawn, drawn, missing_signs_message
-from study_app.report.drawing.look import ReportLook
-from study_app.report.folder import ReportMaterial, read_material
+from metrics.files import write_atomically
+from study_app.report.drawing.canvas import RenderedDrawing, missing_signs_message, render_drawing
+from study_app.report.drawing.style import ReportStyle
+from study_app.report.folder import ReportInputs, read_material
 from study_app.report.page import Report, Section, render
 from study_app.report.parts.agreement import agreement_section
 from study_app.report.parts.curve import ablation_section, curve_sections
@@ -36,7 +36,10 @@ SIGNED_BYTES = 1_000
 
 
 def write_report(
-    folder: str | Path, *, look: ReportLook | None = None, tell: Callable[[str], object] | None = None
+    folder: str | Path,
+    *,
+    report_style: ReportStyle | None = None,
+    tell: Callable[[str], object] | None = None,
 ) -> Path:
     """Write the report of a folder into it: figures, tables and, last, report.html, whose path is returned.
 
@@ -46,7 +49,7 @@ def write_report(
     ----------
     folder : str or Path
         As `read_material` takes it.
-    look : ReportLook, optional
+    report_style : ReportStyle, optional
         Colours and fonts.
     tell : callable, optional
         Is given a sentence about what the files cannot show.
@@ -56,10 +59,10 @@ def write_report(
     InputError
         If nothing in the folder can be reported, a file in it is damaged, or a file cannot be written.
     """
-    folder, look = Path(folder), look or ReportLook()
+    folder, report_style = Path(folder), report_style or ReportStyle()
     report = build_report(read_material(folder))
     drawings = {
-        figure.name: drawn(figure.draw, look, name=figure.name, title=figure.title)
+        figure.name: render_drawing(figure.draw, report_style, name=figure.name, title=figure.title)
         for figure in report.figures
     }
     without_font = missing_signs_message(drawings.values())
@@ -67,7 +70,7 @@ def write_report(
         tell(without_font)
     _write_all(folder / FIGURES, dict(_figure_files(report, drawings)))
     _write_all(folder / TABLES, dict(_table_files(report)))
-    write_whole(folder / PAGE, render(report, look, drawings))
+    write_atomically(folder / PAGE, render(report, report_style, drawings))
     return folder / PAGE
 
 
@@ -80,7 +83,7 @@ def is_own_page(path: Path) -> bool:
         return SIGNATURE in page.read()
 
 
-def write_section(section: Section, folder: str | Path, *, look: ReportLook | None = None) -> None:
+def write_section(section: Section, folder: str | Path, *, report_style: ReportStyle | None = None) -> None:
     """Write the figures of one section, as SVG and PDF, and its tables for papers, as LaTeX, into a folder that is there.
 
     Raises
@@ -89,15 +92,17 @@ def write_section(section: Section, folder: str | Path, *, look: ReportLook | No
         If a file cannot be written.
     """
     for figure in section.figures:
-        drawing = drawn(figure.draw, look or ReportLook(), name=figure.name, title=figure.title)
-        write_whole(Path(folder) / f"{figure.name}.svg", drawing.svg)
-        write_whole(Path(folder) / f"{figure.name}.pdf", drawing.pdf)
+        drawing = render_drawing(
+            figure.draw, report_style or ReportStyle(), name=figure.name, title=figure.title
+        )
+        write_atomically(Path(folder) / f"{figure.name}.svg", drawing.svg)
+        write_atomically(Path(folder) / f"{figure.name}.pdf", drawing.pdf)
     for table in section.tables:
         if table.for_papers:
-            write_whole(Path(folder) / f"{table.name}.tex", latex_text(table))
+            write_atomically(Path(folder) / f"{table.name}.tex", latex_text(table))
 
 
-def build_report(material: ReportMaterial) -> Report:
+def build_report(material: ReportInputs) -> Report:
     """Put everything that a folder holds into words, tables and figures, in the order of a paper; nothing is drawn yet."""
     results = list(task_results(material))
     ranked = list(ranking_sections(material.ranking))
@@ -137,7 +142,7 @@ def _without(section: Section, shown: str | None) -> Section:
     return replace(section, figures=tuple(figure for figure in section.figures if figure.name != shown))
 
 
-def _of_task(result: TaskResult, material: ReportMaterial, number: int) -> Iterator[Section]:
+def _of_task(result: TaskResult, material: ReportInputs, number: int) -> Iterator[Section]:
     suffix = f"-{number + 1}" if number else ""
     yield agreement_section(result, f"agreement{suffix}")
     yield from curve_sections(result, material.model, material.truth, suffix)
@@ -146,13 +151,13 @@ def _of_task(result: TaskResult, material: ReportMaterial, number: int) -> Itera
         yield ablations
 
 
-def _study_title(material: ReportMaterial) -> str:
+def _study_title(material: ReportInputs) -> str:
     if material.study is None:
         return material.folder.resolve().name
     return material.study.title or material.study.study
 
 
-def _figure_files(report: Report, drawings: dict[str, Drawn]) -> Iterator[tuple[str, str | bytes]]:
+def _figure_files(report: Report, drawings: dict[str, RenderedDrawing]) -> Iterator[tuple[str, str | bytes]]:
     for name, drawing in drawings.items():
         yield f"{name}.svg", drawing.svg
         yield f"{name}.pdf", drawing.pdf
@@ -193,7 +198,7 @@ def _write_all(folder: Path, files: dict[str, str | bytes]) -> None:
             f"cannot be written to ({error.strerror})", path=folder, cure="choose another place"
         ) from None
     for name, content in files.items():
-        write_whole(folder / name, content)
+        write_atomically(folder / name, content)
 
 
 def _earlier(folder: Path) -> list[str]:

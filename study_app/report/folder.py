@@ -20,11 +20,11 @@ from calibration.agree.folder import (
     read_result,
     read_streams,
 )
-from calibration.fit.kept import FitPlots, read_fit_plots, read_quality
+from calibration.fit.fit_files import FitPlots, read_fit_plots, read_quality
 from calibration.rank.folder import RANKING, Ranking, read_ranking
 from calibration.rank.folder import RECORD as RANK_RECORD
 from calibration.tables.files import read_tables, tables_sha256
-from calibration.tables.study import StudyRecord, read_study
+from calibration.tables.study_json import StudyRecord, read_study
 from calibration.user_model.model import ParameterEntry, UserModel, read_user_model
 from metrics.errors import InputError, input_fault
 from metrics.files import MAX_DOCUMENT_BYTES, check_bytes, check_unchanged
@@ -36,7 +36,7 @@ TABLES, MODEL, TRUTH = "tables", "user-model.json", "truth.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ReportMaterial:
+class ReportInputs:
     """Everything that a folder holds.
 
     Attributes
@@ -100,7 +100,7 @@ class ReportMaterial:
 _WHOSE = "name the folder that prefcal agree, prefcal rank, prefcal sweep or prefcal demo wrote"
 
 
-def read_material(folder: str | Path) -> ReportMaterial:
+def read_material(folder: str | Path) -> ReportInputs:
     """Read a folder as `prefcal demo` writes it.
 
     Raises
@@ -119,7 +119,7 @@ def read_material(folder: str | Path) -> ReportMaterial:
     model = read_user_model(model_file) if model_file.is_file() else None
     study = read_study(tables)
     tables_there = read_tables(tables) if tables.is_dir() else {}
-    material = ReportMaterial(
+    material = ReportInputs(
         folder=folder,
         agreement=read_result(folder, AGREEMENT),
         comparisons=read_result(folder, COMPARISONS),

@@ -16,8 +16,8 @@ from matplotlib.figure import Figure as Drawing
 
 from metrics import errors
 from study_app.config import resource_folder
-from study_app.report.drawing.canvas import Draw, Drawn, style
-from study_app.report.drawing.look import ReportLook
+from study_app.report.drawing.canvas import Draw, RenderedDrawing, style
+from study_app.report.drawing.style import ReportStyle
 
 TEMPLATE = "report/report.html"
 
@@ -49,11 +49,11 @@ class Figure:
     caption: str = ""
     wide: bool = False
 
-    def drawing(self, look: ReportLook | None = None) -> Drawing:
+    def drawing(self, report_style: ReportStyle | None = None) -> Drawing:
         """Return the figure alone, as matplotlib has it, to be changed or saved."""
-        look = look or ReportLook()
-        with style(look):
-            return self.draw(look)
+        report_style = report_style or ReportStyle()
+        with style(report_style):
+            return self.draw(report_style)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,14 +211,14 @@ class Report:
         return tuple(table for section in self.sections for table in section.tables)
 
 
-def render(report: Report, look: ReportLook, drawings: Mapping[str, Drawn]) -> str:
+def render(report: Report, report_style: ReportStyle, drawings: Mapping[str, RenderedDrawing]) -> str:
     """Return the page as HTML.
 
     Parameters
     ----------
     report : Report
         What it says.
-    look : ReportLook
+    report_style : ReportStyle
         Its colours and font.
     drawings : mapping of str to Drawn
         Name of each figure -> its drawing.
@@ -230,9 +230,9 @@ def render(report: Report, look: ReportLook, drawings: Mapping[str, Drawn]) -> s
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    font = Markup(look.page_font)  # noqa: S704 - the style file lets only names of fonts through
+    font = Markup(report_style.page_font)  # noqa: S704 - the style file lets only names of fonts through
     return environment.get_template(TEMPLATE).render(
-        report=report, look=look, page_font=font, drawings=drawings
+        report=report, look=report_style, page_font=font, drawings=drawings
     )
 
 
@@ -317,7 +317,7 @@ def decimal_interval(low: float | None, high: float | None) -> str:
     return NO_INTERVAL if _undefined(low) or _undefined(high) else f"{decimal(low)} to {decimal(high)}"
 
 
-def lasting(seconds: float | None) -> str:
+def duration_phrase(seconds: float | None) -> str:
     """`9.4 hours`, `78 seconds`: a duration in the unit that people would use."""
     known = math.inf if seconds is None else seconds
     unit = unit_of(known)
@@ -335,9 +335,9 @@ def unit_of(seconds: float) -> str:
     return next((unit for unit, size in UNITS.items() if seconds >= 2 * size), "seconds")
 
 
-def counted(number: int, singular: str, plural: str | None = None) -> str:
+def pluralise(number: int, singular: str, plural: str | None = None) -> str:
     """`1 query`, `8 queries`."""
-    return errors.counted(number, singular, plural).replace(",", NARROW)
+    return errors.pluralise(number, singular, plural).replace(",", NARROW)
 
 
 def stretch(

@@ -10,7 +10,7 @@ import pandas as pd
 from markupsafe import Markup
 from PIL import Image, ImageOps
 
-from calibration.tables.study import StudyRecord
+from calibration.tables.study_json import StudyRecord
 
 MOST_PIXELS = 320
 """Of the longer side; a page shows it in half of that."""

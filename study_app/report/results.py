@@ -6,13 +6,19 @@ from typing import TypeAlias
 
 import pandas as pd
 
-from calibration.agree.measures.variants import Fit, Role
-from calibration.agree.result import By, Wanted, judged_things, leading_ties, wanted_by_study
+from calibration.agree.measures.variants import ParameterOrigin, VariantRole
+from calibration.agree.result import (
+    ComparisonBasis,
+    NamedComparisons,
+    judged_things,
+    leading_ties,
+    wanted_by_study,
+)
 from metrics.agreement.agreement import Ties
-from study_app.report.folder import ReportMaterial
-from study_app.report.page import counted, quantity
+from study_app.report.folder import ReportInputs
+from study_app.report.page import pluralise, quantity
 
-FAIR_FITS = (Fit.CROSS_FITTED, Fit.OTHER_DATA)
+FAIR_FITS = (ParameterOrigin.CROSS_FITTED, ParameterOrigin.OTHER_DATA)
 SUMMARIES, RANKED = "summaries", "ranked"
 STREAM_FAMILIES = ("push", "updates", "msu")
 PREFERRED = ("M@preferences", "M@stops")
@@ -66,7 +72,7 @@ class TaskResult:
     curve: pd.DataFrame
     pairs: pd.DataFrame
     disagreements: pd.DataFrame
-    wanted: Wanted = field(default_factory=Wanted)
+    wanted: NamedComparisons = field(default_factory=NamedComparisons)
 
     @property
     def measures(self) -> list[str]:
@@ -78,7 +84,7 @@ class TaskResult:
         """`8 queries`, or `8 topics` where nobody asked anything."""
         row = self.row(self.main)
         words = ("topic", "topics") if row["family"] in STREAM_FAMILIES else ("query", "queries")
-        return counted(row["queries"], *words)
+        return pluralise(row["queries"], *words)
 
     @property
     def main(self) -> str:
@@ -91,7 +97,7 @@ class TaskResult:
         return next((name for name in self.wanted.names if name in self.measures), None)
 
     @property
-    def asked(self) -> str:
+    def primary_measure(self) -> str:
         """The measure that is shown first: the one named, else that of highest agreement."""
         return self.named or next(iter(self.best), self.main)
 
@@ -117,13 +123,13 @@ class TaskResult:
         if self.comparisons.empty:
             return []
         rows = self.comparisons[self.comparisons["named"].isin(PLACES)]
-        return [_turned(row) if row["against"] == self.asked else row for _, row in rows.iterrows()]
+        return [_turned(row) if row["against"] == self.primary_measure else row for _, row in rows.iterrows()]
 
     @property
     def fitted(self) -> str | None:
         """The measure with fitted parameters that may fairly be shown beside the main one; None without one."""
         fair = self.rows[
-            (self.rows["role"] == Role.FITTED)
+            (self.rows["role"] == VariantRole.FITTED)
             & self.rows["fit"].isin(FAIR_FITS)
             & (self.rows["family"] == self.row(self.main)["family"])
             & ~self.rows["measure"].str.endswith("fitted P")
@@ -142,7 +148,7 @@ class TaskResult:
     @property
     def fair(self) -> pd.DataFrame:
         """The rows of the leading convention that were not fitted in sample, the highest agreement first."""
-        fair = self.rows[(self.rows["ties"] == self.ties) & (self.rows["fit"] != Fit.IN_SAMPLE)]
+        fair = self.rows[(self.rows["ties"] == self.ties) & (self.rows["fit"] != ParameterOrigin.IN_SAMPLE)]
         return fair.sort_values("agreement", ascending=False, kind="stable")
 
     @property
@@ -181,11 +187,11 @@ class TaskResult:
         if source is not None:
             return f"M at the patience {source} {chars}"
         part = PARTS.get(measure.partition(" ")[2])
-        whose = "a patience that was named" if row["role"] == Role.NAMED else "the paper’s patience"
+        whose = "a patience that was named" if row["role"] == VariantRole.NAMED else "the paper’s patience"
         return measure if part is None else f"M at {whose} {chars}{part}"
 
 
-def task_results(material: ReportMaterial) -> Iterator[TaskResult]:
+def task_results(material: ReportInputs) -> Iterator[TaskResult]:
     """Yield what was found for each task, in the order of agreement.csv."""
     if material.agreement is None:
         return
@@ -197,7 +203,9 @@ def task_results(material: ReportMaterial) -> Iterator[TaskResult]:
             task=str(task),
             rows=rows[applied],
             unexcluded=rows[~applied],
-            comparisons=compared[compared["by"] == By.MAJORITY] if "by" in compared else compared,
+            comparisons=compared[compared["by"] == ComparisonBasis.MAJORITY]
+            if "by" in compared
+            else compared,
             curve=_of_task(material.curve, task),
             pairs=_of_task(material.pairs, task),
             disagreements=_of_task(material.disagreements, task),
@@ -219,4 +227,4 @@ def _of_task(frame: pd.DataFrame | None, task: object) -> pd.DataFrame:
 
 def over_few(systems: int) -> str:
     """Return what is put behind a rank correlation over too few systems; nothing behind others."""
-    return f" ({counted(systems, 'system')}, {TOO_FEW})" if systems < FEWEST_RANKED else ""
+    return f" ({pluralise(systems, 'system')}, {TOO_FEW})" if systems < FEWEST_RANKED else ""

@@ -12,11 +12,11 @@ import numpy as np
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
+from study_app.simulate.browser import Browser, CrowdClock
 from study_app.simulate.connection import Http
+from study_app.simulate.crowd_parameters import CrowdParameters
 from study_app.simulate.person import DESKTOP, PHONE, Person
-from study_app.simulate.site import CrowdClock, Site
-from study_app.simulate.truth import Truth
-from study_app.simulate.world import KnownTask
+from study_app.simulate.task_truth import KnownTask
 from study_app.store.models import Judgment, LoadedStudy, PageLoad, StoredEvent, Worker
 from study_app.store.task_models import StreamView, UsefulAnswer
 
@@ -45,7 +45,7 @@ def run_crowd(
     people: Sequence[np.random.Generator],
     clock: CrowdClock,
     tasks: Mapping[int, KnownTask],
-    truth: Truth,
+    truth: CrowdParameters,
     arrival_seconds: float = ARRIVAL_SECONDS,
     on_end: Callable[[], object] = lambda: None,
 ) -> CrowdReport:
@@ -74,7 +74,9 @@ def run_crowd(
     queue: list[tuple[datetime, int, Iterator[float]]] = []
     for number, own in enumerate(people, start=1):
         agent, size = PHONE if own.random() < SHARE_ON_PHONES else DESKTOP
-        person = Person(Site(http, agent, media), size=size, clock=clock, tasks=tasks, truth=truth, rng=own)
+        person = Person(
+            Browser(http, agent, media), size=size, clock=clock, tasks=tasks, truth=truth, rng=own
+        )
         lives.append(person)
         arrival = clock.after(float(own.uniform(0, arrival_seconds)))
         queue.append((arrival, number, person.live(entrance(number))))

@@ -25,7 +25,7 @@ _NO_BODY = {204, 304}
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class RawResponse:
     """An answer as it came: status, header (names in small letters; what stands several times, joined by commas), body."""
 
     status: int
@@ -51,7 +51,7 @@ class Wire:
         self._socket: socket.socket | None = None
         self._incoming: BufferedReader | None = None
 
-    def ask(self, method: str, place: str, header: Mapping[str, str], body: bytes | None) -> Answered:
+    def ask(self, method: str, place: str, header: Mapping[str, str], body: bytes | None) -> RawResponse:
         """Send a request, whole at once, and return the answer to it.
 
         Raises
@@ -89,7 +89,7 @@ class Wire:
         return self._socket, self._incoming
 
 
-def _read_answer(incoming: BufferedReader, method: str) -> tuple[Answered, bool]:
+def _read_answer(incoming: BufferedReader, method: str) -> tuple[RawResponse, bool]:
     """Return the answer to a request, and whether the connection stays open after it."""
     status = _ONLY_BEFORE.start
     while status in _ONLY_BEFORE:
@@ -98,16 +98,16 @@ def _read_answer(incoming: BufferedReader, method: str) -> tuple[Answered, bool]
     wishes = {wish.strip() for wish in header.get("connection", "").lower().split(",")}
     stays = "close" not in wishes if version == "HTTP/1.1" else "keep-alive" in wishes
     if method == "HEAD" or status in _NO_BODY:
-        return Answered(status, header, b""), stays
+        return RawResponse(status, header, b""), stays
     coding = header.get("transfer-encoding", "").lower().strip()
     if coding == "chunked":
-        return Answered(status, header, _chunks(incoming)), stays
+        return RawResponse(status, header, _chunks(incoming)), stays
     if coding or "content-length" not in header:
-        return Answered(status, header, incoming.read()), False
+        return RawResponse(status, header, incoming.read()), False
     length = header["content-length"]
     if not (length.isascii() and length.isdigit()):
         raise HTTPException(f"no length of an answer: {length!r}")
-    return Answered(status, header, _exactly(incoming, int(length))), stays
+    return RawResponse(status, header, _exactly(incoming, int(length))), stays
 
 
 def _status(incoming: BufferedReader) -> tuple[str, int]:

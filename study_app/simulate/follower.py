@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from study_app.simulate.site import CrowdClock, Page, PageError, PageLog, Site, text_of
-from study_app.simulate.truth import Behaviour, Lateness
-from study_app.simulate.world import KnownEvent, Memory, StreamWorld
+from study_app.simulate.browser import Browser, CrowdClock, Page, PageError, PageLog, text_of
+from study_app.simulate.crowd_parameters import Behaviour, Lateness
+from study_app.simulate.task_truth import KnownEvent, Memory, StreamTruth
 
 BATCH_EVENTS = 60
 LEAVES_BY_FORM = 0.7
@@ -41,7 +41,7 @@ class Follower:
 
     Parameters
     ----------
-    site : Site
+    site : Browser
         The person's browser.
     clock : CrowdClock
         The study's clock.
@@ -61,7 +61,7 @@ class Follower:
 
     def __init__(
         self,
-        site: Site,
+        site: Browser,
         *,
         clock: CrowdClock,
         size: tuple[int, int],
@@ -80,7 +80,7 @@ class Follower:
         self._next: dict[str, datetime] = {}
         self._ends: dict[str, datetime] = {}
 
-    def enrolled(self, page: Page, world: StreamWorld) -> None:
+    def enrolled(self, page: Page, world: StreamTruth) -> None:
         """Note that a stream begins now; ``page`` is the one on which it was agreed to."""
         address = _stream_address(page)
         event = world.events[text_of(page.marked("data-query"))]
@@ -107,7 +107,7 @@ class Follower:
         if not coming:
             self._send_held_back(self.page)
 
-    def visit(self, page: Page, world: StreamWorld) -> Iterator[float]:
+    def visit(self, page: Page, world: StreamTruth) -> Iterator[float]:
         """Read a stream until the time is up or nothing is left.
 
         ``self.page`` is the page after it, None when this one was just closed.
@@ -160,7 +160,7 @@ class Follower:
         self._done[name] += happens
         return happens
 
-    def _stay_away(self, address: str, world: StreamWorld) -> None:
+    def _stay_away(self, address: str, world: StreamTruth) -> None:
         away = float(self._rng.exponential(self._pace.away_seconds)) / world.factor
         self._next[address] = self._clock() + timedelta(seconds=away)
 

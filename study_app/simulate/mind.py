@@ -14,11 +14,11 @@ import numpy as np
 from metrics.summaries.trailtext import counted_chars
 from study_app.protocol.sides import LOOK_SECONDS
 from study_app.services.worker.answers import HIGHEST
+from study_app.simulate.browser import Element, Page, PageError, PageLog, SideOnPage, text_of
 from study_app.simulate.connection import Fields
-from study_app.simulate.site import Element, Page, PageError, PageLog, SideOnPage, text_of
-from study_app.simulate.truth import Truth
-from study_app.simulate.world import World
-from study_app.study.entries import AskingTask, Question, TaskEntry
+from study_app.simulate.crowd_parameters import CrowdParameters
+from study_app.simulate.task_truth import TaskTruth
+from study_app.study.entries import Question, QuestionTask, TaskEntry
 from study_app.study.question_answers import field_of
 from study_app.tasks.kinds import check_of
 
@@ -74,7 +74,7 @@ def choice(rng: np.random.Generator, *, difference: float, total: float, slope: 
     return ("left", "right", "equally_good" if total > middle else "equally_bad")[option]
 
 
-def looks(
+def results_views(
     elements: Sequence[Element],
     *,
     opened: Collection[str],
@@ -161,8 +161,8 @@ class Judge:
     def __init__(
         self,
         *,
-        world: Callable[[Page], World],
-        truth: Truth,
+        world: Callable[[Page], TaskTruth],
+        truth: CrowdParameters,
         words_per_second: float,
         careless: bool,
         rng: np.random.Generator,
@@ -199,7 +199,7 @@ class Judge:
             depth = list_depth(elements, world.rbp_p, self._rng)
         else:
             links = [element for element in links if self._rng.random() < SOURCES_OPENED]
-        for look in looks(
+        for look in results_views(
             elements,
             opened={link.key for link in links},
             depth_chars=depth,
@@ -208,7 +208,7 @@ class Judge:
         ):
             _note_look(log, side, look)
 
-    def _interest(self, world: World, query: str) -> str:
+    def _interest(self, world: TaskTruth, query: str) -> str:
         """Return the intent that this person has in a query, drawn once."""
         if query not in self._wanted:
             chances = world.chances[query]
@@ -257,7 +257,7 @@ def check_fields(page: Page, entry: TaskEntry, *, careless: bool, rng: np.random
     return right
 
 
-def rating_fields(page: Page, world: World, *, careless: bool, rng: np.random.Generator) -> Fields:
+def rating_fields(page: Page, world: TaskTruth, *, careless: bool, rng: np.random.Generator) -> Fields:
     """Rate the iUnits of a sheet: as important as they are to the intent, give or take; if careless, anyhow."""
     query, intent = (text_of(page.marked(mark)) for mark in ("data-query", "data-intent"))
     fields = {}
@@ -270,7 +270,7 @@ def rating_fields(page: Page, world: World, *, careless: bool, rng: np.random.Ge
     return fields
 
 
-def question_fields(entry: AskingTask, rng: np.random.Generator) -> Fields:
+def question_fields(entry: QuestionTask, rng: np.random.Generator) -> Fields:
     """Answer the study's questions; nobody in a crowd has what screens out."""
     return {field_of(question): _answer(question, rng) for question in entry.questions}
 

@@ -11,13 +11,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from study_app.simulate.browser import Browser, CrowdClock, Page, PageError, PageLog, text_of
 from study_app.simulate.connection import Fields
+from study_app.simulate.crowd_parameters import CrowdParameters
 from study_app.simulate.follower import Follower, Pace
 from study_app.simulate.mind import Judge, check_fields, question_fields, rating_fields, tick_chances
-from study_app.simulate.site import CrowdClock, Page, PageError, PageLog, Site, text_of
-from study_app.simulate.truth import Truth
-from study_app.simulate.world import KnownTask, StreamWorld, World
-from study_app.study.entries import AskingTask, of_form
+from study_app.simulate.task_truth import KnownTask, StreamTruth, TaskTruth
+from study_app.study.entries import QuestionTask, expect_entry_type
 
 Kind = TypeVar("Kind")
 
@@ -45,7 +45,7 @@ class Person:
 
     Parameters
     ----------
-    site : Site
+    site : Browser
         The person's browser.
     size : (int, int)
         Of the window, in pixels.
@@ -61,12 +61,12 @@ class Person:
 
     def __init__(
         self,
-        site: Site,
+        site: Browser,
         *,
         size: tuple[int, int],
         clock: CrowdClock,
         tasks: Mapping[int, KnownTask],
-        truth: Truth,
+        truth: CrowdParameters,
         rng: np.random.Generator,
     ) -> None:
         self._site, self._size, self._clock, self._rng = site, size, clock, rng
@@ -202,13 +202,13 @@ class Person:
         if self._follower.page is not None:
             self._page = self._follower.page
 
-    def _material(self, page: Page) -> World:
+    def _material(self, page: Page) -> TaskTruth:
         """Return what can be known of the pairs, votes or ratings of a page."""
-        return self._expected(page, World)
+        return self._expected(page, TaskTruth)
 
-    def _events(self, page: Page) -> StreamWorld:
+    def _events(self, page: Page) -> StreamTruth:
         """Return what can be known of the streams of a page."""
-        return self._expected(page, StreamWorld)
+        return self._expected(page, StreamTruth)
 
     def _expected(self, page: Page, kind: type[Kind]) -> Kind:
         world = self._tasks[page.task].world
@@ -237,7 +237,7 @@ class Person:
         self._send(fields)
 
     def _questions(self, page: Page) -> Iterator[float]:
-        entry = of_form(self._tasks[page.task].entry, AskingTask)
+        entry = expect_entry_type(self._tasks[page.task].entry, QuestionTask)
         yield self._between(5, 20) * len(entry.questions)
         self._send(question_fields(entry, self._rng))
 

@@ -20,11 +20,11 @@ from study_app.config import Config
 from study_app.estimate.content import StudyContent
 from study_app.services.researcher.load import load_study
 from study_app.services.researcher.studies import create_keys
+from study_app.simulate.browser import CrowdClock, PageError, VirtualClock
 from study_app.simulate.connection import TIMEOUT_SECONDS, Connection
 from study_app.simulate.crowd import CrowdReport, run_crowd
-from study_app.simulate.site import CrowdClock, PageError, VirtualClock
-from study_app.simulate.truth import Truth
-from study_app.simulate.world import build_worlds
+from study_app.simulate.crowd_parameters import CrowdParameters
+from study_app.simulate.task_truth import build_worlds
 from study_app.store.database import migrate, open_database, shown_address, transaction, without_waiting
 from study_app.store.models import LoadedStudy, PlatformIdentity, Worker
 from study_app.store.tokens import seeded_tokens
@@ -71,7 +71,7 @@ def run_trial(
     database: str,
     *,
     workers: int,
-    truth: Truth,
+    truth: CrowdParameters,
     seed: int,
     start: datetime = START,
     on_end: Callable[[], object] = lambda: None,
@@ -145,7 +145,7 @@ def run_on_server(
     url: str,
     *,
     workers: int,
-    truth: Truth,
+    truth: CrowdParameters,
     seed: int,
     arrival_seconds: float,
     clock: CrowdClock,

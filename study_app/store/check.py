@@ -15,8 +15,8 @@ from study_app.store.console_models import AuditEntry
 from study_app.store.database import (
     METADATA,
     Database,
+    database_errors_as_input,
     drift,
-    faults_named,
     is_empty,
     known_versions,
     refuse_unknown_database,
@@ -56,7 +56,7 @@ def check_database(database: Database) -> list[Fault]:
     version, newest = stored_version(database), known_versions()[-1]
     if version != newest:
         return [Fault(problem=f"{address} is at version {version}, not {newest}", cure=UPGRADE)]
-    with faults_named(database), database.engine.connect() as connection:
+    with database_errors_as_input(database), database.engine.connect() as connection:
         differences = [
             Fault(problem=f"the tables differ from this version's: {difference}", cure=RESTORE)
             for difference in drift(connection)

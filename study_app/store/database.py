@@ -1,7 +1,7 @@
 """Database engine, transactions, free space and versions of the schema.
 
 This is the only module that commits. Reads see one consistent state and wait for nobody. In SQLite, the
-writes of this process take turns and share commits (`study_app.store.file_turns`) instead of waiting for
+writes of this process take turns and share commits (`study_app.store.writer_lock`) instead of waiting for
 SQLite's busy handler, which sleeps; the database's own lock holds other processes off. In PostgreSQL writes
 run side by side and wait for each other's rows only.
 """
@@ -23,9 +23,9 @@ from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection
 from metrics.errors import PrefcalError, input_fault
 from study_app.config import parsed_address
 from study_app.store import console_models, task_models
-from study_app.store.file_turns import WRITES, SharedWrites, begin_for_writing, refuse_half_a_write
 from study_app.store.models import Base
 from study_app.store.server_connections import SOON_LOST, prepare_for_pages
+from study_app.store.writer_lock import WRITES, SharedWrites, begin_for_writing, refuse_half_a_write
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -156,7 +156,7 @@ def migrate(database: Database) -> None:
     from alembic import command  # noqa: PLC0415 - slow to import, and needed once a process
     from alembic.runtime.migration import MigrationContext  # noqa: PLC0415
 
-    with faults_named(database), schema_change(database) as connection:
+    with database_errors_as_input(database), schema_change(database) as connection:
         version = MigrationContext.configure(connection).get_current_revision()
         refuse_unknown(version, shown_address(database.engine.url))
         if version != known_versions()[-1]:
@@ -203,7 +203,7 @@ def is_empty(database: Database) -> bool:
     url = database.engine.url
     if database.is_sqlite and not Path(url.database or "").exists():
         return True
-    with faults_named(database):
+    with database_errors_as_input(database):
         return not inspect(database.engine).has_table("study")
 
 
@@ -220,7 +220,7 @@ def shown_address(url: Any) -> str:
 
 
 @contextmanager
-def faults_named(database: Database) -> Iterator[None]:
+def database_errors_as_input(database: Database) -> Iterator[None]:
     """Turn database errors of the block into an `InputError` with the address.
 
     The address is without its password.
@@ -343,7 +343,7 @@ def stored_version(database: Database) -> str | None:
     InputError
         If the database cannot be reached, or is something else.
     """
-    with faults_named(database), database.engine.connect() as connection:
+    with database_errors_as_input(database), database.engine.connect() as connection:
         version: str | None = _context(connection).get_current_revision()
         return version
 

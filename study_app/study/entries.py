@@ -42,13 +42,13 @@ ALL: Literal["all"] = "all"
 """Value of ``pairs`` for all pairs of a topic's systems."""
 
 
-class Entry(BaseModel):
+class StudyFileModel(BaseModel):
     """Base of all entries: unknown keys are faults, values are not converted."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
-class CheckQuestion(Entry):
+class CheckQuestion(StudyFileModel):
     """Question of a comprehension check; ``answer`` is the right option, from 1."""
 
     question: Text
@@ -56,7 +56,7 @@ class CheckQuestion(Entry):
     answer: Count
 
 
-class TaskEntry(Entry):
+class TaskEntry(StudyFileModel):
     """Task of any kind.
 
     ``instructions``: the page before the task; ``standard`` for prefcal's own words, None for no page. On that page stand an
@@ -71,7 +71,7 @@ class TaskEntry(Entry):
     check: Annotated[tuple[CheckQuestion, ...], Field(max_length=10, strict=False)] | None = None
 
 
-class SearchedTask(TaskEntry):
+class TaskWithSearch(TaskEntry):
     """Task whose workers first search for the query on their own."""
 
     search_seconds: Seconds = 180
@@ -128,7 +128,7 @@ class JudgingTask(TaskEntry):
         """Return the number of pairs that a worker judges once more."""
 
 
-class ChosenPairs(JudgingTask):
+class ChosenTopicTask(JudgingTask):
     """Task of judging the pairs of a topic that the worker chooses."""
 
     queries_per_worker: Count = 1
@@ -161,7 +161,7 @@ class ChosenPairs(JudgingTask):
         return sorted(of_topics, reverse=True)[: self.queries_per_worker]
 
 
-class TakenPairs(JudgingTask):
+class AssignedPairTask(JudgingTask):
     """Task of judging pairs that are assigned one after another."""
 
     judgments_per_pair: Count | None = 10
@@ -202,7 +202,7 @@ class FollowedTask(TaskEntry):
     updates_per_page: Annotated[int, Field(ge=1, le=200)] = 20
 
 
-class Question(Entry):
+class Question(StudyFileModel):
     """Question to workers.
 
     ``options`` of single and multiple, ``screen_out`` those of them that end the worker's part.
@@ -218,7 +218,7 @@ class Question(Entry):
     max: float | None = None
 
 
-class AskingTask(TaskEntry):
+class QuestionTask(TaskEntry):
     """Task of answering questions."""
 
     title: Text | None = None
@@ -230,8 +230,8 @@ class AskingTask(TaskEntry):
         return any(question.screen_out for question in self.questions)
 
 
-Place: TypeAlias = tuple[str | int, ...]
-Contradiction: TypeAlias = tuple[Place, str, str]
+KeyPath: TypeAlias = tuple[str | int, ...]
+Contradiction: TypeAlias = tuple[KeyPath, str, str]
 """Key path, fault and hint of a contradiction between keys."""
 
 
@@ -245,7 +245,7 @@ class EntryKind:
         Its schema.
     files : callable or None
         Function from a study file's collection to the schema of its files, where they have several forms.
-    parts : mapping of str to type of Entry
+    parts : mapping of str to type of StudyFileModel
         Schema of the groups of keys in a list, by the list's key.
     criteria : mapping of str to tuple of str
         Criteria that workers are asked to think of by default, by language.
@@ -258,8 +258,8 @@ class EntryKind:
     """
 
     entry: type[TaskEntry]
-    files: Callable[[Any], type[Entry]] | None = None
-    parts: Mapping[str, type[Entry]] = field(default_factory=dict)
+    files: Callable[[Any], type[StudyFileModel]] | None = None
+    parts: Mapping[str, type[StudyFileModel]] = field(default_factory=dict)
     criteria: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     cures: Mapping[str, str] = field(default_factory=dict)
     rules: Callable[[Any], Iterable[Contradiction]] = lambda _entry: ()
@@ -270,7 +270,7 @@ class EntryKind:
         """Name of the kind in study files and tables."""
         return str(get_args(self.entry.model_fields["kind"].annotation)[0])
 
-    def schema_of(self, key: str, given: Any) -> type[Entry]:
+    def schema_of(self, key: str, given: Any) -> type[StudyFileModel]:
         """Return the schema of the group of keys below ``key``.
 
         ``given`` is its value in the study file.
@@ -300,7 +300,7 @@ def _task(value: Any, info: ValidationInfo) -> TaskEntry:
 Task: TypeAlias = Annotated[SerializeAsAny[TaskEntry], PlainValidator(_task)]
 
 
-class Codes(Entry):
+class Codes(StudyFileModel):
     """Codes of workers who do not finish."""
 
     screened_out: Code | None = None
@@ -343,7 +343,7 @@ def _ids(value: Any) -> str | tuple[str, ...] | None:
     )
 
 
-class StudyEntry(Entry):
+class StudyEntry(StudyFileModel):
     """Whole study file.
 
     Once loaded, ``ids`` and ``signing_keys`` hold the contents of the files of these names.
@@ -389,7 +389,7 @@ class StudyEntry(Entry):
         searches = [
             task.whole_search_seconds
             for task in self.tasks
-            if isinstance(task, SearchedTask) and task.search_seconds
+            if isinstance(task, TaskWithSearch) and task.search_seconds
         ]
         return min(self.lease, BEFORE_FIRST_ANSWER + timedelta(seconds=max(searches, default=0)))
 
@@ -402,7 +402,7 @@ def read_study_entry(plain: Any, kinds: Kinds) -> StudyEntry:
 Form = TypeVar("Form", bound=TaskEntry)
 
 
-def of_form(entry: TaskEntry, form: type[Form]) -> Form:
+def expect_entry_type(entry: TaskEntry, form: type[Form]) -> Form:
     """Return an entry as an entry of a common form; raises TypeError if it is none."""
     if not isinstance(entry, form):
         raise TypeError(f"expected a {form.__name__}, got a task of kind {entry.kind}")
@@ -411,7 +411,7 @@ def of_form(entry: TaskEntry, form: type[Form]) -> Form:
 
 def collection_paths(task: TaskEntry) -> dict[str, str]:
     """Return the paths of a task's collection by kind of file; {} without one."""
-    files: Entry | None = getattr(task, "collection", None)
+    files: StudyFileModel | None = getattr(task, "collection", None)
     return (
         {} if files is None else {kind: path for kind, path in files.model_dump().items() if path is not None}
     )

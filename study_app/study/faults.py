@@ -9,17 +9,17 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from metrics.errors import FaultLog, listed, nearest
+from metrics.errors import FaultLog, closest_name, join_names
 from study_app.study.entries import (
     ALL,
     CheckQuestion,
     Codes,
     Contradiction,
-    Entry,
     JudgingTask,
+    KeyPath,
     Kinds,
-    Place,
     StudyEntry,
+    StudyFileModel,
     TaskEntry,
 )
 from study_app.study.platforms import PLATFORMS
@@ -84,7 +84,7 @@ MEANT = {
 def note_faults(
     error: ValidationError,
     plain: Mapping[str, Any],
-    lines: Mapping[Place, int],
+    lines: Mapping[KeyPath, int],
     log: FaultLog,
     kinds: Kinds,
 ) -> None:
@@ -103,58 +103,58 @@ def note_faults(
     kinds : mapping of str to EntryKind
         The kinds of task.
     """
-    seen: set[Place] = set()
+    seen: set[KeyPath] = set()
     for fault in error.errors():
-        place = _place_in_file(fault["loc"], plain)
-        is_echo = fault["type"] == "too_short" and any(other[: len(place)] == place for other in seen)
-        if place not in seen and not is_echo:
-            _note(fault, place, plain, lines, log, kinds)
-        seen.add(place)
+        key_path = _place_in_file(fault["loc"], plain)
+        is_echo = fault["type"] == "too_short" and any(other[: len(key_path)] == key_path for other in seen)
+        if key_path not in seen and not is_echo:
+            _note(fault, key_path, plain, lines, log, kinds)
+        seen.add(key_path)
     log.faults.sort(key=lambda fault: fault.line or 0)
 
 
 def _note(
     fault: Any,
-    place: Place,
+    key_path: KeyPath,
     plain: Mapping[str, Any],
-    lines: Mapping[Place, int],
+    lines: Mapping[KeyPath, int],
     log: FaultLog,
     kinds: Kinds,
 ) -> None:
-    cures = _cures(place, plain, kinds)
-    line = next((lines[place[:n]] for n in range(len(place), -1, -1) if place[:n] in lines), 1)
-    key = ".".join(str(part + 1) if isinstance(part, int) else part for part in place)
-    last = str(place[-1]) if place else ""
+    cures = _cures(key_path, plain, kinds)
+    line = next((lines[key_path[:n]] for n in range(len(key_path), -1, -1) if key_path[:n] in lines), 1)
+    key = ".".join(str(part + 1) if isinstance(part, int) else part for part in key_path)
+    last = str(key_path[-1]) if key_path else ""
     match fault["type"]:
         case "extra_forbidden":
-            known = _known_keys(place, plain, kinds)
-            near = nearest(last, known)
+            known = _known_keys(key_path, plain, kinds)
+            near = closest_name(last, known)
             log.add(
                 f"{key} is not known",
                 line=line,
-                cure=f"did you mean {near!r}?" if near else f"known here: {listed(known, most=20)}",
+                cure=f"did you mean {near!r}?" if near else f"known here: {join_names(known, most=20)}",
             )
         case "missing" if isinstance(fault["loc"][-1], int):
             log.add(f"{key} has too few entries", line=line, cure=cures.get(last, "add to it"))
         case "missing":
             log.add(f"{key} is missing", line=line, cure=cures.get(last, f"write {last}: ..."))
         case "unknown_kind":
-            near = nearest(str(fault["input"].get("kind")), kinds)
+            near = closest_name(str(fault["input"].get("kind")), kinds)
             cure = f"did you mean {near!r}?" if near else f"write kind: {' or kind: '.join(kinds)}"
             log.add(f"{key}: no such kind of task", line=line, cure=cure)
         case kind:
             meant = MEANT.get(kind, fault["msg"]).format(**fault.get("ctx", {}))
             shown = _shown(fault["input"])
-            is_name = kind == "string_pattern_mismatch" and "systems" in place[-2:-1]
+            is_name = kind == "string_pattern_mismatch" and "systems" in key_path[-2:-1]
             cure = "put it in quotes if it is meant" if kind == "string_type" else "correct it"
             cure = cures.get("name" if is_name else last, cure)
             log.add(f"{key} {meant}, got {shown}", line=line, cure=cure)
 
 
-def _cures(place: Place, plain: Mapping[str, Any], kinds: Kinds) -> Mapping[str, str]:
-    """Return the hints by key, for keys around ``place``."""
-    in_task = place[:1] == ("tasks",) and len(place) > 1
-    task = plain["tasks"][place[1]] if in_task else {}
+def _cures(key_path: KeyPath, plain: Mapping[str, Any], kinds: Kinds) -> Mapping[str, str]:
+    """Return the hints by key, for keys around ``key_path``."""
+    in_task = key_path[:1] == ("tasks",) and len(key_path) > 1
+    task = plain["tasks"][key_path[1]] if in_task else {}
     kind = task.get("kind") if isinstance(task, dict) else None
     return {**CURES, **kinds[kind].cures} if isinstance(kind, str) and kind in kinds else CURES
 
@@ -169,49 +169,49 @@ def _shown(value: Any) -> str:
     return "nothing" if value is None else repr(str(value)[:40])
 
 
-def _place_in_file(loc: Sequence[str | int], plain: Any) -> Place:
+def _place_in_file(loc: Sequence[str | int], plain: Any) -> KeyPath:
     """Return the key path of a fault in the file.
 
     pydantic's tags of unions are left out.
     """
-    place: list[str | int] = []
+    key_path: list[str | int] = []
     at = plain
     for number, part in enumerate(loc):
         last = number == len(loc) - 1
         if isinstance(at, dict) and (part in at or last):
-            place.append(part)
+            key_path.append(part)
             at = at.get(part)
         elif isinstance(at, list) and isinstance(part, int) and part < len(at):
-            place.append(part)
+            key_path.append(part)
             at = at[part]
-    return tuple(place)
+    return tuple(key_path)
 
 
-def _known_keys(place: Place, plain: Mapping[str, Any], kinds: Kinds) -> list[str]:
+def _known_keys(key_path: KeyPath, plain: Mapping[str, Any], kinds: Kinds) -> list[str]:
     """Return the keys that are allowed in the place of a key."""
-    return list(_schema_around(place[:-1], plain, kinds).model_fields)
+    return list(_schema_around(key_path[:-1], plain, kinds).model_fields)
 
 
-def _schema_around(place: Place, plain: Mapping[str, Any], kinds: Kinds) -> type[Entry]:
-    """Return the schema of the group of keys at ``place``."""
-    if len(place) < 2:
-        return Codes if place == ("codes",) else StudyEntry
-    task, key = plain["tasks"][place[1]], str(place[2]) if len(place) > 2 else ""
+def _schema_around(key_path: KeyPath, plain: Mapping[str, Any], kinds: Kinds) -> type[StudyFileModel]:
+    """Return the schema of the group of keys at ``key_path``."""
+    if len(key_path) < 2:
+        return Codes if key_path == ("codes",) else StudyEntry
+    task, key = plain["tasks"][key_path[1]], str(key_path[2]) if len(key_path) > 2 else ""
     return CheckQuestion if key == "check" else kinds[task["kind"]].schema_of(key, task.get(key))
 
 
-def note_contradictions(entry: StudyEntry, lines: Mapping[Place, int], log: FaultLog, kinds: Kinds) -> None:
+def note_contradictions(entry: StudyEntry, lines: Mapping[KeyPath, int], log: FaultLog, kinds: Kinds) -> None:
     """Add a fault for each rule that a study file of valid schema breaks."""
     contradictions = [*_names(entry.tasks), *_alike(entry.tasks, kinds), *_platform(entry)]
     for number, task in enumerate(entry.tasks):
         of_task = [*_check(task), *kinds[task.kind].rules(task), *_comparison(task)]
-        contradictions += [(("tasks", number, *place), wrong, cure) for place, wrong, cure in of_task]
-    for place, wrong, cure in contradictions:
-        log.add(wrong, line=_line(place, lines), cure=cure)
+        contradictions += [(("tasks", number, *key_path), wrong, cure) for key_path, wrong, cure in of_task]
+    for key_path, wrong, cure in contradictions:
+        log.add(wrong, line=_line(key_path, lines), cure=cure)
 
 
-def _line(place: Place, lines: Mapping[Place, int]) -> int:
-    around = (place[:size] for size in range(len(place), 0, -1))
+def _line(key_path: KeyPath, lines: Mapping[KeyPath, int]) -> int:
+    around = (key_path[:size] for size in range(len(key_path), 0, -1))
     return next((lines[outer] for outer in around if outer in lines), 1)
 
 
@@ -280,7 +280,7 @@ def _check(task: TaskEntry) -> Iterator[Contradiction]:
 
 
 def note_missing_files(
-    plain: Mapping[str, Any], folder: Path, lines: Mapping[Place, int], log: FaultLog
+    plain: Mapping[str, Any], folder: Path, lines: Mapping[KeyPath, int], log: FaultLog
 ) -> None:
     """Add a fault for each missing file of a collection, system or pairs.
 
@@ -297,14 +297,14 @@ def note_missing_files(
     log : FaultLog
         Of the study file.
     """
-    for place, path in _named(plain):
+    for key_path, path in _named(plain):
         if not _is_file(folder / path):
-            around = (place[:size] for size in range(len(place), 0, -1))
+            around = (key_path[:size] for size in range(len(key_path), 0, -1))
             log.add(
-                f"{'.'.join(map(str, place[2:]))}: there is no file {path}",
+                f"{'.'.join(map(str, key_path[2:]))}: there is no file {path}",
                 line=next((lines[outer] for outer in around if outer in lines), 1),
                 cure=CURES["pairs"]
-                if "pairs" in place
+                if "pairs" in key_path
                 else "correct the path; it is relative to the study file",
             )
 
@@ -316,7 +316,7 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _named(plain: Mapping[str, Any]) -> Iterator[tuple[Place, str]]:
+def _named(plain: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
     tasks = plain.get("tasks")
     for number, task in enumerate(tasks if isinstance(tasks, list | tuple) else []):
         for group in ("collection", "systems"):

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from metrics.errors import FaultLog, input_fault, listed
+from metrics.errors import FaultLog, input_fault, join_names
 from metrics.files import SMALL_BYTES, check_bytes
 from metrics.readers.columns import DELIMITERS
 from metrics.readers.lines import PEEKED, check_is_plain, check_no_json, excel_delimiter
@@ -186,7 +186,7 @@ def _places(
             log.add(
                 f"missing column {missing}",
                 line=1,
-                cure=f"name it with --{kind}-column; there are {listed(header)}",
+                cure=f"name it with --{kind}-column; there are {join_names(header)}",
             )
     return places
 

@@ -93,7 +93,7 @@ class Platform:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WayBack:
+class ReturnLink:
     """Way to hand in a code: an address to open, or to post ``fields`` to.
 
     ``host`` is that of the address to post to.
@@ -232,7 +232,7 @@ def frame_hosts(entry: "StudyEntry") -> tuple[str, ...]:
 
 def way_back(
     entry: "StudyEntry", end: str, code: str | None, *, worker: str | None, parameters: Mapping[str, str]
-) -> WayBack | None:
+) -> ReturnLink | None:
     """Return the way in which a worker hands in a code, None without an address.
 
     Parameters
@@ -259,7 +259,7 @@ def way_back(
     values = {"code": code, "id": worker}
     if address is None or any(f"{{{name}}}" in address for name, value in values.items() if value is None):
         return None
-    return WayBack(url=_filled(address, {name: value or "" for name, value in values.items()}))
+    return ReturnLink(url=_filled(address, {name: value or "" for name, value in values.items()}))
 
 
 def is_phone(user_agent: str, mobile_hint: str | None) -> bool:
@@ -272,11 +272,11 @@ def is_phone(user_agent: str, mobile_hint: str | None) -> bool:
     return PHONE_WORDS.search(user_agent) is not None
 
 
-def _form_back(entry: "StudyEntry", code: str | None, parameters: Mapping[str, str]) -> WayBack | None:
+def _form_back(entry: "StudyEntry", code: str | None, parameters: Mapping[str, str]) -> ReturnLink | None:
     host, assignment = submit_host(entry, parameters), parameters.get("assignmentId")
     if host is None or not assignment or code is None:
         return None
-    return WayBack(
+    return ReturnLink(
         url=f"https://{host}{SUBMIT_PATH}", fields=(("assignmentId", assignment), ("code", code)), host=host
     )
 

@@ -18,7 +18,7 @@ ReplyValue: TypeAlias = str | int | float | list[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RejectedAnswer:
     """Fault of an answer: a catalogue key, with ``low`` and ``high`` of a range."""
 
     key: str
@@ -27,11 +27,11 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedAnswers:
     """Valid answers of a form, and the faults of the others, by question."""
 
     answers: dict[str, ReplyValue]
-    refusals: dict[str, Refusal]
+    refusals: dict[str, RejectedAnswer]
 
 
 def field_of(question: Question) -> str:
@@ -39,7 +39,7 @@ def field_of(question: Question) -> str:
     return f"q-{question.id}"
 
 
-def checked_answers(questions: Iterable[Question], sent: Mapping[str, Sequence[str]]) -> Checked:
+def checked_answers(questions: Iterable[Question], sent: Mapping[str, Sequence[str]]) -> CheckedAnswers:
     """Read the answers to questions from a form.
 
     Parameters
@@ -49,16 +49,16 @@ def checked_answers(questions: Iterable[Question], sent: Mapping[str, Sequence[s
     sent : mapping of str to sequence of str
         The form's fields; `field_of` names them. Options are numbers from 1.
     """
-    checked = Checked(answers={}, refusals={})
+    checked = CheckedAnswers(answers={}, refusals={})
     for question in questions:
         texts = [text for text in map(_plain, sent.get(field_of(question), ())) if text]
         answer = _answer(question, texts) if texts else None
-        if isinstance(answer, Refusal):
+        if isinstance(answer, RejectedAnswer):
             checked.refusals[question.id] = answer
         elif answer is not None:
             checked.answers[question.id] = answer
         elif question.required:
-            checked.refusals[question.id] = Refusal("questions.required")
+            checked.refusals[question.id] = RejectedAnswer("questions.required")
     return checked
 
 
@@ -85,42 +85,42 @@ def _plain(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").strip()
 
 
-def _answer(question: Question, sent: Sequence[str]) -> ReplyValue | Refusal:
+def _answer(question: Question, sent: Sequence[str]) -> ReplyValue | RejectedAnswer:
     match question.type:
         case "text":
-            return sent[0] if len(sent[0]) <= MAX_CHARACTERS else Refusal("questions.too_long")
+            return sent[0] if len(sent[0]) <= MAX_CHARACTERS else RejectedAnswer("questions.too_long")
         case "number":
             return _number(question, sent[0])
         case _:
             return _chosen(question, sent)
 
 
-def _number(question: Question, sent: str) -> int | float | Refusal:
+def _number(question: Question, sent: str) -> int | float | RejectedAnswer:
     text = unicodedata.normalize("NFKC", sent).translate(MINUS)
     if not NUMBER.fullmatch(text) or sum(map(str.isdigit, text)) > MAX_DIGITS:
-        return Refusal("questions.no_number")
+        return RejectedAnswer("questions.no_number")
     number = float(text)
     low, high = question.min, question.max
     if (low is not None and number < low) or (high is not None and number > high):
-        return range_of(question) or Refusal("questions.no_number")
+        return range_of(question) or RejectedAnswer("questions.no_number")
     return int(number) if number == int(number) else number
 
 
-def range_of(question: Question) -> Refusal | None:
+def range_of(question: Question) -> RejectedAnswer | None:
     """Return the fault that names the range of a question, None for any number."""
     low = "" if question.min is None else number_text(question.min)
     high = "" if question.max is None else number_text(question.max)
     if low and high:
-        return Refusal("questions.between", low, high)
+        return RejectedAnswer("questions.between", low, high)
     if low:
-        return Refusal("questions.at_least", low=low)
-    return Refusal("questions.at_most", high=high) if high else None
+        return RejectedAnswer("questions.at_least", low=low)
+    return RejectedAnswer("questions.at_most", high=high) if high else None
 
 
-def _chosen(question: Question, sent: Sequence[str]) -> ReplyValue | Refusal:
+def _chosen(question: Question, sent: Sequence[str]) -> ReplyValue | RejectedAnswer:
     options = {str(number): option for number, option in enumerate(question.options, start=1)}
     if not set(sent) <= set(options) or (question.type == "single" and len(set(sent)) > 1):
-        return Refusal("questions.no_option")
+        return RejectedAnswer("questions.no_option")
     if question.type == "single":
         return options[sent[0]]
     return [option for number, option in options.items() if number in sent]

@@ -27,7 +27,7 @@ LEEWAY_SECONDS = 60
 MAX_TOKEN_CHARACTERS = 8_000
 
 
-class UnsignedError(Exception):
+class InvalidTokenError(Exception):
     """Address without a valid token of the platform; the message is for the log."""
 
 
@@ -63,7 +63,7 @@ def with_keys(file: StudyFile) -> StudyFile:
             line=line,
             cure="name the platform's file of public keys; its path is relative to the study file",
         )
-    except (ValueError, TypeError, UnsignedError):
+    except (ValueError, TypeError, InvalidTokenError):
         log.add(
             f"signing_keys: {named} has no public key for {ALGORITHM}",
             line=line,
@@ -93,7 +93,7 @@ def signed_parameters(
 
     Raises
     ------
-    UnsignedError
+    InvalidTokenError
         If there is no token, or one that is not the platform's, too old, for another site, or about other ids than the address names.
     """
     if not isinstance(entry.signing_keys, tuple):
@@ -110,36 +110,38 @@ def _claims(keys: str, token: str) -> Mapping[str, Any]:
     import jwt  # noqa: PLC0415 - the extra; a server of unsigned ids does without
 
     if not token or len(token) > MAX_TOKEN_CHARACTERS:
-        raise UnsignedError("no signed token")
+        raise InvalidTokenError("no signed token")
     try:
         named = jwt.get_unverified_header(token).get("kid")
         candidates = [key for key in _key_set(keys).keys if key.key_id == named]
         if not candidates:
-            raise UnsignedError("signed with an unknown key: load the study with the platform's current keys")
+            raise InvalidTokenError(
+                "signed with an unknown key: load the study with the platform's current keys"
+            )
         options: Any = {"verify_exp": False, "verify_nbf": False, "verify_iat": False, "verify_aud": False}
         claims: Mapping[str, Any] = jwt.decode(token, candidates[0], algorithms=[ALGORITHM], options=options)
     except jwt.PyJWTError as error:
-        raise UnsignedError("not signed by the platform") from error
+        raise InvalidTokenError("not signed by the platform") from error
     return claims
 
 
 def _check_time(claims: Mapping[str, Any], now: datetime) -> None:
-    """Raise `UnsignedError` if a token is not valid now, by the server's own clock.
+    """Raise `InvalidTokenError` if a token is not valid now, by the server's own clock.
 
     On a rehearsal that clock is not the machine's.
     """
     until, since = claims.get("exp"), claims.get("nbf", 0)
     if not isinstance(until, int | float) or not isinstance(since, int | float):
-        raise UnsignedError("token without an expiry (exp)")
+        raise InvalidTokenError("token without an expiry (exp)")
     if not since - LEEWAY_SECONDS <= now.timestamp() <= until + LEEWAY_SECONDS:
-        raise UnsignedError("token expired or not valid yet")
+        raise InvalidTokenError("token expired or not valid yet")
 
 
 def _check_host(claims: Mapping[str, Any], host: str) -> None:
     named = claims.get("aud")
     sites = named if isinstance(named, list) else [named]
     if host.lower() not in {_host(site) for site in sites if isinstance(site, str)}:
-        raise UnsignedError("token for another site")
+        raise InvalidTokenError("token for another site")
 
 
 def _host(site: str) -> str:
@@ -157,9 +159,9 @@ def _signed_names(platform: Platform, claims: Mapping[str, Any], given: Mapping[
     said = signed if isinstance(signed, Mapping) else {}
     names = {name: said[name] for name in wanted if isinstance(said.get(name), str)}
     if platform.worker_parameter not in names:
-        raise UnsignedError(f"token without {platform.worker_parameter}")
+        raise InvalidTokenError(f"token without {platform.worker_parameter}")
     if any(given.get(name, value) != value for name, value in names.items()):
-        raise UnsignedError("token and address name different ids")
+        raise InvalidTokenError("token and address name different ids")
     return {name: names.get(name, "") for name in wanted}
 
 
@@ -172,7 +174,7 @@ def _key_set(keys: str) -> "PyJWKSet":
         ours = [key for key in listed if key.get("kty") == "RSA" and key.get("alg", ALGORITHM) == ALGORITHM]
         return jwt.PyJWKSet(ours)
     except (jwt.PyJWTError, AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
-        raise UnsignedError("invalid key set") from error
+        raise InvalidTokenError("invalid key set") from error
 
 
 def _can_check() -> bool:

@@ -4,9 +4,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from metrics.errors import Fault, listed
+from metrics.errors import Fault, join_names
 from metrics.readers.lines import run_name, system_name
-from study_app.study_new.recognise import SHARE_THAT_FITS, Recognised
+from study_app.study_new.recognise import SHARE_THAT_FITS, RecognisedFile
 
 ENOUGH = 0.5
 """Share of ids that two files have in common when the one speaks of the other."""
@@ -16,7 +16,7 @@ ID_LIKE = 0.95
 LEAST_TEXTS = 3
 """Files ``id TAB text`` that are questions and two systems that answer them, where no other form tells answers."""
 
-Choice = Callable[[Recognised], float]
+Choice = Callable[[RecognisedFile], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,29 +27,34 @@ class FoundCollection:
     """
 
     family: str
-    files: Mapping[str, Recognised]
-    runs: tuple[Recognised, ...]
+    files: Mapping[str, RecognisedFile]
+    runs: tuple[RecognisedFile, ...]
 
 
 @dataclass(slots=True)
-class Search:
+class CollectionSearch:
     """The files of one family as they are found; ``missing`` says of each key that was not how such a file looks."""
 
     family: str
-    pool: Sequence[Recognised]
-    files: dict[str, Recognised] = field(default_factory=dict)
-    runs: Sequence[Recognised] = ()
+    pool: Sequence[RecognisedFile]
+    files: dict[str, RecognisedFile] = field(default_factory=dict)
+    runs: Sequence[RecognisedFile] = ()
     missing: dict[str, str] = field(default_factory=dict)
     doubtful: dict[str, list[Path]] = field(default_factory=dict)
 
-    def of(self, *forms: str) -> list[Recognised]:
+    def of(self, *forms: str) -> list[RecognisedFile]:
         """Return the files of these forms that play no part yet."""
         taken = {file.path for file in self.files.values()}
         return [file for file in self.pool if file.form in forms and file.path not in taken]
 
     def take(
-        self, key: str, candidates: Iterable[Recognised], *, by: Choice = lambda _file: 1.0, looks: str | None
-    ) -> Recognised | None:
+        self,
+        key: str,
+        candidates: Iterable[RecognisedFile],
+        *,
+        by: Choice = lambda _file: 1.0,
+        looks: str | None,
+    ) -> RecognisedFile | None:
         """Give the part ``key`` to the best candidate; ``looks`` None: it may be missing."""
         scored = [(score, file) for file in candidates if (score := by(file)) > ENOUGH]
         best = max((score for score, _ in scored), default=0.0)
@@ -64,10 +69,10 @@ class Search:
         return None
 
 
-def collections(pool: Sequence[Recognised]) -> tuple[list[FoundCollection], list[Search]]:
+def collections(pool: Sequence[RecognisedFile]) -> tuple[list[FoundCollection], list[CollectionSearch]]:
     """Return the collections that are whole, and the searches for those of which only a part is there."""
     whole: list[FoundCollection] = []
-    partial: list[Search] = []
+    partial: list[CollectionSearch] = []
     named = [file for file in pool if _are_pairs(file, system_names(pool))]
     left = [file for file in pool if file not in named]
     for find in (_pushes, _summaries, _ranked, _events, _images, _answers):
@@ -86,7 +91,7 @@ def collections(pool: Sequence[Recognised]) -> tuple[list[FoundCollection], list
     return whole, partial
 
 
-def faults_of(search: Search, place: Path, strangers: Sequence[Path] = ()) -> list[Fault]:
+def faults_of(search: CollectionSearch, place: Path, strangers: Sequence[Path] = ()) -> list[Fault]:
     """Say what a collection lacks, or which files could both be the same part of it.
 
     While the latter is open nothing is missing for sure: files are told by whose ids they have. ``strangers`` are the files that
@@ -125,13 +130,13 @@ def _named_so(key: str, strangers: Sequence[Path]) -> str:
     """Name the files that are called like a part, and cannot be it."""
     alike = [str(path) for path in strangers if path.name.partition(".")[0].lower() == key]
     return (
-        f" ({listed(alike)} is called so, but does not fit; where TAB stands, one tab is meant)"
+        f" ({join_names(alike)} is called so, but does not fit; where TAB stands, one tab is meant)"
         if alike
         else ""
     )
 
 
-def system_names(runs: Sequence[Recognised]) -> dict[str, Path]:
+def system_names(runs: Sequence[RecognisedFile]) -> dict[str, Path]:
     """Name each system like its run's file, in characters that a study file allows, and no two alike."""
     named: dict[str, Path] = {}
     for run in runs:
@@ -147,8 +152,8 @@ def system_names(runs: Sequence[Recognised]) -> dict[str, Path]:
     return named
 
 
-def _events(pool: Sequence[Recognised]) -> tuple[Search, list[Recognised]]:
-    search = Search("events", pool)
+def _events(pool: Sequence[RecognisedFile]) -> tuple[CollectionSearch, list[RecognisedFile]]:
+    search = CollectionSearch("events", pool)
     forms = {"events": "topics", "nuggets": "nuggets", "matches": "matches", "updates": "updates"}
     looks = {
         "events": "XML with <events>",
@@ -161,8 +166,8 @@ def _events(pool: Sequence[Recognised]) -> tuple[Search, list[Recognised]]:
     return search, search.of("event run")
 
 
-def _pushes(pool: Sequence[Recognised]) -> tuple[Search, list[Recognised]]:
-    search = Search("pushes", pool)
+def _pushes(pool: Sequence[RecognisedFile]) -> tuple[CollectionSearch, list[RecognisedFile]]:
+    search = CollectionSearch("pushes", pool)
     search.take("topics", search.of("profiles"), looks="profiles as <top> or as JSON with topid")
     search.take("qrels", search.of("push qrels"), looks="lines `topic Q0 tweet grade`")
     search.take("clusters", search.of("clusters"), looks="JSON with topics and their clusters")
@@ -177,12 +182,12 @@ def _pushes(pool: Sequence[Recognised]) -> tuple[Search, list[Recognised]]:
     return search, search.of("push run")
 
 
-def _summaries(pool: Sequence[Recognised]) -> tuple[Search, list[Recognised]]:
-    search = Search("summaries", pool)
+def _summaries(pool: Sequence[RecognisedFile]) -> tuple[CollectionSearch, list[RecognisedFile]]:
+    search = CollectionSearch("summaries", pool)
     runs = search.of("summary run")
     named = [file for file in search.of("id id text") if _has_ids(file, 1)]
     if not runs and len(named) < 2:
-        return Search("summaries", ()), []
+        return CollectionSearch("summaries", ()), []
     rated = [
         (file, iunits, intents)
         for file in search.of("id id id number")
@@ -213,8 +218,8 @@ def _summaries(pool: Sequence[Recognised]) -> tuple[Search, list[Recognised]]:
     return search, runs
 
 
-def _ranked(pool: Sequence[Recognised]) -> tuple[Search, list[Recognised]]:
-    search = Search("ranked", pool)
+def _ranked(pool: Sequence[RecognisedFile]) -> tuple[CollectionSearch, list[RecognisedFile]]:
+    search = CollectionSearch("ranked", pool)
     runs = search.of("ranked run")
     if not runs and not search.of("windows"):
         return search, []
@@ -252,9 +257,9 @@ def _ranked(pool: Sequence[Recognised]) -> tuple[Search, list[Recognised]]:
     return search, runs
 
 
-def _images(pool: Sequence[Recognised]) -> tuple[Search, list[Recognised]]:
+def _images(pool: Sequence[RecognisedFile]) -> tuple[CollectionSearch, list[RecognisedFile]]:
     """Find files that name pictures, and the topics of these."""
-    search = Search("images", pool)
+    search = CollectionSearch("images", pool)
     runs = search.of("images")
     if runs:
         shown = frozenset().union(*(run.ids(0) for run in runs))
@@ -268,9 +273,9 @@ def _images(pool: Sequence[Recognised]) -> tuple[Search, list[Recognised]]:
     return search, runs
 
 
-def _answers(pool: Sequence[Recognised]) -> tuple[Search, list[Recognised]]:
+def _answers(pool: Sequence[RecognisedFile]) -> tuple[CollectionSearch, list[RecognisedFile]]:
     """Find questions and what answers them: JSON lines, or files that look like the questions and are longer."""
-    search = Search("answers", pool)
+    search = CollectionSearch("answers", pool)
     runs = search.of("answers")
     texts = search.of("id text", *(("id word", "windows") if runs else ()))
     if not runs and len(texts) < LEAST_TEXTS:
@@ -282,13 +287,13 @@ def _answers(pool: Sequence[Recognised]) -> tuple[Search, list[Recognised]]:
     return search, runs + [file for file in about if file is not questions]
 
 
-def _are_pairs(file: Recognised, systems: Collection[str]) -> bool:
+def _are_pairs(file: RecognisedFile, systems: Collection[str]) -> bool:
     """Say whether the lines are ``topic a b`` with the names of two systems, as they will stand in the study file."""
     fitting = sum(row[1] in systems and row[2] in systems for row in file.rows if len(row) > 2)
     return fitting > 0 and fitting >= SHARE_THAT_FITS * len(file.rows)
 
 
-def _mean_chars(file: Recognised) -> float:
+def _mean_chars(file: RecognisedFile) -> float:
     return sum(len(row[1]) for row in file.rows) / len(file.rows)
 
 
@@ -298,6 +303,6 @@ def _shared(some: frozenset[tuple[str, ...]], others: frozenset[tuple[str, ...]]
     return len(some & others) / smaller if smaller else 0.0
 
 
-def _has_ids(file: Recognised, column: int) -> bool:
+def _has_ids(file: RecognisedFile, column: int) -> bool:
     entries = [row[column] for row in file.rows]
     return sum(" " not in entry for entry in entries) >= ID_LIKE * len(entries)

@@ -13,16 +13,22 @@ import yaml
 from pydantic_core import PydanticUndefined
 
 from metrics.errors import Fault, InputError, input_fault
-from metrics.files import sync, unfinished
+from metrics.files import sync, temporary_path
 from study_app.estimate.content import StudyContent, read_whole_study
 from study_app.estimate.estimate import estimate, units_there
 from study_app.protocol.domain import MIN_VALIDATIONS
-from study_app.study.entries import ChosenPairs, Entry, FollowedTask, JudgingTask, SearchedTask
+from study_app.study.entries import ChosenTopicTask, FollowedTask, JudgingTask, StudyFileModel, TaskWithSearch
 from study_app.study.platforms import PLATFORMS
-from study_app.study.words import consent_of, duration_words, looks_japanese
-from study_app.study_new.collections import FoundCollection, Search, collections, faults_of, system_names
+from study_app.study.standard_texts import consent_of, duration_words, looks_japanese
+from study_app.study_new.collections import (
+    CollectionSearch,
+    FoundCollection,
+    collections,
+    faults_of,
+    system_names,
+)
 from study_app.study_new.picture_folders import picture_folders
-from study_app.study_new.recognise import Recognised, Unknown, files_in, recognise, split_pictures
+from study_app.study_new.recognise import RecognisedFile, Unknown, files_in, recognise, split_pictures
 from study_app.tasks.content import (
     AnswerFiles,
     EventFiles,
@@ -138,7 +144,7 @@ def language_of(whole: Sequence[FoundCollection]) -> str:
 
 COMMENT_COLUMN = 32
 
-FILES_OF_FAMILY: dict[str, type[Entry]] = {
+FILES_OF_FAMILY: dict[str, type[StudyFileModel]] = {
     "summaries": SummaryFiles,
     "events": EventFiles,
     "pushes": PushFiles,
@@ -199,8 +205,8 @@ def _limits(task: TaskContent) -> dict[str, float]:
     if kind.wanted_key is not None:
         wanted = kind.wanted(entry)
         if (
-            isinstance(entry, ChosenPairs)
-            and not isinstance(entry, SearchedTask)
+            isinstance(entry, ChosenTopicTask)
+            and not isinstance(entry, TaskWithSearch)
             and max(task.pairs_of_topics) == 1
         ):
             wanted = SINGLE_PAIRS
@@ -212,7 +218,7 @@ def _limits(task: TaskContent) -> dict[str, float]:
         repeats = fitted.repeats_of_a_worker(task.pairs_of_topics)
         if repeats < MIN_VALIDATIONS:
             limits |= {"validation_pairs": 0, "min_consistency": 0}
-        elif isinstance(fitted, ChosenPairs):
+        elif isinstance(fitted, ChosenTopicTask):
             limits["validation_pairs"] = fitted.pairs_and_repeats(max(task.pairs_of_topics))[1]
     return limits
 
@@ -327,7 +333,7 @@ class StartingFiles:
     """What was found: whole collections, parts of others, and the files that play no part; ``reasons`` says of each of these why."""
 
     whole: list[FoundCollection]
-    partial: list[Search]
+    partial: list[CollectionSearch]
     unused: list[Path]
     reasons: Mapping[Path, str]
 
@@ -355,9 +361,9 @@ def find_material(places: Sequence[Path]) -> StartingFiles:
         )
     pictures, paths = split_pictures(files_in(places))
     seen = [recognise(path) for path in paths]
-    known = [file for file in seen if isinstance(file, Recognised)]
+    known = [file for file in seen if isinstance(file, RecognisedFile)]
     folders = list(picture_folders(pictures, paths, known))
-    whole, partial = collections([*known, *(file for file in folders if isinstance(file, Recognised))])
+    whole, partial = collections([*known, *(file for file in folders if isinstance(file, RecognisedFile))])
     seen += [folder for folder in folders if isinstance(folder, Unknown)]
     if whole:
         used = {file.path for found in whole for file in (*found.files.values(), *found.runs)}
@@ -385,7 +391,7 @@ def find_material(places: Sequence[Path]) -> StartingFiles:
     raise InputError([*nothing.faults, *faults])
 
 
-def unused_reason(file: Recognised | Unknown) -> str:
+def unused_reason(file: RecognisedFile | Unknown) -> str:
     """Say why a file plays no part: what it is, which nothing else here goes with, or what it is instead."""
     if isinstance(file, Unknown):
         return file.why
@@ -421,7 +427,7 @@ def write_study(folder: Path, answers: Answers, tasks: list[PossibleTask]) -> Pa
         with _written(drafts(tasks)):
             content = _check(study_text(answers, tasks, folder, draft), path)
             text = study_text(answers, tasks, folder, fit_limits(content, answers.language))
-            with unfinished(path) as part:
+            with temporary_path(path) as part:
                 part.write_text(text, encoding="utf-8")
                 sync(part)
                 os.link(part, path)
@@ -437,14 +443,14 @@ def write_study(folder: Path, answers: Answers, tasks: list[PossibleTask]) -> Pa
     return path
 
 
-def drafts(tasks: Sequence[PossibleTask]) -> list[Recognised]:
+def drafts(tasks: Sequence[PossibleTask]) -> list[RecognisedFile]:
     """Return the files that the tasks name and that are not there yet."""
     runs = {run.path: run for task in tasks for run in task.found.runs if run.draft}
     return list(runs.values())
 
 
 @contextmanager
-def _written(files: Sequence[Recognised]) -> Iterator[None]:
+def _written(files: Sequence[RecognisedFile]) -> Iterator[None]:
     """Write drafts, over no other file, and remove them if what follows fails; raises `InputError` where one cannot be written."""
     made: list[Path] = []
     try:

@@ -5,23 +5,23 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from metrics.errors import counted
-from study_app.study_new.recognise import Recognised, Unknown
+from metrics.errors import pluralise
+from study_app.study_new.recognise import RecognisedFile, Unknown
 
 OF_TOPICS = frozenset(("id text", "id word", "windows"))
 """Forms that a file of topics can have."""
 
 
 def picture_folders(
-    pictures: Sequence[Path], others: Sequence[Path], recognised: Sequence[Recognised]
-) -> Iterator[Recognised | Unknown]:
+    pictures: Sequence[Path], others: Sequence[Path], recognised: Sequence[RecognisedFile]
+) -> Iterator[RecognisedFile | Unknown]:
     """Yield for each folder with pictures that no file names the file to write about it, or why none can be written.
 
     Parameters
     ----------
     pictures, others : sequence of Path
         Every picture, and every other file.
-    recognised : sequence of Recognised
+    recognised : sequence of RecognisedFile
         Of the others those that are something known.
     """
     named = {
@@ -48,11 +48,11 @@ def picture_folders(
             example = json.dumps({**lines[0], "alt": "..."}, ensure_ascii=False)
             yield Unknown(
                 path=folder,
-                why=f"{counted(len(inside), 'picture')} that no file names, and {doubt}; "
+                why=f"{pluralise(len(inside), 'picture')} that no file names, and {doubt}; "
                 f"a file beside this folder would name one with {example}",
             )
         else:
-            yield Recognised(
+            yield RecognisedFile(
                 path=listing,
                 form="images",
                 rows=tuple((line["topic"], line["image"]) for line in lines),

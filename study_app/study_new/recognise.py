@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from metrics.errors import InputError, counted, input_fault, listed
+from metrics.errors import InputError, input_fault, join_names, pluralise
 from metrics.readers.answers import ANSWER, track_answers
 from metrics.readers.columns import DELIMITERS
 from metrics.readers.images import IMAGE
@@ -36,7 +36,7 @@ Row = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recognised:
+class RecognisedFile:
     """A file, its form (a name of `FORMS`, or of a file with markup), and its rows without a header.
 
     ``draft``: its text, where it is not there yet and is written together with the study file.
@@ -92,7 +92,7 @@ def _is_picture(path: Path) -> bool:
         return False
 
 
-def recognise(path: Path) -> Recognised | Unknown:
+def recognise(path: Path) -> RecognisedFile | Unknown:
     """Say what a file is, or why it is nothing that a study could use."""
     try:
         text = _beginning(path)
@@ -134,32 +134,32 @@ def _beginning(path: Path) -> str:
     return whole.decode()
 
 
-def _of_markup(path: Path, text: str) -> Recognised | Unknown:
+def _of_markup(path: Path, text: str) -> RecognisedFile | Unknown:
     tags = (("<results", "summary run"), ("<events", "events"), ("<top>", "profiles"))
     form = next((form for tag, form in tags if tag in text), None)
     if form is None:
         return Unknown(path=path, why="XML or HTML without <results>, <events> or <top>")
     used = re.findall(r"""<(?:iunit|link)\s[^>]*?(?:uid|iid)\s*=\s*["']([^"']+)""", text)
-    return Recognised(path=path, form=form, rows=tuple((one,) for one in dict.fromkeys(used)))
+    return RecognisedFile(path=path, form=form, rows=tuple((one,) for one in dict.fromkeys(used)))
 
 
 _FORMS_BY_TOPIC = "a picture has topic, image and perhaps alt, an answer topic, text and perhaps citations"
 """Members of the two forms that a file with topics may have been meant as."""
 
 
-def _of_json(path: Path, text: str) -> Recognised | Unknown:
+def _of_json(path: Path, text: str) -> RecognisedFile | Unknown:
     if text.lstrip().startswith("[") and '"topid"' in text:
-        return Recognised(path=path, form="profiles")
+        return RecognisedFile(path=path, form="profiles")
     objects = _objects(text)
     for form, rows_of in (("images", _images), ("answers", _answers), ("id text", _id_text)):
         rows = tuple(row for plain in objects for row in rows_of(plain))
         if rows:
             is_titled = form == "id text" and any(row[1] for row in rows)
             plain_rows = rows if form != "id text" or is_titled else tuple((row[0], row[2]) for row in rows)
-            return Recognised(path=path, form="id id text" if is_titled else form, rows=plain_rows)
+            return RecognisedFile(path=path, form="id id text" if is_titled else form, rows=plain_rows)
     if '"clusters"' in text and '"topics"' in text:
-        return Recognised(path=path, form="clusters")
-    members = next((listed(plain) for plain in objects if isinstance(plain, dict)), "")
+        return RecognisedFile(path=path, form="clusters")
+    members = next((join_names(plain) for plain in objects if isinstance(plain, dict)), "")
     has = f" with the members {members}" if members else ""
     forms = f"; {_FORMS_BY_TOPIC}" * any(isinstance(plain, dict) and "topic" in plain for plain in objects)
     return Unknown(
@@ -213,7 +213,7 @@ def _id_text(plain: Any) -> Iterator[Row]:
         yield found
 
 
-def _of_table(path: Path, text: str) -> Recognised | Unknown:
+def _of_table(path: Path, text: str) -> RecognisedFile | Unknown:
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
     if not lines:
         return Unknown(path=path, why="comments alone")
@@ -225,7 +225,7 @@ def _of_table(path: Path, text: str) -> Recognised | Unknown:
     if is_beir:
         beir = (line.split() for line in lines)
         rows = tuple((row[0], "0", *row[1:]) for row in beir if len(row) == len(BEIR) and _is_number(row[2]))
-        return Recognised(path=path, form="id id id number", rows=rows)
+        return RecognisedFile(path=path, form="id id id number", rows=rows)
     if _are_winners([line.split() for line in judged]):
         return Unknown(path=path, why=WINNERS)
     nearest_form, most = "", 0
@@ -233,7 +233,7 @@ def _of_table(path: Path, text: str) -> Recognised | Unknown:
         fitting = sum(fits(line.split(separator)) for line in judged)
         if fitting and fitting >= SHARE_THAT_FITS * len(judged):
             found = (tuple(map(str.strip, line.split(separator))) for line in lines)
-            return Recognised(path=path, form=form, rows=tuple(row for row in found if fits(row)))
+            return RecognisedFile(path=path, form=form, rows=tuple(row for row in found if fits(row)))
         if fitting > most:
             nearest_form, most = form, fitting
     return Unknown(path=path, why=_strange(judged, nearest_form, most))
@@ -257,7 +257,7 @@ def _strange(lines: Sequence[str], form: str, fitting: int) -> str:
             return f"a CSV (fields separated by {by}), which prefcal import reads where it holds preferences{near}"
     by = "tabs" if "\t" in lines[0] else "blanks"
     ordered = sorted({len(line.split("\t" if by == "tabs" else None)) for line in lines})
-    fields = counted(ordered[0], "field") if len(ordered) == 1 else f"{ordered[0]} to {ordered[-1]} fields"
+    fields = pluralise(ordered[0], "field") if len(ordered) == 1 else f"{ordered[0]} to {ordered[-1]} fields"
     return f"lines of {fields} separated by {by}, which no file of a collection has{near}"
 
 

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from metrics.errors import Fault
 from study_app.protocol.sides import Block, ListPlace, Side
-from study_app.study.entries import TakenPairs, of_form
+from study_app.study.entries import AssignedPairTask, expect_entry_type
 from study_app.tasks.content import AnswerFiles, TaskContent, drawn_worth
 from study_app.tasks.task_kind import FinishedTask, NewTask, SideForm, TaskKind
 from study_app.tasks.workload import (
@@ -22,7 +22,7 @@ from study_app.tasks.workload import (
     PAIRS_ASSUMED,
     REPEATED_COMMENTS,
     chosen_only,
-    counted,
+    count_phrase,
     taken_capacity,
     taken_seconds,
     taking,
@@ -32,7 +32,7 @@ UNCITED = "end"
 """What stands for the block in the name of a source that no block cites."""
 
 
-class AnswerPairs(TakenPairs):
+class AnswerPairs(AssignedPairTask):
     """Judge pairs of answers to a question."""
 
     kind: Literal["answer_pairs"]
@@ -99,10 +99,8 @@ def _sources_and_marks(answer: Side) -> Iterator[str]:
 
 
 def _work(content: TaskContent) -> str:
-    entry = of_form(content.entry, AnswerPairs)
-    return (
-        f"{taking(content, entry)}: {len(entry.systems)} systems, {counted(len(content.topics), 'question')}"
-    )
+    entry = expect_entry_type(content.entry, AnswerPairs)
+    return f"{taking(content, entry)}: {len(entry.systems)} systems, {count_phrase(len(content.topics), 'question')}"
 
 
 def _methods(task: FinishedTask) -> str:
@@ -134,9 +132,9 @@ KIND = TaskKind(
     optional=("sources", "marks"),
     asks=lambda shows: ("first", "second" if "sources" in shows else "other"),
     check=(2, 3),
-    seconds=lambda content: taken_seconds(content, of_form(content.entry, AnswerPairs)),
+    seconds=lambda content: taken_seconds(content, expect_entry_type(content.entry, AnswerPairs)),
     assumed=PAIRS_ASSUMED,
-    capacity=lambda content: taken_capacity(content, of_form(content.entry, AnswerPairs)),
+    capacity=lambda content: taken_capacity(content, expect_entry_type(content.entry, AnswerPairs)),
     work=_work,
     tables=frozenset({"preferences", "reads"}),
     worth=lambda content, _people, _path: drawn_worth(content),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from metrics.errors import Fault, InputError
 from study_app.protocol.sides import Side
 from study_app.protocol.streams import UpdateStream
-from study_app.study.entries import Entry, TaskEntry, Text
+from study_app.study.entries import StudyFileModel, TaskEntry, Text
 
 if TYPE_CHECKING:
     from metrics.summaries.two_layered import Query
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 UNSHOWN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """What no page can show and a database may refuse: control characters but tab and line ends, and halves of characters."""
-Couple: TypeAlias = tuple[str, str]
+SystemPair: TypeAlias = tuple[str, str]
 """Two systems, in the order of the study file."""
 
 
-class SummaryFiles(Entry):
+class SummaryFiles(StudyFileModel):
     """Files of a MobileClick collection, relative to the study file."""
 
     queries: Text
@@ -34,7 +34,7 @@ class SummaryFiles(Entry):
     probability: Text | None = None
 
 
-class EventFiles(Entry):
+class EventFiles(StudyFileModel):
     """Files of a Temporal Summarization collection, relative to the study file."""
 
     topics: Text
@@ -43,7 +43,7 @@ class EventFiles(Entry):
     updates: Text
 
 
-class PushFiles(Entry):
+class PushFiles(StudyFileModel):
     """Files of a Microblog or Real-Time Summarization collection, relative to the study file."""
 
     topics: Text
@@ -53,7 +53,7 @@ class PushFiles(Entry):
     texts: Text
 
 
-class RankedFiles(Entry):
+class RankedFiles(StudyFileModel):
     """Files of a collection of documents, judged or not, with time windows or without, relative to the study file."""
 
     topics: Text
@@ -63,13 +63,13 @@ class RankedFiles(Entry):
     intents: Text | None = None
 
 
-class AnswerFiles(Entry):
+class AnswerFiles(StudyFileModel):
     """The questions, relative to the study file; what answers them are the systems."""
 
     topics: Text
 
 
-class ImageFiles(Entry):
+class ImageFiles(StudyFileModel):
     """The topics, relative to the study file; what shows them are the systems."""
 
     topics: Text
@@ -91,7 +91,7 @@ def source_files(folder: Path, paths: Mapping[str, str]) -> dict[str, SourceFile
     }
 
 
-def tried(faults: list[Fault], read: Callable[[], T]) -> T | None:
+def collect_faults(faults: list[Fault], read: Callable[[], T]) -> T | None:
     """Read something, or note why it cannot be read."""
     try:
         return read()
@@ -172,10 +172,10 @@ class TaskContent:
     media: Mapping[str, Callable[[], bytes]] = field(default_factory=dict)
     tables: Mapping[str, bytes] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    chosen: Mapping[str, tuple[Couple, ...]] | None = None
+    chosen: Mapping[str, tuple[SystemPair, ...]] | None = None
 
     @property
-    def couples(self) -> Mapping[str, tuple[Couple, ...]]:
+    def system_pairs(self) -> Mapping[str, tuple[SystemPair, ...]]:
         """Topic -> the couples of systems that are judged, in the order of the study file; empty without pairs."""
         if self.chosen is not None:
             return self.chosen
@@ -197,7 +197,7 @@ class TaskContent:
     @property
     def pairs_of_topics(self) -> tuple[int, ...]:
         """How many couples are judged of each topic."""
-        return tuple(map(len, self.couples.values()))
+        return tuple(map(len, self.system_pairs.values()))
 
 
 OF_SYSTEM_SD = 1.0

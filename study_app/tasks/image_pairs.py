@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from metrics.errors import Fault
-from study_app.study.entries import TakenPairs, of_form
+from study_app.study.entries import AssignedPairTask, expect_entry_type
 from study_app.tasks.content import ImageFiles, TaskContent, drawn_worth
 from study_app.tasks.task_kind import FinishedTask, NewTask, SideForm, TaskKind
 from study_app.tasks.workload import (
@@ -17,14 +17,14 @@ from study_app.tasks.workload import (
     PAIRS_ASSUMED,
     REPEATED_COMMENTS,
     chosen_only,
-    counted,
+    count_phrase,
     taken_capacity,
     taken_seconds,
     taking,
 )
 
 
-class ImagePairs(TakenPairs):
+class ImagePairs(AssignedPairTask):
     """Judge pairs of pictures of a topic."""
 
     kind: Literal["image_pairs"]
@@ -38,8 +38,8 @@ def _read(folder: Path, task: ImagePairs, faults: list[Fault]) -> TaskContent | 
 
 
 def _work(content: TaskContent) -> str:
-    entry = of_form(content.entry, ImagePairs)
-    return f"{taking(content, entry)}: {len(entry.systems)} systems, {counted(len(content.topics), 'topic')}"
+    entry = expect_entry_type(content.entry, ImagePairs)
+    return f"{taking(content, entry)}: {len(entry.systems)} systems, {count_phrase(len(content.topics), 'topic')}"
 
 
 def _methods(task: FinishedTask) -> str:
@@ -65,9 +65,9 @@ KIND = TaskKind(
     read=_read,
     side=SideForm(name="picture"),
     check=(3, 1),
-    seconds=lambda content: taken_seconds(content, of_form(content.entry, ImagePairs)),
+    seconds=lambda content: taken_seconds(content, expect_entry_type(content.entry, ImagePairs)),
     assumed=(*LOOKING_ASSUMED, *PAIRS_ASSUMED),
-    capacity=lambda content: taken_capacity(content, of_form(content.entry, ImagePairs)),
+    capacity=lambda content: taken_capacity(content, expect_entry_type(content.entry, ImagePairs)),
     work=_work,
     tables=frozenset({"preferences", "reads", "media"}),
     worth=lambda content, _people, _path: drawn_worth(content),

@@ -4,17 +4,17 @@ from pathlib import Path
 from typing import Literal
 
 from metrics.errors import Fault
-from study_app.study.entries import Count, TaskEntry, of_form
+from study_app.study.entries import Count, TaskEntry, expect_entry_type
 from study_app.tasks.content import SummaryFiles, TaskContent, TopicContent
 from study_app.tasks.task_kind import FinishedTask, NewTask, TaskKind
 from study_app.tasks.workload import (
     TICKING,
     Capacity,
-    Span,
+    SecondsRange,
     choosing,
-    exactly,
-    from_to,
+    exact_answers_each,
     of_chosen_topics,
+    range_phrase,
     read_once,
     reading_seconds,
     workers_to_fill,
@@ -36,33 +36,33 @@ def _read(folder: Path, task: IntentVotes, faults: list[Fault]) -> TaskContent |
     return read_summary_content(folder, task, faults)
 
 
-def _seconds(content: TaskContent) -> Span:
-    entry = of_form(content.entry, IntentVotes)
+def _seconds(content: TaskContent) -> SecondsRange:
+    entry = expect_entry_type(content.entry, IntentVotes)
     return of_chosen_topics(
         [_ballot(topic, entry.language) for topic in content.topics], entry.queries_per_worker
     )
 
 
-def _ballot(topic: TopicContent, language: str) -> Span:
+def _ballot(topic: TopicContent, language: str) -> SecondsRange:
     text = " ".join([topic.text, *topic.intents.values()])
     return read_once(reading_seconds(text, language)) + TICKING.times(len(topic.intents))
 
 
 def _capacity(content: TaskContent) -> Capacity:
-    entry, queries = of_form(content.entry, IntentVotes), len(content.topics)
+    entry, queries = expect_entry_type(content.entry, IntentVotes), len(content.topics)
     return Capacity(
         answers="votes on",
         thing="query",
         things=queries,
-        each=exactly(entry.votes_per_query),
+        each=exact_answers_each(entry.votes_per_query),
         workers=workers_to_fill(queries, entry.votes_per_query, entry.queries_per_worker),
         a_worker=min(entry.queries_per_worker, queries),
     )
 
 
 def _work(content: TaskContent) -> str:
-    entry = of_form(content.entry, IntentVotes)
-    intents = from_to([len(topic.intents) for topic in content.topics])
+    entry = expect_entry_type(content.entry, IntentVotes)
+    intents = range_phrase([len(topic.intents) for topic in content.topics])
     return (
         f"{choosing(len(content.topics), entry.queries_per_worker)} and ticks which of its {intents} intents "
         "interest them"

@@ -5,15 +5,15 @@ from pathlib import Path
 from typing import Literal
 
 from metrics.errors import Fault
-from study_app.study.entries import Count, RatedTask, of_form
+from study_app.study.entries import Count, RatedTask, expect_entry_type
 from study_app.tasks.content import SummaryFiles, TaskContent
 from study_app.tasks.task_kind import FinishedTask, NewTask, TaskKind
 from study_app.tasks.workload import (
     RATING,
     Capacity,
-    Span,
-    exactly,
-    from_to,
+    SecondsRange,
+    exact_answers_each,
+    range_phrase,
     read_once,
     reading_seconds,
     workers_to_fill,
@@ -48,9 +48,9 @@ def _intents(content: TaskContent) -> int:
     return sum(len(topic.intents) for topic in content.topics)
 
 
-def _seconds(content: TaskContent) -> Span:
+def _seconds(content: TaskContent) -> SecondsRange:
     """Return the length of the intents that a worker gets: of queries with few short iUnits to long ones."""
-    entry = of_form(content.entry, IUnitImportance)
+    entry = expect_entry_type(content.entry, IUnitImportance)
     each = [
         RATING.times(len(topic.iunits))
         + read_once(reading_seconds(" ".join(topic.iunits.values()), entry.language))
@@ -59,27 +59,27 @@ def _seconds(content: TaskContent) -> Span:
     ]
     wanted = min(entry.intents_per_worker, len(each))
     low, high = min(one.low for one in each), max(one.high for one in each)
-    return Span(low * wanted, high * wanted)
+    return SecondsRange(low * wanted, high * wanted)
 
 
 def _capacity(content: TaskContent) -> Capacity:
-    entry, intents = of_form(content.entry, IUnitImportance), _intents(content)
+    entry, intents = expect_entry_type(content.entry, IUnitImportance), _intents(content)
     rated = sum(len(topic.intents) * len(topic.iunits) for topic in content.topics)
     wanted = min(entry.intents_per_worker, intents)
     return Capacity(
         answers="ratings of",
         thing="iUnit for an intent",
         things=rated,
-        each=exactly(entry.assessors_per_iunit),
+        each=exact_answers_each(entry.assessors_per_iunit),
         workers=workers_to_fill(intents, entry.assessors_per_iunit, wanted),
         a_worker=round(rated * wanted / intents),
     )
 
 
 def _work(content: TaskContent) -> str:
-    entry, intents = of_form(content.entry, IUnitImportance), _intents(content)
+    entry, intents = expect_entry_type(content.entry, IUnitImportance), _intents(content)
     return (
-        f"rates the {from_to([len(topic.iunits) for topic in content.topics])} iUnits of a query "
+        f"rates the {range_phrase([len(topic.iunits) for topic in content.topics])} iUnits of a query "
         f"for each of {min(entry.intents_per_worker, intents)} of {intents} intents, {entry.iunits_per_page} a page"
     )
 

@@ -5,16 +5,23 @@ from pathlib import Path
 from typing import Literal
 
 from metrics.errors import Fault
-from study_app.study.entries import AskingTask, Contradiction, Place, Question, of_form
+from study_app.study.entries import Contradiction, KeyPath, Question, QuestionTask, expect_entry_type
 from study_app.tasks.content import TaskContent, TopicContent
 from study_app.tasks.task_kind import TaskKind
-from study_app.tasks.workload import ANSWERING, NOTHING, Span, counted, read_once, reading_seconds
+from study_app.tasks.workload import (
+    ANSWERING,
+    NOTHING,
+    SecondsRange,
+    count_phrase,
+    read_once,
+    reading_seconds,
+)
 
 TOPIC = "questions"
 """The one topic of a task that has none."""
 
 
-class Questions(AskingTask):
+class Questions(QuestionTask):
     """Answer questions, before other tasks or after."""
 
     kind: Literal["questions"]
@@ -23,7 +30,7 @@ class Questions(AskingTask):
 def _rules(task: Questions) -> Iterator[Contradiction]:
     ids = [question.id for question in task.questions]
     for number, question in enumerate(task.questions):
-        place: Place = ("questions", number)
+        place: KeyPath = ("questions", number)
         if question.id in ids[:number]:
             yield (*place, "id"), f"two questions are named {question.id!r}", "give each an id of its own"
         yield from (((*place, *inner), wrong, cure) for inner, wrong, cure in _question_rules(question))
@@ -61,12 +68,12 @@ def _says(entry: Questions) -> set[str]:
     return types | {"optional" for question in entry.questions if not question.required}
 
 
-def _seconds(content: TaskContent) -> Span:
-    entry = of_form(content.entry, Questions)
+def _seconds(content: TaskContent) -> SecondsRange:
+    entry = expect_entry_type(content.entry, Questions)
     return sum((_question_seconds(one, entry.language) for one in entry.questions), NOTHING)
 
 
-def _question_seconds(question: Question, language: str) -> Span:
+def _question_seconds(question: Question, language: str) -> SecondsRange:
     text = " ".join([question.text, *question.options])
     return read_once(reading_seconds(text, language)) + ANSWERING[question.type]
 
@@ -84,7 +91,9 @@ KIND = TaskKind(
     check=(2, 1),
     seconds=_seconds,
     capacity=lambda _content: None,
-    work=lambda content: f"answers {counted(len(of_form(content.entry, Questions).questions), 'question')}",
+    work=lambda content: (
+        f"answers {count_phrase(len(expect_entry_type(content.entry, Questions).questions), 'question')}"
+    ),
     tables=frozenset({"answers"}),
     methods=lambda _task: "a worker answered questions.",
 )

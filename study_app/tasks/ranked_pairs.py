@@ -10,16 +10,16 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from metrics.errors import Fault
-from study_app.study.entries import ChosenPairs, Contradiction, Count, collection_paths, of_form
+from study_app.study.entries import ChosenTopicTask, Contradiction, Count, collection_paths, expect_entry_type
 from study_app.tasks.content import RankedFiles, TaskContent, drawn_worth
-from study_app.tasks.task_kind import FinishedTask, NewTask, SideForm, TaskKind, Tastes
+from study_app.tasks.task_kind import FinishedTask, KindParameters, NewTask, SideForm, TaskKind
 from study_app.tasks.workload import (
     JUDGED_COMMENTS,
     OPTIONS,
     PAIRS_ASSUMED,
     REPEATED_COMMENTS,
     Capacity,
-    Span,
+    SecondsRange,
     choosing,
     chosen_capacity,
     chosen_only,
@@ -29,7 +29,7 @@ from study_app.tasks.workload import (
 )
 
 
-class RankedPairs(ChosenPairs):
+class RankedPairs(ChosenTopicTask):
     """Judge pairs of ranked lists."""
 
     kind: Literal["ranked_pairs"]
@@ -49,23 +49,23 @@ def _read(folder: Path, task: RankedPairs, faults: list[Fault]) -> TaskContent |
     return read_ranked_content(folder, task, faults)
 
 
-def _seconds(content: TaskContent) -> Span:
-    return chosen_seconds(content, of_form(content.entry, RankedPairs))
+def _seconds(content: TaskContent) -> SecondsRange:
+    return chosen_seconds(content, expect_entry_type(content.entry, RankedPairs))
 
 
 def _capacity(content: TaskContent) -> Capacity:
-    entry = of_form(content.entry, RankedPairs)
+    entry = expect_entry_type(content.entry, RankedPairs)
     wanted = entry.judgments_per_pair
     return chosen_capacity(content, entry, None if wanted is None else slots_for_judgments(entry, wanted))
 
 
 def _work(content: TaskContent) -> str:
-    entry = of_form(content.entry, RankedPairs)
+    entry = expect_entry_type(content.entry, RankedPairs)
     chosen = choosing(len(content.topics), entry.queries_per_worker)
     return f"{chosen} and {judging(content, entry)}, {entry.depth} entries a list"
 
 
-def _worth(content: TaskContent, people: Tastes, path: Path) -> Mapping[tuple[str, str], float]:  # noqa: ARG001 - alike for all
+def _worth(content: TaskContent, people: KindParameters, path: Path) -> Mapping[tuple[str, str], float]:  # noqa: ARG001 - alike for all
     """Return the lists' TIA-nDCG at the depth that is shown (Singh et al., CHIIR 2016), without windows nDCG; else drawn worths.
 
     The judgments are read again.
@@ -74,7 +74,7 @@ def _worth(content: TaskContent, people: Tastes, path: Path) -> Mapping[tuple[st
     from metrics.ranked.score import ranked_scores  # noqa: PLC0415 - as above
     from metrics.readers.ranked import read_ranked_collection, read_ranked_run  # noqa: PLC0415 - as above
 
-    entry = of_form(content.entry, RankedPairs)
+    entry = expect_entry_type(content.entry, RankedPairs)
     paths = {kind: path.parent / name for kind, name in collection_paths(entry).items()}
     if "qrels" not in paths:
         return drawn_worth(content)

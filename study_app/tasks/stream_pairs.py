@@ -17,17 +17,17 @@ from pydantic import BeforeValidator, Discriminator, Field, StringConstraints, T
 
 from metrics.errors import Fault, input_fault
 from study_app.protocol.sides import Block, Side
-from study_app.study.entries import Contradiction, Entry, TakenPairs, of_form
+from study_app.study.entries import AssignedPairTask, Contradiction, StudyFileModel, expect_entry_type
 from study_app.tasks.content import EventFiles, PushFiles, TaskContent
-from study_app.tasks.task_kind import Collected, FinishedTask, NewTask, SideForm, TaskKind, Tastes
+from study_app.tasks.task_kind import Collected, FinishedTask, KindParameters, NewTask, SideForm, TaskKind
 from study_app.tasks.workload import (
     JUDGED_COMMENTS,
     OPTIONS,
     PAIRS_ASSUMED,
     REPEATED_COMMENTS,
     chosen_only,
-    counted,
-    from_to,
+    count_phrase,
+    range_phrase,
     taken_capacity,
     taken_seconds,
     taking,
@@ -53,10 +53,10 @@ def _form(given: Any) -> str:
     return "events" if has_nuggets else "push"
 
 
-FILES: dict[str, type[Entry]] = {"events": EventFiles, "push": PushFiles}
+FILES: dict[str, type[StudyFileModel]] = {"events": EventFiles, "push": PushFiles}
 
 
-class StreamPairs(TakenPairs):
+class StreamPairs(AssignedPairTask):
     """Judge pairs of push streams for an interest profile."""
 
     kind: Literal["stream_pairs"]
@@ -138,13 +138,13 @@ def _quiet_and_described(side: Side, detail: Mapping[str, Any]) -> Iterator[str]
 
 
 def _work(content: TaskContent) -> str:
-    entry = of_form(content.entry, StreamPairs)
+    entry = expect_entry_type(content.entry, StreamPairs)
     days = [len((topic.detail or {}).get("days", ())) for topic in content.topics]
-    topics = counted(len(content.topics), "profile")
-    return f"{taking(content, entry)}: {len(entry.systems)} systems, {topics}, {from_to(days)} days"
+    topics = count_phrase(len(content.topics), "profile")
+    return f"{taking(content, entry)}: {len(entry.systems)} systems, {topics}, {range_phrase(days)} days"
 
 
-def _worth(content: TaskContent, people: Tastes, path: Path) -> Mapping[tuple[str, str], float]:
+def _worth(content: TaskContent, people: KindParameters, path: Path) -> Mapping[tuple[str, str], float]:
     """Return the contingency utility under the people's weights (Tan et al., SIGIR 2016, Table 1).
 
     Raises
@@ -224,9 +224,9 @@ KIND = TaskKind(
     ),
     optional=("quiet", "description"),
     check=(2, 3),
-    seconds=lambda content: taken_seconds(content, of_form(content.entry, StreamPairs)),
+    seconds=lambda content: taken_seconds(content, expect_entry_type(content.entry, StreamPairs)),
     assumed=PAIRS_ASSUMED,
-    capacity=lambda content: taken_capacity(content, of_form(content.entry, StreamPairs)),
+    capacity=lambda content: taken_capacity(content, expect_entry_type(content.entry, StreamPairs)),
     work=_work,
     tables=frozenset({"preferences", "reads"}),
     worth=_worth,

@@ -5,7 +5,7 @@ from typing import Literal
 
 from metrics.errors import Fault
 from study_app.protocol.streams import UpdateStream
-from study_app.study.entries import FollowedTask, of_form
+from study_app.study.entries import FollowedTask, expect_entry_type
 from study_app.tasks.content import EventFiles, TaskContent
 from study_app.tasks.task_kind import Collected, FinishedTask, NewTask, TaskKind
 from study_app.tasks.workload import (
@@ -16,9 +16,9 @@ from study_app.tasks.workload import (
     STILL_OF_USE,
     VISITS_A_DAY,
     Capacity,
-    Span,
-    counted,
-    exactly,
+    SecondsRange,
+    count_phrase,
+    exact_answers_each,
     followed_days,
     workers_to_fill,
 )
@@ -41,21 +41,21 @@ def _read(folder: Path, task: StreamVisits, faults: list[Fault]) -> TaskContent 
     return read_stream_content(folder, task, faults)
 
 
-def _seconds(content: TaskContent) -> Span:
-    entry = of_form(content.entry, StreamVisits)
+def _seconds(content: TaskContent) -> SecondsRange:
+    entry = expect_entry_type(content.entry, StreamVisits)
     days = followed_days(entry, content.streams.values())
     wanted = min(entry.topics_per_worker, len(content.topics))
     each = [_stream_seconds(stream, entry) for stream in content.streams.values()]
-    reading = Span(READ_ONCE.low * min(each), READ_ONCE.high * max(each))
+    reading = SecondsRange(READ_ONCE.low * min(each), READ_ONCE.high * max(each))
     a_visit = OPENING + STILL_OF_USE.times(0, entry.ask_per_visit)
-    visits = Span(max(1.0, VISITS_A_DAY.low * days), max(1.0, VISITS_A_DAY.high * days))
+    visits = SecondsRange(max(1.0, VISITS_A_DAY.low * days), max(1.0, VISITS_A_DAY.high * days))
     return (ENROLLING + reading + a_visit.times(visits.low, visits.high)).times(wanted)
 
 
 def _stream_seconds(stream: UpdateStream, entry: StreamVisits) -> float:
     """Return how long all updates take to read that come while the stream is followed."""
     until = stream.start + entry.days * DAY_SECONDS
-    return sum(update.seconds(entry.language) for update in stream.updates[: stream.upto(until)])
+    return sum(update.seconds(entry.language) for update in stream.updates[: stream.newest_index(until)])
 
 
 def _followers(entry: StreamVisits, answers: int) -> int:
@@ -64,13 +64,13 @@ def _followers(entry: StreamVisits, answers: int) -> int:
 
 
 def _capacity(content: TaskContent) -> Capacity:
-    entry, events = of_form(content.entry, StreamVisits), len(content.topics)
+    entry, events = expect_entry_type(content.entry, StreamVisits), len(content.topics)
     limit = entry.workers_per_stream
     return Capacity(
         answers="followers of",
         thing="stream",
         things=events * len(entry.systems),
-        each=exactly(limit),
+        each=exact_answers_each(limit),
         workers=workers_to_fill(
             events, None if limit is None else _followers(entry, limit), entry.topics_per_worker
         ),
@@ -79,12 +79,12 @@ def _capacity(content: TaskContent) -> Capacity:
 
 
 def _work(content: TaskContent) -> str:
-    entry, events = of_form(content.entry, StreamVisits), len(content.topics)
+    entry, events = expect_entry_type(content.entry, StreamVisits), len(content.topics)
     days = followed_days(entry, content.streams.values())
     return (
         f"follows {min(entry.topics_per_worker, events)} of {events} events "
         f"for {days:g} days of the event, which take {_duration(days * DAY_SECONDS / entry.clock_factor)}; "
-        f"gets what one of {counted(len(content.systems), 'system')} tells"
+        f"gets what one of {count_phrase(len(content.systems), 'system')} tells"
     )
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Literal
 
 from metrics.errors import Fault, input_fault
-from study_app.study.entries import ChosenPairs, Count, SearchedTask, of_form
+from study_app.study.entries import ChosenTopicTask, Count, TaskWithSearch, expect_entry_type
 from study_app.tasks.content import SummaryFiles, TaskContent
-from study_app.tasks.task_kind import FinishedTask, NewTask, SideForm, TaskKind, Tastes
+from study_app.tasks.task_kind import FinishedTask, KindParameters, NewTask, SideForm, TaskKind
 from study_app.tasks.workload import (
     AFTER_SEARCH,
     JUDGED_COMMENTS,
@@ -17,7 +17,7 @@ from study_app.tasks.workload import (
     PAIRS_ASSUMED,
     REPEATED_COMMENTS,
     Capacity,
-    Span,
+    SecondsRange,
     choosing,
     chosen_capacity,
     chosen_only,
@@ -26,7 +26,7 @@ from study_app.tasks.workload import (
 )
 
 
-class SummaryPairs(SearchedTask, ChosenPairs):
+class SummaryPairs(TaskWithSearch, ChosenTopicTask):
     """Judge pairs of two-layered summaries of the query one cares about."""
 
     kind: Literal["summary_pairs"]
@@ -40,25 +40,25 @@ def _read(folder: Path, task: SummaryPairs, faults: list[Fault]) -> TaskContent 
     return read_summary_content(folder, task, faults)
 
 
-def _seconds(content: TaskContent) -> Span:
-    entry = of_form(content.entry, SummaryPairs)
+def _seconds(content: TaskContent) -> SecondsRange:
+    entry = expect_entry_type(content.entry, SummaryPairs)
     asked = entry.whole_search_seconds
-    search = Span(asked, asked) + AFTER_SEARCH if entry.search_seconds else NOTHING
+    search = SecondsRange(asked, asked) + AFTER_SEARCH if entry.search_seconds else NOTHING
     return chosen_seconds(content, entry, before=search)
 
 
 def _capacity(content: TaskContent) -> Capacity:
-    entry = of_form(content.entry, SummaryPairs)
+    entry = expect_entry_type(content.entry, SummaryPairs)
     return chosen_capacity(content, entry, entry.workers_per_query)
 
 
 def _work(content: TaskContent) -> str:
-    entry = of_form(content.entry, SummaryPairs)
+    entry = expect_entry_type(content.entry, SummaryPairs)
     search = f", looks it up for {entry.whole_search_seconds:g} s," if entry.search_seconds else ""
     return f"{choosing(len(content.topics), entry.queries_per_worker)}{search} and {judging(content, entry)}"
 
 
-def _worth(content: TaskContent, people: Tastes, path: Path) -> Mapping[tuple[str, str], float]:
+def _worth(content: TaskContent, people: KindParameters, path: Path) -> Mapping[tuple[str, str], float]:
     """Return M at the people's patience; raises `InputError` where nobody could prefer anything."""
     import pandas as pd  # noqa: PLC0415 - slow to import, and only a simulation needs it
 

@@ -9,7 +9,7 @@ from metrics.errors import Fault
 from study_app.protocol.sides import Side
 from study_app.study.entries import EntryKind
 from study_app.tasks.content import TaskContent
-from study_app.tasks.workload import Capacity, Span
+from study_app.tasks.workload import Capacity, SecondsRange
 
 Page: TypeAlias = Literal["pair", "vote", "rate", "stream", "questions"]
 """Kind of the pages on which answers are given."""
@@ -18,8 +18,8 @@ Unit: TypeAlias = Literal["topic", "pair", "intent", "all"]
 """What a worker holds a place in: a topic that they choose, a pair or an intent that they get, or simply the task."""
 
 
-class Tastes(Protocol):
-    """What a simulated crowd is like, as far as it decides what somebody prefers; see `study_app.simulate.truth.Truth`."""
+class KindParameters(Protocol):
+    """What a simulated crowd is like, as far as it decides what somebody prefers; see `study_app.simulate.crowd_parameters.Truth`."""
 
     @property
     def patience_preferences(self) -> float:
@@ -182,7 +182,7 @@ class TaskKind(EntryKind):
     page: Page
     unit: Unit
     read: Callable[[Path, Any, list[Fault]], TaskContent | None]
-    seconds: Callable[[TaskContent], Span]
+    seconds: Callable[[TaskContent], SecondsRange]
     work: Callable[[TaskContent], str]
     methods: Callable[[FinishedTask], str]
     check: tuple[int, int]
@@ -197,7 +197,7 @@ class TaskKind(EntryKind):
     asks: Callable[[Collection[str]], tuple[str, str]] = lambda _shows: ("first", "second")
     free_keys: frozenset[str] = frozenset()
     side: SideForm | None = None
-    worth: Callable[[TaskContent, Tastes, Path], Mapping[tuple[str, str], float]] | None = None
+    worth: Callable[[TaskContent, KindParameters, Path], Mapping[tuple[str, str], float]] | None = None
     assumed: tuple[str, ...] = ()
     faults: Callable[[TaskContent], Iterator[tuple[str, str]]] = lambda _content: iter(())
     words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

@@ -3,7 +3,7 @@
 Every length is a range. Its low end is a quick worker on the shortest texts, its high end a slow one who reads everything on the longest.
 People who have tried the study out know better; until then these numbers are what rewards can be set by.
 
-Of pairs, workers choose a topic and judge its pairs (`ChosenPairs`), or get one pair after another (`TakenPairs`).
+Of pairs, workers choose a topic and judge its pairs (`ChosenTopicTask`), or get one pair after another (`AssignedPairTask`).
 """
 
 import math
@@ -13,7 +13,7 @@ from typing import Any
 
 from study_app.protocol.sides import CHARS_PER_SECOND, LOOK_SECONDS, WORDS_PER_SECOND, text_block
 from study_app.protocol.streams import UpdateStream
-from study_app.study.entries import ALL, ChosenPairs, FollowedTask, JudgingTask, TakenPairs
+from study_app.study.entries import ALL, AssignedPairTask, ChosenTopicTask, FollowedTask, JudgingTask
 from study_app.tasks.content import TaskContent
 
 DAY_SECONDS = 86_400
@@ -36,70 +36,75 @@ Kato et al. 2016: Two-layered Summaries for Mobile Search: Does the Evaluation M
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class SecondsRange:
     """A length of time in seconds, from ``low`` to ``high``."""
 
     low: float
     high: float
 
-    def __add__(self, other: "Span") -> "Span":
+    def __add__(self, other: "SecondsRange") -> "SecondsRange":
         """Return the length of one after the other."""
-        return Span(self.low + other.low, self.high + other.high)
+        return SecondsRange(self.low + other.low, self.high + other.high)
 
-    def times(self, low: float, high: float | None = None) -> "Span":
+    def times(self, low: float, high: float | None = None) -> "SecondsRange":
         """Return the length of so many, from ``low`` to ``high`` of them."""
-        return Span(self.low * low, self.high * (low if high is None else high))
+        return SecondsRange(self.low * low, self.high * (low if high is None else high))
 
 
-NOTHING = Span(0, 0)
+NOTHING = SecondsRange(0, 0)
 
-AGREEING = Span(5, 20)
+AGREEING = SecondsRange(5, 20)
 
-READ_ONCE = Span(0.3, 1)
+READ_ONCE = SecondsRange(0.3, 1)
 """Share of a text, second layers included, that is read when it is there for the first time."""
 
 
-READ_AGAIN = Span(0.05, 0.25)
+READ_AGAIN = SecondsRange(0.05, 0.25)
 """The same of a text that was on an earlier page of the worker."""
 
 
-STANDARD_INTRODUCTION = Span(30, 90)
+STANDARD_INTRODUCTION = SecondsRange(30, 90)
 """prefcal's own words before a task, with its example and check."""
 
 
-EXAMPLE = Span(10, 30)
+EXAMPLE = SecondsRange(10, 30)
 
-CHECK_QUESTION = Span(5, 15)
+CHECK_QUESTION = SecondsRange(5, 15)
 
-CHOOSING = Span(5, 30)
+CHOOSING = SecondsRange(5, 30)
 
-AFTER_SEARCH = Span(0, 60)
+AFTER_SEARCH = SecondsRange(0, 60)
 """How much longer than asked for a worker goes on searching."""
 
 
-TICKING = Span(1, 3)
+TICKING = SecondsRange(1, 3)
 
-RATING = Span(2, 6)
+RATING = SecondsRange(2, 6)
 
-DECIDING = Span(3, 10)
+DECIDING = SecondsRange(3, 10)
 """Which of two sides is better, beside reading them."""
 
 
-ENROLLING = Span(10, 30)
+ENROLLING = SecondsRange(10, 30)
 
-VISITS_A_DAY = Span(1, 3)
+VISITS_A_DAY = SecondsRange(1, 3)
 """Visits of a stream, a day of its event."""
 
 
-OPENING = Span(3, 10)
+OPENING = SecondsRange(3, 10)
 """Finding a stream again and leaving it, beside reading."""
 
 
-STILL_OF_USE = Span(3, 8)
+STILL_OF_USE = SecondsRange(3, 8)
 
-ANSWERING = {"text": Span(15, 60), "single": Span(3, 8), "multiple": Span(5, 15), "number": Span(3, 10)}
+ANSWERING = {
+    "text": SecondsRange(15, 60),
+    "single": SecondsRange(3, 8),
+    "multiple": SecondsRange(5, 15),
+    "number": SecondsRange(3, 10),
+}
 
-FINISHING = Span(2, 10)
+FINISHING = SecondsRange(2, 10)
 
 READING_ASSUMED = (
     f"reading {WORDS_PER_SECOND:g} words/s, in Japanese {CHARS_PER_SECOND:g} characters/s",
@@ -119,18 +124,18 @@ def reading_seconds(text: str, language: str) -> float:
     return text_block(text, key="", id="", kind="").seconds(language)
 
 
-def read_once(seconds: float) -> Span:
+def read_once(seconds: float) -> SecondsRange:
     """Return how long a worker reads a text that takes so long to read whole."""
     return READ_ONCE.times(seconds)
 
 
-def of_chosen_topics(each: Sequence[Span], wanted: int) -> Span:
+def of_chosen_topics(each: Sequence[SecondsRange], pair_count: int) -> SecondsRange:
     """Return the length of as many topics as a worker chooses: the shortest of them to the longest."""
-    wanted = min(wanted, len(each))
-    choosing = CHOOSING.times(sum(len(each) - done > 1 for done in range(wanted)))
-    low = sum(sorted(one.low for one in each)[:wanted])
-    high = sum(sorted((one.high for one in each), reverse=True)[:wanted])
-    return choosing + Span(low, high)
+    pair_count = min(pair_count, len(each))
+    choosing = CHOOSING.times(sum(len(each) - done > 1 for done in range(pair_count)))
+    low = sum(sorted(one.low for one in each)[:pair_count])
+    high = sum(sorted((one.high for one in each), reverse=True)[:pair_count])
+    return choosing + SecondsRange(low, high)
 
 
 def followed_days(entry: FollowedTask, streams: Iterable[UpdateStream]) -> float:
@@ -165,22 +170,22 @@ class Capacity:
     a_worker: int
 
 
-def workers_to_fill(places: int, limit: int | None, wanted: int) -> int | None:
+def workers_to_fill(places: int, limit: int | None, pair_count: int) -> int | None:
     """Return the fewest workers who fill ``places`` of ``limit`` slots each, none of them twice in one place.
 
-    Each does ``wanted`` places, fewer when there are no more.
+    Each does ``pair_count`` places, fewer when there are no more.
     """
     if limit is None:
         return None
-    return math.ceil(limit * places / min(wanted, places))
+    return math.ceil(limit * places / min(pair_count, places))
 
 
-def exactly(limit: int | None) -> tuple[int, int] | None:
+def exact_answers_each(limit: int | None) -> tuple[int, int] | None:
     """Return how many answers each thing gets where each gets the same number of them."""
     return None if limit is None else (limit, limit)
 
 
-def counted(number: int, thing: str) -> str:
+def count_phrase(number: int, thing: str) -> str:
     """Return ``1 pair``, ``3 queries``, ``8 iUnits for an intent``."""
     if number == 1:
         return f"1 {thing}"
@@ -189,52 +194,54 @@ def counted(number: int, thing: str) -> str:
     return f"{number} {plural} {rest}".rstrip()
 
 
-def from_to(numbers: Sequence[int]) -> str:
+def range_phrase(numbers: Sequence[int]) -> str:
     """Return ``3 to 8``, or the one number that all are."""
     low, high = min(numbers, default=0), max(numbers, default=0)
     return f"{low}" if low == high else f"{low} to {high}"
 
 
-def choosing(topics: int, wanted: int) -> str:
+def choosing(topics: int, pair_count: int) -> str:
     """Say that a worker chooses queries."""
-    return "takes the only query" if topics == 1 else f"chooses {min(wanted, topics)} of {topics} queries"
+    return "takes the only query" if topics == 1 else f"chooses {min(pair_count, topics)} of {topics} queries"
 
 
-def chosen_seconds(content: TaskContent, entry: ChosenPairs, *, before: Span = NOTHING) -> Span:
+def chosen_seconds(
+    content: TaskContent, entry: ChosenTopicTask, *, before: SecondsRange = NOTHING
+) -> SecondsRange:
     """Return for how long a worker is busy with the topics they choose; ``before``: with each before its pairs."""
     each = []
-    for topic, couples in content.couples.items():
+    for topic, couples in content.system_pairs.items():
         pairs, repeats = entry.pairs_and_repeats(len(couples))
         sides = _sides(content, entry, topic)
         each.append(before + _pair_pages(sides, pairs=pairs, pages=pairs + repeats))
     return of_chosen_topics(each, entry.queries_per_worker)
 
 
-def taken_seconds(content: TaskContent, entry: TakenPairs) -> Span:
+def taken_seconds(content: TaskContent, entry: AssignedPairTask) -> SecondsRange:
     """Return for how long a worker is busy with the pairs they get: topic after topic, all its pairs."""
-    wanted = entry.pairs_of_a_worker(content.pairs_of_topics)
+    pair_count = entry.pairs_of_a_worker(content.pairs_of_topics)
     repeats = entry.repeats_of_a_worker(content.pairs_of_topics)
     each = []
     for topic, possible in zip(content.topics, content.pairs_of_topics, strict=True):
-        size = min(possible, wanted)
+        size = min(possible, pair_count)
         profile = " ".join([topic.text, str((topic.detail or {}).get("description", ""))])
         whole = read_once(reading_seconds(profile, entry.language)) + _pair_pages(
             _sides(content, entry, topic.id), pairs=size, pages=size
         )
-        each.append(Span(whole.low / size, whole.high / size))
+        each.append(SecondsRange(whole.low / size, whole.high / size))
     low, high = min(one.low for one in each), max(one.high for one in each)
     longest = max(side.seconds(entry.language) for side in content.sides.values())
     repeat = READ_AGAIN.times(0, 2 * longest) + DECIDING
-    return Span(low * wanted, high * wanted) + repeat.times(repeats)
+    return SecondsRange(low * pair_count, high * pair_count) + repeat.times(repeats)
 
 
 def _sides(content: TaskContent, entry: JudgingTask, topic: str) -> list[float]:
     """Return the seconds that each system's side of a topic takes to read, of those in some pair of it."""
-    systems = dict.fromkeys(system for couple in content.couples[topic] for system in couple)
+    systems = dict.fromkeys(system for couple in content.system_pairs[topic] for system in couple)
     return [content.sides[topic, system].seconds(entry.language) for system in systems]
 
 
-def _pair_pages(texts: Sequence[float], *, pairs: int, pages: int) -> Span:
+def _pair_pages(texts: Sequence[float], *, pairs: int, pages: int) -> SecondsRange:
     """Return the length of the pair pages of one topic.
 
     Parameters
@@ -251,13 +258,13 @@ def _pair_pages(texts: Sequence[float], *, pairs: int, pages: int) -> Span:
     return read_once(mean * new) + READ_AGAIN.times(mean * (2 * pages - new)) + DECIDING.times(pages)
 
 
-def slots_for_judgments(entry: ChosenPairs, judgments: int) -> int:
+def slots_for_judgments(entry: ChosenTopicTask, judgments: int) -> int:
     """Return how many workers must take a topic so that each of its pairs has so many judgments on average."""
     pairs, _ = entry.pairs_and_repeats(entry.pairs_of_a_topic)
     return math.ceil(judgments * entry.pairs_of_a_topic / pairs)
 
 
-def chosen_capacity(content: TaskContent, entry: ChosenPairs, slots: int | None) -> Capacity:
+def chosen_capacity(content: TaskContent, entry: ChosenTopicTask, slots: int | None) -> Capacity:
     """Return what is collected where so many workers may take a topic (None for no limit)."""
     shares = [entry.pairs_and_repeats(pairs)[0] / pairs for pairs in content.pairs_of_topics]
     each = None if slots is None else (math.floor(slots * min(shares)), math.ceil(slots * max(shares)))
@@ -271,34 +278,34 @@ def chosen_capacity(content: TaskContent, entry: ChosenPairs, slots: int | None)
     )
 
 
-def taken_capacity(content: TaskContent, entry: TakenPairs) -> Capacity:
+def taken_capacity(content: TaskContent, entry: AssignedPairTask) -> Capacity:
     """Return what is collected where workers get one pair after another."""
     pairs = sum(content.pairs_of_topics)
     return Capacity(
         answers="judgments of",
         thing="pair",
         things=pairs,
-        each=exactly(entry.judgments_per_pair),
+        each=exact_answers_each(entry.judgments_per_pair),
         workers=workers_to_fill(pairs, entry.judgments_per_pair, entry.pairs_per_worker),
         a_worker=entry.pairs_of_a_worker(content.pairs_of_topics),
     )
 
 
-def judging(content: TaskContent, entry: ChosenPairs) -> str:
+def judging(content: TaskContent, entry: ChosenTopicTask) -> str:
     """Say how many pairs of a topic a worker judges."""
     each = [entry.pairs_and_repeats(possible) for possible in content.pairs_of_topics]
     pairs, repeats = (sorted(set(numbers)) for numbers in zip(*each, strict=True))
-    again = f", {from_to(repeats)} of them twice" if repeats[-1] else ""
-    judged = counted(pairs[0], "pair") if len(pairs) == 1 else f"{from_to(pairs)} pairs"
+    again = f", {range_phrase(repeats)} of them twice" if repeats[-1] else ""
+    judged = count_phrase(pairs[0], "pair") if len(pairs) == 1 else f"{range_phrase(pairs)} pairs"
     return f"judges {judged} of {len(entry.systems)} systems{again}"
 
 
-def taking(content: TaskContent, entry: TakenPairs) -> str:
+def taking(content: TaskContent, entry: AssignedPairTask) -> str:
     """Say how many pairs a worker gets, of how many."""
-    wanted = entry.pairs_of_a_worker(content.pairs_of_topics)
+    pair_count = entry.pairs_of_a_worker(content.pairs_of_topics)
     repeats = entry.repeats_of_a_worker(content.pairs_of_topics)
     again = f", {repeats} of them twice" if repeats else ""
-    return f"judges {wanted} of {counted(sum(content.pairs_of_topics), 'pair')}{again}"
+    return f"judges {pair_count} of {count_phrase(sum(content.pairs_of_topics), 'pair')}{again}"
 
 
 def chosen_only(protocol: Mapping[str, Any]) -> str:

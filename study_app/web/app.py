@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError, InternalError, OperationalError
 from werkzeug.exceptions import BadHost, HTTPException, MethodNotAllowed, NotFound, SecurityError
 
 from study_app.config import Config, resource_folder
-from study_app.services.worker.whereabouts import UnknownWorkerError
+from study_app.services.worker.worker_progress import UnknownWorkerError
 from study_app.store import tokens
 from study_app.store.tokens import BadTokenError, NewToken, Now
 from study_app.web import serving
@@ -24,7 +24,7 @@ from study_app.web.console import CONSOLE
 from study_app.web.console.auth import hide_options, message_page
 from study_app.web.console.overview import SNAPSHOTS, SnapshotCache
 from study_app.web.console.sign_in import TRIES, WrongKeys
-from study_app.web.serving import reference, said
+from study_app.web.serving import message_response, reference
 
 LOGGER = logging.getLogger("prefcal.errors")
 RETRY_SECONDS = 30
@@ -106,7 +106,7 @@ def _answer(key: str, status: int) -> Response:
         response = jsonify(error=key, reference=reference())
         response.status_code = status
         return response
-    return said(key, status=status, reference=reference())
+    return message_response(key, status=status, reference=reference())
 
 
 class StudyServer(Flask):

@@ -29,7 +29,7 @@ from study_app.config import Config, resource_folder
 from study_app.services.researcher.studies import SIGNING_KEY, key_before, setting
 from study_app.store.database import Database, is_empty, migrate, open_database, shown_address, transaction
 from study_app.store.media import MediaReader
-from study_app.store.plan import Plans
+from study_app.store.study_cache import StudyCache
 from study_app.store.tokens import BadTokenError, NewToken, Now, Signer
 from study_app.study.yaml_values import parsed_yaml
 from study_app.tasks.kinds import KINDS
@@ -114,7 +114,7 @@ class Server:
 
     database: Database
     media: MediaReader
-    plans: Plans
+    plans: StudyCache
     signer: Signer
     messages: Messages
     now: Now
@@ -127,7 +127,7 @@ def server() -> Server:
     return cast("Server", current_app.extensions[NAME])
 
 
-def rendered(
+def render_page(
     template: str,
     page: Any,
     *,
@@ -171,7 +171,7 @@ def static_folder() -> str:
     return f"{request.script_root}{current_app.static_url_path}/"
 
 
-def said(
+def message_response(
     key: str, *, status: int, language: str | None = None, reference: str = "", text: str | None = None
 ) -> Response:
     """Render a page that only says something, in the words under ``key``; in the browser's language when none is given.
@@ -184,7 +184,7 @@ def said(
         text=text or f"{key}.text",
         reference=reference,
     )
-    return rendered("message", page, status=status)
+    return render_page("message", page, status=status)
 
 
 def browser_language() -> str:
@@ -205,7 +205,7 @@ def open_server(config: Config, now: Now, new_token: NewToken) -> Server:
     return Server(
         database=database,
         media=MediaReader(database),
-        plans=Plans(),
+        plans=StudyCache(),
         signer=Signer(key, before=before, now=now),
         messages=Messages(resource_folder("templates") / "locale", [kind.words for kind in KINDS.values()]),
         now=now,
@@ -278,7 +278,7 @@ def install_headers(app: Flask) -> None:
     app.after_request(_with_headers)
 
 
-def permit(
+def relax_headers(
     *,
     form_host: str | None = None,
     frame_hosts: Collection[str] = (),

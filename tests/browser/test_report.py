@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from study_app.report.build import write_report
-from study_app.report.drawing.look import ReportLook
+from study_app.report.drawing.style import ReportStyle
 from study_app.report.page import Front, Report, ReportTable, Section, render
 from tests.browser.conftest import SCREENS
 from tests.browser.study_server import screenshots
@@ -117,7 +117,7 @@ def test_pairs_that_disagree_most_are_cards_on_a_phone_and_rows_on_a_desktop(
     section = Section(key="one", title="One", short="One", tables=(table,))
     report = Report(study="s", front=Front(question="h", points={}), sections=(section,), version="0")
     page = tmp_path / "report.html"
-    page.write_text(render(report, ReportLook(), {}), encoding="utf-8")
+    page.write_text(render(report, ReportStyle(), {}), encoding="utf-8")
     seen = {}
     for screen in ("phone", "desktop"):
         context = browser.new_context(**SCREENS[screen])
@@ -143,7 +143,7 @@ def test_names_of_measures_are_not_broken_on_a_phone(browser: Browser, tmp_path:
     section = Section(key="one", title="One", short="One", tables=(table,))
     report = Report(study="s", front=Front(question="h", points={}), sections=(section,), version="0")
     page = tmp_path / "report.html"
-    page.write_text(render(report, ReportLook(), {}), encoding="utf-8")
+    page.write_text(render(report, ReportStyle(), {}), encoding="utf-8")
     context = browser.new_context(**SCREENS["phone"])
     opened = context.new_page()
     opened.goto(page.as_uri())

@@ -10,7 +10,7 @@ import pandas as pd
 from calibration.agree.measures.kinds import KINDS
 from calibration.models.push.judgments import push_judgments
 from calibration.models.push.simulate import PushJudges, simulate_push_cells, simulate_push_preferences
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.sources import NamedFile, TaskSources
 from calibration.tables.tables import TABLES
 
@@ -30,7 +30,7 @@ PUSH_FILES = {
 
 def table(name, rows):
     """Rows as a checked table."""
-    return checked(pd.DataFrame(rows), TABLES[name])
+    return check_frame(pd.DataFrame(rows), TABLES[name])
 
 
 def choices(systems, topics, rng, *, workers=6, task=TASK):

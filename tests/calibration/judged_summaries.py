@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 import pandas as pd
 
-from calibration.agree.evidence import Evidence
-from calibration.agree.study import agree
-from calibration.tables.files import checked
+from calibration.agree.agree_tables import agree
+from calibration.agree.score_sources import ScoreSources
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 from metrics.summaries.score import m_from_positions
 
@@ -17,7 +17,7 @@ TASK = "summaries"
 
 def table(name, rows):
     """Rows as a checked table."""
-    return checked(pd.DataFrame(rows), TABLES[name])
+    return check_frame(pd.DataFrame(rows), TABLES[name])
 
 
 def positions(topics, rng, *, systems=SYSTEMS):
@@ -91,7 +91,7 @@ def study(seed=1, *, topics=6, workers=8, patience=800.0, sensitivity=1.0, langu
 
 
 def measured(tables, **evidence):
-    return agree(Evidence(tables=tables, **evidence))
+    return agree(ScoreSources(tables=tables, **evidence))
 
 
 def value(found, measure, ties="against", column="agreement", exclusions="applied"):

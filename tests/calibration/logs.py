@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 
 BEGIN = pd.Timestamp("2026-03-02T09:00:00Z")
@@ -18,12 +18,12 @@ def activity(*signs: tuple[str, float, str], worker: str = "w", topic: str = "q"
         {"worker": worker, "topic": topic, "system": "A", "page": page, "at": at(seconds), "kind": kind}
         for page, seconds, kind in signs
     ]
-    return checked(pd.DataFrame(rows), TABLES["activity"])
+    return check_frame(pd.DataFrame(rows), TABLES["activity"])
 
 
 def follow(started: float, ended: float, *, worker: str = "w", topic: str = "q") -> pd.DataFrame:
     row = {"worker": worker, "topic": topic, "system": "A", "started_at": at(started), "ended_at": at(ended)}
-    return checked(pd.DataFrame([row]), TABLES["follows"])
+    return check_frame(pd.DataFrame([row]), TABLES["follows"])
 
 
 def stays(visits: pd.DataFrame) -> list[tuple[float, float, str]]:

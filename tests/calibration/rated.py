@@ -2,13 +2,13 @@
 
 import pandas as pd
 
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 
 
 def judgments(*rows: tuple, topic: str = "q") -> pd.DataFrame:
     """Return table preferences of rows (worker, left, right, choice[, number of the row it repeats])."""
-    return checked(
+    return check_frame(
         pd.DataFrame(
             [
                 {
@@ -32,4 +32,4 @@ def judgments(*rows: tuple, topic: str = "q") -> pd.DataFrame:
 def importance(*rows: tuple[str, str, str, float]) -> pd.DataFrame:
     """Return table importance of rows (worker, topic, iunit, rating), of one intent ``i``."""
     frame = pd.DataFrame(rows, columns=["worker", "topic", "iunit", "rating"])
-    return checked(frame.assign(intent="i"), TABLES["importance"])
+    return check_frame(frame.assign(intent="i"), TABLES["importance"])

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from calibration.models.patience.pairs import JudgedSummaries, summary_pairs
-from calibration.models.patience.simulate import Judges, simulate_preferences, simulate_summaries
-from calibration.tables.files import checked
+from calibration.models.patience.simulate import SimulatedJudges, simulate_preferences, simulate_summaries
+from calibration.tables.files import check_frame
 from calibration.tables.preferences import VOTES, judged_pairs, pair_votes
 from calibration.tables.tables import TABLES
 
@@ -15,7 +15,7 @@ from calibration.tables.tables import TABLES
 def positions(*rows: tuple[str, str, str, float, int], task: str | None = None) -> pd.DataFrame:
     """Return table positions of rows (topic, system, iunit, importance, offset), of one intent ``i``."""
     frame = pd.DataFrame(rows, columns=["topic", "system", "iunit", "importance", "offset_chars"])
-    return checked(frame.assign(intent="i", task=task), TABLES["positions"])
+    return check_frame(frame.assign(intent="i", task=task), TABLES["positions"])
 
 
 def votes(*rows: tuple[str, str, str, int, int, int]) -> pd.DataFrame:
@@ -38,7 +38,7 @@ def collection(topics: int, seed: int) -> tuple[pd.DataFrame, dict[str, dict[str
     return tables["positions"], probabilities
 
 
-def drawn_pairs(judges: Judges, *, topics: int = 8, seed: int = 0) -> JudgedSummaries:
+def drawn_pairs(judges: SimulatedJudges, *, topics: int = 8, seed: int = 0) -> JudgedSummaries:
     """Draw what judges preferred of one of five collections."""
     table, probabilities = collection(topics, seed % 5)
     preferences = simulate_preferences(table, probabilities, judges, np.random.default_rng([seed, 1]))

@@ -16,9 +16,9 @@ from study_app.cli import cli
 from study_app.estimate.content import read_whole_study
 from study_app.export.study_export import export_study
 from study_app.preview.app import Preview
-from study_app.preview.stations import Station
+from study_app.preview.stations import PageRecipe
+from study_app.simulate.crowd_parameters import CrowdParameters
 from study_app.simulate.trial import run_trial
-from study_app.simulate.truth import Truth
 from study_app.store.check import check_database
 from study_app.store.database import open_database, transaction
 from study_app.store.models import Judgment, LoadedStudy, Pair, Showing
@@ -35,7 +35,7 @@ def run(*args):
 
 def simulated(path, folder, url):
     """Let a crowd go through a study over HTTP, and write its tables; returns (pair, choice) of every judgment as stored."""
-    report, clock = run_trial(read_whole_study(path), url, workers=WORKERS, truth=Truth(), seed=1)
+    report, clock = run_trial(read_whole_study(path), url, workers=WORKERS, truth=CrowdParameters(), seed=1)
     assert report.finished == WORKERS
     database = open_database(url)
     assert check_database(database) == []
@@ -78,7 +78,7 @@ def test_every_page_can_be_previewed(tmp_path):
         pages[path] = {
             one.name: client.get(f"/open/{number}", follow_redirects=True).text
             for number, one in enumerate(preview.stations)
-            if isinstance(one, Station) and one.part.startswith("Task 1")
+            if isinstance(one, PageRecipe) and one.part.startswith("Task 1")
         }
     assert list(pages[ANSWERS]) == ["Introduction", "First pair", "Second pair"]
     assert "Press such a line to open what the source says" in pages[ANSWERS]["Introduction"]
@@ -173,7 +173,7 @@ def test_a_file_of_pairs_is_recognised_by_the_names_of_systems(tmp_path, mark):
     said = run("study", "new", tmp_path, ANSWERS.parent, tmp_path / "which.txt").output
     assert f"  pairs        {tmp_path / 'which.txt'}\n" in said
     [task] = read_whole_study(tmp_path / "study.yaml").tasks
-    assert task.couples == {"leaves": (("cited", "brief"), ("cited", "outline"))}
+    assert task.system_pairs == {"leaves": (("cited", "brief"), ("cited", "outline"))}
 
 
 def test_a_japanese_study_of_answers_goes_all_the_way(tmp_path, database_in):

@@ -16,7 +16,7 @@ from calibration.models.durations.from_tables import away_exposure, session_expo
 from calibration.raters.preferences import fit_rater_agreement
 from calibration.raters.quality import quality_report
 from calibration.tables.files import read_tables
-from calibration.tables.study import read_study
+from calibration.tables.study_json import read_study
 from study_app.cli import cli
 from tests.study_app.prefcal_command import run_here
 

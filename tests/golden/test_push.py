@@ -12,7 +12,7 @@ from collections import Counter
 
 import pytest
 
-from metrics.push.days import TRACK, account
+from metrics.push.days import TRACK, count_pushes
 from metrics.push.pool import push_pool
 from metrics.push.score import (
     ELG,
@@ -232,7 +232,7 @@ def test_silent_days_of_2015(judged):
         for cluster in clusters
         for tweet in cluster
     ]
-    kinds = Counter(account(push_pool(collection), run_of(everything), TRACK).kinds())
+    kinds = Counter(count_pushes(push_pool(collection), run_of(everything), TRACK).kinds())
 
     assert (kinds["silent"], kinds["redundant"], kinds.total()) == (126, 34, 510)
 

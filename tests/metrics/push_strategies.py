@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import numpy as np
 from hypothesis import strategies as st
 
-from metrics.push.days import Rules
+from metrics.push.days import PushRules
 from metrics.push.streams import Created, PushCollection, PushRun
 
 DAYS = ("20150720", "20150721", "20150722")
@@ -49,7 +49,7 @@ def runs(draw):
 
 
 rules = st.builds(
-    Rules,
+    PushRules,
     order=st.sampled_from(["file", "time"]),
     denom=st.sampled_from(["all", "capped"]),
     gain=st.sampled_from(["cluster_day_max", "own"]),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.agreement.people import VotesByPerson, crossing
+from metrics.agreement.crossed_errors import VotesByPerson, crossing
 
 
 @dataclass(frozen=True, kw_only=True)

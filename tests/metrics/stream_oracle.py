@@ -6,7 +6,7 @@
 import math
 from typing import NamedTuple
 
-from metrics.taking_part import short_form
+from metrics.unused_input import short_form
 
 
 class Line(NamedTuple):

@@ -2,7 +2,7 @@
 
 import math
 
-from metrics.taking_part import short_form
+from metrics.unused_input import short_form
 
 
 def score(event, run, topic, *, year, binary=False, unsampled=None):

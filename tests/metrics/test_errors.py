@@ -2,7 +2,7 @@
 
 import pytest
 
-from metrics.errors import Fault, FaultLog, InputError, PrefcalError, input_fault, raise_all, shown_faults
+from metrics.errors import Fault, FaultLog, InputError, PrefcalError, format_faults, input_fault, raise_all
 
 
 def test_a_fault_is_one_line_with_place_problem_and_cure():
@@ -15,8 +15,8 @@ def test_a_fault_is_one_line_with_place_problem_and_cure():
 def test_at_most_twenty_faults_are_shown():
     """The rest is a number; a thousand lines help nobody."""
     faults = [Fault(problem=str(number), cure="") for number in range(23)]
-    assert len(shown_faults(faults[:20])) == 20
-    assert shown_faults(faults)[-1] == "... and 3 more"
+    assert len(format_faults(faults[:20])) == 20
+    assert format_faults(faults)[-1] == "... and 3 more"
 
 
 def test_a_log_raises_all_it_noted_or_nothing():

@@ -8,13 +8,13 @@ import sys
 import pytest
 
 from metrics.errors import InputError
-from metrics.files import shown_from, unfinished, write_whole
+from metrics.files import relative_path, temporary_path, write_atomically
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from metrics.files import unfinished
-with unfinished(Path(sys.argv[1])) as part:
+from metrics.files import temporary_path
+with temporary_path(Path(sys.argv[1])) as part:
     part.write_text("half")
     os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -27,16 +27,16 @@ def test_what_a_killed_command_left_is_cleared_at_the_next_run(tmp_path):
     [left] = tmp_path.iterdir()
     assert stat.S_IMODE(left.stat().st_mode) == 0o700
     assert [file.read_text() for file in left.iterdir()] == ["half"]
-    write_whole(path, "whole")
+    write_atomically(path, "whole")
     assert [file.name for file in tmp_path.iterdir()] == ["scores.csv"]
 
 
 def test_what_somebody_is_writing_now_is_left_alone(tmp_path):
     """Two commands may write the same file at the same time: the later one wins, and neither fails."""
     path = tmp_path / "scores.csv"
-    with unfinished(path) as part:
+    with temporary_path(path) as part:
         part.write_text("first")
-        write_whole(path, "second")
+        write_atomically(path, "second")
         part.replace(path)
     assert path.read_text() == "first"
     assert [file.name for file in tmp_path.iterdir()] == ["scores.csv"]
@@ -48,7 +48,7 @@ def test_a_link_laid_in_wait_is_not_followed(tmp_path):
     mine.mkdir()
     (mine / "kept").write_text("kept")
     (tmp_path / ".scores.csv.x.part").symlink_to(mine)
-    write_whole(tmp_path / "scores.csv", "whole")
+    write_atomically(tmp_path / "scores.csv", "whole")
     assert (mine / "kept").read_text() == "kept"
 
 
@@ -56,8 +56,8 @@ def test_a_result_has_the_rights_that_its_writer_gives_and_a_private_one_its_own
     """The umask says who may read results; lists with platform ids are for their owner."""
     before = os.umask(0o027)
     try:
-        write_whole(tmp_path / "result", "x")
-        write_whole(tmp_path / "private", "x", private=True)
+        write_atomically(tmp_path / "result", "x")
+        write_atomically(tmp_path / "private", "x", private=True)
     finally:
         os.umask(before)
     modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()}
@@ -74,11 +74,11 @@ def test_a_result_has_the_rights_that_its_writer_gives_and_a_private_one_its_own
 )
 def test_a_result_says_where_its_sources_lie_from_its_own_place(path, folder, shown):
     """So that no folder above both is named in a file that goes to others."""
-    assert shown_from(path, folder) == shown
+    assert relative_path(path, folder) == shown
 
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path):
     """With the name of the file, not of what would have been renamed."""
     (tmp_path / "file").write_text("x")
     with pytest.raises(InputError, match=r"file/result:1: cannot be written"):
-        write_whole(tmp_path / "file" / "result", "x")
+        write_atomically(tmp_path / "file" / "result", "x")

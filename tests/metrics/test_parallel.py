@@ -13,7 +13,7 @@ from threading import Thread
 import pytest
 
 from metrics.errors import PrefcalError
-from metrics.parallel import Engine, open_engine
+from metrics.parallel import Executor, open_engine
 
 
 def die(_shared: int, _item: int) -> None:
@@ -174,7 +174,7 @@ def cluster_of_processes():
             worker.kill()
 
 
-def kill_in_the_middle(engine: Engine, process: "subprocess.Popen[bytes]") -> None:
+def kill_in_the_middle(engine: Executor, process: "subprocess.Popen[bytes]") -> None:
     for number, _ in enumerate(engine.results(operator.mul, 3, range(100_000))):
         if number == 2:
             process.kill()

@@ -8,7 +8,7 @@ import pytest
 
 import prefcal
 from metrics.errors import InputError
-from metrics.results import ALL, Score, labelled, score_frame, with_means
+from metrics.results import ALL, Score, label_measures, score_frame, with_means
 from tests.metrics.sample import Sample
 
 SCORES = [
@@ -59,9 +59,9 @@ def test_variants_with_one_column_need_labels():
     """Two rows of the same name and different values would be worthless."""
     variants = [Sample(), Sample(graded=False)]
     with pytest.raises(ValueError, match="both printed as S@10"):
-        labelled(variants)
-    assert labelled({"plain": variants[0], "binary": variants[1]})["binary"] == variants[1]
-    assert labelled([Sample(), Sample()]) == {"S@10": Sample()}
+        label_measures(variants)
+    assert label_measures({"plain": variants[0], "binary": variants[1]})["binary"] == variants[1]
+    assert label_measures([Sample(), Sample()]) == {"S@10": Sample()}
 
 
 STREAMS = Path(__file__).parents[2] / "examples" / "two_layered" / "streams"

@@ -20,7 +20,7 @@ from metrics.summaries.score import (
     summaries_left_out,
     summary_collection_left_out,
 )
-from metrics.taking_part import TOPIC, LeftOut, LeftOutWarning
+from metrics.unused_input import TOPIC, LeftOutWarning, UnusedInput
 from metrics.updates.measures import ExpectedGain
 from metrics.updates.score import score_updates
 from tests.metrics.event_files import START, write_events
@@ -52,7 +52,7 @@ def sentences(found):
 
 def test_a_sentence_has_verbs_and_nouns_in_the_right_number():
     """One is, several are; one topic, two topics."""
-    part = LeftOut(
+    part = UnusedInput(
         count=1, of=2, noun=("topic", "topics"), says="have no push", cause="why", then="are left out"
     )
 
@@ -65,7 +65,9 @@ def test_a_sentence_has_verbs_and_nouns_in_the_right_number():
 
 def test_more_than_half_is_most():
     """Half is not."""
-    part = LeftOut(count=1, of=2, noun=("push", "pushes"), says="are odd", cause="the columns may be swapped")
+    part = UnusedInput(
+        count=1, of=2, noun=("push", "pushes"), says="are odd", cause="the columns may be swapped"
+    )
 
     assert not part.is_most
     assert replace(part, of=1).is_most

@@ -19,7 +19,7 @@ MOST_LINES = 10
 @pytest.fixture(scope="module")
 def tables():
     """A small study with every family of parameters in it."""
-    return prefcal.simulate(prefcal.Study(workers=20, topics=5, items=5), seed=1)
+    return prefcal.simulate(prefcal.SimulatedStudy(workers=20, topics=5, items=5), seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -320,7 +320,7 @@ def results(fitted, found):
     planned = prefcal.plan(
         prefcal.AgreementDesign(queries=4, pairs=3, workers=10, true=0.7).ready(),
         "queries",
-        prefcal.Wish(),
+        prefcal.PrecisionGoal(),
         studies=5,
     )
     return [fitted, fitted.model, fitted.intents, fitted.quality, *fitted.results.values(), found, planned]
@@ -348,7 +348,7 @@ def test_what_is_cut_from_a_long_result_is_counted(fitted):
 
 def test_every_kind_of_fit_prints_like_that():
     """A family's own class of result would else print its arrays."""
-    importlib.import_module("calibration.fit.study")
+    importlib.import_module("calibration.fit.user_model_fit")
     kinds = prefcal.CalibrationResult.__subclasses__()
 
     assert len(kinds) >= 7

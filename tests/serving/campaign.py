@@ -20,7 +20,7 @@ from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from study_app.services.researcher.studies import SIGNING_KEY, setting
-from study_app.simulate.site import PageLog
+from study_app.simulate.browser import PageLog
 from study_app.store.check import check_database
 from study_app.store.database import open_database, transaction
 from study_app.store.models import (

@@ -13,8 +13,8 @@ from calibration.tables.files import read_tables
 from calibration.user_model.model import read_user_model
 from study_app.estimate.content import read_whole_study
 from study_app.export.study_export import export_study
+from study_app.simulate.crowd_parameters import CrowdParameters
 from study_app.simulate.trial import run_trial
-from study_app.simulate.truth import Truth
 from study_app.store.check import check_database
 from study_app.store.database import is_empty, open_database, transaction
 from study_app.store.models import LoadedStudy, Topic
@@ -32,7 +32,7 @@ def judged(tmp_path_factory):
     folder = tmp_path_factory.mktemp("judged")
     url = f"sqlite:///{folder / 'study.sqlite3'}"
     content = read_whole_study(write_small_study(folder, task=STUDY))
-    _, clock = run_trial(content, url, workers=10, truth=Truth(patience_preferences=100), seed=1)
+    _, clock = run_trial(content, url, workers=10, truth=CrowdParameters(patience_preferences=100), seed=1)
     database = open_database(url)
     with transaction(database, write=False) as session:
         export_study(session, session.scalars(select(LoadedStudy)).one(), folder / "tables", now=clock())

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy.engine import make_url
 
 from metrics.errors import InputError
-from study_app.store.file_turns import serving_lock
+from study_app.store.writer_lock import serving_lock
 from tests.serving.serving import PLAIN, serving
 from tests.study_app.prefcal_command import run_once
 

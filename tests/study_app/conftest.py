@@ -16,7 +16,7 @@ from study_app.services.researcher.progress import StudyProgress, study_progress
 from study_app.services.researcher.studies import RESEARCHER_KEY, create_keys, setting
 from study_app.services.worker.entry import find_study
 from study_app.store.database import METADATA, Database, transaction
-from study_app.store.plan import Plans
+from study_app.store.study_cache import StudyCache
 from study_app.store.tokens import seeded_tokens
 from study_app.web.serving import NAME
 from tests.study_app.made_once import loaded_once, ready_app, ready_database
@@ -82,7 +82,7 @@ class Campaign:
 
     def progress(self, name: str = "small") -> StudyProgress:
         """Return how far a study is."""
-        plans, now = Plans(), self.clock()
+        plans, now = StudyCache(), self.clock()
         with transaction(self.database, write=False) as session:
             plan = find_study(session, plans, name)
             complete = complete_workers(session, plans, plan, now=now)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-import calibration.fit.study  # noqa: F401 - what it says of the class of options needs the class itself
+import calibration.fit.user_model_fit  # noqa: F401 - what it says of the class of options needs the class itself
 from study_app.cli import main
 from study_app.report.drawing import canvas
 

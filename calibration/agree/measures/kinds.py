@@ -12,8 +12,8 @@ from metrics.registry import Measure, parse_measure, short_number
 from metrics.summaries.score import PAPER_PATIENCE
 
 if TYPE_CHECKING:
-    from calibration.agree.evidence import Evidence, Scorer, ShownTexts
     from calibration.agree.judged_task import JudgedTask
+    from calibration.agree.score_sources import Scorer, ScoreSources, ShownTexts
     from calibration.tables.sources import TaskSources
 
 
@@ -45,7 +45,7 @@ class PairKind:
     with_depth: bool = False
     reads: Callable[[str], Measure] = parse_measure
 
-    def scorer(self, task: "JudgedTask", evidence: "Evidence", named: Mapping[str, Measure]) -> "Scorer":
+    def scorer(self, task: "JudgedTask", evidence: "ScoreSources", named: Mapping[str, Measure]) -> "Scorer":
         """Read what scores the systems of a task."""
         found: Scorer = import_module(self.module).scorer(task, evidence, named)
         return found

@@ -12,15 +12,21 @@ import numpy as np
 import pandas as pd
 
 from calibration.agree.judged_task import JudgedTask
-from calibration.agree.measures.variants import Fit, Role, Sweep, Variant, side_by_side
+from calibration.agree.measures.variants import (
+    ParameterOrigin,
+    ParameterSweep,
+    ScoredMeasure,
+    VariantRole,
+    side_by_side,
+)
 from calibration.inference.clusters import jackknife_groups
 from calibration.inference.results import NotIdentifiedError
 from calibration.models.patience import grid as patience_grid
 from calibration.models.patience.pairs import JudgedSummaries, summary_pairs
 from calibration.models.patience.preferences import kappa_grid, without_each_group
 from calibration.models.push.alpha import NAMES
-from calibration.models.push.judgments import SIGNS, WEIGHTS, PushJudgments, push_judgments
-from calibration.models.push.weights import Judged, judged_by, search_weights
+from calibration.models.push.judgments import CELL_SIGNS, WEIGHTS, PushJudgments, push_judgments
+from calibration.models.push.weights import FitData, fit_data, fit_identified_weights
 from metrics.arrays import Floats
 from metrics.registry import Measure, short_number
 from metrics.summaries.score import MMeasure, m_from_positions
@@ -64,8 +70,8 @@ _WITHOUT: dict[Layers, str] = {"first": "first layer only", "second": "second la
 
 
 def default_variants(
-    positions: Positions, patience: float, *, given: Probabilities, fitted: FittedShares
-) -> Iterator[Variant]:
+    positions: Positions, patience: float, *, collection_shares: Probabilities, fitted: FittedShares
+) -> Iterator[ScoredMeasure]:
     """Yield M at the paper's default patience, and what is left of it without each of its parts (its Fig. 4).
 
     Uniform P is left out where it is the given one.
@@ -76,29 +82,40 @@ def default_variants(
         With ``both``; ablations without positions are left out.
     patience : float
         L in counted characters.
-    given : mapping of topic to mapping of intent to float
+    collection_shares : mapping of topic to mapping of intent to float
         The collection's P(i|q).
     fitted : FittedShares
         P(i|q) from votes; empty where none was fitted.
     """
     name, both = f"M@{short_number(patience)}", positions["both"]
-    yield _variant(name, Role.DEFAULT, m_scores(both, given, patience), patience)
+    yield _variant(name, VariantRole.DEFAULT, m_scores(both, collection_shares, patience), patience)
     for layers, words in _WITHOUT.items():
         if layers in positions:
-            scores = m_scores(positions[layers], given, patience)
-            yield _variant(f"{name} {words}", Role.ABLATION, scores, patience)
-    if uniform(given) != given:
-        scores = m_scores(both, uniform(given), patience)
-        yield _variant(f"{name} uniform P", Role.ABLATION, scores, patience)
+            scores = m_scores(positions[layers], collection_shares, patience)
+            yield _variant(f"{name} {words}", VariantRole.ABLATION, scores, patience)
+    if uniform(collection_shares) != collection_shares:
+        scores = m_scores(both, uniform(collection_shares), patience)
+        yield _variant(f"{name} uniform P", VariantRole.ABLATION, scores, patience)
     if fitted.estimate:
-        scores = m_scores(both, {**given, **fitted.estimate}, patience)
-        drawn = [m_scores(both, {**given, **shares}, patience) for shares in fitted.drawn]
-        yield _variant(f"{name} fitted P", Role.FITTED, scores, patience, Fit.OTHER_DATA, side_by_side(drawn))
+        scores = m_scores(both, {**collection_shares, **fitted.estimate}, patience)
+        drawn = [m_scores(both, {**collection_shares, **shares}, patience) for shares in fitted.drawn]
+        yield _variant(
+            f"{name} fitted P",
+            VariantRole.FITTED,
+            scores,
+            patience,
+            ParameterOrigin.OTHER_DATA,
+            side_by_side(drawn),
+        )
 
 
 def named_variants(
-    positions: Positions, named: Mapping[str, Measure], *, given: Probabilities, fitted: FittedShares
-) -> Iterator[Variant]:
+    positions: Positions,
+    named: Mapping[str, Measure],
+    *,
+    collection_shares: Probabilities,
+    fitted: FittedShares,
+) -> Iterator[ScoredMeasure]:
     """Yield the M-measures that were asked for by name, as far as there are positions and probabilities for them.
 
     Parameters
@@ -108,34 +125,36 @@ def named_variants(
     named : mapping of str to Measure
         Name -> measure.
     """
-    shares = {"given": given, "uniform": uniform(given)}
+    shares = {"given": collection_shares, "uniform": uniform(collection_shares)}
     for name, one in named.items():
         if not isinstance(one, MMeasure) or one.layers not in positions:
             continue
         rows, patience = positions[one.layers], one.patience
         if one.intents != "fitted":
-            yield _variant(name, Role.NAMED, m_scores(rows, shares[one.intents], patience), patience)
+            yield _variant(name, VariantRole.NAMED, m_scores(rows, shares[one.intents], patience), patience)
         elif fitted.estimate:
-            scores = m_scores(rows, {**given, **fitted.estimate}, patience)
-            drawn = [m_scores(rows, {**given, **each}, patience) for each in fitted.drawn]
-            yield _variant(name, Role.NAMED, scores, patience, Fit.OTHER_DATA, side_by_side(drawn))
+            scores = m_scores(rows, {**collection_shares, **fitted.estimate}, patience)
+            drawn = [m_scores(rows, {**collection_shares, **each}, patience) for each in fitted.drawn]
+            yield _variant(
+                name, VariantRole.NAMED, scores, patience, ParameterOrigin.OTHER_DATA, side_by_side(drawn)
+            )
 
 
 def fitted_variants(
     positions: pd.DataFrame,
-    given: Probabilities,
+    collection_shares: Probabilities,
     patience: FittedPatience,
     *,
     without: Mapping[str, float] | None,
-    fit: Fit,
-) -> Iterator[Variant]:
+    fit: ParameterOrigin,
+) -> Iterator[ScoredMeasure]:
     """Yield M at a fitted patience: as it is, and cross-fitted where it was fitted to these preferences.
 
     Parameters
     ----------
     positions : DataFrame
         Rows of the table positions of one task.
-    given : mapping of topic to mapping of intent to float
+    collection_shares : mapping of topic to mapping of intent to float
         P(i|q).
     patience : FittedPatience
         The estimate from all queries.
@@ -147,26 +166,32 @@ def fitted_variants(
     """
     value, name = np.array([patience.estimate]), f"M@{patience.source}"
     if without is not None:
-        scores = _m_scores_by_topic(positions, given, without, patience.estimate, value).iloc[:, 0]
+        scores = _m_scores_by_topic(positions, collection_shares, without, patience.estimate, value).iloc[
+            :, 0
+        ]
         drawn = None
         if patience.drawn is not None:
-            drawn = _m_scores_by_topic(positions, given, without, patience.estimate, patience.drawn)
-        yield _variant(name, Role.FITTED, scores, patience.estimate, Fit.CROSS_FITTED, drawn)
+            drawn = _m_scores_by_topic(
+                positions, collection_shares, without, patience.estimate, patience.drawn
+            )
+        yield _variant(
+            name, VariantRole.FITTED, scores, patience.estimate, ParameterOrigin.CROSS_FITTED, drawn
+        )
     yield _variant(
-        name + (" in sample" if fit is Fit.IN_SAMPLE else ""),
-        Role.FITTED,
-        m_from_given(positions, given, value).iloc[:, 0],
+        name + (" in sample" if fit is ParameterOrigin.IN_SAMPLE else ""),
+        VariantRole.FITTED,
+        m_from_given(positions, collection_shares, value).iloc[:, 0],
         patience.estimate,
         fit,
-        None if patience.drawn is None else m_from_given(positions, given, patience.drawn),
+        None if patience.drawn is None else m_from_given(positions, collection_shares, patience.drawn),
     )
 
 
-def m_sweep(positions: pd.DataFrame, given: Probabilities, default: float) -> Sweep:
+def m_sweep(positions: pd.DataFrame, collection_shares: Probabilities, default: float) -> ParameterSweep:
     """Return M at every patience of the sweep."""
     patience = sweep(default)
-    scores = m_from_given(positions, given, patience).set_axis(pd.Index(patience), axis="columns")
-    return Sweep(measure="M", over="patience_chars", scores=scores)
+    scores = m_from_given(positions, collection_shares, patience).set_axis(pd.Index(patience), axis="columns")
+    return ParameterSweep(measure="M", over="patience_chars", scores=scores)
 
 
 def sweep(default: float) -> Floats:
@@ -185,20 +210,20 @@ def m_scores(positions: pd.DataFrame, probability: Probabilities, patience: floa
     return m_from_given(positions, probability, np.array([patience])).iloc[:, 0]
 
 
-def uniform(given: Probabilities) -> Probabilities:
+def uniform(collection_shares: Probabilities) -> Probabilities:
     """Return equal probabilities for the same intents."""
-    return {topic: dict.fromkeys(intents, 1 / len(intents)) for topic, intents in given.items()}
+    return {topic: dict.fromkeys(intents, 1 / len(intents)) for topic, intents in collection_shares.items()}
 
 
 def _variant(
     measure: str,
-    role: Role,
+    role: VariantRole,
     scores: "pd.Series[float]",
     patience: float,
-    fit: Fit = Fit.NONE,
+    fit: ParameterOrigin = ParameterOrigin.NONE,
     drawn: pd.DataFrame | None = None,
-) -> Variant:
-    return Variant(
+) -> ScoredMeasure:
+    return ScoredMeasure(
         measure=measure,
         family="summaries",
         role=role,
@@ -211,7 +236,7 @@ def _variant(
 
 def _m_scores_by_topic(
     positions: pd.DataFrame,
-    given: Probabilities,
+    collection_shares: Probabilities,
     without: Mapping[str, float],
     estimate: float,
     patience: Floats,
@@ -219,9 +244,9 @@ def _m_scores_by_topic(
     """Return M with a patience of its own for each topic, one column for each value that the estimate is moved to."""
     return pd.concat(
         [
-            m_from_given(rows, given, _moved(without.get(str(topic), estimate), estimate, patience)).set_axis(
-                range(patience.size), axis="columns"
-            )
+            m_from_given(
+                rows, collection_shares, _moved(without.get(str(topic), estimate), estimate, patience)
+            ).set_axis(range(patience.size), axis="columns")
             for topic, rows in positions.groupby("topic")
         ]
     )
@@ -313,7 +338,7 @@ def alpha_without_each_topic(task: JudgedTask, cells: pd.DataFrame) -> dict[str,
 
 def fitted_weights(judgments: PushJudgments) -> Floats:
     """Return the weights relative to G_E, (5,), as `calibration.models.push.weights` fits them, without their errors; 0 what cannot be told."""
-    found = search_weights(_without_clusters(judgments, judgments.difference), WEIGHTS, "davidson")
+    found = fit_identified_weights(_without_clusters(judgments, judgments.difference), WEIGHTS, "davidson")
     weights = np.zeros(len(WEIGHTS))
     weights[list(found.told)] = found.weights / found.weights[0]
     return weights
@@ -323,14 +348,14 @@ def fitted_alpha(judgments: PushJudgments) -> Floats:
     """Return alpha, (1,), as `calibration.models.push.alpha` fits it, without its error."""
     gain, eventful, silence, silent_pushes, reward = judgments.difference.T
     design = np.stack([gain, eventful + silent_pushes, silence, reward], axis=1)
-    found = search_weights(_without_clusters(judgments, design), NAMES, "davidson", needed=2)
+    found = fit_identified_weights(_without_clusters(judgments, design), NAMES, "davidson", needed=2)
     w_g, w_p = found.weights[:2].tolist()
     return np.array([w_g / (w_g + max(w_p, 0.0))])
 
 
-def _without_clusters(judgments: PushJudgments, design: Floats) -> Judged:
+def _without_clusters(judgments: PushJudgments, design: Floats) -> FitData:
     """Return judgments of which nobody asks how far they may be off."""
-    return replace(judged_by(judgments, design, "davidson"), topic=np.zeros(len(design), dtype=np.intp))
+    return replace(fit_data(judgments, design, "davidson"), topic=np.zeros(len(design), dtype=np.intp))
 
 
 def _without_each_topic(task: JudgedTask, cells: pd.DataFrame, estimate: Estimator) -> dict[str, Floats]:
@@ -348,4 +373,4 @@ def _without_each_topic(task: JudgedTask, cells: pd.DataFrame, estimate: Estimat
 
 def _as_table(cells: pd.DataFrame) -> pd.DataFrame:
     """Return cells as rows of the table push_cells that stand for every task and pair."""
-    return cells[list(SIGNS)].reset_index().assign(task=None, pair=None, days=np.nan, convention=None)
+    return cells[list(CELL_SIGNS)].reset_index().assign(task=None, pair=None, days=np.nan, convention=None)

@@ -7,19 +7,19 @@ import numpy as np
 import pandas as pd
 
 from calibration.agree.measures.variants import (
-    Fit,
-    Role,
-    Sweep,
-    Variant,
+    ParameterOrigin,
+    ParameterSweep,
+    ScoredMeasure,
+    VariantRole,
     name_of,
     scores_by_metric,
     side_by_side,
 )
 from calibration.user_model.measures import (
     clipped_population,
+    joint_parameters,
     lateness_decay,
     lateness_floor,
-    people_together,
     stream_people,
 )
 from calibration.user_model.model import LATENESS, UserModel
@@ -79,33 +79,36 @@ class UpdateStreams:
         """Whether the judgments were made for push notifications."""
         return self.events.converted_from is not None
 
-    def default(self) -> Variant:
+    def default(self) -> ScoredMeasure:
         """Return MSU of the paper's reasonable population."""
         name = f"MSU@{short_number(REASONABLE_LATENESS)}"
         scores = self._msu(REASONABLE, [REASONABLE_LATENESS]).iloc[:, 0]
-        return self._variant(name, scores, Role.DEFAULT, Fit.NONE, REASONABLE_LATENESS)
+        return self._variant(name, scores, VariantRole.DEFAULT, ParameterOrigin.NONE, REASONABLE_LATENESS)
 
-    def track(self) -> Iterator[Variant]:
+    def track(self) -> Iterator[ScoredMeasure]:
         """Yield the measures of the Temporal Summarization track."""
         measures = [ExpectedLatencyGain(), LatencyComprehensiveness(), HarmonicMean()]
         scores = scores_by_metric(update_scores(self.events, self.runs, measures), self.judged)
         for name in scores.columns:
-            one = self._variant(name, scores[name], Role.DEFAULT, Fit.NONE)
+            one = self._variant(name, scores[name], VariantRole.DEFAULT, ParameterOrigin.NONE)
             yield replace(one, family="updates")
 
-    def named(self, named: Mapping[str, Measure]) -> Iterator[Variant]:
+    def named(self, named: Mapping[str, Measure]) -> Iterator[ScoredMeasure]:
         """Yield those of the measures asked for by name that are of updates, or of people who read them."""
         people = {name: one for name, one in named.items() if isinstance(one, StreamMeasure)}
         scores = self._of_people(REASONABLE, people)
         for name, one in people.items():
-            yield self._variant(name, scores[name], Role.NAMED, Fit.NONE, one.lateness)
+            yield self._variant(name, scores[name], VariantRole.NAMED, ParameterOrigin.NONE, one.lateness)
         track = {name: one for name, one in named.items() if isinstance(one, UpdateMeasure)}
         if track and not self.converted:
             scores = scores_by_metric(update_scores(self.events, self.runs, track), self.judged)
             for name in track:
-                yield replace(self._variant(name, scores[name], Role.NAMED, Fit.NONE), family="updates")
+                yield replace(
+                    self._variant(name, scores[name], VariantRole.NAMED, ParameterOrigin.NONE),
+                    family="updates",
+                )
 
-    def fitted(self, model: UserModel, drawn: Sequence[UserModel]) -> Variant | None:
+    def fitted(self, model: UserModel, drawn: Sequence[UserModel]) -> ScoredMeasure | None:
         """Return MSU of the fitted population, None where the model says nothing of it.
 
         What the model lacks is the paper's; `missing` names it.
@@ -115,7 +118,14 @@ class UpdateStreams:
         lateness, floor = self._lateness(model), lateness_floor(model, self.language)
         draws = [self._msu(self._population(one), [self._lateness(one)], floor).iloc[:, 0] for one in drawn]
         scores = self._msu(self._population(model), [lateness], floor).iloc[:, 0]
-        return self._variant("MSU@fitted", scores, Role.FITTED, Fit.OTHER_DATA, lateness, side_by_side(draws))
+        return self._variant(
+            "MSU@fitted",
+            scores,
+            VariantRole.FITTED,
+            ParameterOrigin.OTHER_DATA,
+            lateness,
+            side_by_side(draws),
+        )
 
     def missing(self, model: UserModel) -> list[str]:
         """Return what MSU takes from a model and this one has not."""
@@ -123,10 +133,10 @@ class UpdateStreams:
         has_decay = lateness_decay(model, self.language) is not None
         return [name for name in TAKEN if not (has_decay if name == LATENESS else name in people)]
 
-    def sweep(self, model: UserModel | None) -> Sweep:
+    def sweep(self, model: UserModel | None) -> ParameterSweep:
         """Return MSU over the lateness decay, of the fitted population if there is one."""
         scores = self._msu(REASONABLE if model is None else self._population(model), LATENESSES.tolist())
-        return Sweep(
+        return ParameterSweep(
             measure=name_of("MSU", converted=self.converted),
             over="lateness",
             scores=scores.set_axis(pd.Index(LATENESSES), axis="columns"),
@@ -142,7 +152,7 @@ class UpdateStreams:
         return scores_by_metric(msu_scores(self.events, self.runs, measures, users), self.judged)
 
     def _population(self, model: UserModel) -> Population:
-        people = stream_people(model, self.language) | people_together(model)
+        people = stream_people(model, self.language) | joint_parameters(model)
         return clipped_population(asdict(REASONABLE) | people)
 
     def _lateness(self, model: UserModel) -> float:
@@ -153,12 +163,12 @@ class UpdateStreams:
         self,
         measure: str,
         scores: "pd.Series[float]",
-        role: Role,
-        fit: Fit,
+        role: VariantRole,
+        fit: ParameterOrigin,
         lateness: float | None = None,
         drawn: pd.DataFrame | None = None,
-    ) -> Variant:
-        return Variant(
+    ) -> ScoredMeasure:
+        return ScoredMeasure(
             measure=name_of(measure, converted=self.converted),
             family="msu",
             role=role,

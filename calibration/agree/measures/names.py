@@ -9,10 +9,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from calibration.agree.measures.kinds import KINDS
-from calibration.agree.measures.variants import CONVERTED_MARK, Fit, Variant
-from calibration.agree.result import OPTIONS, Arguments, Wanted
-from metrics.errors import Fault, InputError, input_fault, listed, nearest
-from metrics.ranked.named import INSTALL, PlainMeasure, has_ir_measures, ranked_measure
+from calibration.agree.measures.variants import CONVERTED_MARK, ParameterOrigin, ScoredMeasure
+from calibration.agree.result import OPTIONS, Arguments, NamedComparisons
+from metrics.errors import Fault, InputError, closest_name, input_fault, join_names
+from metrics.ranked.named import INSTALL, IrMeasuresMeasure, has_ir_measures, ranked_measure
 from metrics.registry import Measure, all_measures
 from metrics.summaries.score import MMeasure
 
@@ -23,8 +23,13 @@ _NUMBERED = re.compile(r"(?P<name>.+)(?P<mark>[@-])(?P<number>inf|[0-9]+(?:\.[0-
 
 
 def resolved(
-    wanted: Wanted, variants: Sequence[Variant], *, task: str, kind: str, place: str
-) -> tuple[Wanted, list[str]]:
+    named_comparisons: NamedComparisons,
+    variants: Sequence[ScoredMeasure],
+    *,
+    task: str,
+    kind: str,
+    place: str,
+) -> tuple[NamedComparisons, list[str]]:
     """Return the comparisons of a study by full names, and notes on missing ones.
 
     What the task's kind has but nothing here scores (no files, no model) is left out with a sentence.
@@ -34,7 +39,7 @@ def resolved(
     InputError
         If there is no measure of a name in tasks of this kind, or it was fitted to the preferences that would judge it.
     """
-    named, absent, faults = _found(wanted, {task: variants}, {task: kind}, within=f"task {task}")
+    named, absent, faults = _found(named_comparisons, {task: variants}, {task: kind}, within=f"task {task}")
     if faults:
         raise InputError([replace(fault, path=place) for fault in faults])
     notes = [
@@ -46,20 +51,20 @@ def resolved(
 
 
 def resolved_for_all(
-    wanted: Wanted,
-    variants: Mapping[str, Sequence[Variant]],
+    named_comparisons: NamedComparisons,
+    variants: Mapping[str, Sequence[ScoredMeasure]],
     kinds: Mapping[str, str],
     *,
     arguments: Arguments = OPTIONS,
     options: str | None = None,
-) -> dict[str, Wanted]:
+) -> dict[str, NamedComparisons]:
     """Return the comparisons of a command for each task, by full names.
 
     Parameters
     ----------
-    wanted : Wanted
+    named_comparisons : Wanted
         What is named.
-    variants : mapping of str to sequence of Variant
+    variants : mapping of str to sequence of ScoredMeasure
         By task.
     kinds : mapping of str to str
         Task -> kind, of the same tasks.
@@ -73,7 +78,7 @@ def resolved_for_all(
     InputError
         If no task has a measure of a name, or nothing here scores it, or one was fitted to the preferences that would judge it.
     """
-    named, absent, faults = _found(wanted, variants, kinds, within="any task")
+    named, absent, faults = _found(named_comparisons, variants, kinds, within="any task")
     faults = [*(_unscored(name, arguments) for name in absent), *faults]
     if faults:
         raise InputError(
@@ -83,19 +88,38 @@ def resolved_for_all(
 
 
 def _found(
-    wanted: Wanted, variants: Mapping[str, Sequence[Variant]], kinds: Mapping[str, str], *, within: str
-) -> tuple[dict[str, Wanted], list[str], list[Fault]]:
+    named_comparisons: NamedComparisons,
+    variants: Mapping[str, Sequence[ScoredMeasure]],
+    kinds: Mapping[str, str],
+    *,
+    within: str,
+) -> tuple[dict[str, NamedComparisons], list[str], list[Fault]]:
     """Return comparisons by task, known names without scores, and faults."""
-    found = {task: found_measures(wanted.names, of_task, kinds[task]) for task, of_task in variants.items()}
-    fair = {one.measure for of_task in variants.values() for one in of_task if one.fit is not Fit.IN_SAMPLE}
-    missing = [name for name in wanted.names if not any(name in of_task for of_task in found.values())]
+    measures_by_name = {
+        task: found_measures(named_comparisons.names, of_task, kinds[task])
+        for task, of_task in variants.items()
+    }
+    fair = {
+        one.measure
+        for of_task in variants.values()
+        for one in of_task
+        if one.fit is not ParameterOrigin.IN_SAMPLE
+    }
+    missing = [
+        name
+        for name in named_comparisons.names
+        if not any(name in of_task for of_task in measures_by_name.values())
+    ]
     absent = [name for name in missing if any(is_name(name, kind) for kind in kinds.values())]
     faults = [_unknown(name, fair, within, set(kinds.values())) for name in missing if name not in absent]
-    full = dict.fromkeys(full for of_task in found.values() for full in of_task.values())
+    full = dict.fromkeys(full for of_task in measures_by_name.values() for full in of_task.values())
     faults += [_in_sample(name, within) for name in full if name not in fair]
-    faults += dict.fromkeys(fault for of_task in found.values() for fault in _same(wanted, of_task))
+    faults += dict.fromkeys(
+        fault for of_task in measures_by_name.values() for fault in _same(named_comparisons, of_task)
+    )
     named = {
-        task: wanted.without(set(wanted.names) - set(names)).renamed(names) for task, names in found.items()
+        task: named_comparisons.without(set(named_comparisons.names) - set(names)).renamed(names)
+        for task, names in measures_by_name.items()
     }
     return named, absent, faults
 
@@ -109,7 +133,7 @@ def is_name(name: str, kind: str) -> bool:
 
 def nearest_name(name: str, kind: str) -> str | None:
     """Return the measure of tasks of a kind whose name is most like another name, None where none is like it."""
-    return nearest(name, (*KINDS[kind].names, *KINDS[kind].classes)) if kind in KINDS else None
+    return closest_name(name, (*KINDS[kind].names, *KINDS[kind].classes)) if kind in KINDS else None
 
 
 def what_is_missing(kind: str) -> str | None:
@@ -118,7 +142,7 @@ def what_is_missing(kind: str) -> str | None:
     return INSTALL if reads_more and not has_ir_measures() else None
 
 
-def found_measures(names: Sequence[str], variants: Sequence[Variant], kind: str) -> dict[str, str]:
+def found_measures(names: Sequence[str], variants: Sequence[ScoredMeasure], kind: str) -> dict[str, str]:
     """Return name -> measure: itself, or what the tables call it, or either converted; others are absent."""
     known = {one.measure for one in variants}
     candidates = {name: tuple(_forms(name, kind)) for name in names}
@@ -154,7 +178,7 @@ def measure_called(name: str, kind: str) -> Measure | None:
 
 def printed_name(measure: Measure, kind: str) -> str:
     """Return the name of a measure in tables: the inverse of `measure_called`."""
-    if isinstance(measure, PlainMeasure):
+    if isinstance(measure, IrMeasuresMeasure):
         return measure.column
     parameters = measure.parameters()
     endings = [ending for key, value, ending in KINDS[kind].endings if parameters.get(key) == value]
@@ -192,9 +216,9 @@ def _unscored(name: str, arguments: Arguments) -> Fault:
     return Fault(problem=f"nothing here scores {name!r}", cure=cure)
 
 
-def _same(wanted: Wanted, found: Mapping[str, str]) -> list[Fault]:
+def _same(named_comparisons: NamedComparisons, measures_by_name: Mapping[str, str]) -> list[Fault]:
     """Return the fault of a primary comparison of a measure with itself."""
-    full = {found.get(name, name) for name in wanted.primary or ()}
+    full = {measures_by_name.get(name, name) for name in named_comparisons.primary or ()}
     if len(full) != 1:
         return []
     return [Fault(problem=f"both measures of primary are {full.pop()}", cure="name two that differ")]
@@ -213,13 +237,13 @@ def _unknown(name: str, known: Collection[str], task: str, kinds: Collection[str
         raise_if_misspelt(name, kinds)
     except InputError as error:
         return error.faults[0]
-    near = nearest(
+    near = closest_name(
         name, [*known, *(written for kind in KINDS.keys() & kinds for written in KINDS[kind].classes)]
     )
     cure = f"did you mean {near!r}? " if near else ""
     return Fault(
         problem=f"there is no measure {name!r} in {task}",
-        cure=f"{cure}known are {listed(sorted(known), most=30)}, and the like (see docs/agreement.md)",
+        cure=f"{cure}known are {join_names(sorted(known), most=30)}, and the like (see docs/agreement.md)",
     )
 
 
@@ -232,17 +256,17 @@ def _in_sample(name: str, task: str) -> Fault:
 
 def _of_registry(text: str, kind: str) -> Measure:
     """Read a measure in the registry's notation or ir_measures', and see that agreement can be computed of it."""
-    found = KINDS[kind].reads(text)
+    measures_by_name = KINDS[kind].reads(text)
     able = KINDS[kind].classes
-    if isinstance(found, PlainMeasure):
-        return found
-    if type(found).__name__ not in able:
-        raise input_fault(f"{text} does not score {kind}", cure=f"what does is {listed(able, most=30)}")
-    if isinstance(found, MMeasure) and found.truncate is not None:
+    if isinstance(measures_by_name, IrMeasuresMeasure):
+        return measures_by_name
+    if type(measures_by_name).__name__ not in able:
+        raise input_fault(f"{text} does not score {kind}", cure=f"what does is {join_names(able, most=30)}")
+    if isinstance(measures_by_name, MMeasure) and measures_by_name.truncate is not None:
         raise input_fault(
             f"{text}: agreement is of whole summaries", cure="leave out truncate, or give scores of your own"
         )
-    return found
+    return measures_by_name
 
 
 def _printed(text: str, kind: str) -> Measure | None:
@@ -257,9 +281,9 @@ def _printed(text: str, kind: str) -> Measure | None:
         if not more and cls().column == text:
             return cls()
         if numbered is not None and numbered["name"] == cls.name:
-            found = _with_number(cls, numbered, more)
-            if found is not None:
-                return found
+            measures_by_name = _with_number(cls, numbered, more)
+            if measures_by_name is not None:
+                return measures_by_name
     return None
 
 
@@ -268,7 +292,7 @@ def _with_number(cls: type[Measure], numbered: re.Match[str], more: Mapping[str,
     text = numbered["number"]
     number = int(text) if text.isdecimal() else float(text)
     try:
-        found = cls(**{next(iter(cls.defaults())): number}, **more)
+        measures_by_name = cls(**{next(iter(cls.defaults())): number}, **more)
     except ValueError:
         return None
-    return found if found.column.startswith(f"{cls.name}{numbered['mark']}") else None
+    return measures_by_name if measures_by_name.column.startswith(f"{cls.name}{numbered['mark']}") else None

@@ -10,8 +10,15 @@ import numpy as np
 import pandas as pd
 
 from calibration.agree.folder import DEFAULT_ALPHA
-from calibration.agree.measures.variants import Fit, Role, Sweep, Variant, name_of, scores_by_metric
-from calibration.models.push.judgments import SIGNS
+from calibration.agree.measures.variants import (
+    ParameterOrigin,
+    ParameterSweep,
+    ScoredMeasure,
+    VariantRole,
+    name_of,
+    scores_by_metric,
+)
+from calibration.models.push.judgments import CELL_SIGNS
 from calibration.user_model.model import UserModel
 from calibration.user_model.push import contingency, push_alpha
 from metrics.arrays import Floats
@@ -43,29 +50,33 @@ class PushScores:
     @property
     def signed(self) -> Floats:
         """(streams, 5): the cells with their signs in the utility."""
-        return np.asarray(self.cells[list(SIGNS)].to_numpy(np.float64) * np.array(list(SIGNS.values())))
+        return np.asarray(
+            self.cells[list(CELL_SIGNS)].to_numpy(np.float64) * np.array(list(CELL_SIGNS.values()))
+        )
 
-    def fixed(self) -> Iterator[Variant]:
+    def fixed(self) -> Iterator[ScoredMeasure]:
         """Yield the measures that nothing was fitted for."""
         for measure in self.daily.columns:
-            yield self.variant(measure, self.daily[measure], Role.DEFAULT, Fit.NONE)
+            yield self.variant(measure, self.daily[measure], VariantRole.DEFAULT, ParameterOrigin.NONE)
         scores = self.series(self.t11u(np.full(len(self.cells), DEFAULT_ALPHA)))
-        yield self.variant("T11U", scores, Role.DEFAULT, Fit.NONE, alpha=DEFAULT_ALPHA)
+        yield self.variant("T11U", scores, VariantRole.DEFAULT, ParameterOrigin.NONE, alpha=DEFAULT_ALPHA)
 
-    def of_cells(self, named: Mapping[str, Measure]) -> Iterator[Variant]:
+    def of_cells(self, named: Mapping[str, Measure]) -> Iterator[ScoredMeasure]:
         """Yield those of the measures asked for by name that are sums over the cells as they were counted."""
-        for name, one in named.items():
-            if isinstance(one, T11U) and _is_plain(one, {"alpha"}):
-                scores = self.series(self.t11u(np.full(len(self.cells), one.alpha)))
-                yield self.variant(name, scores, Role.NAMED, Fit.NONE, alpha=one.alpha)
-            elif isinstance(one, Contingency) and _is_plain(one, one.weights):
-                weights = np.array(list(one.weights.values()), dtype=np.float64)
-                yield self.variant(name, self.series(self.signed @ weights), Role.NAMED, Fit.NONE)
+        for name, sample in named.items():
+            if isinstance(sample, T11U) and _is_plain(sample, {"alpha"}):
+                scores = self.series(self.t11u(np.full(len(self.cells), sample.alpha)))
+                yield self.variant(name, scores, VariantRole.NAMED, ParameterOrigin.NONE, alpha=sample.alpha)
+            elif isinstance(sample, Contingency) and _is_plain(sample, sample.weights):
+                weights = np.array(list(sample.weights.values()), dtype=np.float64)
+                yield self.variant(
+                    name, self.series(self.signed @ weights), VariantRole.NAMED, ParameterOrigin.NONE
+                )
 
-    def sweep(self) -> Sweep:
+    def sweep(self) -> ParameterSweep:
         """Return T11U over alpha."""
         scores = self.frame(self.t11u(ALPHAS[None, :])).set_axis(pd.Index(ALPHAS), axis="columns")
-        return Sweep(
+        return ParameterSweep(
             measure=name_of("T11U", converted=self.converted),
             over="alpha",
             scores=scores,
@@ -99,14 +110,14 @@ class PushScores:
         self,
         measure: str,
         scores: "pd.Series[float]",
-        role: Role,
-        fit: Fit,
+        role: VariantRole,
+        fit: ParameterOrigin,
         *,
         alpha: float | None = None,
-        drawn: pd.DataFrame | None = None,
-    ) -> Variant:
+        model_draws: pd.DataFrame | None = None,
+    ) -> ScoredMeasure:
         """Make a variant, marked where it is converted."""
-        return Variant(
+        return ScoredMeasure(
             measure=name_of(measure, converted=self.converted),
             family="push",
             role=role,
@@ -114,7 +125,7 @@ class PushScores:
             alpha=alpha,
             scores=scores,
             converted=self.converted,
-            drawn=drawn,
+            drawn=model_draws,
         )
 
 
@@ -140,17 +151,17 @@ def named_push_scores(
     judged: Sequence[str],
 ) -> pd.DataFrame:
     """Score runs by those of the measures asked for by name that are of pushes; one column each."""
-    measures = {name: one for name, one in named.items() if isinstance(one, PushMeasure)}
+    measures = {name: sample for name, sample in named.items() if isinstance(sample, PushMeasure)}
     return scores_by_metric(push_scores(collection, runs, measures), judged)
 
 
 def fitted_utility(
     scores: PushScores,
     model: UserModel,
-    drawn: Sequence[UserModel],
+    model_draws: Sequence[UserModel],
     without: Mapping[str, Floats] | None,
-    fit: Fit,
-) -> Iterator[Variant]:
+    fit: ParameterOrigin,
+) -> Iterator[ScoredMeasure]:
     """Yield the contingency utility at the model's weights: cross-fitted where they were fitted to these preferences.
 
     Parameters
@@ -160,7 +171,7 @@ def fitted_utility(
     model : UserModel
         With at least one of the weights; one that it lacks counts as 0, see
         `calibration.user_model.model.lacking_push_weights`.
-    drawn : sequence of UserModel
+    model_draws : sequence of UserModel
         Draws of it.
     without : mapping of str to (5,) ndarray of float, or None
         Topic -> the weights from all other topics; None where nothing was fitted to these preferences. In each draw they
@@ -169,33 +180,35 @@ def fitted_utility(
         What the model's weights were fitted to.
     """
     weights = _weights(model)
-    moved = np.array([_weights(one) - weights for one in drawn]) if drawn else None
+    moved = np.array([_weights(sample) - weights for sample in model_draws]) if model_draws else None
     if without is not None:
         own = (scores.signed * scores.by_topic(without, weights)).sum(axis=1)
-        yield _utility(scores, own, moved, "Contingency@preferences", Fit.CROSS_FITTED)
-    name = "Contingency@preferences" + (" in sample" if fit is Fit.IN_SAMPLE else "")
+        yield _utility(scores, own, moved, "Contingency@preferences", ParameterOrigin.CROSS_FITTED)
+    name = "Contingency@preferences" + (" in sample" if fit is ParameterOrigin.IN_SAMPLE else "")
     yield _utility(scores, scores.signed @ weights, moved, name, fit)
 
 
 def fitted_t11u(
     scores: PushScores,
     alpha: float,
-    drawn: Sequence[UserModel],
+    model_draws: Sequence[UserModel],
     without: Mapping[str, float] | None,
-    fit: Fit,
-) -> Iterator[Variant]:
+    fit: ParameterOrigin,
+) -> Iterator[ScoredMeasure]:
     """Yield T11U at the fitted alpha; other parameters as in `fitted_utility`."""
-    moved = np.array([push_alpha(one) for one in drawn], dtype=np.float64) if drawn else None
+    moved = (
+        np.array([push_alpha(sample) for sample in model_draws], dtype=np.float64) if model_draws else None
+    )
 
-    def variant(name: str, own: Floats, fit: Fit) -> Variant:
+    def variant(name: str, own: Floats, fit: ParameterOrigin) -> ScoredMeasure:
         draws = None if moved is None else scores.frame(scores.t11u(_moved(own[:, None], alpha, moved)))
         return scores.variant(
-            name, scores.series(scores.t11u(own)), Role.FITTED, fit, alpha=alpha, drawn=draws
+            name, scores.series(scores.t11u(own)), VariantRole.FITTED, fit, alpha=alpha, model_draws=draws
         )
 
     if without is not None:
-        yield variant("T11U@preferences", scores.by_topic(without, alpha), Fit.CROSS_FITTED)
-    name = "T11U@preferences" + (" in sample" if fit is Fit.IN_SAMPLE else "")
+        yield variant("T11U@preferences", scores.by_topic(without, alpha), ParameterOrigin.CROSS_FITTED)
+    name = "T11U@preferences" + (" in sample" if fit is ParameterOrigin.IN_SAMPLE else "")
     yield variant(name, np.full(len(scores.cells), alpha), fit)
 
 
@@ -205,9 +218,11 @@ def _is_plain(measure: Measure, free: Collection[str]) -> bool:
     return all(value == defaults[name] for name, value in measure.parameters().items() if name not in free)
 
 
-def _utility(scores: PushScores, values: Floats, moved: Floats | None, name: str, fit: Fit) -> Variant:
-    drawn = None if moved is None else scores.frame(values[:, None] + scores.signed @ moved.T)
-    return scores.variant(name, scores.series(values), Role.FITTED, fit, drawn=drawn)
+def _utility(
+    scores: PushScores, values: Floats, moved: Floats | None, name: str, fit: ParameterOrigin
+) -> ScoredMeasure:
+    model_draws = None if moved is None else scores.frame(values[:, None] + scores.signed @ moved.T)
+    return scores.variant(name, scores.series(values), VariantRole.FITTED, fit, model_draws=model_draws)
 
 
 def _weights(model: UserModel) -> Floats:
@@ -216,9 +231,9 @@ def _weights(model: UserModel) -> Floats:
     return np.array(list(utility.weights.values()), dtype=np.float64)
 
 
-def _moved(own: Floats, estimate: float, drawn: Floats) -> Floats:
+def _moved(own: Floats, estimate: float, model_draws: Floats) -> Floats:
     """Move each topic's alpha as the common one is: by the same factor in the odds of pain, alpha = 1 by the same step."""
-    if 0 < estimate < 1 and ((drawn > 0) & (drawn < 1)).all():
-        odds = (1 - drawn) / drawn / ((1 - estimate) / estimate)
+    if 0 < estimate < 1 and ((model_draws > 0) & (model_draws < 1)).all():
+        odds = (1 - model_draws) / model_draws / ((1 - estimate) / estimate)
         return np.asarray(own / (own + (1 - own) * odds))
-    return np.clip(own + drawn - estimate, 0.0, 1.0)
+    return np.clip(own + model_draws - estimate, 0.0, 1.0)

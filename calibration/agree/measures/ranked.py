@@ -5,20 +5,20 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from calibration.agree.evidence import Evidence, Measured, Scorer, ShownTexts, judged_summaries
 from calibration.agree.judged_task import JudgedTask
 from calibration.agree.measures.variants import (
-    Fit,
-    Role,
-    Variant,
+    ParameterOrigin,
+    ScoredMeasure,
+    VariantRole,
     scores_by_metric,
     side_by_side,
     without_known,
 )
+from calibration.agree.score_sources import Scorer, ScoreSources, ShownTexts, TaskScores, judged_summaries
 from calibration.tables.sources import TaskSources
 from calibration.user_model.measures import intent_shares, persistence
 from calibration.user_model.model import UserModel
-from metrics.errors import input_fault, listed
+from metrics.errors import input_fault, join_names
 from metrics.ranked.lists import SAY_WHICH, RankedCollection, RankedRun, single_ties_note
 from metrics.ranked.named import INSTALL, has_ir_measures
 from metrics.ranked.score import (
@@ -33,8 +33,8 @@ from metrics.ranked.score import (
     TIAP,
     TIASBR,
     TSBR,
+    IrMeasuresMeasure,
     ListMeasure,
-    PlainMeasure,
     RankedMeasure,
     ranked_measure,
     ranked_scores,
@@ -42,14 +42,14 @@ from metrics.ranked.score import (
 from metrics.readers.ranked import read_ranked_collection, read_ranked_run
 from metrics.readers.texts import read_document_texts, read_ranked_topics
 from metrics.registry import Measure
-from metrics.taking_part import TopicNames
+from metrics.unused_input import TopicNames
 
 PLAIN = ("nDCG@{k}", "AP@{k}", "RR@{k}", "RBP(p=0.8)@{k}", "ERR@{k}", "P@{k}")
 """What scores lists without windows, in the notation of ir_measures; k is the depth that was shown."""
 Shares = Mapping[str, Mapping[str, float]]
 
 
-def scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -> Scorer:
+def scorer(task: JudgedTask, evidence: ScoreSources, named: Mapping[str, Measure]) -> Scorer:
     """Score the ranked lists of a task; without its files there is no measure, not even one asked for by name.
 
     Raises
@@ -60,10 +60,10 @@ def scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -
     """
     sources = evidence.sources.get(task.task)
     if sources is None:
-        return lambda _: Measured()
+        return lambda _: TaskScores()
     if sources.problems:
         note = f"{task.task}: no measures of ranked lists, since {'; '.join(sources.problems)}"
-        return lambda _: Measured(notes=(note,))
+        return lambda _: TaskScores(notes=(note,))
     collection = _collection(sources)
     runs = [
         read_ranked_run(source.path, collection.grades, name=name) for name, source in sources.systems.items()
@@ -88,14 +88,14 @@ def scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -
     _check_defined(task, variants)
     ties = single_ties_note(runs)
     notes = tuple(f"{task.task}: {note}" for note in (*lists.missing(), *([ties] if ties else [])))
-    return lambda _: Measured(variants=variants, notes=notes)
+    return lambda _: TaskScores(variants=variants, notes=notes)
 
 
-def _check_defined(task: JudgedTask, variants: Sequence[Variant]) -> None:
-    undefined = [one.measure for one in variants if one.scores.isna().any()]
+def _check_defined(task: JudgedTask, variants: Sequence[ScoredMeasure]) -> None:
+    undefined = [variant.measure for variant in variants if variant.scores.isna().any()]
     if undefined:
         raise input_fault(
-            f"{task.task}: {listed(undefined)}: undefined for a list that was judged",
+            f"{task.task}: {join_names(undefined)}: undefined for a list that was judged",
             cure="leave it out, or name a measure that every list has",
         )
 
@@ -108,12 +108,12 @@ def _collection(sources: TaskSources) -> RankedCollection:
     )
 
 
-def _check_topics(task: JudgedTask, collection: RankedCollection, evidence: Evidence) -> None:
+def _check_topics(task: JudgedTask, collection: RankedCollection, evidence: ScoreSources) -> None:
     names = TopicNames(collection.grades)
     unknown = {topic for topic, _ in judged_summaries(task) if names.find(topic) is None}
     if unknown:
         raise input_fault(
-            f"judged, but not in {collection.name}: {listed(sorted(unknown))}",
+            f"judged, but not in {collection.name}: {join_names(sorted(unknown))}",
             path=evidence.place,
             cure="name topics as the qrels do",
         )
@@ -128,9 +128,9 @@ class _Lists:
     judged: Sequence[str]
     depth: int
     language: str
-    evidence: Evidence
+    evidence: ScoreSources
 
-    def given(self) -> Iterator[Variant]:
+    def given(self) -> Iterator[ScoredMeasure]:
         """Yield the measures at their defaults: with time, then the same without it; those that people know where time is not."""
         k = self.depth
         time_aware: list[ListMeasure] = [
@@ -142,16 +142,16 @@ class _Lists:
             TIASBR(k=k),
         ]
         plain: list[ListMeasure] = [IANDCG(k=k), IAP(k=k), IAERR(k=k), SBR(k=k)]
-        known = [one for one in self._known() if _is_defined(one, self.collection)]
+        known = [variant for variant in self._known() if _is_defined(variant, self.collection)]
         with_subtopics = any(len(self.collection.subtopics(topic)) > 1 for topic in self.collection.grades)
         if self.collection.undecided:
             time_aware, plain = [], []
         untimed = [*known, *(plain if with_subtopics or not known else ())]
-        timed = ((time_aware, Role.DEFAULT), (plain, Role.ABLATION))
-        for measures, role in timed if self.collection.is_timed else ((untimed, Role.DEFAULT),):
+        timed = ((time_aware, VariantRole.DEFAULT), (plain, VariantRole.ABLATION))
+        for measures, role in timed if self.collection.is_timed else ((untimed, VariantRole.DEFAULT),):
             scores = self._scores(self.collection, measures)
-            for one in measures:
-                yield _variant(one.column, scores[one.column], role, Fit.NONE)
+            for variant in measures:
+                yield _variant(variant.column, scores[variant.column], role, ParameterOrigin.NONE)
 
     def missing(self) -> Iterator[str]:
         """Say which of the defaults are not there, and why."""
@@ -160,48 +160,52 @@ class _Lists:
         if self.collection.is_timed:
             return
         if not has_ir_measures():
-            names = listed(text.format(k=self.depth) for text in PLAIN)
+            names = join_names(text.format(k=self.depth) for text in PLAIN)
             yield f"{names} would stand here too, if ir_measures were installed ({INSTALL})"
-        for one in self._known():
-            if not _is_defined(one, self.collection):
-                yield f"{one.column} is left out: a grade is above {one.largest_grade}"
+        for variant in self._known():
+            if not _is_defined(variant, self.collection):
+                yield f"{variant.column} is left out: a grade is above {variant.largest_grade}"
 
     def _known(self) -> list[ListMeasure]:
         """Return the measures that every list without windows is scored by, none where ir_measures is not installed."""
         return [ranked_measure(text.format(k=self.depth)) for text in PLAIN] if has_ir_measures() else []
 
-    def named(self, named: Mapping[str, Measure]) -> Iterator[Variant]:
+    def named(self, named: Mapping[str, Measure]) -> Iterator[ScoredMeasure]:
         """Yield the measures asked for by name."""
         measures: dict[str, ListMeasure] = {
-            name: one for name, one in named.items() if isinstance(one, RankedMeasure | PlainMeasure)
+            name: variant
+            for name, variant in named.items()
+            if isinstance(variant, RankedMeasure | IrMeasuresMeasure)
         }
         scores = self._scores(self.collection, measures)
         for name in measures:
-            yield _variant(name, scores[name], Role.NAMED, Fit.NONE)
+            yield _variant(name, scores[name], VariantRole.NAMED, ParameterOrigin.NONE)
 
-    def fitted(self) -> Iterator[Variant]:
+    def fitted(self) -> Iterator[ScoredMeasure]:
         """Yield the measures that P(c|q) enters, with the one from votes."""
         model = self.evidence.model
         if model is None or not _shares(model, self.collection):
             return
         estimate = self._with_shares_of(model)
-        drawn = [self._with_shares_of(one) for one in self.evidence.drawn]
+        drawn = [self._with_shares_of(variant) for variant in self.evidence.drawn]
         for name in estimate.columns:
-            draws = side_by_side([one[name] for one in drawn])
-            yield _variant(f"{name} fitted P", estimate[name], Role.FITTED, Fit.OTHER_DATA, draws)
+            draws = side_by_side([variant[name] for variant in drawn])
+            yield _variant(
+                f"{name} fitted P", estimate[name], VariantRole.FITTED, ParameterOrigin.OTHER_DATA, draws
+            )
 
-    def at_fitted_persistence(self) -> Iterator[Variant]:
+    def at_fitted_persistence(self) -> Iterator[ScoredMeasure]:
         """Yield RBP of what was shown, with the persistence from how deep people read."""
         model = self.evidence.model
         p = None if model is None else persistence(model, self.language)
         if p is None:
             return
-        drawn = [persistence(one, self.language) for one in self.evidence.drawn]
-        every = {str(place): one for place, one in enumerate((p, *drawn)) if one is not None}
-        measures = {name: RBP(p=one, k=self.depth) for name, one in every.items()}
+        drawn = [persistence(variant, self.language) for variant in self.evidence.drawn]
+        every = {str(place): variant for place, variant in enumerate((p, *drawn)) if variant is not None}
+        measures = {name: RBP(p=variant, k=self.depth) for name, variant in every.items()}
         scores = self._scores(self.collection, measures)
         draws = side_by_side([scores[name] for name in [*measures][1:]])
-        yield _variant("RBP@fitted", scores["0"], Role.FITTED, Fit.OTHER_DATA, draws)
+        yield _variant("RBP@fitted", scores["0"], VariantRole.FITTED, ParameterOrigin.OTHER_DATA, draws)
 
     def _with_shares_of(self, model: UserModel) -> pd.DataFrame:
         shares = {**self.collection.probability, **_shares(model, self.collection)}
@@ -234,9 +238,13 @@ def _shares(model: UserModel, collection: RankedCollection) -> Shares:
 
 
 def _variant(
-    measure: str, scores: "pd.Series[float]", role: Role, fit: Fit, drawn: pd.DataFrame | None = None
-) -> Variant:
-    return Variant(measure=measure, family="ranked", role=role, fit=fit, scores=scores, drawn=drawn)
+    measure: str,
+    scores: "pd.Series[float]",
+    role: VariantRole,
+    fit: ParameterOrigin,
+    drawn: pd.DataFrame | None = None,
+) -> ScoredMeasure:
+    return ScoredMeasure(measure=measure, family="ranked", role=role, fit=fit, scores=scores, drawn=drawn)
 
 
 def _when(collection: RankedCollection, document: str) -> str:
@@ -255,9 +263,9 @@ def texts(task: JudgedTask, sources: TaskSources) -> ShownTexts:
         for topic, ranking in run.rankings.items():
             if judged.find(topic):
                 lines = [
-                    f"{rank}. {(documents[one].title or documents[one].text) if documents else one}{_when(collection, one)}"
-                    for rank, one in enumerate(ranking[: sources.depth], start=1)
-                    if one in documents or not documents
+                    f"{rank}. {(documents[variant].title or documents[variant].text) if documents else variant}{_when(collection, variant)}"
+                    for rank, variant in enumerate(ranking[: sources.depth], start=1)
+                    if variant in documents or not documents
                 ]
                 sides.setdefault(topic, {})[name] = "\n".join(lines)
     asked = read_ranked_topics(sources.path("topics")) if "topics" in sources.collection else {}

@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 
 import pandas as pd
 
-from calibration.agree.evidence import Evidence, Measured, Scorer, ShownTexts, judged_summaries
 from calibration.agree.judged_task import JudgedTask
 from calibration.agree.measures.m_variants import alpha_without_each_topic, weights_without_each_topic
 from calibration.agree.measures.msu import UpdateStreams
@@ -17,20 +16,21 @@ from calibration.agree.measures.push import (
     push_measure_scores,
 )
 from calibration.agree.measures.stream_files import StreamFiles, read_stream_files
-from calibration.agree.measures.variants import Fit, Role, Variant, without_known
+from calibration.agree.measures.variants import ParameterOrigin, ScoredMeasure, VariantRole, without_known
+from calibration.agree.score_sources import Scorer, ScoreSources, ShownTexts, TaskScores, judged_summaries
 from calibration.inference.results import NotIdentifiedError
-from calibration.models.push.judgments import DEFAULT_CONVENTION, SIGNS
+from calibration.models.push.judgments import CELL_SIGNS, DEFAULT_CONVENTION
 from calibration.tables.sources import PUSH_FILES, TaskSources
 from calibration.user_model.model import PUSH_WEIGHTS, lacking_push_weights
 from calibration.user_model.push import push_alpha
-from metrics.errors import input_fault, listed
+from metrics.errors import input_fault, join_names
 from metrics.readers.texts import read_profiles
 from metrics.readers.trees import read_xml
 from metrics.registry import Measure
-from metrics.taking_part import STREAM_TOPICS, TopicNames
+from metrics.unused_input import STREAM_TOPICS, TopicNames
 
 
-def scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -> Scorer:
+def scorer(task: JudgedTask, evidence: ScoreSources, named: Mapping[str, Measure]) -> Scorer:
     """Read what scores the streams of a task; ``named`` are the measures asked for by name.
 
     Raises
@@ -46,9 +46,9 @@ def scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -
         _check_streams(task, pushes.cells, evidence)
     updates = _update_streams(task, evidence, files, notes)
     if pushes is None and updates is None:
-        return lambda _: Measured(notes=tuple(notes))
+        return lambda _: TaskScores(notes=tuple(notes))
     sweeps = [] if pushes is None else [pushes.sweep()]
-    found: tuple[Variant, ...] = ()
+    found: tuple[ScoredMeasure, ...] = ()
     if updates is not None:
         found = tuple(_update_variants(task, updates, evidence, notes))
         sweeps.append(updates.sweep(evidence.model))
@@ -58,26 +58,26 @@ def scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -
     is_native = updates is not None and not updates.converted
     of_files = (*found, *fixed) if is_native else (*fixed, *found)
 
-    def score(judged: JudgedTask) -> Measured:
+    def score(judged: JudgedTask) -> TaskScores:
         added = list(notes)
         refitted = () if pushes is None else _at_fitted_weights(judged, evidence, pushes, added)
-        return Measured(variants=(*of_files, *by_name, *refitted), sweeps=tuple(sweeps), notes=tuple(added))
+        return TaskScores(variants=(*of_files, *by_name, *refitted), sweeps=tuple(sweeps), notes=tuple(added))
 
     return score
 
 
 def _at_fitted_weights(
-    task: JudgedTask, evidence: Evidence, pushes: PushScores, notes: list[str]
-) -> Iterator[Variant]:
+    task: JudgedTask, evidence: ScoreSources, pushes: PushScores, notes: list[str]
+) -> Iterator[ScoredMeasure]:
     """Yield utilities at fitted weights; those fitted to these preferences are fitted anew without each topic."""
     model, drawn = evidence.model, evidence.drawn
     if model is None:
         return
-    fit = Fit.IN_SAMPLE if evidence.same_tables else Fit.OTHER_DATA
+    fit = ParameterOrigin.IN_SAMPLE if evidence.same_tables else ParameterOrigin.OTHER_DATA
     without_weights = without_alpha = None
     if any(name in model.parameters for name in PUSH_WEIGHTS):
         try:
-            if fit is Fit.IN_SAMPLE:
+            if fit is ParameterOrigin.IN_SAMPLE:
                 without_weights = weights_without_each_topic(task, pushes.cells)
         except NotIdentifiedError as error:
             notes.append(f"{task.task}: the contingency utility is not cross-fitted, since {error}")
@@ -87,7 +87,7 @@ def _at_fitted_weights(
     alpha = push_alpha(model)
     if alpha is not None:
         try:
-            if fit is Fit.IN_SAMPLE:
+            if fit is ParameterOrigin.IN_SAMPLE:
                 without_alpha = alpha_without_each_topic(task, pushes.cells)
         except NotIdentifiedError as error:
             notes.append(f"{task.task}: alpha is not cross-fitted, since {error}")
@@ -100,7 +100,7 @@ def _named(
     files: StreamFiles | None,
     pushes: PushScores | None,
     updates: UpdateStreams | None,
-) -> Iterator[Variant]:
+) -> Iterator[ScoredMeasure]:
     """Yield the measures asked for by name that the cells and the files allow."""
     if pushes is not None:
         of_cells = list(pushes.of_cells(named))
@@ -109,12 +109,12 @@ def _named(
             more = without_known(named, of_cells)
             scores = named_push_scores(files.pushes, files.push_runs, more, task.topics.tolist())
             for name in scores.columns:
-                yield pushes.variant(name, scores[name], Role.NAMED, Fit.NONE)
+                yield pushes.variant(name, scores[name], VariantRole.NAMED, ParameterOrigin.NONE)
     if updates is not None:
         yield from updates.named(named)
 
 
-def _files(task: JudgedTask, evidence: Evidence, notes: list[str]) -> StreamFiles | None:
+def _files(task: JudgedTask, evidence: ScoreSources, notes: list[str]) -> StreamFiles | None:
     sources = evidence.sources.get(task.task)
     if sources is None:
         notes.append(
@@ -130,7 +130,7 @@ def _files(task: JudgedTask, evidence: Evidence, notes: list[str]) -> StreamFile
 
 
 def _push_scores(
-    task: JudgedTask, evidence: Evidence, files: StreamFiles | None, notes: list[str]
+    task: JudgedTask, evidence: ScoreSources, files: StreamFiles | None, notes: list[str]
 ) -> PushScores | None:
     """Return cells and daily measures: cells of the table where there is one, they are what weights are fitted to."""
     cells = _table_cells(task, evidence)
@@ -150,7 +150,7 @@ def _push_scores(
     )
 
 
-def _table_cells(task: JudgedTask, evidence: Evidence) -> pd.DataFrame | None:
+def _table_cells(task: JudgedTask, evidence: ScoreSources) -> pd.DataFrame | None:
     """Return the cells of each stream from table push_cells, None where there are none.
 
     Raises
@@ -164,29 +164,29 @@ def _table_cells(task: JudgedTask, evidence: Evidence) -> pd.DataFrame | None:
     named = sorted(rows["convention"].dropna().unique())
     if named:
         rows = rows[rows["convention"] == (DEFAULT_CONVENTION if DEFAULT_CONVENTION in named else named[0])]
-    cells = rows[["topic", "system", *SIGNS]].drop_duplicates().set_index(["topic", "system"])
+    cells = rows[["topic", "system", *CELL_SIGNS]].drop_duplicates().set_index(["topic", "system"])
     twice = cells.index[cells.index.duplicated()]
     if len(twice):
         raise input_fault(
-            f"push_cells differ from pair to pair for {listed(f'{system} on {topic}' for topic, system in twice.unique())}",
+            f"push_cells differ from pair to pair for {join_names(f'{system} on {topic}' for topic, system in twice.unique())}",
             path=evidence.place,
             cure="count every stream of a topic over the same days",
         )
     return cells
 
 
-def _check_streams(task: JudgedTask, cells: pd.DataFrame, evidence: Evidence) -> None:
+def _check_streams(task: JudgedTask, cells: pd.DataFrame, evidence: ScoreSources) -> None:
     missing = judged_summaries(task).difference(cells.index)
     if len(missing):
         raise input_fault(
-            f"judged, but without cells: {listed(f'{system} on {topic}' for topic, system in missing)}",
+            f"judged, but without cells: {join_names(f'{system} on {topic}' for topic, system in missing)}",
             path=evidence.place,
             cure="write the table push_cells anew (prefcal features), or name collection and runs",
         )
 
 
 def _update_streams(
-    task: JudgedTask, evidence: Evidence, files: StreamFiles | None, notes: list[str]
+    task: JudgedTask, evidence: ScoreSources, files: StreamFiles | None, notes: list[str]
 ) -> UpdateStreams | None:
     if files is None:
         return None
@@ -205,8 +205,8 @@ def _update_streams(
 
 
 def _update_variants(
-    task: JudgedTask, updates: UpdateStreams, evidence: Evidence, notes: list[str]
-) -> Iterator[Variant]:
+    task: JudgedTask, updates: UpdateStreams, evidence: ScoreSources, notes: list[str]
+) -> Iterator[ScoredMeasure]:
     """Yield MSU, and the track's measures where the collection is one of events."""
     yield updates.default()
     if not updates.converted:
@@ -219,7 +219,7 @@ def _update_variants(
         missing = updates.missing(evidence.model)
         if missing:
             notes.append(
-                f"{task.task}: MSU@fitted takes {listed(missing)} from the paper, which the model lacks"
+                f"{task.task}: MSU@fitted takes {join_names(missing)} from the paper, which the model lacks"
             )
 
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
-from calibration.agree.evidence import Evidence, Measured, Scorer, ShownTexts, judged_summaries
 from calibration.agree.judged_task import JudgedTask
 from calibration.agree.measures.m_variants import (
     FittedPatience,
@@ -18,12 +17,13 @@ from calibration.agree.measures.m_variants import (
     patience_without_each_topic,
     uniform,
 )
-from calibration.agree.measures.variants import Fit, Variant, without_known
+from calibration.agree.measures.variants import ParameterOrigin, ScoredMeasure, without_known
+from calibration.agree.score_sources import Scorer, ScoreSources, ShownTexts, TaskScores, judged_summaries
 from calibration.inference.results import NotIdentifiedError
 from calibration.models.patience.pairs import given_probabilities
 from calibration.tables.sources import TaskSources
 from calibration.user_model.measures import intent_shares, patience_chars
-from metrics.errors import input_fault, listed
+from metrics.errors import input_fault, join_names
 from metrics.readers.mobileclick import COLUMNS as COLLECTION_FILES
 from metrics.readers.mobileclick import read_collection_files
 from metrics.readers.mobileclick_runs import read_summary_run
@@ -36,7 +36,7 @@ FROM_PREFERENCES = frozenset({"preferences", "grid"})
 PATIENCE_SOURCES = ("preferences", "stops", "grid")
 
 
-def scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -> Scorer:
+def scorer(task: JudgedTask, evidence: ScoreSources, named: Mapping[str, Measure]) -> Scorer:
     """Read what scores the summaries of a task; ``named`` are the measures asked for by name.
 
     Raises
@@ -48,30 +48,43 @@ def scorer(task: JudgedTask, evidence: Evidence, named: Mapping[str, Measure]) -
     notes: list[str] = []
     positions = _positions(task, evidence, notes)
     if not positions:
-        return lambda _: Measured(notes=tuple(notes))
+        return lambda _: TaskScores(notes=tuple(notes))
     topics = set(task.topics.tolist())
     fitted = FittedShares(
         estimate=intent_shares(evidence.model, topics) if evidence.model else {},
         drawn=[intent_shares(model, topics) for model in evidence.drawn],
     )
-    given = given_probabilities(evidence.tables.get("intents"), fitted.estimate, positions["both"])
-    notes += [f"{task.task}: {note}" for note in _taken(task, positions["both"], evidence, fitted, given)]
+    collection_shares = given_probabilities(
+        evidence.tables.get("intents"), fitted.estimate, positions["both"]
+    )
+    notes += [
+        f"{task.task}: {note}"
+        for note in _taken(task, positions["both"], evidence, fitted, collection_shares)
+    ]
     default = PAPER_PATIENCE.get(task.language, PAPER_PATIENCE["en"])
-    fixed = tuple(default_variants(positions, default, given=given, fitted=fitted))
-    more = tuple(named_variants(positions, without_known(named, fixed), given=given, fitted=fitted))
-    sweep = m_sweep(positions["both"], given, default)
+    fixed = tuple(default_variants(positions, default, collection_shares=collection_shares, fitted=fitted))
+    more = tuple(
+        named_variants(
+            positions, without_known(named, fixed), collection_shares=collection_shares, fitted=fitted
+        )
+    )
+    sweep = m_sweep(positions["both"], collection_shares, default)
 
-    def score(judged: JudgedTask) -> Measured:
+    def score(judged: JudgedTask) -> TaskScores:
         added = list(notes)
-        refitted = _at_fitted_patience(judged, evidence, positions["both"], given, added)
-        return Measured(variants=(*fixed, *more, *refitted), sweeps=(sweep,), notes=tuple(added))
+        refitted = _at_fitted_patience(judged, evidence, positions["both"], collection_shares, added)
+        return TaskScores(variants=(*fixed, *more, *refitted), sweeps=(sweep,), notes=tuple(added))
 
     return score
 
 
 def _at_fitted_patience(
-    task: JudgedTask, evidence: Evidence, positions: pd.DataFrame, given: Probabilities, notes: list[str]
-) -> Iterator[Variant]:
+    task: JudgedTask,
+    evidence: ScoreSources,
+    positions: pd.DataFrame,
+    collection_shares: Probabilities,
+    notes: list[str],
+) -> Iterator[ScoredMeasure]:
     """Yield M at every fitted patience; one fitted to these preferences is fitted anew without each topic."""
     for source in PATIENCE_SOURCES:
         patience = _patience(evidence, source, task.language)
@@ -81,41 +94,45 @@ def _at_fitted_patience(
         if in_sample:
             try:
                 without = patience_without_each_topic(
-                    task.pairs, positions, given, source=source, language=task.language
+                    task.pairs, positions, collection_shares, source=source, language=task.language
                 )
             except NotIdentifiedError as error:
                 notes.append(f"{task.task}: the patience from {source} is not cross-fitted, since {error}")
-        fit = Fit.IN_SAMPLE if in_sample else Fit.OTHER_DATA
-        yield from fitted_variants(positions, given, patience, without=without, fit=fit)
+        fit = ParameterOrigin.IN_SAMPLE if in_sample else ParameterOrigin.OTHER_DATA
+        yield from fitted_variants(positions, collection_shares, patience, without=without, fit=fit)
 
 
 def _taken(
-    task: JudgedTask, met: pd.DataFrame, evidence: Evidence, fitted: FittedShares, given: Probabilities
+    task: JudgedTask,
+    met: pd.DataFrame,
+    evidence: ScoreSources,
+    fitted: FittedShares,
+    collection_shares: Probabilities,
 ) -> Iterator[str]:
     """Yield notes on assumptions where the tables say nothing."""
     intents = evidence.tables.get("intents")
     told = set(fitted.estimate)
     if intents is not None:
         told |= set(intents.loc[intents["probability"].notna(), "topic"])
-    untold = [topic for topic in given if topic not in told]
-    if given == uniform(given):
+    untold = [topic for topic in collection_shares if topic not in told]
+    if collection_shares == uniform(collection_shares):
         yield "every intent is equally probable, as far as the tables say"
     elif untold:
-        yield f"no probability of intents is given for {listed(untold)}: there they are equally probable"
+        yield f"no probability of intents is given for {join_names(untold)}: there they are equally probable"
     unknown = [
         f"{intent} of {topic}"
         for topic, intent in met[["topic", "intent"]].drop_duplicates().itertuples(index=False)
-        if topic in given and intent not in given[topic]
+        if topic in collection_shares and intent not in collection_shares[topic]
     ]
     if unknown:
-        yield f"intents without a probability count nothing: {listed(unknown)}"
+        yield f"intents without a probability count nothing: {join_names(unknown)}"
     without = judged_summaries(task).difference(pd.MultiIndex.from_frame(met[["topic", "system"]]))
     if len(without):
-        summaries = listed(f"{system} on {topic}" for topic, system in without)
+        summaries = join_names(f"{system} on {topic}" for topic, system in without)
         yield f"no positions, so a score of 0, as of summaries that meet no iUnit: {summaries}"
 
 
-def _positions(task: JudgedTask, evidence: Evidence, notes: list[str]) -> Positions:
+def _positions(task: JudgedTask, evidence: ScoreSources, notes: list[str]) -> Positions:
     """Return the positions of a task and of its ablations, as far as there are any."""
     sources = evidence.sources.get(task.task)
     found = {} if sources is None or sources.problems else sources.summary_positions()
@@ -134,17 +151,17 @@ def _positions(task: JudgedTask, evidence: Evidence, notes: list[str]) -> Positi
     return found
 
 
-def _check_topics(task: JudgedTask, positions: pd.DataFrame, evidence: Evidence) -> None:
+def _check_topics(task: JudgedTask, positions: pd.DataFrame, evidence: ScoreSources) -> None:
     lost = set(task.topics.tolist()) - set(positions["topic"])
     if lost:
         raise input_fault(
-            f"judged, but without positions: {listed(sorted(lost))}",
+            f"judged, but without positions: {join_names(sorted(lost))}",
             path=evidence.place,
             cure="write the table positions anew (prefcal features)",
         )
 
 
-def _patience(evidence: Evidence, source: str, language: str) -> FittedPatience | None:
+def _patience(evidence: ScoreSources, source: str, language: str) -> FittedPatience | None:
     """Return a fitted patience, None where there is none."""
     estimate = patience_chars(evidence.model, source, language) if evidence.model else None
     if estimate is None:

@@ -15,7 +15,7 @@ import pandas as pd
 
 from metrics.registry import Measure
 from metrics.results import ALL, Score
-from metrics.taking_part import STREAM_TOPICS, TopicNames
+from metrics.unused_input import STREAM_TOPICS, TopicNames
 
 CONVERTED_MARK = "(converted)"
 """Ends the name of every measure whose judgments were made for another kind of collection."""
@@ -24,7 +24,7 @@ Family: TypeAlias = Literal["summaries", "push", "updates", "msu", "ranked", "sc
 Over: TypeAlias = Literal["patience_chars", "alpha", "lateness"]
 
 
-class Fit(StrEnum):
+class ParameterOrigin(StrEnum):
     """What the parameters of a variant were fitted to."""
 
     NONE = "none"
@@ -33,7 +33,7 @@ class Fit(StrEnum):
     IN_SAMPLE = "in_sample"
 
 
-class Role(StrEnum):
+class VariantRole(StrEnum):
     """Why a variant is in the table; a named one is there because the study or the command asks for it."""
 
     DEFAULT = "default"
@@ -44,7 +44,7 @@ class Role(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Variant:
+class ScoredMeasure:
     """A metric under one set of parameters.
 
     Attributes
@@ -53,7 +53,7 @@ class Variant:
         Its name in every table, unique within a task.
     family : str
         The subcommand of `prefcal score` that computes it; ``scores`` for what was computed elsewhere.
-    role : Role
+    role : VariantRole
         Why it is there.
     fit : Fit
         What its parameters were fitted to.
@@ -69,8 +69,8 @@ class Variant:
 
     measure: str
     family: Family
-    role: Role
-    fit: Fit
+    role: VariantRole
+    fit: ParameterOrigin
     scores: "pd.Series[float]"
     patience_chars: float | None = None
     alpha: float | None = None
@@ -80,7 +80,7 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Sweep:
+class ParameterSweep:
     """A measure at many values of one parameter.
 
     Attributes
@@ -92,7 +92,7 @@ class Sweep:
     scores : DataFrame of float, indexed by topic, system
         One column a value, ascending; the columns are the values.
     converted : bool
-        As in `Variant`.
+        As in `ScoredMeasure`.
     """
 
     measure: str
@@ -106,7 +106,7 @@ def name_of(measure: str, *, converted: bool) -> str:
     return f"{measure} {CONVERTED_MARK}" if converted else measure
 
 
-def without_known(named: Mapping[str, Measure], variants: Iterable[Variant]) -> dict[str, Measure]:
+def without_known(named: Mapping[str, Measure], variants: Iterable[ScoredMeasure]) -> dict[str, Measure]:
     """Return the measures asked for by name that are not among the variants anyway."""
     known = {one.measure.removesuffix(f" {CONVERTED_MARK}") for one in variants}
     return {name: one for name, one in named.items() if name not in known}

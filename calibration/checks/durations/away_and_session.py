@@ -2,14 +2,14 @@
 
 from calibration.checks.durations.beside import is_small, listed, numbers_of, numbers_under
 from calibration.checks.finding import REJECTED, Finding
+from calibration.inference.formatting import format_p
 from calibration.inference.results import NotIdentifiedError
-from calibration.inference.wording import shown_p
 from calibration.models.durations.correlation import fit_together
-from calibration.models.durations.exposure import Exposure
+from calibration.models.durations.exposure import CensoredDurations
 from calibration.models.durations.fit import DurationFit
 
 
-def check_away_and_session(fit: DurationFit, exposure: Exposure) -> Finding | None:
+def check_away_and_session(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Hold sessions fitted together with times away beside sessions alone."""
     if exposure.away is None or not is_small(exposure):
         return None
@@ -24,6 +24,6 @@ def check_away_and_session(fit: DurationFit, exposure: Exposure) -> Finding | No
         name="away_and_session",
         p_value=together.p_value,
         sentence=f"Who comes more often stays {how} (correlation of the logarithms of both means {together.correlation:.2f}, "
-        f"{shown_p(together.p_value)}): fitted together with times away {numbers_under(together.model)}, not {numbers_of(fit)}.",
+        f"{format_p(together.p_value)}): fitted together with times away {numbers_under(together.model)}, not {numbers_of(fit)}.",
         sensitivity=listed(together.model, fit, explains="better"),
     )

@@ -13,14 +13,14 @@ import numpy as np
 from scipy.special import expit
 
 from calibration.checks.finding import NEARLY, Explains, other_laws
-from calibration.inference.wording import shown_time
-from calibration.models.durations.exposure import Exposure, Totals
+from calibration.inference.formatting import shown_time
+from calibration.models.durations.exposure import CensoredDurations, WorkerTotals
 from calibration.models.durations.fit import DurationFit, fit_durations
 from calibration.models.durations.laws import (
     ANYWHERE,
     LEAST_SPREAD,
     SPREADS,
-    Extended,
+    ExtendedModel,
     Grid,
     fit_on_grid,
     gamma_rates,
@@ -42,7 +42,7 @@ FURTHEST_MEAN = math.log(100.0)
 _NEARLY_ZERO = 1e-4
 
 
-def is_small(exposure: Exposure) -> bool:
+def is_small(exposure: CensoredDurations) -> bool:
     """Whether all laws can be fitted: not too many rows or people, and nobody missing because they never came."""
     few = len(exposure.event) <= MOST_PIECES and exposure.units <= MOST_WORKERS
     return few and exposure.seen_by_seconds is None
@@ -61,7 +61,7 @@ class Laws:
     """
 
     top: DurationMaximum
-    others: Mapping[str, Extended]
+    others: Mapping[str, ExtendedModel]
 
     def gain(self, name: str) -> float:
         """Return how much higher the log-likelihood of a law is than that of the log-normal one."""
@@ -74,7 +74,7 @@ class Laws:
 
 
 @lru_cache(maxsize=2)
-def laws_beside(exposure: Exposure) -> Laws:
+def laws_beside(exposure: CensoredDurations) -> Laws:
     """Fit every law of the workers' means, once for all checks of a fit."""
     totals = exposure.totals()
     top, grid = fit_durations(totals), Grid.of(totals)
@@ -89,7 +89,7 @@ def laws_beside(exposure: Exposure) -> Laws:
     return Laws(top=top, others={law.name: law for law in laws})
 
 
-def tail_of_three(totals: Totals, top: DurationMaximum) -> Extended:
+def tail_of_three(totals: WorkerTotals, top: DurationMaximum) -> ExtendedModel:
     """Fit Student's t of log A with 3 degrees of freedom: a tail as heavy as people have, of which few people show nothing."""
     grid = Grid.of(totals)
     near = (np.abs(grid.log_mean - top.mu) <= FURTHEST_MEAN).astype(np.float64)
@@ -98,7 +98,7 @@ def tail_of_three(totals: Totals, top: DurationMaximum) -> Extended:
 
 
 def listed(
-    model: Extended,
+    model: ExtendedModel,
     fit: DurationFit,
     *,
     explains: Explains,
@@ -109,7 +109,7 @@ def listed(
 
     Parameters
     ----------
-    model : Extended
+    model : ExtendedModel
         The law.
     fit : DurationFit
         Whose names they have.
@@ -128,7 +128,7 @@ def listed(
     return other_laws(model.name, explains, dict(zip(fit.parameters, values, strict=False)), ends)
 
 
-def numbers_under(model: Extended) -> str:
+def numbers_under(model: ExtendedModel) -> str:
     """Return a clause: the mean and the standard deviation under a law."""
     mean, sd = np.exp(model.values(model.point)[:2]).tolist()
     return f"the mean would be {shown_time(mean)} and the standard deviation {shown_time(sd)}"

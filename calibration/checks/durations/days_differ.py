@@ -13,11 +13,11 @@ from scipy.special import fdtrc
 
 from calibration.checks.durations.beside import UNEVEN, is_small
 from calibration.checks.finding import REJECTED, Finding
-from calibration.inference.wording import shown_p
-from calibration.models.durations.exposure import Exposure, total
+from calibration.inference.formatting import format_p
+from calibration.models.durations.exposure import CensoredDurations, total
 from calibration.models.durations.fit import DurationFit
 from metrics.arrays import Floats
-from metrics.errors import counted
+from metrics.errors import pluralise
 
 LEAST_DAYS = 3
 MOST_DAYS = 400
@@ -27,7 +27,7 @@ FEW_DAYS = 7
 """Calendar days below which a study is one draw of days that can hardly be compared."""
 
 
-def check_days(fit: DurationFit, exposure: Exposure) -> Finding | None:
+def check_days(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Test whether calendar days (UTC) differ, otherwise than along a straight line."""
     days = compare_days(exposure) if exposure.design == "window" and is_small(exposure) else None
     if days is None or days.p_value >= REJECTED:
@@ -37,13 +37,13 @@ def check_days(fit: DurationFit, exposure: Exposure) -> Finding | None:
         p_value=days.p_value,
         explains=UNEVEN,
         gain=days.gain,
-        sentence=f"Everybody came more on some of the {days.n_days} days than on others ({shown_p(days.p_value)}): {days.low:.2g} times as "
+        sentence=f"Everybody came more on some of the {days.n_days} days than on others ({format_p(days.p_value)}): {days.low:.2g} times as "
         f"often as on average on quiet days, {days.high:.2g} times on busy ones. The estimate is of these days; others would give another, "
         "further off than the interval says.",
     )
 
 
-def check_few_days(fit: DurationFit, exposure: Exposure) -> Finding | None:
+def check_few_days(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Say that so few calendar days can hardly be compared."""
     count = len(calendar_days(exposure))
     if not 0 < count < FEW_DAYS:
@@ -51,7 +51,7 @@ def check_few_days(fit: DurationFit, exposure: Exposure) -> Finding | None:
     return Finding(
         name="few_days",
         severity="warning",
-        sentence=f"The study ran over {counted(count, 'day')}. So few hardly show whether people come more on some days than on others; if "
+        sentence=f"The study ran over {pluralise(count, 'day')}. So few hardly show whether people come more on some days than on others; if "
         "they do, the mean on other days may be further off than the interval says. Run over a week or more.",
     )
 
@@ -81,7 +81,7 @@ class Days(NamedTuple):
     n_days: int
 
 
-def calendar(exposure: Exposure) -> tuple[Floats, Floats]:
+def calendar(exposure: CensoredDurations) -> tuple[Floats, Floats]:
     """Return where each interval starts and stops, in days since the midnight before the study; empty where that is not known."""
     if exposure.follow_begun is None or exposure.design == "count":
         return np.array([]), np.array([])
@@ -89,13 +89,13 @@ def calendar(exposure: Exposure) -> tuple[Floats, Floats]:
     return (begun + exposure.start) / exposure.day_seconds, (begun + exposure.stop) / exposure.day_seconds
 
 
-def calendar_days(exposure: Exposure) -> range:
+def calendar_days(exposure: CensoredDurations) -> range:
     """Return the calendar days on which somebody was watched, from the first to the last; none where they are not known."""
     start, stop = calendar(exposure)
     return range(int(start.min()), math.ceil(stop.max())) if len(start) else range(0)
 
 
-def compare_days(exposure: Exposure) -> Days | None:
+def compare_days(exposure: CensoredDurations) -> Days | None:
     """Compare the calendar days of a study; None where they are too few, or their start is not known."""
     edges = calendar_days(exposure)
     first, count = edges.start, len(edges)

@@ -11,21 +11,21 @@ import numpy as np
 
 from calibration.checks.durations.beside import UNEVEN, is_small, listed, numbers_of, numbers_under
 from calibration.checks.finding import REJECTED, Finding, edge_p
-from calibration.inference.wording import shown_p
-from calibration.models.durations.exposure import Exposure, total
+from calibration.inference.formatting import format_p
+from calibration.models.durations.exposure import CensoredDurations, total
 from calibration.models.durations.fit import DurationFit
 from calibration.models.durations.laws import (
     ANYWHERE,
     LEAST_SPREAD,
     SPREADS,
     TINY,
-    Extended,
+    ExtendedModel,
     grid_points,
-    highest,
     masses,
+    maximise_log_likelihood,
 )
 from calibration.models.durations.maximum import DurationMaximum, log_normal_values
-from metrics.arrays import Floats, Places
+from metrics.arrays import Floats, Indices
 
 DROP_OUTS = "drop-outs"
 MOST_FOLLOWS = 5000
@@ -34,7 +34,7 @@ LEAST_SHARE = 0.01
 """With fewer drop-outs the numbers are those of the model."""
 
 
-def check_drop_outs(fit: DurationFit, exposure: Exposure) -> Finding | None:
+def check_drop_outs(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Hold people who leave for good beside people who all stay."""
     if exposure.design == "count" or not is_small(exposure):
         return None
@@ -53,7 +53,7 @@ def check_drop_outs(fit: DurationFit, exposure: Exposure) -> Finding | None:
         explains=UNEVEN,
         gain=gain,
         sentence=(
-            f"About {share:.0%} of the follows ended for good before their end ({shown_p(p_value)}): nobody came back any more, although "
+            f"About {share:.0%} of the follows ended for good before their end ({format_p(p_value)}): nobody came back any more, although "
             f"the visits before lead to expect it; {numbers}. Ask for a sign of life (last_seen_at)."
             if p_value < REJECTED
             else f"Some people may have left for good ({share:.0%}), which cannot be told; {numbers}."
@@ -67,12 +67,12 @@ class _Tails(NamedTuple):
 
     events: Floats
     seconds: Floats
-    unit: Places
+    unit: Indices
     alive: Floats
     after: Floats
 
 
-def _tails(exposure: Exposure) -> _Tails:
+def _tails(exposure: CensoredDurations) -> _Tails:
     size = len(exposure.follow_unit)
     alive = np.zeros(size)
     np.maximum.at(alive, exposure.follow[exposure.event], exposure.stop[exposure.event])
@@ -90,7 +90,7 @@ def _tails(exposure: Exposure) -> _Tails:
     )
 
 
-def drop_outs(exposure: Exposure, top: DurationMaximum) -> tuple[Extended, float] | None:
+def drop_outs(exposure: CensoredDurations, top: DurationMaximum) -> tuple[ExtendedModel, float] | None:
     """Fit log-normal means with people who leave for good; with it comes the share of follows that did so by their end.
 
     A follow that was last seen after t and then watched for r adds
@@ -125,12 +125,12 @@ def drop_outs(exposure: Exposure, top: DurationMaximum) -> tuple[Extended, float
 
     sigma = max(top.sigma, LEAST_SPREAD)
     watched = float(exposure.follow_seconds.max()) / day
-    point, loglik = highest(
+    point, loglik = maximise_log_likelihood(
         each,
         (top.mu, math.log(sigma), math.log(0.1 / watched)),
         (ANYWHERE, SPREADS, (math.log(1e-4 / watched), math.log(10 / watched))),
     )
-    law = Extended(
+    law = ExtendedModel(
         name=DROP_OUTS,
         point=point,
         loglik=loglik,

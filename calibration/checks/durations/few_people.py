@@ -2,7 +2,7 @@
 
 from calibration.checks.durations.heavy_tails import FEW_WORKERS
 from calibration.checks.finding import Finding
-from calibration.models.durations.exposure import Exposure
+from calibration.models.durations.exposure import CensoredDurations
 from calibration.models.durations.fit import DurationFit
 
 TOO_SMALL = (
@@ -14,7 +14,7 @@ TOO_SMALL = (
 """Workers from which on S is off by so much as a rule: medians of 200 simulated studies of log-normal people, S = M, over a week."""
 
 
-def check_few_workers(fit: DurationFit, exposure: Exposure) -> Finding | None:
+def check_few_workers(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Say how few people there are, and what that does to M and S."""
     workers = fit.n_workers or 0
     if workers > FEW_WORKERS:

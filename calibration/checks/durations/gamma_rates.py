@@ -9,14 +9,14 @@ from calibration.checks.durations.beside import (
     numbers_under,
 )
 from calibration.checks.finding import Explains, Finding, other_laws
-from calibration.inference.wording import shown_time
-from calibration.models.durations.exposure import Exposure
+from calibration.inference.formatting import shown_time
+from calibration.models.durations.exposure import CensoredDurations
 from calibration.models.durations.fit import DurationFit
 from calibration.models.durations.intervals import DurationProfile
 from calibration.models.durations.laws import GAMMA
 
 
-def check_gamma_rates(fit: DurationFit, exposure: Exposure) -> Finding | None:
+def check_gamma_rates(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Hold gamma rates beside log-normal means, where the data leave them open: a law of as many numbers, that is no test."""
     if not is_small(exposure) or fit.law == "gamma":
         return None
@@ -33,7 +33,7 @@ def check_gamma_rates(fit: DurationFit, exposure: Exposure) -> Finding | None:
     )
 
 
-def check_log_normal_means(fit: DurationFit, exposure: Exposure) -> Finding | None:
+def check_log_normal_means(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Hold the paper's log-normal means beside gamma rates that were published on purpose."""
     gain = 2 * (fit.top.top.loglik - (fit.loglik or 0.0))
     if fit.law != "gamma" or gain < -REJECTS:

@@ -19,8 +19,8 @@ from calibration.checks.durations.beside import (
     tail_of_three,
 )
 from calibration.checks.finding import REJECTED, Explains, Finding, edge_p
-from calibration.inference.wording import shown_p
-from calibration.models.durations.exposure import Exposure
+from calibration.inference.formatting import format_p
+from calibration.models.durations.exposure import CensoredDurations
 from calibration.models.durations.fit import DurationFit
 
 FEW_WORKERS = 60
@@ -28,7 +28,7 @@ CLEARLY_WORSE = 5.41
 """Likelihood ratio at which the tail of few people is no longer held: the 1 % point of half a chi-squared."""
 
 
-def check_heavy_tails(fit: DurationFit, exposure: Exposure) -> Finding | None:
+def check_heavy_tails(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Hold a heavier tail of the workers' means beside the log-normal one."""
     if not is_small(exposure):
         return None
@@ -44,7 +44,7 @@ def check_heavy_tails(fit: DurationFit, exposure: Exposure) -> Finding | None:
         return None
     explains: Explains = "better" if p_value < REJECTED else "as well"
     sentence = (
-        f"Some workers' times are far longer than those of the others ({shown_p(p_value)}): the mean and the standard deviation rest on a tail that "
+        f"Some workers' times are far longer than those of the others ({format_p(p_value)}): the mean and the standard deviation rest on a tail that "
         f"nobody saw ({numbers_of(fit)}). Report the median and the quartiles."
         if p_value < REJECTED
         else f"Whether the workers' means have a heavier tail cannot be told: with one {numbers_under(tail)}, not {numbers_of(fit)}."

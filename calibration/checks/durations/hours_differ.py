@@ -9,8 +9,8 @@ from scipy.special import fdtrc
 from calibration.checks.durations.beside import UNEVEN, is_small
 from calibration.checks.durations.days_differ import LEAST_DAYS
 from calibration.checks.finding import REJECTED, Finding
-from calibration.inference.wording import shown_p
-from calibration.models.durations.exposure import Exposure, total
+from calibration.inference.formatting import format_p
+from calibration.models.durations.exposure import CensoredDurations, total
 from calibration.models.durations.fit import DurationFit
 from metrics.arrays import Floats
 
@@ -23,7 +23,7 @@ class Hours(NamedTuple):
     gain: float
 
 
-def check_hours(fit: DurationFit, exposure: Exposure) -> Finding | None:
+def check_hours(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Test whether hours of the day (UTC) differ."""
     hours = compare_hours(exposure) if is_small(exposure) else None
     if hours is None or hours.p_value >= REJECTED:
@@ -34,11 +34,11 @@ def check_hours(fit: DurationFit, exposure: Exposure) -> Finding | None:
         explains=UNEVEN,
         gain=hours.gain,
         sentence=f"People come more at some hours of the day than at others, up to {hours.height:.2g} times as often as on average "
-        f"({shown_p(hours.p_value)}). MSU draws times away without day and night; the mean is one over whole days.",
+        f"({format_p(hours.p_value)}). MSU draws times away without day and night; the mean is one over whole days.",
     )
 
 
-def compare_hours(exposure: Exposure) -> Hours | None:
+def compare_hours(exposure: CensoredDurations) -> Hours | None:
     """Test whether people come more at some hours of the day, by a wave of a day.
 
     Returns
@@ -73,9 +73,9 @@ def compare_hours(exposure: Exposure) -> Hours | None:
     return Hours(float(fdtrc(2, len(each) - 1, statistic / 2)), height, max(statistic - 2, 0.0) / 2)
 
 
-def _came(exposure: Exposure, values: Floats) -> Floats:
+def _came(exposure: CensoredDurations, values: Floats) -> Floats:
     return total(exposure.unit[exposure.event], values[exposure.event], exposure.units)
 
 
-def _over(exposure: Exposure, values: Floats) -> Floats:
+def _over(exposure: CensoredDurations, values: Floats) -> Floats:
     return total(exposure.unit, values, exposure.units)

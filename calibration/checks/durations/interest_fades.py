@@ -14,9 +14,9 @@ from scipy.special import chdtrc
 from calibration.checks.durations.beside import UNEVEN, is_small
 from calibration.checks.durations.days_differ import compare_days
 from calibration.checks.finding import REJECTED, Finding
+from calibration.inference.formatting import format_p, shown_time
 from calibration.inference.results import NotIdentifiedError
-from calibration.inference.wording import shown_p, shown_time
-from calibration.models.durations.exposure import LEAST_SECONDS, Exposure, Totals, total
+from calibration.models.durations.exposure import LEAST_SECONDS, CensoredDurations, WorkerTotals, total
 from calibration.models.durations.fit import DurationFit
 from calibration.models.durations.maximum import DurationMaximum, maximum
 
@@ -24,7 +24,7 @@ _STEEPEST = 3.0
 """Most that the logarithm of a rate may change over the longest follow."""
 
 
-def check_interest_fades(fit: DurationFit, exposure: Exposure) -> Finding | None:
+def check_interest_fades(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Hold a rate of coming back that falls, or rises, beside a constant one."""
     if exposure.design == "count" or not is_small(exposure):
         return None
@@ -43,7 +43,7 @@ def check_interest_fades(fit: DurationFit, exposure: Exposure) -> Finding | None
         p_value=p_value,
         explains=UNEVEN,
         gain=gain,
-        sentence=f"Workers came {how} often ({shown_p(p_value)}): the mean time away is {shown_time(found.first)} on the first day and "
+        sentence=f"Workers came {how} often ({format_p(p_value)}): the mean time away is {shown_time(found.first)} on the first day and "
         f"{shown_time(found.last)} after {last:.3g} days. One number is an average of both: say which time it is about.",
     )
 
@@ -57,7 +57,7 @@ class Fade(NamedTuple):
     loglik: float
 
 
-def fade(exposure: Exposure, top: DurationMaximum) -> Fade | None:
+def fade(exposure: CensoredDurations, top: DurationMaximum) -> Fade | None:
     """Fit a rate that falls, or rises, exponentially in the time since the follow began; None where it cannot be fitted.
 
     l(b) = l_plain(n, SUM INT exp(-b t) dt) - b SUM t_events, t in days.
@@ -73,7 +73,9 @@ def fade(exposure: Exposure, top: DurationMaximum) -> Fade | None:
         watched = (np.exp(-slope * start) - np.exp(-slope * stop)) / slope * exposure.day_seconds
         seconds = np.maximum(total(exposure.unit, watched, exposure.units), LEAST_SECONDS)
         scale = math.exp(float(np.log(seconds).mean()))
-        found = maximum(Totals(events=events, seconds=seconds).in_units_of(scale), start=_start(top, scale))
+        found = maximum(
+            WorkerTotals(events=events, seconds=seconds).in_units_of(scale), start=_start(top, scale)
+        )
         moved = found.top.loglik - float(events.sum()) * math.log(scale) - slope * of_events
         return DurationMaximum(
             mu=found.mu + math.log(scale), log_sigma=found.log_sigma, top=found.top._replace(loglik=moved)

@@ -1,12 +1,12 @@
 """Do visits and follows fit together?"""
 
 from calibration.checks.finding import Finding
-from calibration.models.durations.exposure import Exposure
+from calibration.models.durations.exposure import CensoredDurations
 from calibration.models.durations.fit import DurationFit
-from calibration.visits.stays import ASK_TIMES
+from calibration.visits.followed_visits import ASK_TIMES
 
 
-def check_without_follow(fit: DurationFit, exposure: Exposure) -> Finding | None:
+def check_without_follow(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Say how many visits belong to no follow."""
     return _warning(
         "visits_without_follow",
@@ -15,7 +15,7 @@ def check_without_follow(fit: DurationFit, exposure: Exposure) -> Finding | None
     )
 
 
-def check_outside_follow(fit: DurationFit, exposure: Exposure) -> Finding | None:
+def check_outside_follow(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Say how many visits lie outside their follow."""
     return _warning(
         "visits_outside_follow",
@@ -24,7 +24,7 @@ def check_outside_follow(fit: DurationFit, exposure: Exposure) -> Finding | None
     )
 
 
-def check_before_follow(fit: DurationFit, exposure: Exposure) -> Finding | None:
+def check_before_follow(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Say how many visits begin before their follow."""
     count = exposure.read.left_out.before_follow
     begin = "{} visit begins before its" if count == 1 else "{} visits begin before their"
@@ -32,7 +32,7 @@ def check_before_follow(fit: DurationFit, exposure: Exposure) -> Finding | None:
     return _warning("visits_before_follow", count, sentence)
 
 
-def check_ends(fit: DurationFit, exposure: Exposure) -> Finding | None:
+def check_ends(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Say that follows seem to end with their last visit."""
     ends = exposure.read.ends
     return _warning(
@@ -42,7 +42,7 @@ def check_ends(fit: DurationFit, exposure: Exposure) -> Finding | None:
     )
 
 
-def check_topics_never_opened(fit: DurationFit, exposure: Exposure) -> Finding | None:
+def check_topics_never_opened(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Say that topics that a worker never opened are unknown."""
     return _warning(
         "unopened_topics",
@@ -51,7 +51,7 @@ def check_topics_never_opened(fit: DurationFit, exposure: Exposure) -> Finding |
     )
 
 
-def check_only_who_came(fit: DurationFit, exposure: Exposure) -> Finding | None:
+def check_only_who_came(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Say that the likelihood allows for people who never came."""
     if not exposure.read.only_who_came:
         return None

@@ -21,21 +21,21 @@ from calibration.checks.durations.beside import (
     numbers_under,
 )
 from calibration.checks.finding import REJECTED, Finding
+from calibration.inference.formatting import format_p
 from calibration.inference.results import NotIdentifiedError
-from calibration.inference.wording import shown_p
-from calibration.models.durations.exposure import LEAST_SECONDS, Exposure, Totals, total
+from calibration.models.durations.exposure import LEAST_SECONDS, CensoredDurations, WorkerTotals, total
 from calibration.models.durations.fit import DurationFit, many_cut
-from calibration.models.durations.laws import TINY, Extended
+from calibration.models.durations.laws import TINY, ExtendedModel
 from calibration.models.durations.likelihood import log_likelihoods
 from calibration.models.durations.maximum import DurationMaximum, log_normal_values, maximum
-from metrics.arrays import Bools, Floats, Places
+from metrics.arrays import Bools, Floats, Indices
 
 WEIBULL = "Weibull intervals"
 _LEAST_SPREAD = 0.05
 _SHAPES = (math.log(0.15), math.log(6.0))
 
 
-def check_regular_visits(fit: DurationFit, exposure: Exposure) -> Finding | None:
+def check_regular_visits(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Test whether one worker's intervals are exponential, and hold Weibull intervals beside."""
     z = greenwood_z(exposure)
     weibull = weibull_law(exposure, fit.top) if is_small(exposure) else None
@@ -58,12 +58,12 @@ def check_regular_visits(fit: DurationFit, exposure: Exposure) -> Finding | None
         p_value=p_value,
         explains=UNEVEN,
         gain=gain,
-        sentence=f"{_sentence(exposure, is_regular=is_regular)} ({shown_p(p_value)}): {beside}.",
+        sentence=f"{_sentence(exposure, is_regular=is_regular)} ({format_p(p_value)}): {beside}.",
         sensitivity={} if weibull is None else listed(weibull, fit, explains="better"),
     )
 
 
-def _sentence(exposure: Exposure, *, is_regular: bool) -> str:
+def _sentence(exposure: CensoredDurations, *, is_regular: bool) -> str:
     how = "more regular" if is_regular else "more uneven"
     if exposure.design == "count":
         return f"The lengths of a worker's sessions are {how} than exponential ones, which MSU draws"
@@ -71,7 +71,7 @@ def _sentence(exposure: Exposure, *, is_regular: bool) -> str:
     return f"A worker's times away are {how} than exponential ones, which MSU draws, {when}"
 
 
-def greenwood_z(exposure: Exposure) -> float | None:
+def greenwood_z(exposure: CensoredDurations) -> float | None:
     """Return z; None where many of a given number of intervals were cut, or nobody has two spacings."""
     if many_cut(exposure):
         return None
@@ -84,7 +84,7 @@ def greenwood_z(exposure: Exposure) -> float | None:
     return float((greenwood - 2 / (k + 1)).sum() / math.sqrt(variance.sum()))
 
 
-def _greenwood(exposure: Exposure) -> tuple[Floats, Floats]:
+def _greenwood(exposure: CensoredDurations) -> tuple[Floats, Floats]:
     """Return the sum of squared shares and the number of spacings of every unit, (u,) each."""
     size, unit = exposure.units, exposure.unit
     seconds = exposure.seconds
@@ -109,19 +109,19 @@ class _Pieces(NamedTuple):
 
     x: Floats
     event: Bools
-    unit: Places
+    unit: Indices
     units: int
     scale: float
 
-    def totals(self, shape: float) -> Totals:
+    def totals(self, shape: float) -> WorkerTotals:
         """Return n and the sum of x^shape of everybody."""
-        return Totals(
+        return WorkerTotals(
             events=np.bincount(self.unit, self.event, minlength=self.units).astype(np.float64),
             seconds=np.maximum(np.bincount(self.unit, self.x**shape, minlength=self.units), TINY),
         )
 
 
-def weibull_law(exposure: Exposure, top: DurationMaximum) -> Extended | None:
+def weibull_law(exposure: CensoredDurations, top: DurationMaximum) -> ExtendedModel | None:
     """Fit Weibull intervals with log-normal scales; None where they have no maximum.
 
     P(X > x | B) = exp(-x^k / B), log B normal: the compound likelihood of (n, sum x^k), with a Jacobian,
@@ -163,4 +163,4 @@ def weibull_law(exposure: Exposure, top: DurationMaximum) -> Extended | None:
     except NotIdentifiedError:
         return None
     point = np.array([found.mu, max(found.log_sigma, math.log(_LEAST_SPREAD)), float(best.x)])
-    return Extended(name=WEIBULL, point=point, loglik=-float(best.fun), each=each, values=values)
+    return ExtendedModel(name=WEIBULL, point=point, loglik=-float(best.fun), each=each, values=values)

@@ -11,8 +11,8 @@ import numpy as np
 from scipy.special import stdtr
 
 from calibration.checks.finding import Finding
-from calibration.inference.wording import shown_p, shown_time
-from calibration.models.durations.exposure import Exposure, total
+from calibration.inference.formatting import format_p, shown_time
+from calibration.models.durations.exposure import CensoredDurations, total
 from calibration.models.durations.fit import DurationFit
 from metrics.arrays import Floats
 
@@ -20,7 +20,7 @@ LEAST_WORKERS = 5
 """Workers with two sessions below whom no trend is looked for."""
 
 
-def check_session_trend(fit: DurationFit, exposure: Exposure) -> Finding | None:
+def check_session_trend(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Test whether sessions keep their length over the follow."""
     if exposure.design == "window":
         return None
@@ -35,12 +35,12 @@ def check_session_trend(fit: DurationFit, exposure: Exposure) -> Finding | None:
     return Finding(
         name="sessions_shrink" if slope < 0 else "sessions_grow",
         p_value=p_value,
-        sentence=f"Sessions became {'shorter' if slope < 0 else 'longer'} ({shown_p(p_value)}): about {shown_time(first)} on the first day and "
+        sentence=f"Sessions became {'shorter' if slope < 0 else 'longer'} ({format_p(p_value)}): about {shown_time(first)} on the first day and "
         f"{shown_time(end)} after {last:.3g} days, on average {shown_time(mean)}. Say which time the number is about.",
     )
 
 
-def session_trend(exposure: Exposure) -> tuple[float, float] | None:
+def session_trend(exposure: CensoredDurations) -> tuple[float, float] | None:
     """Return by how much the logarithm of the mean changes in a day, to first order, and p; None with too few workers."""
     unit, size, seconds = exposure.unit, exposure.units, exposure.seconds
     day = exposure.start / exposure.day_seconds
@@ -59,5 +59,5 @@ def session_trend(exposure: Exposure) -> tuple[float, float] | None:
     return float(score.sum()) / information, 2 * float(stdtr(used.sum() - 1, -abs(z)))
 
 
-def _weighted(values: Floats, exposure: Exposure) -> float:
+def _weighted(values: Floats, exposure: CensoredDurations) -> float:
     return float((values * exposure.seconds).sum() / exposure.seconds.sum())

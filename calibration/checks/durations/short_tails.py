@@ -14,15 +14,15 @@ from calibration.checks.durations.beside import (
     numbers_under,
 )
 from calibration.checks.finding import REJECTED, Finding, edge_p
-from calibration.inference.wording import shown_p
-from calibration.models.durations.exposure import Exposure
+from calibration.inference.formatting import format_p
+from calibration.models.durations.exposure import CensoredDurations
 from calibration.models.durations.fit import DurationFit
 
 LEAST_Q = 0.01
 """Below it the law is the log-normal one."""
 
 
-def check_short_tails(fit: DurationFit, exposure: Exposure) -> Finding | None:
+def check_short_tails(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Hold a shorter tail of the workers' means beside the log-normal one."""
     if not is_small(exposure):
         return None
@@ -39,7 +39,7 @@ def check_short_tails(fit: DurationFit, exposure: Exposure) -> Finding | None:
         p_value=p_value,
         explains=UNEVEN,
         gain=ratio / 2,
-        sentence=f"{told} ({shown_p(p_value)})."
+        sentence=f"{told} ({format_p(p_value)})."
         if p_value < REJECTED
         else f"{told}; the data leave it open.",
         sensitivity=listed(short, fit, explains="better" if p_value < REJECTED else "as well")

@@ -13,9 +13,9 @@ import numpy as np
 from scipy.special import stdtr
 
 from calibration.checks.finding import REJECTED, Finding, other_laws
+from calibration.inference.formatting import format_p, shown_time
 from calibration.inference.results import NotIdentifiedError
-from calibration.inference.wording import shown_p, shown_time
-from calibration.models.durations.exposure import Exposure, total
+from calibration.models.durations.exposure import CensoredDurations, total
 from calibration.models.durations.fit import DurationFit, fit_durations
 from calibration.models.durations.intervals import DurationProfile
 from metrics.arrays import Bools, Floats
@@ -26,7 +26,7 @@ LEAST_SHARE = 0.05
 """Of the sessions that must be followed by a break for the numbers to move."""
 
 
-def check_split_sessions(fit: DurationFit, exposure: Exposure) -> Finding | None:
+def check_split_sessions(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Test whether more sessions than by chance are followed by another within minutes, and join them."""
     if exposure.design == "window":
         return None
@@ -46,18 +46,18 @@ def check_split_sessions(fit: DurationFit, exposure: Exposure) -> Finding | None
         name="split_sessions",
         p_value=p_value,
         sentence=f"{is_break.sum()} of {len(gap)} sessions were followed by another within {LONGEST / 60:.0f} minutes, about {excess:.0f} more "
-        f"than by chance ({shown_p(p_value)}): something may have come between, such as a phone call. Joined, the mean session is "
+        f"than by chance ({format_p(p_value)}): something may have come between, such as a phone call. Joined, the mean session is "
         f"{shown_time(top.mean)}, not {shown_time(float(fit.estimates[0]))}: prefcal fit --idle-threshold {LONGEST:.0f}.",
         sensitivity=other_laws("joined", "better", numbers, intervals[:2]),
     )
 
 
-def join(exposure: Exposure, is_break: Bools) -> Exposure:
+def join(exposure: CensoredDurations, is_break: Bools) -> CensoredDurations:
     """Return sessions with those that a break follows made one with the next; what comes between is part of neither.
 
     Parameters
     ----------
-    exposure : Exposure
+    exposure : CensoredDurations
         Sessions.
     is_break : (p,) ndarray of bool
         After which ones there is a break.
@@ -75,14 +75,14 @@ def join(exposure: Exposure, is_break: Bools) -> Exposure:
     )
 
 
-def _gaps(exposure: Exposure) -> tuple[Floats, Bools]:
+def _gaps(exposure: CensoredDurations) -> tuple[Floats, Bools]:
     """Return the time from each session to the next of its follow, or to the end of the follow, and whether there is a next."""
     follow, last = exposure.follow, np.diff(exposure.follow, append=-1) != 0
     until = np.where(last, exposure.follow_seconds[follow], np.append(exposure.start[1:], 0.0))
     return np.maximum(until - exposure.stop, 0.0), ~last & exposure.event
 
 
-def _excess(exposure: Exposure, gap: Floats, follows_on: Bools) -> tuple[float, float]:
+def _excess(exposure: CensoredDurations, gap: Floats, follows_on: Bools) -> tuple[float, float]:
     """Return how many more breaks there are than by chance, and p of so many or more."""
     unit, size = exposure.unit, exposure.units
     within = np.clip(gap - SHORTEST, 0, LONGEST - SHORTEST)

@@ -7,12 +7,12 @@ import numpy as np
 from scipy.special import ndtr
 
 from calibration.checks.finding import REJECTED, Finding
-from calibration.inference.wording import shown_p
-from calibration.models.durations.exposure import Exposure, total
+from calibration.inference.formatting import format_p
+from calibration.models.durations.exposure import CensoredDurations, total
 from calibration.models.durations.fit import DurationFit
 
 
-def check_topics(fit: DurationFit, exposure: Exposure) -> Finding | None:
+def check_topics(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Test whether a worker's events spread over topics by chance."""
     excess = topics_apart(exposure) if exposure.design == "window" else None
     p_value = 1.0 if excess is None else float(ndtr(-excess.z))
@@ -22,7 +22,7 @@ def check_topics(fit: DurationFit, exposure: Exposure) -> Finding | None:
         name="topics_differ",
         p_value=p_value,
         sentence=f"One worker's rates differ between topics {excess.observed / excess.expected:.1f} times as much as chance explains "
-        f"({shown_p(p_value)}); the model has one mean for all topics of a worker.",
+        f"({format_p(p_value)}); the model has one mean for all topics of a worker.",
     )
 
 
@@ -34,7 +34,7 @@ class Excess(NamedTuple):
     z: float
 
 
-def topics_apart(exposure: Exposure) -> Excess | None:
+def topics_apart(exposure: CensoredDurations) -> Excess | None:
     """Return Pearson's statistic of how a worker's events spread over topics, summed over workers; None without topics.
 
     Given n, they are multinomial with shares T_f / T: mean F - 1, variance 2 (F - 1) + (sum 1 / p - F^2 - 2 F + 2) / n.

@@ -17,12 +17,12 @@ from calibration.checks.durations.beside import (
     numbers_under,
 )
 from calibration.checks.finding import REJECTED, Finding
-from calibration.inference.wording import shown_p
-from calibration.models.durations.exposure import Exposure
+from calibration.inference.formatting import format_p
+from calibration.models.durations.exposure import CensoredDurations
 from calibration.models.durations.fit import DurationFit
 
 
-def check_two_kinds(fit: DurationFit, exposure: Exposure) -> Finding | None:
+def check_two_kinds(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Hold two kinds of people beside a single log-normal law."""
     if not is_small(exposure):
         return None
@@ -39,7 +39,7 @@ def check_two_kinds(fit: DurationFit, exposure: Exposure) -> Finding | None:
         p_value=p_value,
         explains=UNEVEN,
         gain=ratio / 2,
-        sentence=f"With two kinds of people, {share:.0%} of them with shorter times ({shown_p(p_value)}), {numbers_under(kinds)}, not "
+        sentence=f"With two kinds of people, {share:.0%} of them with shorter times ({format_p(p_value)}), {numbers_under(kinds)}, not "
         f"{numbers_of(fit)}.",
         sensitivity=listed(kinds, fit, explains="better" if p_value < REJECTED else "as well")
         if is_open

@@ -1,14 +1,14 @@
 """Where do times away and sessions begin and end, but for people who come and leave by choice?"""
 
 from calibration.checks.finding import Finding
-from calibration.models.durations.exposure import Exposure
+from calibration.models.durations.exposure import CensoredDurations
 from calibration.models.durations.fit import DurationFit
 
 MANY_EXHAUSTED = 0.5
 """Share of the sessions that ended because nothing was left to read from which on their length is extrapolated."""
 
 
-def check_prompted(fit: DurationFit, exposure: Exposure) -> Finding | None:
+def check_prompted(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Say how many visits a prompt brought."""
     if not exposure.read.prompted:
         return None
@@ -19,7 +19,7 @@ def check_prompted(fit: DurationFit, exposure: Exposure) -> Finding | None:
     )
 
 
-def check_prompts(fit: DurationFit, exposure: Exposure) -> Finding | None:
+def check_prompts(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Say how many prompts are missing."""
     if not exposure.read.prompts_unknown:
         return None
@@ -31,7 +31,7 @@ def check_prompts(fit: DurationFit, exposure: Exposure) -> Finding | None:
     )
 
 
-def check_gap(fit: DurationFit, exposure: Exposure) -> Finding | None:
+def check_gap(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Say which silence ends a visit."""
     if not exposure.read.gap_seconds:
         return None
@@ -41,7 +41,7 @@ def check_gap(fit: DurationFit, exposure: Exposure) -> Finding | None:
     )
 
 
-def check_closer_than_gap(fit: DurationFit, exposure: Exposure) -> Finding | None:
+def check_closer_than_gap(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Say how many visits contradict that silence."""
     if not exposure.read.closer_than_gap:
         return None
@@ -52,7 +52,7 @@ def check_closer_than_gap(fit: DurationFit, exposure: Exposure) -> Finding | Non
     )
 
 
-def check_without_length(fit: DurationFit, exposure: Exposure) -> Finding | None:
+def check_without_length(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Say how many visits say nothing about how long people stay."""
     read = exposure.read
     if not read.without_length:
@@ -64,7 +64,7 @@ def check_without_length(fit: DurationFit, exposure: Exposure) -> Finding | None
     )
 
 
-def check_exhausted(fit: DurationFit, exposure: Exposure) -> Finding | None:
+def check_exhausted(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Say how many sessions ended because nothing was left to read."""
     read = exposure.read
     if not read.exhausted:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from calibration.checks.finding import Finding
-from calibration.models.durations.exposure import Exposure, Totals
+from calibration.models.durations.exposure import CensoredDurations, WorkerTotals
 from calibration.models.durations.fit import DurationFit
 from calibration.models.durations.simulate import simulate_totals
 from metrics.arrays import Floats
@@ -12,7 +12,7 @@ SIMULATIONS = 399
 SIMULATED_WORKERS = 1_000_000
 
 
-def check_visits_per_worker(fit: DurationFit, exposure: Exposure) -> Finding | None:
+def check_visits_per_worker(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Say how many visits were seen and how many are simulated; no test, since the laws of the means have theirs."""
     if exposure.design == "count":
         return None
@@ -28,6 +28,6 @@ def check_visits_per_worker(fit: DurationFit, exposure: Exposure) -> Finding | N
     )
 
 
-def _summary(totals: Totals) -> Floats:
+def _summary(totals: WorkerTotals) -> Floats:
     n = totals.events
     return np.array([n.mean(), np.median(n), (n == 0).mean()])

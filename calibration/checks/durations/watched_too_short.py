@@ -3,15 +3,15 @@
 import numpy as np
 
 from calibration.checks.finding import Finding
-from calibration.inference.wording import shown_time
-from calibration.models.durations.exposure import Exposure
+from calibration.inference.formatting import shown_time
+from calibration.models.durations.exposure import CensoredDurations
 from calibration.models.durations.fit import DurationFit
 
 MOST_SILENT = 0.5
 LEAST_SESSION_SECONDS = 1.0
 
 
-def check_silent(fit: DurationFit, exposure: Exposure) -> Finding | None:
+def check_silent(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Say how many workers never came back; more than half is a warning."""
     silent = float((fit.totals.events == 0).mean())
     if exposure.design == "count" or not silent:
@@ -23,7 +23,7 @@ def check_silent(fit: DurationFit, exposure: Exposure) -> Finding | None:
     )
 
 
-def check_extrapolated(fit: DurationFit, exposure: Exposure) -> Finding | None:
+def check_extrapolated(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Say that the mean is longer than anybody was watched."""
     watched = float(np.median(exposure.follow_seconds[exposure.follow_unit >= 0]))
     mean = float(fit.estimates[0])
@@ -37,7 +37,7 @@ def check_extrapolated(fit: DurationFit, exposure: Exposure) -> Finding | None:
     )
 
 
-def check_session_unit(fit: DurationFit, exposure: Exposure) -> Finding | None:
+def check_session_unit(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
     """Say that sessions are too short to be read in seconds."""
     if exposure.design == "window" or fit.top.mean >= LEAST_SESSION_SECONDS:
         return None

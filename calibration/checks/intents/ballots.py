@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from calibration.models.intents import IntentBallots, normalised, rates_prior
-from metrics.arrays import Bools, Places
+from metrics.arrays import Bools, Indices
 
-Ballots: TypeAlias = Sequence[tuple[Places, Bools]]
+Ballots: TypeAlias = Sequence[tuple[Indices, Bools]]
 """Of each topic the voters, (w,), and what each of them ticked, (w, intents)."""
 
 
@@ -27,7 +27,7 @@ def typical_prior(data: IntentBallots) -> tuple[float, float]:
 
 def _ballots(
     votes: pd.DataFrame, counts: pd.DataFrame, voters: "pd.Index[str]"
-) -> Iterator[tuple[Places, Bools]]:
+) -> Iterator[tuple[Indices, Bools]]:
     """Yield the voters of each topic, (w,), and what each of them ticked, (w, intents)."""
     intents = {topic: pd.Index(rows["intent"]) for topic, rows in counts.groupby("topic")}
     for topic, rows in votes[votes["topic"].isin(list(intents))].groupby("topic"):

@@ -14,9 +14,9 @@ from scipy.special import expit, logit, logsumexp, roots_hermitenorm
 
 from calibration.checks.finding import REJECTED, Explains, Finding, edge_p, other_laws
 from calibration.checks.intents.ballots import ballots_of, largest_change, typical_prior
-from calibration.inference.people import CarelessClass, careless_class
+from calibration.inference.formatting import format_p
+from calibration.inference.heterogeneity import CarelessClass, careless_class
 from calibration.inference.results import NotIdentifiedError
-from calibration.inference.wording import shown_p
 from calibration.models.intents import IntentBallots, IntentFit, fit_intents_to
 from metrics.arrays import Floats
 
@@ -52,7 +52,7 @@ def check_breadth(fit: IntentFit, data: IntentBallots) -> Finding | None:
         p_value=p_value,
         explains=NUMBERS,
         gain=found.ratio / 2,
-        sentence=f"Some people tick many intents and some few: their breadth differs by {found.spread:.1f} on the logit scale ({shown_p(p_value)}). "
+        sentence=f"Some people tick many intents and some few: their breadth differs by {found.spread:.1f} on the logit scale ({format_p(p_value)}). "
         "Where that is taste, the shares of a topic hardly depend on it. People who tick every intent, or tick at random, may look alike on few "
         "ballots, and draw the shares of a topic together.",
     )
@@ -62,7 +62,7 @@ def check_everything(fit: IntentFit, data: IntentBallots) -> Finding | None:
     """Hold people who tick every intent beside people of different breadth."""
     found = breadth(data)
     kind, p_value = found.everything, edge_p(found.ratio_of_everything)
-    others = data.without(data.voters[kind.is_one])
+    others = data.without(data.voters[kind.is_careless])
     if kind.count <= FEW_OF_ALL * len(data.voters) or others.counts.empty:
         return None
     try:
@@ -75,7 +75,7 @@ def check_everything(fit: IntentFit, data: IntentBallots) -> Finding | None:
         p_value=p_value,
         explains=NUMBERS,
         gain=(found.ratio + found.ratio_of_everything) / 2,
-        sentence=f"{kind.count} of {len(data.voters)} voters tick nearly every intent (more than breadth explains: {shown_p(p_value)}). Such a "
+        sentence=f"{kind.count} of {len(data.voters)} voters tick nearly every intent (more than breadth explains: {format_p(p_value)}). Such a "
         f"ballot does not say which intents are meant. Without them {largest_change(others.counts, data.counts)} with all voters, which changes most.",
         sensitivity=other_laws(
             "without who ticks all", explains, without.result.parameters, without.result.conf_int().values()

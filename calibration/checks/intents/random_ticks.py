@@ -20,10 +20,17 @@ import pandas as pd
 
 from calibration.checks.finding import NEARLY, REJECTED, Finding, edge_p, other_laws
 from calibration.checks.intents.ballots import Ballots, ballots_of, largest_change, typical_prior
-from calibration.inference.people import FEWEST, MOST, POWERS, CarelessClass, careless_class, share_left_open
+from calibration.inference.formatting import format_p
+from calibration.inference.heterogeneity import (
+    FEWEST,
+    MOST,
+    POWERS,
+    CarelessClass,
+    careless_class,
+    share_left_open,
+)
 from calibration.inference.results import LEVEL, NotIdentifiedError
 from calibration.inference.uncertainty import Replicates
-from calibration.inference.wording import shown_p
 from calibration.models.intents import DRAWS, IntentBallots, IntentFit, fit_intents_to, normalised
 from metrics.arrays import Bools, Floats
 
@@ -37,7 +44,7 @@ def check_random_ticks(fit: IntentFit, data: IntentBallots) -> Finding | None:
     p_value, kind = random_tickers(data)
     if kind is None or not kind.count or p_value >= REJECTED:
         return _left_open(fit, data, p_value)
-    others = data.without(data.voters[kind.is_one])
+    others = data.without(data.voters[kind.is_careless])
     try:
         without = fit_intents_to(others, rng=np.random.default_rng(1))
     except NotIdentifiedError:
@@ -45,7 +52,7 @@ def check_random_ticks(fit: IntentFit, data: IntentBallots) -> Finding | None:
     return Finding(
         name="random_ticks",
         p_value=p_value,
-        sentence=f"{kind.count} of {len(data.voters)} voters tick other intents than the rest, as if by lot ({shown_p(p_value)}). Without them "
+        sentence=f"{kind.count} of {len(data.voters)} voters tick other intents than the rest, as if by lot ({format_p(p_value)}). Without them "
         f"{largest_change(others.counts, data.counts)} with all voters, which changes most.",
         sensitivity=other_laws(
             "without ticks by lot", "better", without.result.parameters, without.result.conf_int().values()
@@ -74,7 +81,7 @@ def _left_open(fit: IntentFit, data: IntentBallots, p_value: float) -> Finding |
     return Finding(
         name="random_ticks",
         p_value=p_value,
-        sentence=f"Nothing shows that anybody ticks by lot ({shown_p(p_value)}); the votes leave open that {share:.0%} of the ticks are such.",
+        sentence=f"Nothing shows that anybody ticks by lot ({format_p(p_value)}); the votes leave open that {share:.0%} of the ticks are such.",
         sensitivity=other_laws(
             "as many ticks by lot as may be",
             "as well",

@@ -2,7 +2,7 @@
 
 from calibration.checks.finding import REJECTED, Finding, other_laws
 from calibration.checks.lateness.crowd import NOT_GEOMETRIC, crowd_with_careless, edge_ratio, is_inside
-from calibration.inference.wording import shown_p
+from calibration.inference.formatting import format_p
 from calibration.models.lateness.answers import LatenessCounts
 from calibration.models.lateness.error import decay_uncertainty
 from calibration.models.lateness.fit import LatenessFit
@@ -36,7 +36,7 @@ def check_careless_answers(fit: LatenessFit, counts: LatenessCounts) -> Finding 
         p_value=p_value,
         explains=NOT_GEOMETRIC,
         gain=ratio / 2,
-        sentence=f"About {number:.0f} of {counts.workers} workers answer alike however late the update is ({shown_p(p_value)}); without them "
+        sentence=f"About {number:.0f} of {counts.workers} workers answer alike however late the update is ({format_p(p_value)}); without them "
         f"L is {decay:.2f} and p0 {p0:.2f}, with all {with_all:.2f} and {p0_with_all:.2f}.",
         sensitivity=laws,
     )

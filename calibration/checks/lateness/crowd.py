@@ -18,7 +18,7 @@ from scipy.optimize import minimize
 from scipy.special import betaln, expit, logit, logsumexp, roots_hermitenorm
 
 from calibration.checks.finding import edge_p
-from calibration.inference.people import CarelessClass, careless_class
+from calibration.inference.heterogeneity import CarelessClass, careless_class
 from calibration.models.lateness.answers import LatenessCounts
 from calibration.models.lateness.likelihood import maximum
 from metrics.arrays import Floats

@@ -12,9 +12,9 @@ from scipy.special import expit, logit, ndtri, xlog1py, xlogy
 
 from calibration.checks.finding import REJECTED, Finding
 from calibration.checks.lateness.crowd import NOT_GEOMETRIC, crowd_with, edge_ratio, is_inside
-from calibration.inference.maximise import Height, StoppingRule, climb
+from calibration.inference.formatting import format_p
+from calibration.inference.maximise import LogLikelihood, StoppingRule, maximise_newton
 from calibration.inference.results import LEVEL
-from calibration.inference.wording import shown_p
 from calibration.models.lateness.answers import LatenessCounts
 from calibration.models.lateness.error import DECAY, FLOOR, P0, clustered_error
 from calibration.models.lateness.fit import LatenessFit
@@ -48,7 +48,7 @@ def check_floor(fit: LatenessFit, counts: LatenessCounts) -> Finding | None:
     with_largest = float(np.exp(np.interp(largest, open_floors.floor, open_floors.log_decay)))
     if p_value < REJECTED:
         sentence = (
-            f"Use levels off at {curve.floor:.0%} of what it is in time ({shown_p(p_value)}): with this floor L is {at_best:.2f}, "
+            f"Use levels off at {curve.floor:.0%} of what it is in time ({format_p(p_value)}): with this floor L is {at_best:.2f}, "
             f"not {decay:.2f}."
         )
     else:
@@ -96,7 +96,7 @@ class FlooredDecay:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FloorsLeftOpen:
+class FloorProfile:
     """Which floors the answers leave open, and the L that goes with each.
 
     Attributes
@@ -151,7 +151,7 @@ def floor_design_effect(curve: FlooredDecay, counts: LatenessCounts) -> float:
     return float(max(1.0, error.cov[FLOOR, FLOOR] / plain))
 
 
-def floors_left_open(curve: FlooredDecay, effect: float, counts: LatenessCounts) -> FloorsLeftOpen:
+def floors_left_open(curve: FlooredDecay, effect: float, counts: LatenessCounts) -> FloorProfile:
     """Return what the answers say about each floor up to `LARGEST_DOUBTED`.
 
     Parameters
@@ -169,7 +169,7 @@ def floors_left_open(curve: FlooredDecay, effect: float, counts: LatenessCounts)
         clustered_error(float(np.exp(a)), float(expit(b)), counts, floor=float(floor)).cov[0, 0]
         for (a, b), floor in zip(point, _DOUBTED, strict=True)
     ]
-    return FloorsLeftOpen(
+    return FloorProfile(
         floor=_DOUBTED, log_decay=point[:, 0], error=np.sqrt(errors), drop=2 * (top - loglik) / effect
     )
 
@@ -184,11 +184,11 @@ def _given(floor: Floats, counts: LatenessCounts) -> tuple[Floats, Floats]:
         share = floor[:, None] + left
         return expit(point[:, 1:]) * share, counts.level * left / share
 
-    def look(point: Floats) -> Height:
+    def look(point: Floats) -> LogLikelihood:
         p, _ = chance(point)
-        return Height((xlogy(useful, p) + xlog1py(asked - useful, -p)).sum(axis=1))
+        return LogLikelihood((xlogy(useful, p) + xlog1py(asked - useful, -p)).sum(axis=1))
 
-    def step(point: Floats, _: Height) -> tuple[Floats, Floats]:
+    def step(point: Floats, _: LogLikelihood) -> tuple[Floats, Floats]:
         p, by_decay = chance(point)
         design = np.stack([by_decay, np.broadcast_to(expit(-point[:, 1:]), p.shape)], axis=1)
         gradient = (design * ((useful - asked * p) / (1 - p))[:, None]).sum(axis=2)
@@ -199,5 +199,5 @@ def _given(floor: Floats, counts: LatenessCounts) -> tuple[Floats, Floats]:
 
     share = np.clip(useful[0] / asked[0], 0.05, 0.95)
     start = np.tile([-0.5, logit(share)], (len(floor), 1))
-    top = climb(look, start, step, _RULE, (_LEAST, _MOST))
+    top = maximise_newton(look, start, step, _RULE, (_LEAST, _MOST))
     return top.point, np.asarray(top.place.loglik)

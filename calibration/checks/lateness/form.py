@@ -14,11 +14,11 @@ from scipy.special import fdtrc, xlogy
 
 from calibration.checks.finding import Finding
 from calibration.checks.lateness.crowd import NOT_GEOMETRIC
-from calibration.inference.clusters import between_clusters, without_negative
-from calibration.inference.wording import shown_p
+from calibration.inference.clusters import cluster_covariance, without_negative
+from calibration.inference.formatting import format_p
 from calibration.models.lateness.answers import LatenessCounts
 from calibration.models.lateness.fit import LatenessFit
-from calibration.models.lateness.likelihood import chances, scores_and_information, slopes
+from calibration.models.lateness.likelihood import scores_and_information, slopes, useful_probabilities
 from metrics.arrays import Floats, Ints
 
 LEAST_EXPECTED = 5.0
@@ -35,7 +35,7 @@ def check_form(fit: LatenessFit, counts: LatenessCounts) -> Finding | None:
         p_value=test.p_value,
         explains=NOT_GEOMETRIC,
         sentence="The shares of useful updates do not fall geometrically with lateness (likelihood ratio corrected for workers, nuggets and topics, "
-        f"F = {test.statistic:.2f}, {shown_p(test.p_value)}).",
+        f"F = {test.statistic:.2f}, {format_p(test.p_value)}).",
     )
 
 
@@ -94,7 +94,7 @@ class _Curve(NamedTuple):
 
     def chances(self, counts: LatenessCounts) -> Floats:
         """(k,) chances of a yes."""
-        return chances(self.decay, self.p0, counts.level)
+        return useful_probabilities(self.decay, self.p0, counts.level)
 
 
 def _groups(curve: _Curve, counts: LatenessCounts) -> Ints:
@@ -138,11 +138,12 @@ def _residual_covariance(curve: _Curve, counts: LatenessCounts, group: Ints) -> 
         own = (of.useful - of.asked * p) @ member.T / n
         return np.asarray(own - (moved_by @ np.linalg.solve(whole, scores.T)).T)
 
-    cov = between_clusters(residual(counts))
+    cov = cluster_covariance(residual(counts))
     beyond = np.zeros_like(cov)
     for way in counts.shared_ways:
         of_way, of_both = (
-            between_clusters(residual(of)) for of in (counts.by(way), counts.by(counts.worker_of_cells, way))
+            cluster_covariance(residual(of))
+            for of in (counts.by(way), counts.by(counts.worker_of_cells, way))
         )
         part = without_negative(of_way - of_both - beyond)
         cov, beyond = cov + part, beyond + part

@@ -15,7 +15,7 @@ from scipy.special import chdtrc
 
 from calibration.checks.finding import Finding
 from calibration.checks.lateness.crowd import thinned
-from calibration.inference.wording import shown_p
+from calibration.inference.formatting import format_p
 from calibration.models.lateness.answers import LatenessCounts
 from calibration.models.lateness.fit import LatenessFit
 
@@ -28,7 +28,7 @@ def check_nuggets(fit: LatenessFit, counts: LatenessCounts) -> Finding | None:
     return Finding(
         name="nuggets_differ",
         p_value=p_value,
-        sentence=f"Some nuggets are of use more often than others, whoever is asked and however late ({shown_p(p_value)}): the interval "
+        sentence=f"Some nuggets are of use more often than others, whoever is asked and however late ({format_p(p_value)}): the interval "
         f"allows for {counts.nuggets} nuggets drawn from many; L within a single nugget may be smaller. Ask about more nuggets.",
     )
 

@@ -2,7 +2,7 @@
 
 from calibration.checks.finding import REJECTED, Finding
 from calibration.checks.lateness.crowd import NOT_GEOMETRIC, crowd_with, edge_ratio, is_inside, mean_decay
-from calibration.inference.wording import shown_p
+from calibration.inference.formatting import format_p
 from calibration.models.lateness.answers import LatenessCounts
 from calibration.models.lateness.fit import LatenessFit
 from calibration.user_model.model import LATENESS, OtherLaw
@@ -22,7 +22,7 @@ def check_own_decays(fit: LatenessFit, counts: LatenessCounts) -> Finding | None
         p_value=p_value,
         explains=NOT_GEOMETRIC,
         gain=ratio / 2,
-        sentence=f"Workers differ in how lateness matters to them ({shown_p(p_value)}): the decay of the average is then not geometric, and L "
+        sentence=f"Workers differ in how lateness matters to them ({format_p(p_value)}): the decay of the average is then not geometric, and L "
         f"({fit.estimates[0]:.2f}) is the geometric decay closest to it, not the mean of the workers' own, which is about {mean:.2f}.",
         sensitivity={LATENESS: (OtherLaw(law="own decays", estimate=mean, explains="better"),)},
     )

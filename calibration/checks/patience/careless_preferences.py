@@ -11,10 +11,14 @@ import numpy as np
 
 from calibration.checks.finding import REJECTED, Finding, edge_p
 from calibration.checks.patience.without import law_without
-from calibration.inference.people import fit_crowds
-from calibration.inference.wording import shown_p
+from calibration.inference.formatting import format_p
+from calibration.inference.heterogeneity import fit_crowds
 from calibration.models.patience.pairs import JudgedSummaries
-from calibration.models.patience.preferences import BestPlace, PreferencesFit, fit_patience_from_preferences
+from calibration.models.patience.preferences import (
+    PreferencesFit,
+    ProfileMaximum,
+    fit_patience_from_preferences,
+)
 from calibration.models.patience.spread import SLOPES, logliks_of_preferences, logliks_of_slopes
 from metrics.arrays import Bools
 
@@ -38,7 +42,7 @@ class AnswersByChance(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def answers_by_chance(pairs: JudgedSummaries, place: BestPlace) -> AnswersByChance | None:
+def answers_by_chance(pairs: JudgedSummaries, place: ProfileMaximum) -> AnswersByChance | None:
     """Find who answers by chance; None without judges' names, or without a decay."""
     judgments = pairs.judgments
     if place.kappa == 0 or judgments is None or len(judgments.people) < 2:
@@ -49,7 +53,7 @@ def answers_by_chance(pairs: JudgedSummaries, place: BestPlace) -> AnswersByChan
     return AnswersByChance(beside.posterior[:, 0] > 0.5, gain, edge_p(2 * gain))
 
 
-def judges_in_earnest(pairs: JudgedSummaries, place: BestPlace) -> JudgedSummaries:
+def judges_in_earnest(pairs: JudgedSummaries, place: ProfileMaximum) -> JudgedSummaries:
     """Return the pairs without the votes of people found to answer by chance."""
     chance, judgments = answers_by_chance(pairs, place), pairs.judgments
     if chance is None or judgments is None or chance.p_value >= REJECTED or not chance.people.any():
@@ -73,7 +77,7 @@ def check_answers_by_chance(fit: PreferencesFit, pairs: JudgedSummaries) -> Find
         name="answers_by_chance",
         p_value=chance.p_value,
         gain=chance.gain,
-        sentence=f"{chance.people.sum()} of {len(chance.people)} people answer as if by chance ({shown_p(chance.p_value)}): they are in this patience of "
+        sentence=f"{chance.people.sum()} of {len(chance.people)} people answer as if by chance ({format_p(chance.p_value)}): they are in this patience of "
         f"{estimate:.0f}; {law.sentence}.",
         sensitivity=law.sensitivity(name),
     )

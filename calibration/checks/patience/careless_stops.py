@@ -14,8 +14,8 @@ from scipy.special import chdtrc
 
 from calibration.checks.finding import REJECTED, Finding
 from calibration.checks.patience.without import law_without
-from calibration.inference.people import fit_crowds
-from calibration.inference.wording import shown_p
+from calibration.inference.formatting import format_p
+from calibration.inference.heterogeneity import fit_crowds
 from calibration.models.patience.stops import (
     LAPSES,
     PATIENCES,
@@ -91,7 +91,7 @@ def check_alike_stops(fit: StopsFit, stops: Stops) -> Finding | None:
         p_value=alike.p_value,
         explains=NOT_A_LINE,
         gain=alike.gain,
-        sentence=f"{count} of {len(stops.people)} people always go to the end, or never beyond the first screen ({shown_p(alike.p_value)}): they are in "
+        sentence=f"{count} of {len(stops.people)} people always go to the end, or never beyond the first screen ({format_p(alike.p_value)}): they are in "
         f"this patience of {patience:.0f}; {law.sentence}.",
         sensitivity=law.sensitivity(next(iter(fit.parameters))),
     )

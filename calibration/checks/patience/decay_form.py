@@ -20,14 +20,14 @@ from calibration.checks.finding import NEARLY, REJECTED, Finding
 from calibration.checks.patience.patience_differs import NOT_ONE_LINE
 from calibration.checks.patience.weak_decay import WEAK_LIKELIHOOD_RATIO
 from calibration.inference.choice import Votes, choice_probabilities
-from calibration.inference.clusters import between_clusters
-from calibration.inference.uncertainty import closed
-from calibration.inference.wording import shown_p
+from calibration.inference.clusters import cluster_covariance
+from calibration.inference.formatting import format_p
+from calibration.inference.uncertainty import finite_or_none
 from calibration.models.patience.pairs import Decay, JudgedSummaries
 from calibration.models.patience.preferences import (
-    BestPlace,
     KappaProfile,
     PreferencesFit,
+    ProfileMaximum,
     design,
     kappa_grid,
     likelihood_curve,
@@ -88,7 +88,7 @@ def check_decay_form(fit: PreferencesFit, pairs: JudgedSummaries) -> Finding | N
     nearest = {form.decay: nearest_line(pairs, _best(form.profile), form.decay) for form in near}
     lines = ", ".join(f"{nearest[form.decay]:.0f}" for form in near)
     if p_value < REJECTED:
-        said = f"Worth does not fall along a line (log-likelihood {highest:.1f} higher, {shown_p(p_value)}). {lengths}. "
+        said = f"Worth does not fall along a line (log-likelihood {highest:.1f} higher, {format_p(p_value)}). {lengths}. "
     else:
         said = f"Another decay explains the preferences as well as the line. {lengths}. "
     return Finding(
@@ -101,7 +101,7 @@ def check_decay_form(fit: PreferencesFit, pairs: JudgedSummaries) -> Finding | N
     )
 
 
-def _law(pairs: JudgedSummaries, place: BestPlace, form: DecayForm, nearest: float) -> OtherLaw:
+def _law(pairs: JudgedSummaries, place: ProfileMaximum, form: DecayForm, nearest: float) -> OtherLaw:
     """Return the nearest L under a form; its interval is that of the form's length, scaled."""
     ((low, high),) = likelihood_curve(form.profile, design(pairs, place)).intervals(0.95)
     ratio = nearest / form.scale if math.isfinite(form.scale) else math.inf
@@ -109,7 +109,7 @@ def _law(pairs: JudgedSummaries, place: BestPlace, form: DecayForm, nearest: flo
     low, high = ends
     return OtherLaw(
         law=f"{form.decay} decay",
-        estimate=closed(nearest),
+        estimate=finite_or_none(nearest),
         low=low,
         high=high,
         explains="better" if form.gain > 0 and form.p_value < REJECTED else "as well",
@@ -117,14 +117,14 @@ def _law(pairs: JudgedSummaries, place: BestPlace, form: DecayForm, nearest: flo
 
 
 @lru_cache(maxsize=1)
-def decay_forms(pairs: JudgedSummaries, linear: BestPlace, loglik: float) -> tuple[DecayForm, ...]:
+def decay_forms(pairs: JudgedSummaries, linear: ProfileMaximum, loglik: float) -> tuple[DecayForm, ...]:
     """Test the line against each other form; done once for all parameters of one fit.
 
     Parameters
     ----------
     pairs : JudgedSummaries
         What was judged.
-    linear : BestPlace
+    linear : ProfileMaximum
         The best place of the linear form.
     loglik : float
         Log-likelihood there.
@@ -134,7 +134,7 @@ def decay_forms(pairs: JudgedSummaries, linear: BestPlace, loglik: float) -> tup
 
 
 def _decay_form(
-    pairs: JudgedSummaries, linear: BestPlace, loglik: float, effect: float, decay: Decay
+    pairs: JudgedSummaries, linear: ProfileMaximum, loglik: float, effect: float, decay: Decay
 ) -> DecayForm:
     profile = _profile(pairs, pairs.votes, decay)
     best = _best(profile)
@@ -158,7 +158,7 @@ def _decay_form(
 
 
 @lru_cache(maxsize=len(FORMS))
-def nearest_line(pairs: JudgedSummaries, place: BestPlace, decay: Decay) -> float:
+def nearest_line(pairs: JudgedSummaries, place: ProfileMaximum, decay: Decay) -> float:
     """Fit the line to the votes that a form expects; return its L, which may be infinite."""
     kappa = _best(_profile(pairs, _expected(pairs, _log_chances(pairs, place, decay)), "linear")).kappa
     return 1 / kappa if kappa > 0 else math.inf
@@ -176,20 +176,22 @@ def _profile(pairs: JudgedSummaries, votes: Votes, decay: Decay) -> KappaProfile
     return maximised(pairs, votes, profile_at(grid, pairs.differences(grid, decay), votes), decay=decay)
 
 
-def _best(profile: KappaProfile) -> BestPlace:
+def _best(profile: KappaProfile) -> ProfileMaximum:
     """Return the highest place of a form."""
     best = profile.best
-    return BestPlace(float(profile.kappa[best]), float(profile.slope[best]), float(profile.log_tie[best]))
+    return ProfileMaximum(
+        float(profile.kappa[best]), float(profile.slope[best]), float(profile.log_tie[best])
+    )
 
 
-def _log_chances(pairs: JudgedSummaries, place: BestPlace, decay: Decay) -> Floats:
+def _log_chances(pairs: JudgedSummaries, place: ProfileMaximum, decay: Decay) -> Floats:
     """Return the log-probabilities of first, second and tie, (3, p)."""
     difference = pairs.differences(np.array([place.kappa]), decay)[0]
     chances = np.stack(choice_probabilities(place.slope * difference, np.asarray(place.log_tie)))
     return np.log(np.maximum(chances, 1e-300))
 
 
-def _variance(pairs: JudgedSummaries, place: BestPlace, ratio: Floats) -> float:
+def _variance(pairs: JudgedSummaries, place: ProfileMaximum, ratio: Floats) -> float:
     """Return the variance of the summed log ratios of what was voted.
 
     Without what the fit of the linear form takes up. By topics, and never below the one of independent judgments. It is for people who are alike.
@@ -203,4 +205,4 @@ def _variance(pairs: JudgedSummaries, place: BestPlace, ratio: Floats) -> float:
         each = ratio[kind, pairs.judgments.pair]
     own = each - rows.scores @ np.linalg.lstsq(rows.scores, each, rcond=None)[0]
     sums = np.bincount(rows.topic, own).astype(np.float64)
-    return max(float((own**2).sum()), float(between_clusters(sums)) if len(sums) > 1 else 0.0)
+    return max(float((own**2).sum()), float(cluster_covariance(sums)) if len(sums) > 1 else 0.0)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from calibration.checks.finding import Finding
+from calibration.inference.formatting import format_interval
 from calibration.inference.results import CalibrationResult
 from calibration.inference.uncertainty import Interval
-from calibration.inference.wording import shown_interval
 
 
 def check_estimates_apart(fits: Sequence[CalibrationResult]) -> list[Finding]:
@@ -16,8 +16,8 @@ def check_estimates_apart(fits: Sequence[CalibrationResult]) -> list[Finding]:
         Finding(
             name="disjoint_intervals",
             severity="warning",
-            sentence=f"The intervals of {one} {shown_interval(intervals[one])} and {other} "
-            f"{shown_interval(intervals[other])} have nothing in common: they measure different things here.",
+            sentence=f"The intervals of {one} {format_interval(intervals[one])} and {other} "
+            f"{format_interval(intervals[other])} have nothing in common: they measure different things here.",
         )
         for one, other in combinations(sorted(intervals), 2)
         if _is_below(intervals[one], intervals[other]) or _is_below(intervals[other], intervals[one])

@@ -11,11 +11,11 @@ from calibration.checks.finding import REJECTED, Finding
 from calibration.checks.patience.careless_preferences import judges_in_earnest
 from calibration.checks.patience.careless_stops import NOT_A_LINE, stops_in_earnest
 from calibration.inference.choice import choice_probabilities
-from calibration.inference.clusters import chance_of_common
+from calibration.inference.clusters import p_shared_effect
+from calibration.inference.formatting import format_p
 from calibration.inference.results import CalibrationResult
-from calibration.inference.wording import shown_p
 from calibration.models.patience.pairs import JudgedSummaries
-from calibration.models.patience.preferences import BestPlace, PreferencesFit
+from calibration.models.patience.preferences import PreferencesFit, ProfileMaximum
 from calibration.models.patience.spread import PatienceSpread, spread_from_preferences, spread_from_stops
 from calibration.models.patience.stops import Stops, StopsFit
 from calibration.user_model.model import OtherLaw, plain_name
@@ -41,7 +41,7 @@ def check_readers(fit: StopsFit, stops: Stops) -> Finding | None:
     if np.isinf(patience):
         return None
     stops = stops_in_earnest(stops, patience)
-    p_value = chance_of_common(stop_residuals(stops), stops.worker)
+    p_value = p_shared_effect(stop_residuals(stops), stops.worker)
     spread = spread_from_stops(stops, patience) if p_value < REJECTED else None
     return None if spread is None else _finding(fit, p_value, spread, NOT_A_LINE)
 
@@ -54,13 +54,13 @@ def _finding(fit: CalibrationResult, p_value: float, spread: PatienceSpread, exp
         p_value=p_value,
         explains=explains,
         gain=float(spread.drop[0]) / 2,
-        sentence=f"Patience differs between people ({shown_p(p_value)}; coefficient of variation {spread.best:.2f}, see patience_chars_spread): half of "
+        sentence=f"Patience differs between people ({format_p(p_value)}; coefficient of variation {spread.best:.2f}, see patience_chars_spread): half of "
         f"them have more than {spread.median:.0f} characters. The L given, {fit.estimates[0]:.0f}, is that of the one line that explains most.",
         sensitivity={name: (median,)},
     )
 
 
-def chance_that_judges_alike(pairs: JudgedSummaries, place: BestPlace) -> float:
+def chance_that_judges_alike(pairs: JudgedSummaries, place: ProfileMaximum) -> float:
     """Return p of the hypothesis that all judges have one patience."""
     judgments = pairs.judgments
     if judgments is None:
@@ -75,7 +75,7 @@ def chance_that_judges_alike(pairs: JudgedSummaries, place: BestPlace) -> float:
     own = np.bincount(judgments.worker, variance * of**2)
     shared = np.bincount(judgments.worker, variance * of * by) / np.maximum(own, 1e-300)
     score = (judgments.lead - mean[judgments.pair]) * (by - shared[judgments.worker] * of)
-    return chance_of_common(score / max(np.abs(score).max(), 1e-300), judgments.worker)
+    return p_shared_effect(score / max(np.abs(score).max(), 1e-300), judgments.worker)
 
 
 def stop_residuals(stops: Stops) -> Floats:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from calibration.checks.finding import Finding
-from calibration.inference.uncertainty import closed
+from calibration.inference.uncertainty import finite_or_none
 from calibration.models.patience.stops import Stops, StopsFit, fit_stops
 from calibration.user_model.model import OtherLaw, plain_name
 
@@ -23,7 +23,11 @@ def check_rounded_stops(fit: StopsFit, stops: Stops) -> Finding | None:
     ((low, high),) = nearest.conf_int().values()
     estimate = float(nearest.estimates[0])
     law = OtherLaw(
-        law="rounded to the nearest", estimate=closed(estimate), low=low, high=high, explains="as well"
+        law="rounded to the nearest",
+        estimate=finite_or_none(estimate),
+        low=low,
+        high=high,
+        explains="as well",
     )
     return Finding(
         name="stops_by_screen",

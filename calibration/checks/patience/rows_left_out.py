@@ -4,7 +4,7 @@ from calibration.checks.finding import Finding
 from calibration.inference.results import CalibrationResult
 from calibration.models.patience.pairs import JudgedSummaries
 from calibration.models.patience.stops import Stops, StopsFit
-from calibration.models.persistence import ListSteps, PersistenceFit
+from calibration.models.persistence import ContinuationCounts, PersistenceFit
 
 
 def check_pairs_left_out(fit: CalibrationResult, pairs: JudgedSummaries) -> Finding | None:
@@ -23,7 +23,7 @@ def check_texts_left_out(fit: StopsFit, stops: Stops) -> Finding | None:
     return Finding(name="stops_not_used", sentence=f"Left out: {stops.unused}.") if stops.unused else None
 
 
-def check_lists_left_out(fit: PersistenceFit, steps: ListSteps) -> Finding | None:
+def check_lists_left_out(fit: PersistenceFit, steps: ContinuationCounts) -> Finding | None:
     """Say which lists do not measure persistence."""
     return Finding(name="stops_not_used", sentence=f"Left out: {steps.unused}.") if steps.unused else None
 

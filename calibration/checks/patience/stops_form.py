@@ -14,8 +14,8 @@ from calibration.checks.finding import REJECTED, Finding
 from calibration.checks.patience.careless_stops import NOT_A_LINE
 from calibration.checks.patience.patience_differs import stop_residuals
 from calibration.checks.patience.simulated import chance_of_distance
-from calibration.inference.clusters import chance_of_common
-from calibration.inference.wording import shown_p
+from calibration.inference.clusters import p_shared_effect
+from calibration.inference.formatting import format_p
 from calibration.models.patience.stops import (
     LAPSES,
     PATIENCES,
@@ -50,7 +50,7 @@ def check_exponential(fit: StopsFit, stops: Stops) -> Finding | None:
         p_value=p_value,
         explains=NOT_A_LINE,
         gain=gain,
-        sentence=f"Stops fall off exponentially rather than along a line (log-likelihood {gain:.1f} higher, {shown_p(p_value)}): 1/e still read after {scale:.0f} "
+        sentence=f"Stops fall off exponentially rather than along a line (log-likelihood {gain:.1f} higher, {format_p(p_value)}): 1/e still read after {scale:.0f} "
         f"characters. The L given, {fit.estimates[0]:.0f}, is that of the nearest line; do not read it as such a length.",
         sensitivity={plain_name(next(iter(fit.parameters))): (law,)},
     )
@@ -58,7 +58,7 @@ def check_exponential(fit: StopsFit, stops: Stops) -> Finding | None:
 
 def _texts_differ(stops: Stops) -> bool:
     """Say if texts differ: stops are then no independent draws from one curve."""
-    return chance_of_common(stop_residuals(stops), stops.text) < REJECTED
+    return p_shared_effect(stop_residuals(stops), stops.text) < REJECTED
 
 
 def exponential_gain(stops: Stops, patience: float) -> tuple[float, float]:
@@ -85,7 +85,7 @@ def check_straight_curve(fit: StopsFit, stops: Stops) -> Finding | None:
         name="straight_survival_curve",
         p_value=p_value,
         explains=NOT_A_LINE,
-        sentence=f"The share still reading lies {math.sqrt(distance):.3f} from the fitted line on average ({shown_p(p_value)} by {SIMULATIONS} simulated studies)"
+        sentence=f"The share still reading lies {math.sqrt(distance):.3f} from the fitted line on average ({format_p(p_value)} by {SIMULATIONS} simulated studies)"
         f"{': people differ in patience, or some of them always finish.' if p_value < REJECTED else ': a line describes it.'}",
     )
 

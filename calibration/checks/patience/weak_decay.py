@@ -4,7 +4,7 @@ from calibration.checks.finding import Finding
 from calibration.models.patience.pairs import JudgedSummaries
 from calibration.models.patience.preferences import PreferencesFit
 from calibration.models.patience.stops import Stops, StopsFit
-from calibration.models.persistence import ListSteps, PersistenceFit
+from calibration.models.persistence import ContinuationCounts, PersistenceFit
 
 WEAK_LIKELIHOOD_RATIO = 10.0
 """Against no decay; below it most intervals are open above (docs/calibration_patience.md)."""
@@ -34,7 +34,7 @@ def check_texts_long_enough(fit: StopsFit, stops: Stops) -> Finding | None:
     )
 
 
-def check_lists_long_enough(fit: PersistenceFit, steps: ListSteps) -> Finding | None:
+def check_lists_long_enough(fit: PersistenceFit, steps: ContinuationCounts) -> Finding | None:
     """Say that many readings go to the end of their list."""
     to_end = fit.details["share_to_end"]
     if to_end <= MOST_SURVIVORS:

@@ -4,9 +4,9 @@ import math
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from calibration.inference.formatting import format_number
 from calibration.inference.results import CalibrationResult, NotIdentifiedError
-from calibration.inference.uncertainty import closed
-from calibration.inference.wording import shown
+from calibration.inference.uncertainty import finite_or_none
 from calibration.user_model.model import OtherLaw, plain_name
 
 
@@ -28,8 +28,8 @@ def law_without(law: str, fit: Callable[[], CalibrationResult]) -> LawWithout:
         ((estimate, (low, high)),) = zip(others.parameters.values(), others.conf_int().values(), strict=True)
     except NotIdentifiedError:
         return LawWithout("without them there is none", None)
-    value = "without a bound" if math.isinf(estimate) else shown(estimate)
+    value = "without a bound" if math.isinf(estimate) else format_number(estimate)
     return LawWithout(
         f"without them it is {value}",
-        OtherLaw(law=law, estimate=closed(estimate), low=low, high=high, explains="better"),
+        OtherLaw(law=law, estimate=finite_or_none(estimate), low=low, high=high, explains="better"),
     )

@@ -8,14 +8,14 @@ import numpy as np
 from calibration.checks.finding import REJECTED, Finding
 from calibration.checks.patience.simulated import chance_of_distance
 from calibration.checks.persistence.finishers import NOT_GEOMETRIC
-from calibration.inference.wording import shown_p
-from calibration.models.persistence import ListSteps, PersistenceFit, drawn_depths
+from calibration.inference.formatting import format_p
+from calibration.models.persistence import ContinuationCounts, PersistenceFit, drawn_depths
 from metrics.arrays import Ints
 
 SIMULATIONS = 99
 
 
-def check_every_depth(fit: PersistenceFit, steps: ListSteps) -> Finding | None:
+def check_every_depth(fit: PersistenceFit, steps: ContinuationCounts) -> Finding | None:
     """Test whether the share that goes on is the same at every depth."""
     p, rng = float(fit.estimates[0]), np.random.default_rng(1)
     simulated = [_distance(*drawn_depths(p, steps.possible, rng)) for _ in range(SIMULATIONS)]
@@ -25,7 +25,7 @@ def check_every_depth(fit: PersistenceFit, steps: ListSteps) -> Finding | None:
         name="same_persistence_at_every_depth",
         p_value=p_value,
         explains=NOT_GEOMETRIC,
-        sentence=f"The share that goes on to the next entry varies with the depth ({shown_p(p_value)} by {SIMULATIONS} simulated studies): {verdict}.",
+        sentence=f"The share that goes on to the next entry varies with the depth ({format_p(p_value)} by {SIMULATIONS} simulated studies): {verdict}.",
     )
 
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from calibration.checks.finding import REJECTED, Finding, edge_p
 from calibration.checks.patience.without import law_without
-from calibration.inference.people import careless_class
-from calibration.inference.wording import shown_p
-from calibration.models.persistence import ListSteps, PersistenceFit, fit_steps
+from calibration.inference.formatting import format_p
+from calibration.inference.heterogeneity import careless_class
+from calibration.models.persistence import ContinuationCounts, PersistenceFit, fit_steps
 from metrics.arrays import Bools
 
 NOT_GEOMETRIC = "steps not geometric"
@@ -42,7 +42,7 @@ class Finishers(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def finishers(steps: ListSteps) -> Finishers:
+def finishers(steps: ContinuationCounts) -> Finishers:
     """Return who always goes to the end."""
     taken, stops = (
         np.bincount(steps.worker, each, len(steps.people)) for each in (steps.taken, steps.stopped)
@@ -54,10 +54,10 @@ def finishers(steps: ListSteps) -> Finishers:
         p = float(weight @ taken / (weight @ (taken + stops)))
     plain = taken.sum() * np.log(steps.share) + stops.sum() * np.log1p(-steps.share)
     gain = max(people.loglik - float(plain), 0.0)
-    return Finishers(people.is_one, gain, edge_p(2 * gain))
+    return Finishers(people.is_careless, gain, edge_p(2 * gain))
 
 
-def steps_in_earnest(steps: ListSteps) -> ListSteps:
+def steps_in_earnest(steps: ContinuationCounts) -> ContinuationCounts:
     """Return the steps without those of people found to go always to the end."""
     found = finishers(steps)
     if found.p_value >= REJECTED or not found.people.any():
@@ -65,7 +65,7 @@ def steps_in_earnest(steps: ListSteps) -> ListSteps:
     return steps.of(~found.people[steps.worker])
 
 
-def check_finishers(fit: PersistenceFit, steps: ListSteps) -> Finding | None:
+def check_finishers(fit: PersistenceFit, steps: ContinuationCounts) -> Finding | None:
     """Hold a class of people who always go to the end beside one p."""
     rest = steps_in_earnest(steps)
     if rest is steps:
@@ -77,7 +77,7 @@ def check_finishers(fit: PersistenceFit, steps: ListSteps) -> Finding | None:
         p_value=found.p_value,
         explains=NOT_GEOMETRIC,
         gain=found.gain,
-        sentence=f"{found.people.sum()} of {len(steps.people)} people always go to the end ({shown_p(found.p_value)}): they are in this persistence of "
+        sentence=f"{found.people.sum()} of {len(steps.people)} people always go to the end ({format_p(found.p_value)}): they are in this persistence of "
         f"{fit.estimates[0]:.3f}; {law.sentence}.",
         sensitivity=law.sensitivity(next(iter(fit.parameters))),
     )

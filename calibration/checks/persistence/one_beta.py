@@ -14,8 +14,8 @@ from scipy.special import betaln, expit, logit
 
 from calibration.checks.finding import REJECTED, Finding, edge_p
 from calibration.checks.persistence.finishers import NOT_GEOMETRIC
-from calibration.inference.wording import shown_p
-from calibration.models.persistence import ListSteps, PersistenceFit
+from calibration.inference.formatting import format_p
+from calibration.models.persistence import ContinuationCounts, PersistenceFit
 from calibration.user_model.model import PERSISTENCE, OtherLaw
 from metrics.arrays import Floats, Ints
 
@@ -44,7 +44,7 @@ class BetaGeometric(NamedTuple):
     p_value: float
 
 
-def check_people(fit: PersistenceFit, steps: ListSteps) -> Finding | None:
+def check_people(fit: PersistenceFit, steps: ContinuationCounts) -> Finding | None:
     """Test whether persistence differs between people, and say which p is given."""
     law = beta_geometric(steps, "worker")
     if law is None or law.p_value >= REJECTED:
@@ -52,7 +52,7 @@ def check_people(fit: PersistenceFit, steps: ListSteps) -> Finding | None:
     return _finding("patience_differs", "Persistence differs between people", "people's", fit, law)
 
 
-def check_lists(fit: PersistenceFit, steps: ListSteps) -> Finding | None:
+def check_lists(fit: PersistenceFit, steps: ContinuationCounts) -> Finding | None:
     """Test whether persistence differs between lists, and say which p is given."""
     law = beta_geometric(steps, "text")
     if law is None or law.p_value >= REJECTED:
@@ -67,19 +67,19 @@ def _finding(name: str, what: str, whose: str, fit: PersistenceFit, law: BetaGeo
         p_value=law.p_value,
         explains=NOT_GEOMETRIC,
         gain=law.gain,
-        sentence=f"{what} ({shown_p(law.p_value)}): there is no single p. The one given, {fit.estimates[0]:.3f}, is that of all steps together, which is near "
+        sentence=f"{what} ({format_p(law.p_value)}): there is no single p. The one given, {fit.estimates[0]:.3f}, is that of all steps together, which is near "
         f"the p of the mean depth ({law.p_of_mean_depth:.3f}); the mean of {whose} own p is {law.mean_p:.3f}.",
         sensitivity={PERSISTENCE: (depth,)},
     )
 
 
 @lru_cache(maxsize=4)
-def beta_geometric(steps: ListSteps, by: str) -> BetaGeometric | None:
+def beta_geometric(steps: ContinuationCounts, by: str) -> BetaGeometric | None:
     """Fit a beta-geometric law; None where there is nothing to tell it from.
 
     Parameters
     ----------
-    steps : ListSteps
+    steps : ContinuationCounts
         What was read.
     by : {'worker', 'text'}
         Whose p differs.

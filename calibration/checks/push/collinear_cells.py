@@ -3,7 +3,7 @@
 from calibration.checks.finding import Finding
 from calibration.models.push.columns import variance_inflation
 from calibration.models.push.judgments import WEIGHTS, PushJudgments
-from calibration.models.push.weights import PushFit, judged_by
+from calibration.models.push.weights import PushFit, fit_data
 
 LARGEST_VIF = 10.0
 """Marquardt (1970): above it a regression hardly tells a column from the others."""
@@ -12,7 +12,7 @@ LARGEST_VIF = 10.0
 def check_collinear_cells(fit: PushFit, judgments: PushJudgments) -> Finding | None:
     """Name the cells whose variance is inflated by the others."""
     kept = list(fit.search.kept)
-    design = judged_by(judgments, judgments.difference, fit.ties).design
+    design = fit_data(judgments, judgments.difference, fit.ties).design
     inflation = variance_inflation(design[:, kept])
     high = [
         f"{WEIGHTS[place]} ({factor:.0f})"

@@ -18,11 +18,11 @@ import numpy as np
 
 from calibration.checks.finding import NEARLY, Finding, edge_p
 from calibration.checks.push.pain_form import NOT_BY_COUNT, design_effect, searched
+from calibration.inference.formatting import format_interval, format_number, format_p
 from calibration.inference.results import LEVEL, NotIdentifiedError
-from calibration.inference.wording import shown, shown_interval, shown_p
 from calibration.models.push.alpha import AlphaFit, fieller_of_alpha
 from calibration.models.push.judgments import PainForm, PushJudgments
-from calibration.models.push.weights import FiellerRatios, PushFit, WeightSearch
+from calibration.models.push.weights import FiellerRatios, PushFit, WeightFit
 from calibration.user_model.model import OtherLaw
 from metrics.arrays import Floats
 
@@ -41,7 +41,7 @@ class _OwnWeights(NamedTuple):
     form: PainForm
     judgments: PushJudgments
     shrunk: Floats
-    search: WeightSearch
+    search: WeightFit
 
 
 def check_own_weights(fit: PushFit | AlphaFit, judgments: PushJudgments) -> Finding | None:
@@ -64,7 +64,7 @@ def check_own_weights(fit: PushFit | AlphaFit, judgments: PushJudgments) -> Find
             laws[name] = (*laws.get(name, ()), law)
     name = next(iter(fit.parameters))
     beside = " or ".join(
-        f"{shown(float(law.estimate or 0))} {shown_interval((law.low, law.high))} ({law.law})"
+        f"{format_number(float(law.estimate or 0))} {format_interval((law.low, law.high))} ({law.law})"
         for law in laws.get(name, ())
     )
     return Finding(
@@ -72,8 +72,8 @@ def check_own_weights(fit: PushFit | AlphaFit, judgments: PushJudgments) -> Find
         p_value=p_value,
         explains=NOT_BY_COUNT,
         gain=best.search.maximum.loglik - loglik,
-        sentence=f"People differ in what a push costs them ({shown_p(p_value)}), so that weights that are the same for all may be too near 0: "
-        f"{name.removeprefix('push_')} is {shown(fit.parameters[name])}, and {beside} if everybody has their own.",
+        sentence=f"People differ in what a push costs them ({format_p(p_value)}), so that weights that are the same for all may be too near 0: "
+        f"{name.removeprefix('push_')} is {format_number(fit.parameters[name])}, and {beside} if everybody has their own.",
         sensitivity=laws,
     )
 

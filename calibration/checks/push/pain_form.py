@@ -22,12 +22,18 @@ from scipy.special import stdtr, xlogy
 
 from calibration.checks.finding import NEARLY, Finding
 from calibration.inference.choice import ChoiceModel, crossed_covariance, maximise
+from calibration.inference.formatting import format_interval, format_number, format_p
 from calibration.inference.results import LEVEL, NotIdentifiedError
 from calibration.inference.uncertainty import Interval
-from calibration.inference.wording import shown, shown_interval, shown_p
 from calibration.models.push.alpha import NAMES, AlphaFit, alpha_design, fit_alpha_to
 from calibration.models.push.judgments import PAIN, PLACES, WEIGHTS, PainForm, Part, PushJudgments
-from calibration.models.push.weights import PushFit, WeightSearch, fit_weights_to, judged_by, search_weights
+from calibration.models.push.weights import (
+    PushFit,
+    WeightFit,
+    fit_data,
+    fit_identified_weights,
+    fit_weights_to,
+)
 from calibration.user_model.model import OtherLaw
 from metrics.arrays import Floats
 
@@ -108,7 +114,7 @@ def _left_open(p_value: float, values: dict[_InForm, Values]) -> Finding:
     return Finding(
         name="forms_open",
         p_value=p_value,
-        sentence=f"Whether pain and gain grow with the number of pushes or otherwise cannot be told ({shown_p(p_value)}): the judgments leave "
+        sentence=f"Whether pain and gain grow with the number of pushes or otherwise cannot be told ({format_p(p_value)}): the judgments leave "
         f"open {names}. What the parameters are then stands beside them as other laws.",
         sensitivity=_laws(values, []),
     )
@@ -136,7 +142,7 @@ def bent_test(fit: PushFit | AlphaFit, judgments: PushJudgments, part: Part) -> 
     design = np.column_stack([whole[:, fit.search.kept], bent])
     if np.linalg.matrix_rank(design) < design.shape[1]:
         return None
-    judged = judged_by(judgments, design, fit.ties)
+    judged = fit_data(judgments, design, fit.ties)
     if not judged.has_clusters:
         return None
     top = maximise(judged.design, judged.vote, fit.ties)
@@ -149,7 +155,7 @@ def bent_test(fit: PushFit | AlphaFit, judgments: PushJudgments, part: Part) -> 
     return float(2 * stdtr(df, -abs(top.weights[last]) / error)) if error > 0 else None
 
 
-def design_effect(search: WeightSearch) -> float:
+def design_effect(search: WeightFit) -> float:
     """Return how many times larger the variances of the weights are because workers and topics differ, at least 1."""
     if search.raw is None:
         return 1.0
@@ -175,13 +181,13 @@ def _in_forms(fit: PushFit | AlphaFit, judgments: PushJudgments) -> Iterator[_In
 
 def searched(
     fit: PushFit | AlphaFit, judgments: PushJudgments, *, shrunk: Floats | None = None, errors: bool = False
-) -> WeightSearch:
+) -> WeightFit:
     """Search the weights of a fit again in other judgments, each of whose log odds is multiplied by (n,) ``shrunk``."""
     of_alpha = isinstance(fit, AlphaFit)
     design = alpha_design(judgments) if of_alpha else judgments.difference
     names, needed = (NAMES, 2) if of_alpha else (WEIGHTS, 1)
-    judged = judged_by(judgments, design if shrunk is None else design * shrunk[:, None], fit.ties)
-    return search_weights(judged, names, fit.ties, needed=needed, errors=errors)
+    judged = fit_data(judgments, design if shrunk is None else design * shrunk[:, None], fit.ties)
+    return fit_identified_weights(judged, names, fit.ties, needed=needed, errors=errors)
 
 
 def _values(fit: PushFit | AlphaFit, judgments: PushJudgments, one: _InForm) -> Values | None:
@@ -228,9 +234,9 @@ def _sentence(part: Part, p_value: float, named: _InForm | None, values: Values)
         if named
         else f"otherwise than {_BY_COUNT[part]}"
     )
-    sentence = f"{part.capitalize()} grows {form} ({shown_p(p_value)}): {_NAMED[part]}, and the weights hold for streams with as many as these."
+    sentence = f"{part.capitalize()} grows {form} ({format_p(p_value)}): {_NAMED[part]}, and the weights hold for streams with as many as these."
     shown_values = ", ".join(
-        f"{name.removeprefix('push_')} = {shown(value)} {shown_interval(ends)}"
+        f"{name.removeprefix('push_')} = {format_number(value)} {format_interval(ends)}"
         for name, (value, ends) in values.items()
         if name in {"push_P_E", "push_P_0", "push_alpha"}
     )

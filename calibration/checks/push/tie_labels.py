@@ -7,8 +7,8 @@ import numpy as np
 from scipy.special import stdtr
 
 from calibration.checks.finding import Finding
-from calibration.inference.choice import ChoiceModel, crossed_covariance, maximise, without_maximum
-from calibration.inference.wording import shown_p
+from calibration.inference.choice import ChoiceModel, crossed_covariance, maximise, separated_columns
+from calibration.inference.formatting import format_p
 from calibration.models.push.judgments import PushJudgments
 from calibration.models.push.weights import PushFit
 
@@ -35,7 +35,7 @@ def check_tie_labels(fit: PushFit, judgments: PushJudgments) -> Finding | None:
     slope, intercept = top.weights.tolist()
     model = ChoiceModel(design=design, vote=label, ties="drop", times=np.ones_like(total))
     error = np.sqrt(crossed_covariance(model, top.point, worker, topic)[0, 0])
-    without_exception = bool(without_maximum(top, design))  # then the slope has no end
+    without_exception = bool(separated_columns(top, design))  # then the slope has no end
     t = np.sign(slope) * np.inf if without_exception else slope / error
     if np.isnan(t):
         return None
@@ -51,12 +51,12 @@ def check_tie_labels(fit: PushFit, judgments: PushJudgments) -> Finding | None:
 def _sentence(slope: float, p_value: float, zero: float) -> str:
     if p_value >= FOLLOWS:
         return (
-            f"Whether a tie is called good or bad does not follow the streams' utility ({shown_p(p_value)}): these judgments do not "
+            f"Whether a tie is called good or bad does not follow the streams' utility ({format_p(p_value)}): these judgments do not "
             "tell where utility is 0."
         )
     if slope < 0:
-        return f"Ties are called good where the utility is low ({shown_p(p_value)}): check the labels."
+        return f"Ties are called good where the utility is low ({format_p(p_value)}): check the labels."
     return (
-        f"Ties are called good where the streams' utility is high ({shown_p(p_value)}); roughly, a stream is neither good nor bad at a "
+        f"Ties are called good where the streams' utility is high ({format_p(p_value)}); roughly, a stream is neither good nor bad at a "
         f"utility of {zero:.2f} G_E."
     )

@@ -8,15 +8,15 @@ from scipy.special import stdtr, stdtrit
 from calibration.checks.finding import Finding
 from calibration.inference.choice import ChoiceModel, changes_without_each, with_side
 from calibration.inference.clusters import jackknife_covariance
+from calibration.inference.formatting import format_p
 from calibration.inference.results import LEVEL, NotIdentifiedError
-from calibration.inference.wording import shown_p
 from calibration.models.push.judgments import WEIGHTS, PushJudgments
 from calibration.models.push.weights import (
     FiellerRatios,
     PushFit,
-    WeightSearch,
-    judged_by,
-    search_weights,
+    WeightFit,
+    fit_data,
+    fit_identified_weights,
 )
 from calibration.user_model.model import OtherLaw
 
@@ -25,11 +25,11 @@ SIDE = "side"
 
 def check_side_bias(fit: PushFit, judgments: PushJudgments) -> Finding | None:
     """Test the log odds of the left side, clustered by worker, who is the one that has it."""
-    judged = judged_by(judgments, judgments.difference[:, fit.search.kept], fit.ties)
+    judged = fit_data(judgments, judgments.difference[:, fit.search.kept], fit.ties)
     judged = replace(judged, design=with_side(judged.design))
     names = (*(WEIGHTS[place] for place in fit.search.kept), SIDE)
     try:
-        search = search_weights(judged, names, fit.ties)
+        search = fit_identified_weights(judged, names, fit.ties)
     except NotIdentifiedError:
         return None
     if search.raw is None or search.unclear:
@@ -50,12 +50,12 @@ def check_side_bias(fit: PushFit, judgments: PushJudgments) -> Finding | None:
         name="side_bias",
         p_value=p_value,
         sentence=f"{preferred if is_shown else 'That people prefer one side is not shown beyond chance'} (log odds {side:+.2f} for the left "
-        f"side, 95% CI from {side - reach:.2f} to {side + reach:.2f}; {shown_p(p_value)}).",
+        f"side, 95% CI from {side - reach:.2f} to {side + reach:.2f}; {format_p(p_value)}).",
         sensitivity=_with_side(fit, search) if is_shown else {},
     )
 
 
-def _with_side(fit: PushFit, search: WeightSearch) -> dict[str, tuple[OtherLaw, ...]]:
+def _with_side(fit: PushFit, search: WeightFit) -> dict[str, tuple[OtherLaw, ...]]:
     """Return the weights where the side has a weight of its own."""
     raw = search.raw
     if raw is None:

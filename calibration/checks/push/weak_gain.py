@@ -3,7 +3,7 @@
 from scipy.special import stdtr, stdtrit
 
 from calibration.checks.finding import Finding
-from calibration.inference.wording import shown_p
+from calibration.inference.formatting import format_p
 from calibration.models.push.alpha import AlphaFit
 from calibration.models.push.judgments import PushJudgments
 from calibration.models.push.weights import PushFit
@@ -35,6 +35,6 @@ def check_pushes_liked(fit: PushFit | AlphaFit, judgments: PushJudgments) -> Fin
     return Finding(
         name="pushes_liked",
         p_value=p_value,
-        sentence=f"People prefer streams with more non-relevant pushes ({shown_p(p_value)}): check the signs of the cells, and whether pain "
+        sentence=f"People prefer streams with more non-relevant pushes ({format_p(p_value)}): check the signs of the cells, and whether pain "
         "grows with the number of pushes at all.",
     )

@@ -20,9 +20,9 @@ import numpy as np
 from scipy.special import chdtrc, log_ndtr
 
 from calibration.checks.finding import REJECTED, Finding, other_laws
-from calibration.inference.people import CarelessClass, careless_class
+from calibration.inference.formatting import format_p
+from calibration.inference.heterogeneity import CarelessClass, careless_class
 from calibration.inference.results import NotIdentifiedError
-from calibration.inference.wording import shown_p
 from calibration.models.reading.fit import ReadingSpeedFit, fit_timed_reads
 from calibration.models.reading.medians import MedianFit
 from calibration.models.reading.mixture import mixture_top, reading_sample
@@ -86,7 +86,7 @@ def check_alike_times(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
         explains=NOT_READING,
         gain=found.ratio / 2,
         sentence=f"{found.kind.count} of {data.n_workers} workers take about {found.seconds:.2g} s for every item, whatever its length "
-        f"({shown_p(p_value)}); {numbers}.",
+        f"({format_p(p_value)}); {numbers}.",
         sensitivity={}
         if others is None
         else other_laws("without alike times", "better", others.parameters, others.conf_int().values()),
@@ -96,7 +96,7 @@ def check_alike_times(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
 def _without(data: TimedReads, found: AlikeTimes) -> ReadingSpeedFit | None:
     """Return the fit of everybody else; None where there is none."""
     try:
-        return fit_timed_reads(data.of(~found.kind.is_one[data.worker]))
+        return fit_timed_reads(data.of(~found.kind.is_careless[data.worker]))
     except NotIdentifiedError:
         return None
 

@@ -20,12 +20,12 @@ from scipy.special import chdtrc, expit, log_expit, logit, ndtr
 
 from calibration.checks.finding import REJECTED, Explains, Finding, other_laws
 from calibration.checks.reading.alike_times import NOT_READING
+from calibration.inference.formatting import format_p
 from calibration.inference.results import LEVEL
 from calibration.inference.uncertainty import Scale, StudentT
-from calibration.inference.wording import shown_p
 from calibration.models.reading.fit import MU, SIGMA, ReadingSpeedFit
 from calibration.models.reading.law import ReadLaw
-from calibration.models.reading.mixture import N_FREE, MixtureTop, reading_sample
+from calibration.models.reading.mixture import N_FREE, MixtureMaximum, reading_sample
 from calibration.models.reading.rows import TimedReads
 from calibration.user_model.model import OtherLaw
 from metrics.arrays import Floats
@@ -82,7 +82,7 @@ def check_extra_time(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
         explains=NOT_READING,
         gain=found.ratio / 2,
         sentence=f"About {share:.0%} of the reads of about {number:.0f} of {data.n_workers} workers took some {seconds:.0f} s, whatever their length "
-        f"({shown_p(p_value)}): time away, or with the page in the background. With such reads in the law mu is {mu:.3g} and sigma {sigma:.3g}, "
+        f"({format_p(p_value)}): time away, or with the page in the background. With such reads in the law mu is {mu:.3g} and sigma {sigma:.3g}, "
         f"without {fit.estimates[0]:.3g} and {fit.estimates[1]:.3g}.",
         sensitivity=_laws(found, data.n_workers, "better" if p_value < REJECTED else "as well"),
     )
@@ -134,7 +134,7 @@ class _Crowd:
     Its nodes are those of readers alone, and those that a worker's other reads would have.
     """
 
-    def __init__(self, data: TimedReads, top: MixtureTop) -> None:
+    def __init__(self, data: TimedReads, top: MixtureMaximum) -> None:
         self._data = data
         self._log_seconds = data.log_length - data.log_speed
         self.least = float(np.median(self._log_seconds)) + math.log(LEAST_TIMES)

@@ -34,7 +34,7 @@ def check_fast_readers(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None
     medians, alike = reading_sample(data).medians, clear_class(data)
     known = np.isfinite(medians.variances)
     if alike is not None:
-        known &= ~alike.kind.is_one
+        known &= ~alike.kind.is_careless
     speeds, variances, cut = medians.medians[known], medians.variances[known], math.log(FASTEST)
     fast = speeds > cut
     if data.unit != "words" or not are_many(speeds) or (~fast).sum() < FEWEST_OTHERS:

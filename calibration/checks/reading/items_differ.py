@@ -4,7 +4,7 @@ import math
 
 from calibration.checks.finding import Finding
 from calibration.checks.reading.lengths import length_slope
-from calibration.inference.wording import shown_p
+from calibration.inference.formatting import format_p
 from calibration.models.reading.fit import MU, ReadingSpeedFit
 from calibration.models.reading.items import item_effects
 from calibration.models.reading.mixture import reading_sample
@@ -25,7 +25,7 @@ def check_items(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
         p_value=effects.p_value,
         parameters=(MU,),
         sentence=f"The {effects.items} items are read at speeds of their own, that differ by a factor of {math.exp(effects.spread):.2f} "
-        f"(one standard deviation, {shown_p(effects.p_value)}): the interval of mu allows for other items, and more workers with the same "
+        f"(one standard deviation, {format_p(effects.p_value)}): the interval of mu allows for other items, and more workers with the same "
         "items would not make it much shorter.",
     )
 

@@ -8,13 +8,13 @@ from scipy.special import ndtri, stdtr
 from calibration.checks.finding import Finding
 from calibration.checks.reading.alike_times import NOT_READING
 from calibration.inference.clusters import jackknife_covariance, two_way
-from calibration.inference.wording import shown_p
+from calibration.inference.formatting import format_p
 from calibration.models.reading.fit import ReadingSpeedFit
 from calibration.models.reading.items import near_reads
 from calibration.models.reading.medians import MedianFit
 from calibration.models.reading.mixture import reading_sample
 from calibration.models.reading.rows import TimedReads
-from metrics.arrays import Floats, Ints, Places
+from metrics.arrays import Floats, Indices, Ints
 
 FEW_CUT = 0.1
 LEAST_RANGE = 3.0
@@ -47,7 +47,7 @@ def check_time_per_item(fit: ReadingSpeedFit, data: TimedReads) -> Finding | Non
         p_value=p_value,
         explains=NOT_READING,
         gain=float(ndtri(max(p_value, 1e-300) / 2)) ** 2 / 2,
-        sentence=f"An item of twice the length takes {2 ** (1 - slope):.2f} times as long ({shown_p(p_value)}): {more} "
+        sentence=f"An item of twice the length takes {2 ** (1 - slope):.2f} times as long ({format_p(p_value)}): {more} "
         "time per item than its length explains goes into short ones, and the speed is one of items of these lengths.",
     )
 
@@ -85,5 +85,5 @@ def _jackknifed(x: Floats, y: Floats, code: Ints) -> Floats:
     return jackknife_covariance(without[:, None])
 
 
-def _centred(values: Floats, worker: Places) -> Floats:
+def _centred(values: Floats, worker: Indices) -> Floats:
     return np.asarray(values - (np.bincount(worker, values) / np.bincount(worker))[worker])

@@ -17,9 +17,9 @@ from scipy.special import chdtrc
 
 from calibration.inference.results import CalibrationResult, NotIdentifiedError
 from calibration.inference.uncertainty import Scale, StudentT
-from calibration.models.durations.exposure import Exposure, Totals
+from calibration.models.durations.exposure import CensoredDurations, WorkerTotals
 from calibration.models.durations.fit import fit_durations
-from calibration.models.durations.laws import ANYWHERE, LEAST_SPREAD, Extended
+from calibration.models.durations.laws import ANYWHERE, LEAST_SPREAD, ExtendedModel
 from calibration.models.durations.likelihood import log_likelihoods, posterior, posterior_moments
 from calibration.models.durations.maximum import log_normal_values
 from calibration.user_model.model import CORRELATION
@@ -31,12 +31,12 @@ MOST_CORRELATION = 0.99
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Together:
+class JointDurationFit:
     """Sessions fitted together with times away; the error of one is then in the other.
 
     Attributes
     ----------
-    model : Extended
+    model : ExtendedModel
         mu, log sigma of the mean times away, the same of the sessions' means, and arctanh of the correlation; one row per worker who was watched.
     correlation : float
         Of log A and log D over people.
@@ -46,7 +46,7 @@ class Together:
         Who were watched.
     """
 
-    model: Extended
+    model: ExtendedModel
     correlation: float
     p_value: float
     workers: int
@@ -57,12 +57,12 @@ class CorrelationFit(CalibrationResult):
     """The correlation of log A and log D over people."""
 
 
-def fit_correlation(session: Exposure) -> CorrelationFit:
+def fit_correlation(session: CensoredDurations) -> CorrelationFit:
     """Fit the correlation of log A and log D over people.
 
     Parameters
     ----------
-    session : Exposure
+    session : CensoredDurations
         Sessions, with the times away of the same tables.
 
     Raises
@@ -92,7 +92,7 @@ def fit_correlation(session: Exposure) -> CorrelationFit:
 
 
 @lru_cache(maxsize=1)
-def fit_together(session: Exposure) -> Together:
+def fit_together(session: CensoredDurations) -> JointDurationFit:
     """Fit sessions and times away with a correlation between people's means; done once for the parameter and the check.
 
     L_u = INT L_away(n, T | A) L_session(n, T | D) N(log A, log D), log D given log A being normal again.
@@ -112,7 +112,7 @@ def fit_together(session: Exposure) -> Together:
         raise NotIdentifiedError("workers do not differ more than chance explains, in one of both")
     times, sessions = away.totals(), _beside(away, session)
     end, spreads = math.atanh(MOST_CORRELATION), (math.log(0.05), math.log(4.0))
-    start = [value for top in tops for value in (top.mu, math.log(max(top.sigma, LEAST_SPREAD)))]
+    start = [value for optimum in tops for value in (optimum.mu, math.log(max(optimum.sigma, LEAST_SPREAD)))]
 
     def loss(point: Floats) -> tuple[float, Floats]:
         own = _linked(times, sessions, point)
@@ -128,10 +128,10 @@ def fit_together(session: Exposure) -> Together:
         options={"ftol": 1e-12},
     )
     plain = sum(
-        float(log_likelihoods(one, top.mu, top.sigma).sum())
-        for one, top in zip((times, session.totals()), tops, strict=True)
+        float(log_likelihoods(one, optimum.mu, optimum.sigma).sum())
+        for one, optimum in zip((times, session.totals()), tops, strict=True)
     )
-    model = Extended(
+    model = ExtendedModel(
         name=TOGETHER,
         point=np.asarray(best.x, dtype=np.float64),
         loglik=-float(best.fun),
@@ -139,7 +139,7 @@ def fit_together(session: Exposure) -> Together:
         values=lambda point: log_normal_values(point[2], math.exp(point[3])),
         scores=lambda point: _linked(times, sessions, point).scores,
     )
-    return Together(
+    return JointDurationFit(
         model=model,
         correlation=math.tanh(float(best.x[4])),
         p_value=float(chdtrc(1, max(2 * (model.loglik - plain), 0.0))),
@@ -154,7 +154,7 @@ class _Linked(NamedTuple):
     scores: Floats
 
 
-def _linked(times: Totals, sessions: Totals, point: Floats) -> _Linked:
+def _linked(times: WorkerTotals, sessions: WorkerTotals, point: Floats) -> _Linked:
     """Return what each worker says at mu, log sigma of log A, the same of log D, and arctanh of their correlation r.
 
     With x and y, log A and log D standardised, the derivatives are posterior means of those of the bivariate normal law
@@ -182,17 +182,17 @@ def _linked(times: Totals, sessions: Totals, point: Floats) -> _Linked:
     return _Linked(coming.loglik + np.log(share) + most, np.stack(scores, axis=1))
 
 
-def _beside(away: Exposure, session: Exposure) -> Totals:
+def _beside(away: CensoredDurations, session: CensoredDurations) -> WorkerTotals:
     """Return n and T of the sessions of everybody who was watched, 0 and 0 without one; a worker's number differs, the follows' is the same."""
     stays = session.totals()
     both = (away.follow_unit >= 0) & (session.follow_unit >= 0)
     events, seconds = np.zeros((2, away.units))
     events[away.follow_unit[both]] = stays.events[session.follow_unit[both]]
     seconds[away.follow_unit[both]] = stays.seconds[session.follow_unit[both]]
-    return Totals(events=events, seconds=seconds)
+    return WorkerTotals(events=events, seconds=seconds)
 
 
-def _given(sessions: Totals, at: Floats, sigma: float) -> tuple[Floats, Floats, Floats]:
+def _given(sessions: WorkerTotals, at: Floats, sigma: float) -> tuple[Floats, Floats, Floats]:
     """Return what the sessions of each worker say for each of k means of log D, (k, u) each.
 
     Log-likelihood, and posterior means of w and w^2, w = (log D - mean) / sigma; 0, 0 and 1 for who has none.

@@ -10,8 +10,8 @@ from typing import Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
-from calibration.visits.stays import Ends, UnusableVisits
-from metrics.arrays import Bools, Floats, Places
+from calibration.visits.followed_visits import Ends, UnusableVisits
+from metrics.arrays import Bools, Floats, Indices
 
 Design: TypeAlias = Literal["window", "count"]
 DAY_SECONDS = 86_400.0
@@ -20,7 +20,7 @@ LEAST_SECONDS = 1e-3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Totals:
+class WorkerTotals:
     """What the durations of some people add up to.
 
     Attributes
@@ -42,10 +42,10 @@ class Totals:
         """Return the number of people."""
         return len(self.events)
 
-    def in_units_of(self, scale: float) -> "Totals":
+    def in_units_of(self, scale: float) -> "WorkerTotals":
         """Return the same with seconds divided by ``scale``."""
         tau = self.seen_by_seconds
-        return Totals(
+        return WorkerTotals(
             events=self.events,
             seconds=self.seconds / scale,
             seen_by_seconds=None if tau is None else tau / scale,
@@ -55,12 +55,12 @@ class Totals:
 class Pieces(NamedTuple):
     """Times at risk, those of a follow one after the other: follow (p,), start and stop in seconds since it began (p,), event (p,)."""
 
-    follow: Places
+    follow: Indices
     start: Floats
     stop: Floats
     event: Bools
 
-    def where(self, which: Bools | Places) -> "Pieces":
+    def where(self, which: Bools | Indices) -> "Pieces":
         """Return some of them."""
         return Pieces(self.follow[which], self.start[which], self.stop[which], self.event[which])
 
@@ -108,7 +108,7 @@ class VisitsRead:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Exposure:
+class CensoredDurations:
     """Times at risk.
 
     Attributes
@@ -126,7 +126,7 @@ class Exposure:
     follow_seconds : (f,) ndarray of float
         How long each follow was watched.
     seen_by_seconds : (u,) ndarray of float or None
-        See `Totals`.
+        See `WorkerTotals`.
     design : {'window', 'count'}
         Whether time was given and events are random, or the reverse.
     read : VisitsRead
@@ -135,30 +135,30 @@ class Exposure:
         When each follow began, in seconds of the same kind since a midnight; None where that is not known.
     day_seconds : float
         Seconds of that kind in a calendar day.
-    away : Exposure or None
+    away : CensoredDurations or None
         Of sessions: the times away of the same tables, where they are known and hold everybody.
     """
 
-    unit: Places
-    follow: Places
+    unit: Indices
+    follow: Indices
     start: Floats
     stop: Floats
     event: Bools
-    follow_unit: Places
+    follow_unit: Indices
     follow_seconds: Floats
     seen_by_seconds: Floats | None
     design: Design
     read: VisitsRead
     follow_begun: Floats | None = None
     day_seconds: float = DAY_SECONDS
-    away: "Exposure | None" = None
+    away: "CensoredDurations | None" = None
 
     @classmethod
-    def of(
+    def from_intervals(
         cls,
         pieces: Pieces,
         *,
-        follow_unit: Places,
+        follow_unit: Indices,
         follow_seconds: Floats,
         seen_anyway: Bools | None,
         design: Design,
@@ -209,9 +209,9 @@ class Exposure:
         """(p,) length of each piece."""
         return self.stop - self.start
 
-    def totals(self) -> Totals:
+    def totals(self) -> WorkerTotals:
         """Return n and T of every unit."""
-        return Totals(
+        return WorkerTotals(
             events=self._sum(self.event),
             seconds=np.maximum(self._sum(self.seconds), LEAST_SECONDS),
             seen_by_seconds=self.seen_by_seconds,
@@ -226,6 +226,6 @@ class Exposure:
         return total(self.unit, values, self.units)
 
 
-def total(group: Places, values: Floats | Bools, size: int) -> Floats:
+def total(group: Indices, values: Floats | Bools, size: int) -> Floats:
     """Return the sum of values in each of ``size`` groups."""
     return np.bincount(group, values, minlength=size).astype(np.float64)

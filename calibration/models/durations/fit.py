@@ -16,10 +16,10 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
+from calibration.inference.formatting import BAND, band_label, label_axes, tails
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info
 from calibration.inference.uncertainty import Uncertainty
-from calibration.inference.wording import BAND, finish, of_studies, tails
-from calibration.models.durations.exposure import Design, Exposure, Totals
+from calibration.models.durations.exposure import CensoredDurations, Design, WorkerTotals
 from calibration.models.durations.from_tables import (
     Dropout,
     Inclusion,
@@ -29,7 +29,7 @@ from calibration.models.durations.from_tables import (
     session_exposure,
 )
 from calibration.models.durations.intervals import DurationProfile, WorkerBootstrap
-from calibration.models.durations.laws import Extended, gamma_rates
+from calibration.models.durations.laws import ExtendedModel, gamma_rates
 from calibration.models.durations.likelihood import BLOCK, posterior_moments
 from calibration.models.durations.maximum import DurationMaximum, log_normal_values, maximum
 from calibration.models.durations.simulate import Refit, Refits, simulate_totals
@@ -133,7 +133,7 @@ def fit_session(
 
 
 def fit_exposure(
-    exposure: Exposure,
+    exposure: CensoredDurations,
     *,
     names: Sequence[str] = (),
     seconds: str = "",
@@ -145,7 +145,7 @@ def fit_exposure(
 
     Parameters
     ----------
-    exposure : Exposure
+    exposure : CensoredDurations
         The data.
     names : sequence of str, optional
         What M, S, the median, the lower and the upper quartile are called: `AWAY` of a window, `SESSION` of a count by default.
@@ -165,8 +165,8 @@ def fit_exposure(
             "nobody came back by themselves" if is_window else "no visit ended because the worker left"
         )
     totals = exposure.totals()
-    top = fit_durations(totals)
-    gamma = gamma_rates(totals, top) if law == "gamma" else None
+    optimum = fit_durations(totals)
+    gamma = gamma_rates(totals, optimum) if law == "gamma" else None
     seed = int((rng or np.random.default_rng(1)).integers(2**32))
     no_spread = info(
         "no_spread",
@@ -177,67 +177,67 @@ def fit_exposure(
             dict(
                 zip(
                     names or (AWAY if is_window else SESSION),
-                    np.exp(_values(top, gamma)).tolist(),
+                    np.exp(_values(optimum, gamma)).tolist(),
                     strict=True,
                 )
             )
         ),
         unit=seconds or ("stream seconds" if is_window else "seconds"),
         method=f"{METHOD}, gamma rates" if gamma else METHOD,
-        uncertainty=MappingProxyType(_uncertainty(totals, top, gamma, resamples=resamples, seed=seed)),
+        uncertainty=MappingProxyType(_uncertainty(totals, optimum, gamma, resamples=resamples, seed=seed)),
         n_workers=len(totals),
         n_rows=len(exposure.event),
         n_censored=int((~exposure.event).sum()),
-        loglik=gamma.loglik if gamma else top.top.loglik,
+        loglik=gamma.loglik if gamma else optimum.top.loglik,
         n_free=2,
-        details=MappingProxyType({} if gamma else {"mu": top.mu, "sigma": top.sigma}),
-        diagnostics=() if top.sigma or gamma else (no_spread,),
+        details=MappingProxyType({} if gamma else {"mu": optimum.mu, "sigma": optimum.sigma}),
+        diagnostics=() if optimum.sigma or gamma else (no_spread,),
         totals=totals,
-        top=top,
+        top=optimum,
         design=exposure.design,
         many_cut=many_cut(exposure),
         law=law,
-        refits=Refits(totals=totals, top=top, design=exposure.design),
+        refits=Refits(totals=totals, top=optimum, design=exposure.design),
     )
 
 
 def plain_estimates(
-    exposure: Exposure, names: Sequence[str], law: MeansLaw = "lognormal"
+    exposure: CensoredDurations, names: Sequence[str], law: MeansLaw = "lognormal"
 ) -> dict[str, float]:
     """Return what a law says, without errors; names and refusals as of `fit_exposure`."""
     totals = exposure.totals()
-    top = fit_durations(totals)
-    gamma = gamma_rates(totals, top) if law == "gamma" else None
-    return dict(zip(names, np.exp(_values(top, gamma)).tolist(), strict=True))
+    optimum = fit_durations(totals)
+    gamma = gamma_rates(totals, optimum) if law == "gamma" else None
+    return dict(zip(names, np.exp(_values(optimum, gamma)).tolist(), strict=True))
 
 
-def _values(top: DurationMaximum, gamma: Extended | None) -> Floats:
-    return gamma.values(gamma.point) if gamma else log_normal_values(top.mu, top.sigma)
+def _values(optimum: DurationMaximum, gamma: ExtendedModel | None) -> Floats:
+    return gamma.values(gamma.point) if gamma else log_normal_values(optimum.mu, optimum.sigma)
 
 
 def _uncertainty(
-    totals: Totals, top: DurationMaximum, gamma: Extended | None, *, resamples: int, seed: int
+    totals: WorkerTotals, optimum: DurationMaximum, gamma: ExtendedModel | None, *, resamples: int, seed: int
 ) -> dict[str, Uncertainty]:
     if gamma is not None:
         error = gamma.error()
         return {} if error is None else {"sandwich": error}
     return {
-        "profile": DurationProfile(totals=totals, top=top, df=len(totals) - 1),
-        "worker_bootstrap": WorkerBootstrap(totals=totals, top=top, resamples=resamples, seed=seed),
+        "profile": DurationProfile(totals=totals, top=optimum, df=len(totals) - 1),
+        "worker_bootstrap": WorkerBootstrap(totals=totals, top=optimum, resamples=resamples, seed=seed),
     }
 
 
-def many_cut(exposure: Exposure) -> bool:
+def many_cut(exposure: CensoredDurations) -> bool:
     """Whether, of a given number of intervals, too many were cut to know how they would be spread."""
     return exposure.design == "count" and float((~exposure.event).mean()) > MOST_CUT
 
 
-def fit_durations(totals: Totals) -> DurationMaximum:
+def fit_durations(totals: WorkerTotals) -> DurationMaximum:
     """Maximise the likelihood of (n, T): the core, on arrays.
 
     Parameters
     ----------
-    totals : Totals
+    totals : WorkerTotals
         n and T of each worker.
 
     Returns
@@ -258,10 +258,10 @@ def fit_durations(totals: Totals) -> DurationMaximum:
     return _in_seconds(maximum(totals.in_units_of(scale)), scale, float(totals.events.sum()))
 
 
-def _in_seconds(top: DurationMaximum, scale: float, events: float) -> DurationMaximum:
+def _in_seconds(optimum: DurationMaximum, scale: float, events: float) -> DurationMaximum:
     """Return a maximum found in units of ``scale``; each event's density has a second in its unit."""
-    moved = top.top._replace(loglik=top.top.loglik - events * math.log(scale))
-    return DurationMaximum(mu=top.mu + math.log(scale), log_sigma=top.log_sigma, top=moved)
+    moved = optimum.top._replace(loglik=optimum.top.loglik - events * math.log(scale))
+    return DurationMaximum(mu=optimum.mu + math.log(scale), log_sigma=optimum.log_sigma, top=moved)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -272,7 +272,7 @@ class DurationFit(CalibrationResult):
 
     Attributes
     ----------
-    totals : Totals
+    totals : WorkerTotals
         n and T of each worker, in no order that means anything.
     top : DurationMaximum
         mu, sigma and the likelihood there.
@@ -286,14 +286,14 @@ class DurationFit(CalibrationResult):
         Simulated studies, for the drawings.
     """
 
-    totals: Totals
+    totals: WorkerTotals
     top: DurationMaximum
     design: Design
     many_cut: bool
     law: MeansLaw
     refits: Refits
 
-    def simulate(self, n: int, rng: np.random.Generator) -> Totals:
+    def simulate(self, n: int, rng: np.random.Generator) -> WorkerTotals:
         """Draw n and T of ``n`` workers from the fitted model, watched as the workers of the data were.
 
         What the design fixes (T in a window, n in a count) is drawn with replacement from the data; counted intervals
@@ -301,7 +301,7 @@ class DurationFit(CalibrationResult):
         """
         drawn = rng.integers(len(self.totals), size=n)
         tau = self.totals.seen_by_seconds
-        people = Totals(
+        people = WorkerTotals(
             events=self.totals.events[drawn],
             seconds=self.totals.seconds[drawn],
             seen_by_seconds=None if tau is None else tau[drawn],
@@ -323,7 +323,7 @@ class DurationFit(CalibrationResult):
         rank = np.arange(1, len(observed) + 1) / len(observed)
         drawn = [self._extent(study) for study, _ in self._studies(seed)]
         low, high = np.quantile(drawn, tails(level), axis=0)
-        ax.fill_betweenx(rank, low, high, color=BAND, label=of_studies(level))
+        ax.fill_betweenx(rank, low, high, color=BAND, label=band_label(level))
         ax.plot(np.median(drawn, axis=0), rank, color="0.45", linestyle="--", label="fitted model")
         ax.plot(observed, rank, color="black", drawstyle="steps-post", label="observed")
         counted = self.design == "count"
@@ -331,7 +331,7 @@ class DurationFit(CalibrationResult):
         ax.set_ylabel("share of workers with as many or more")
         ax.set_ylim(0, 1)
         shows = "Sessions: the workers' total times" if counted else "Times away: how often workers came back"
-        finish(ax, shows, "the observed steps should mostly lie inside the band")
+        label_axes(ax, shows, "the observed steps should mostly lie inside the band")
 
     def plot_qq(self, ax: "Axes", *, level: float = LEVEL, seed: int = 1) -> None:
         """Draw the workers' means as the fit sees them against normal quantiles, over the band of simulated studies.
@@ -347,16 +347,18 @@ class DurationFit(CalibrationResult):
         self._check_drawable()
         size = len(self.totals)
         quantile = ndtri((np.arange(1, size + 1) - 0.5) / size)
-        drawn = [np.sort(posterior_means(study, top or self.top)) for study, top in self._studies(seed)]
+        drawn = [
+            np.sort(posterior_means(study, optimum or self.top)) for study, optimum in self._studies(seed)
+        ]
         low, high = np.exp(np.quantile(drawn, tails(level), axis=0))
-        ax.fill_between(quantile, low, high, color=BAND, label=of_studies(level))
+        ax.fill_between(quantile, low, high, color=BAND, label=band_label(level))
         points = np.exp(np.sort(posterior_means(self.totals, self.top)))
         ax.plot(quantile, points, "o", color="black", markersize=3, label="workers")
         ax.set_yscale("log")
         ax.set_xlabel("standard normal quantile")
         ax.set_ylabel(f"worker's mean, {self.unit}")
         what = "Sessions" if self.design == "count" else "Times away"
-        finish(
+        label_axes(
             ax,
             f"{what}: workers' means against the fitted log-normal law",
             "the points should mostly lie inside the band",
@@ -369,7 +371,7 @@ class DurationFit(CalibrationResult):
                 "known: there is no band to hold the workers against"
             )
 
-    def _extent(self, totals: Totals) -> Floats:
+    def _extent(self, totals: WorkerTotals) -> Floats:
         """Return everybody's n, or T where n is given, the largest first."""
         return np.sort(totals.seconds if self.design == "count" else totals.events)[::-1]
 
@@ -378,13 +380,13 @@ class DurationFit(CalibrationResult):
         return self.refits.of(ENVELOPES if len(self.totals) <= MANY_WORKERS else FEW_ENVELOPES, seed)
 
 
-def posterior_means(totals: Totals, top: DurationMaximum) -> Floats:
+def posterior_means(totals: WorkerTotals, optimum: DurationMaximum) -> Floats:
     """(u,) posterior mean of each worker's log mean."""
-    sigma = float(np.exp(top.log_sigma))
+    sigma = float(np.exp(optimum.log_sigma))
     pieces = []
     for at in range(0, len(totals), BLOCK):
         block = posterior_moments(
-            totals.events[at : at + BLOCK], totals.seconds[at : at + BLOCK], top.mu, sigma, 1
+            totals.events[at : at + BLOCK], totals.seconds[at : at + BLOCK], optimum.mu, sigma, 1
         )
-        pieces.append(top.mu + sigma * block.mean)
+        pieces.append(optimum.mu + sigma * block.mean)
     return np.concatenate(pieces)

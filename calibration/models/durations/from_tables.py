@@ -15,9 +15,15 @@ import numpy as np
 import pandas as pd
 
 from calibration.inference.results import NotIdentifiedError
-from calibration.models.durations.exposure import DAY_SECONDS, Exposure, Pieces, VisitsRead
-from calibration.visits.stays import Ends, Joined, Stays, ends, followed
-from metrics.arrays import Bools, Ints, Places
+from calibration.models.durations.exposure import DAY_SECONDS, CensoredDurations, Pieces, VisitsRead
+from calibration.visits.followed_visits import (
+    Ends,
+    FollowedVisits,
+    VisitTimes,
+    compare_follow_ends,
+    join_follows,
+)
+from metrics.arrays import Bools, Indices, Ints
 
 Unit: TypeAlias = Literal["worker", "follow"]
 Inclusion: TypeAlias = Literal["all_enrolled", "at_least_one_visit"]
@@ -38,8 +44,8 @@ def away_exposure(
     inclusion: Inclusion = "all_enrolled",
     dropout: Dropout = "study_end",
     window: Window | None = None,
-    joined: Joined | None = None,
-) -> Exposure:
+    joined: FollowedVisits | None = None,
+) -> CensoredDurations:
     """Return when each worker could have come back, and when they did.
 
     A visit ends a time away if it begins after the follow does: the visit in which somebody enrols is a session, but
@@ -63,8 +69,8 @@ def away_exposure(
         sign of life that does not depend on visits, such as the removal of an app.
     window : (datetime, datetime), optional
         What was watched; used where there is no table follows.
-    joined : Joined, optional
-        What `calibration.visits.stays.followed` makes of these tables, where it is known.
+    joined : FollowedVisits, optional
+        What `calibration.visits.followed_visits.followed` makes of these tables, where it is known.
 
     Returns
     -------
@@ -77,7 +83,7 @@ def away_exposure(
         If the tables cannot tell times away; the message says why.
     """
     _check_watched(tables, inclusion, window)
-    joined = joined or followed(tables, window)
+    joined = joined or join_follows(tables, window)
     follows, stays = joined.follows, joined.stays
     gap = round(gap_seconds * MILLISECONDS)
     enrolment = stays.is_first & (stays.start <= follows.start[stays.follow])
@@ -90,7 +96,7 @@ def away_exposure(
     start = np.concatenate([(away_since + gap * ~stays.is_first)[counted], tail_since])
     begun, rate = follows.start[follow], factor / MILLISECONDS
     seen_anyway = np.bincount(stays.follow[enrolment | stays.prompted], minlength=len(follows)) > 0
-    return Exposure.of(
+    return CensoredDurations.from_intervals(
         Pieces(
             follow=follow,
             start=(np.minimum(start, stop) - begun) * rate,
@@ -103,7 +109,7 @@ def away_exposure(
         design="window",
         read=VisitsRead(
             left_out=joined.left_out,
-            ends=ends(tables["visits"], tables["follows"]) if "follows" in tables else Ends(),
+            ends=compare_follow_ends(tables["visits"], tables["follows"]) if "follows" in tables else Ends(),
             prompted=float(stays.prompted.mean()) if len(stays) else 0.0,
             prompts_unknown=unknown,
             gap_seconds=gap / MILLISECONDS,
@@ -117,8 +123,8 @@ def away_exposure(
 
 
 def session_exposure(
-    tables: Mapping[str, pd.DataFrame], *, unit: Unit = "worker", joined: Joined | None = None
-) -> Exposure:
+    tables: Mapping[str, pd.DataFrame], *, unit: Unit = "worker", joined: FollowedVisits | None = None
+) -> CensoredDurations:
     """Return when each worker was in a stream and could have left, and when they did.
 
     Complete are visits that ended ``left`` or ``idle``. Where nothing was left to read (``exhausted``), where events
@@ -130,7 +136,7 @@ def session_exposure(
         visits; follows where there are any: visits are cut at their ends.
     unit : {'worker', 'follow'}
         Whose sessions have one mean.
-    joined : Joined, optional
+    joined : FollowedVisits, optional
         As for `away_exposure`.
 
     Returns
@@ -147,12 +153,12 @@ def session_exposure(
         raise NotIdentifiedError("there is no table visits")
     if tables["visits"].empty:
         raise NotIdentifiedError("there is no visit in the tables")
-    joined = joined or followed(tables)
+    joined = joined or join_follows(tables)
     stays = joined.stays
     counted = stays.complete | (stays.end > stays.start)
     exhausted = _exhausted_share(stays, counted)
     begun = joined.follows.start[stays.follow]
-    return Exposure.of(
+    return CensoredDurations.from_intervals(
         Pieces(
             follow=stays.follow,
             start=(stays.start - begun) / MILLISECONDS,
@@ -188,7 +194,7 @@ def _check_watched(tables: Mapping[str, pd.DataFrame], inclusion: Inclusion, win
         )
 
 
-def _exhausted_share(stays: Stays, counted: Bools) -> float:
+def _exhausted_share(stays: VisitTimes, counted: Bools) -> float:
     """Return which share of the visits that count the material ended, if the rest can tell how long people stay."""
     if not len(stays):
         raise NotIdentifiedError("every visit lies before its follow began or after it ended")
@@ -209,11 +215,11 @@ def _midnight(times: Ints) -> int:
     return int(times.min(initial=np.iinfo(np.int64).max)) // day * day
 
 
-def _units(joined: Joined, unit: Unit) -> Places:
+def _units(joined: FollowedVisits, unit: Unit) -> Indices:
     return joined.follows.worker if unit == "worker" else np.arange(len(joined.follows), dtype=np.intp)
 
 
-def _until(joined: Joined, away_since: Ints, prompts: pd.DataFrame | None) -> tuple[Ints, int]:
+def _until(joined: FollowedVisits, away_since: Ints, prompts: pd.DataFrame | None) -> tuple[Ints, int]:
     """Return where each time away ended, at the visit or at the last prompt before one that was prompted, and how many prompts are missing."""
     stays = joined.stays
     if not stays.prompted.any():
@@ -231,7 +237,7 @@ def _until(joined: Joined, away_since: Ints, prompts: pd.DataFrame | None) -> tu
     return np.where(known, sent, stays.start), int((stays.prompted & ~known).sum())
 
 
-def _tails(joined: Joined, gap: int, *, last_seen: bool) -> tuple[Ints, Ints]:
+def _tails(joined: FollowedVisits, gap: int, *, last_seen: bool) -> tuple[Ints, Ints]:
     """Return since when and until when each follow's last time away was watched."""
     follows, last = joined.follows, joined.stays.is_last
     left = follows.start.copy()

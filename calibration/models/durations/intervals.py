@@ -15,8 +15,8 @@ from scipy.special import stdtrit
 from calibration.inference.clusters import cluster_counts
 from calibration.inference.results import NotIdentifiedError
 from calibration.inference.uncertainty import Interval, Replicates, Scale
-from calibration.models.durations.exposure import Totals
-from calibration.models.durations.likelihood import each_at
+from calibration.models.durations.exposure import WorkerTotals
+from calibration.models.durations.likelihood import expansion_per_person
 from calibration.models.durations.maximum import (
     LEAST_LOG_SIGMA,
     MOST_LOG_SIGMA,
@@ -51,7 +51,7 @@ class DurationProfile:
 
     Attributes
     ----------
-    totals : Totals
+    totals : WorkerTotals
         n and T of each worker.
     top : DurationMaximum
         The maximum of their likelihood.
@@ -59,7 +59,7 @@ class DurationProfile:
         Workers - 1.
     """
 
-    totals: Totals
+    totals: WorkerTotals
     top: DurationMaximum
     df: float
     scale: Scale = Scale.LOG
@@ -191,7 +191,7 @@ class WorkerBootstrap:
         How many, and of the draws.
     """
 
-    totals: Totals
+    totals: WorkerTotals
     top: DurationMaximum
     resamples: int
     seed: int
@@ -224,7 +224,7 @@ class WorkerBootstrap:
         """Yield the logarithms of every resample that tells them; S is at least a thousandth of M."""
         rng = np.random.default_rng(self.seed)
         start = (self.top.mu, max(self.top.log_sigma, math.log(0.1)))
-        known = each_at(self.totals, *start)
+        known = expansion_per_person(self.totals, *start)
         for counts in cluster_counts(len(self.totals), self.resamples, rng):
             try:
                 fit = maximum(self.totals, counts, start, known)

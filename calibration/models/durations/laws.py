@@ -19,8 +19,8 @@ from scipy.optimize import Bounds, minimize
 from scipy.special import gammaincinv, gammaln
 
 from calibration.inference.clusters import sandwich
-from calibration.inference.uncertainty import Interval, Scale, StudentT, Uncertainty, closed
-from calibration.models.durations.exposure import Totals
+from calibration.inference.uncertainty import Interval, Scale, StudentT, Uncertainty, finite_or_none
+from calibration.models.durations.exposure import WorkerTotals
 from calibration.models.durations.maximum import DurationMaximum
 from metrics.arrays import Floats
 
@@ -32,7 +32,7 @@ SPREADS = (math.log(0.1), math.log(4.0))
 """Bounds of log sigma."""
 LEAST_SPREAD = 0.2
 """No search begins at a smaller sigma."""
-Population: TypeAlias = tuple[Floats, Floats]
+MeanGrid: TypeAlias = tuple[Floats, Floats]
 """Logs of means (g,), the share of people there (g,)."""
 Density: TypeAlias = Callable[[Floats, Floats], Floats]
 """Logs of means (g,), parameters (p,) -> logarithm of the density there, up to a constant."""
@@ -45,7 +45,7 @@ _GAMMA_DRAWS = 20_000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Extended:
+class ExtendedModel:
     """One model at its maximum.
 
     Attributes
@@ -124,7 +124,7 @@ class Extended:
         return lambda point: by_difference(each, point)
 
 
-def highest(
+def maximise_log_likelihood(
     each: Callable[[Floats], Floats],
     start: Sequence[float],
     bounds: Sequence[tuple[float, float]],
@@ -195,14 +195,14 @@ class Grid:
     log_most: Floats
 
     @classmethod
-    def of(cls, totals: Totals) -> "Grid":
+    def of(cls, totals: WorkerTotals) -> "Grid":
         """Make the grid that suits n and T: fine enough for whoever came most often."""
         log_mean = grid_points(totals)
         exponent = -totals.events[:, None] * log_mean - totals.seconds[:, None] * np.exp(-log_mean)
         most = exponent.max(axis=1)
         return cls(log_mean, np.exp(exponent - most[:, None]), most)
 
-    def each(self, density: Density, point: Floats) -> Floats:
+    def log_likelihoods(self, density: Density, point: Floats) -> Floats:
         """(u,) log-likelihoods."""
         return np.log(np.maximum(self.kernel @ masses(self.log_mean, density, point), TINY)) + self.log_most
 
@@ -213,7 +213,7 @@ class Grid:
         return np.log(likelihood) + self.log_most, (1 / likelihood) @ self.kernel @ slopes
 
 
-def grid_points(totals: Totals) -> Floats:
+def grid_points(totals: WorkerTotals) -> Floats:
     """(g,) logs of means: from below the shortest mean that anybody shows to far above the longest time."""
     low = float(np.log(totals.seconds / (totals.events + 1)).min()) - _BELOW
     high = float(np.log(totals.seconds).max()) + _ABOVE
@@ -235,19 +235,19 @@ def fit_on_grid(
     start: Sequence[float],
     bounds: Sequence[tuple[float, float]],
     near: Floats | float = 1.0,
-) -> Extended:
+) -> ExtendedModel:
     """Fit a law of the workers' means; its values are of what is ``near`` of it, (g,) 0 or 1."""
-    each = partial(grid.each, density)
-    point, loglik = highest(each, start, bounds, partial(grid.rising, density))
+    each = partial(grid.log_likelihoods, density)
+    point, loglik = maximise_log_likelihood(each, start, bounds, partial(grid.rising, density))
 
     def values(point: Floats) -> Floats:
         share = masses(grid.log_mean, density, point) * near
         return law_values(grid.log_mean, share / share.sum())
 
-    return Extended(name=name, point=point, loglik=loglik, each=each, values=values)
+    return ExtendedModel(name=name, point=point, loglik=loglik, each=each, values=values)
 
 
-def gamma_log_likelihoods(totals: Totals, log_rate: float, shape: float) -> Floats:
+def gamma_log_likelihoods(totals: WorkerTotals, log_rate: float, shape: float) -> Floats:
     """(u,) log-likelihoods where 1 / A ~ Gamma(a, rate b seconds), in closed form: a negative binomial number of events.
 
     l = a log b + lgamma(a + n) - lgamma(a) - (a + n) log(b + T),    less log(1 - (b / (b + tau))^a) where one event must be seen
@@ -273,15 +273,17 @@ def gamma_values(point: Floats) -> Floats:
     return np.stack([mean, sd, *quantiles], axis=-1)
 
 
-def gamma_rates(totals: Totals, top: DurationMaximum) -> Extended:
-    """Fit gamma rates, so that the means have a power tail: log b, log a; ``top`` is where the search begins."""
+def gamma_rates(totals: WorkerTotals, optimum: DurationMaximum) -> ExtendedModel:
+    """Fit gamma rates, so that the means have a power tail: log b, log a; ``optimum`` is where the search begins."""
 
     def each(point: Floats) -> Floats:
         return gamma_log_likelihoods(totals, float(point[0]), math.exp(point[1]))
 
-    shape = max(top.sigma, LEAST_SPREAD) ** -2 + 0.5
-    point, loglik = highest(each, (top.mu + math.log(shape), math.log(shape)), (ANYWHERE, _GAMMA_SHAPE))
-    return Extended(name=GAMMA, point=point, loglik=loglik, each=each, values=gamma_values)
+    shape = max(optimum.sigma, LEAST_SPREAD) ** -2 + 0.5
+    point, loglik = maximise_log_likelihood(
+        each, (optimum.mu + math.log(shape), math.log(shape)), (ANYWHERE, _GAMMA_SHAPE)
+    )
+    return ExtendedModel(name=GAMMA, point=point, loglik=loglik, each=each, values=gamma_values)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -314,7 +316,7 @@ class GammaError:
         """Percentiles of the draws."""
         tail = (1 - level) / 2
         ends = np.quantile(self._sample, [tail, 1 - tail], axis=0, method="inverted_cdf")
-        return tuple((closed(low), closed(high)) for low, high in ends.T.tolist())
+        return tuple((finite_or_none(low), finite_or_none(high)) for low, high in ends.T.tolist())
 
     def draws(self, n: int, rng: np.random.Generator) -> Floats:
         """(n, 5) draws, multivariate t of the law's own parameters."""

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.polynomial.hermite import hermgauss
 from scipy.special import wrightomega
 
-from calibration.models.durations.exposure import Totals
+from calibration.models.durations.exposure import WorkerTotals
 from metrics.arrays import Floats
 
 NODES = ((1.0, 15), (1.5, 25), (2.0, 41), (np.inf, 101))
@@ -30,7 +30,7 @@ LEAST_SEEN = 1e-12
 _LOG_ROOT_TWO_PI = 0.5 * np.log(2 * np.pi)
 
 
-class Expansion(NamedTuple):
+class LogLikelihoodExpansion(NamedTuple):
     """A log-likelihood, its gradient (2,) and Hessian (2, 2) in (mu, log sigma)."""
 
     loglik: float
@@ -76,7 +76,7 @@ class Moments(NamedTuple):
 
 
 def posterior_moments(events: Floats, seconds: Floats, mu: float, sigma: float, highest: int) -> Moments:
-    """Return each person's log-likelihood and the first ``highest`` moments of the posterior.
+    """Return each person's log-likelihood and the first ``maximise_log_likelihood`` moments of the posterior.
 
     log L = log INT exp(-n theta - T e^-theta) N(theta; mu, sigma^2) d theta
 
@@ -117,8 +117,8 @@ def _integrand(events: Floats, seconds: Floats, mu: float, sigma: float) -> _Int
     values += rule.quadratic @ np.stack([a, -a * width, pull / (pull + 1)])
     np.exp(values, out=values)
     z = (mode - mu) / sigma
-    top = -events * mode - a - z * z / 2 + np.log(scale) - _LOG_ROOT_TWO_PI
-    return _Integrand(z, scale, values, top)
+    optimum = -events * mode - a - z * z / 2 + np.log(scale) - _LOG_ROOT_TWO_PI
+    return _Integrand(z, scale, values, optimum)
 
 
 class _Rule(NamedTuple):
@@ -138,7 +138,7 @@ def _gauss_hermite(count: int) -> _Rule:
     return _Rule(np.vander(nodes, 3, increasing=True), weights * np.vander(nodes, 5, increasing=True).T)
 
 
-def log_likelihoods(totals: Totals, mu: float, sigma: float) -> Floats:
+def log_likelihoods(totals: WorkerTotals, mu: float, sigma: float) -> Floats:
     """(u,) log-likelihood of each person, without the term of a zero truncation."""
     pieces = [
         posterior_moments(
@@ -150,12 +150,12 @@ def log_likelihoods(totals: Totals, mu: float, sigma: float) -> Floats:
 
 
 def expansion(
-    totals: Totals,
+    totals: WorkerTotals,
     mu: float,
     log_sigma: float,
     weights: Floats | None = None,
-    known: "Sequence[Each] | None" = None,
-) -> Expansion:
+    known: "Sequence[PersonExpansion] | None" = None,
+) -> LogLikelihoodExpansion:
     """Return the log-likelihood with its exact first and second derivatives.
 
     The gradient is the posterior mean of the complete-data score (Fisher's identity), the Hessian that of the
@@ -163,31 +163,31 @@ def expansion(
 
     Parameters
     ----------
-    totals : Totals
+    totals : WorkerTotals
         The data.
     mu, log_sigma : float
         Where.
     weights : (u,) ndarray of float, optional
         How often each person counts; once by default.
     known : sequence of Each, optional
-        What `each_at` says there, where it was asked before.
+        What `expansion_per_person` says there, where it was asked before.
     """
     counted = np.ones(len(totals)) if weights is None else weights
-    plain = _weighted_sum(each_at(totals, mu, log_sigma) if known is None else known, counted)
+    plain = _weighted_sum(expansion_per_person(totals, mu, log_sigma) if known is None else known, counted)
     if totals.seen_by_seconds is None:
         return plain
     return _truncated(plain, totals.seen_by_seconds, counted, mu, log_sigma)
 
 
-class Each(NamedTuple):
-    """As `Expansion`, with a last axis of people."""
+class PersonExpansion(NamedTuple):
+    """As `LogLikelihoodExpansion`, with a last axis of people."""
 
     loglik: Floats
     gradient: Floats
     hessian: Floats
 
 
-def each_at(totals: Totals, mu: float, log_sigma: float) -> Sequence[Each]:
+def expansion_per_person(totals: WorkerTotals, mu: float, log_sigma: float) -> Sequence[PersonExpansion]:
     """Return what each person adds, `BLOCK` people after the other, without the term of a zero truncation."""
     return tuple(
         _each(totals.events[at : at + BLOCK], totals.seconds[at : at + BLOCK], mu, log_sigma)
@@ -195,17 +195,17 @@ def each_at(totals: Totals, mu: float, log_sigma: float) -> Sequence[Each]:
     )
 
 
-def _weighted_sum(blocks: Sequence[Each], weights: Floats) -> Expansion:
+def _weighted_sum(blocks: Sequence[PersonExpansion], weights: Floats) -> LogLikelihoodExpansion:
     loglik, gradient, hessian = 0.0, np.zeros(2), np.zeros((2, 2))
     for number, each in enumerate(blocks):
         counted = weights[number * BLOCK : (number + 1) * BLOCK]
         loglik += float(counted @ each.loglik)
         gradient += each.gradient @ counted
         hessian += each.hessian @ counted
-    return Expansion(loglik, gradient, hessian)
+    return LogLikelihoodExpansion(loglik, gradient, hessian)
 
 
-def _each(events: Floats, seconds: Floats, mu: float, log_sigma: float) -> Each:
+def _each(events: Floats, seconds: Floats, mu: float, log_sigma: float) -> PersonExpansion:
     sigma = float(np.exp(log_sigma))
     there = posterior_moments(events, seconds, mu, sigma, 4)
     mean, square = there.mean, there.square
@@ -215,10 +215,12 @@ def _each(events: Floats, seconds: Floats, mu: float, log_sigma: float) -> Each:
     crossed = (2 * there.mode * variance + third - 2 * mean) / sigma
     of_square = 4 * there.mode * (there.mode * variance + third) + four - two * two
     hessian = np.stack([(variance - 1) / sigma**2, crossed, crossed, of_square - 2 * square])
-    return Each(there.loglik, gradient, hessian.reshape(2, 2, -1))
+    return PersonExpansion(there.loglik, gradient, hessian.reshape(2, 2, -1))
 
 
-def _truncated(plain: Expansion, tau: Floats, weights: Floats, mu: float, log_sigma: float) -> Expansion:
+def _truncated(
+    plain: LogLikelihoodExpansion, tau: Floats, weights: Floats, mu: float, log_sigma: float
+) -> LogLikelihoodExpansion:
     """Subtract sum_u log(1 - P0(tau_u)), P0 = E exp(-tau / A), with its derivatives."""
     finite = np.isfinite(tau)
     if not finite.any():
@@ -230,7 +232,7 @@ def _truncated(plain: Expansion, tau: Floats, weights: Floats, mu: float, log_si
     odds = np.exp(none.loglik) / seen
     outer = none.gradient[:, None] * none.gradient
     hessian = odds * (none.hessian + outer * (1 + odds))
-    return Expansion(
+    return LogLikelihoodExpansion(
         plain.loglik - float(counted @ np.log(seen)),
         plain.gradient + (odds * none.gradient) @ counted,
         plain.hessian + hessian @ counted,

@@ -14,10 +14,10 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from calibration.inference.maximise import StoppingRule, climb
+from calibration.inference.maximise import StoppingRule, maximise_newton
 from calibration.inference.results import NotIdentifiedError
-from calibration.models.durations.exposure import Totals
-from calibration.models.durations.likelihood import Each, Expansion, expansion
+from calibration.models.durations.exposure import WorkerTotals
+from calibration.models.durations.likelihood import LogLikelihoodExpansion, PersonExpansion, expansion
 from metrics.arrays import Floats
 
 LEAST_LOG_SIGMA = math.log(1e-3)
@@ -40,13 +40,13 @@ class DurationMaximum:
     ----------
     mu, log_sigma : float
         Where.
-    top : Expansion
+    top : LogLikelihoodExpansion
         Log-likelihood, gradient and Hessian there.
     """
 
     mu: float
     log_sigma: float
-    top: Expansion
+    top: LogLikelihoodExpansion
 
     @property
     def sigma(self) -> float:
@@ -78,23 +78,23 @@ def log_jacobian(log_sigma: float) -> Floats:
 
 
 def maximum(
-    totals: Totals,
+    totals: WorkerTotals,
     weights: Floats | None = None,
     start: tuple[float, float] | None = None,
-    known: Sequence[Each] | None = None,
+    known: Sequence[PersonExpansion] | None = None,
 ) -> DurationMaximum:
     """Maximise the likelihood by Newton steps on the absolute curvature, each shortened until it climbs.
 
     Parameters
     ----------
-    totals : Totals
+    totals : WorkerTotals
         The data.
     weights : (u,) ndarray of float, optional
         How often each person counts; once by default.
     start : (float, float), optional
         mu and log sigma to begin at; by default from the moments of counts.
     known : sequence of Each, optional
-        What `each_at` says there.
+        What `expansion_per_person` says there.
 
     Raises
     ------
@@ -103,19 +103,19 @@ def maximum(
     """
     begin = np.array(moments(totals, weights) if start is None else start)
 
-    def look(at: Floats) -> Expansion:
+    def look(at: Floats) -> LogLikelihoodExpansion:
         return expansion(totals, at[0], at[1], weights, known if at is begin else None)
 
-    top = climb(look, begin, _step, _RULE, (_LEAST, _MOST))
-    if not top.arrived:
+    optimum = maximise_newton(look, begin, _step, _RULE, (_LEAST, _MOST))
+    if not optimum.arrived:
         raise NotIdentifiedError(
             "the search for the likeliest distribution does not end; look for impossible durations"
         )
-    mu, log_sigma = top.point.tolist()
-    return _checked(DurationMaximum(mu=mu, log_sigma=log_sigma, top=top.place))
+    mu, log_sigma = optimum.point.tolist()
+    return _checked(DurationMaximum(mu=mu, log_sigma=log_sigma, top=optimum.place))
 
 
-def moments(totals: Totals, weights: Floats | None = None) -> tuple[float, float]:
+def moments(totals: WorkerTotals, weights: Floats | None = None) -> tuple[float, float]:
     """Return mu and log sigma by the moments of counts, a start for the search.
 
     r1 = sum n / sum T,  r2 = sum n (n - 1) / sum T^2,  sigma^2 = log(r2 / r1^2),  mu = -log r1 + sigma^2 / 2
@@ -129,7 +129,7 @@ def moments(totals: Totals, weights: Floats | None = None) -> tuple[float, float
     return variance / 2 - math.log(first), math.log(variance) / 2
 
 
-def _step(point: Floats, here: Expansion) -> tuple[Floats, float]:
+def _step(point: Floats, here: LogLikelihoodExpansion) -> tuple[Floats, float]:
     """Return the step on the absolute curvature and what it promises; along mu only where sigma would leave its bounds.
 
     What it promises is taken relative to the log-likelihood, of which rounding leaves that much.
@@ -206,12 +206,12 @@ class QuantileCurve:
         return value, value, value
 
 
-def along(totals: Totals, curve: ParameterCurve, value: float, log_sigma: float) -> DurationMaximum:
+def along(totals: WorkerTotals, curve: ParameterCurve, value: float, log_sigma: float) -> DurationMaximum:
     """Maximise the likelihood over log sigma on a curve.
 
     Parameters
     ----------
-    totals : Totals
+    totals : WorkerTotals
         The data.
     curve : ParameterCurve
         Of log M or of log S.
@@ -225,21 +225,21 @@ def along(totals: Totals, curve: ParameterCurve, value: float, log_sigma: float)
     DurationMaximum
         Its log_sigma may be a bound.
     """
-    top = climb(
+    optimum = maximise_newton(
         lambda at: _on(totals, curve, value, float(at[0])),
         np.array([log_sigma]),
         _step_along,
         _RULE_ALONG,
         (_LEAST[1:], _MOST[1:]),
     )
-    found = float(top.point[0])
-    return DurationMaximum(mu=value - curve.shift(found)[0], log_sigma=found, top=top.place.expansion)
+    found = float(optimum.point[0])
+    return DurationMaximum(mu=value - curve.shift(found)[0], log_sigma=found, top=optimum.place.expansion)
 
 
 class _OnCurve(NamedTuple):
     """The expansion at a point of a curve, and slope and bend of the log-likelihood along it."""
 
-    expansion: Expansion
+    expansion: LogLikelihoodExpansion
     slope: float
     bend: float
 
@@ -255,7 +255,7 @@ def _step_along(point: Floats, here: _OnCurve) -> tuple[Floats, float]:
     return whole, abs(here.slope * float(whole[0]))
 
 
-def _on(totals: Totals, curve: ParameterCurve, value: float, log_sigma: float) -> _OnCurve:
+def _on(totals: WorkerTotals, curve: ParameterCurve, value: float, log_sigma: float) -> _OnCurve:
     shift, first, second = curve.shift(log_sigma)
     there = expansion(totals, value - shift, log_sigma)
     (by_mu, by_sigma), h = there.gradient, there.hessian
@@ -264,12 +264,12 @@ def _on(totals: Totals, curve: ParameterCurve, value: float, log_sigma: float) -
     return _OnCurve(there, float(slope), float(bend))
 
 
-def given_sigma(totals: Totals, log_sigma: float, mu: float) -> tuple[float, float, float]:
+def given_sigma(totals: WorkerTotals, log_sigma: float, mu: float) -> tuple[float, float, float]:
     """Return the largest log-likelihood with this sigma, its mu, and the standard error of mu there.
 
     Parameters
     ----------
-    totals : Totals
+    totals : WorkerTotals
         The data.
     log_sigma : float
         The logarithm of sigma.
@@ -277,13 +277,15 @@ def given_sigma(totals: Totals, log_sigma: float, mu: float) -> tuple[float, flo
         Where to begin.
     """
 
-    def step(_: Floats, here: Expansion) -> tuple[Floats, float]:
+    def step(_: Floats, here: LogLikelihoodExpansion) -> tuple[Floats, float]:
         whole = float(here.gradient[0]) / _curvature(here)
         return np.array([min(max(whole, -1.0), 1.0)]), abs(whole)
 
-    top = climb(lambda at: expansion(totals, float(at[0]), log_sigma), np.array([mu]), step, _RULE_IN_MU)
-    return top.place.loglik, float(top.point[0]), 1 / math.sqrt(_curvature(top.place))
+    optimum = maximise_newton(
+        lambda at: expansion(totals, float(at[0]), log_sigma), np.array([mu]), step, _RULE_IN_MU
+    )
+    return optimum.place.loglik, float(optimum.point[0]), 1 / math.sqrt(_curvature(optimum.place))
 
 
-def _curvature(here: Expansion) -> float:
+def _curvature(here: LogLikelihoodExpansion) -> float:
     return max(-float(here.hessian[0, 0]), 1e-12)

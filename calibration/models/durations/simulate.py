@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.inference.results import NotIdentifiedError
-from calibration.models.durations.exposure import Design, Totals
+from calibration.models.durations.exposure import Design, WorkerTotals
 from calibration.models.durations.maximum import DurationMaximum, maximum
 from calibration.tables.definition import DTYPES, Table, Tables
 from calibration.tables.tables import TABLES
@@ -33,7 +33,7 @@ _ANSWER_SECONDS = 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Diary:
+class ObservationDesign:
     """How a study watches its workers, and what disturbs it.
 
     Attributes
@@ -119,14 +119,14 @@ class _Sessions(NamedTuple):
         )
 
 
-def simulate_visits(population: Population, diary: Diary, rng: np.random.Generator) -> Tables:
+def simulate_visits(population: Population, diary: ObservationDesign, rng: np.random.Generator) -> Tables:
     """Draw tables follows, visits and prompts.
 
     Parameters
     ----------
     population : Population
         M_A, S_A (stream seconds), M_D, S_D (seconds). What it says of reading speed is not used.
-    diary : Diary
+    diary : ObservationDesign
         The study.
     rng : Generator
         Source of the draws.
@@ -185,7 +185,7 @@ def _unit_times(size: tuple[int, int], law: Within, shape: float, rng: np.random
     return rng.standard_exponential(size)
 
 
-def _follows(diary: Diary, rng: np.random.Generator) -> _Follows:
+def _follows(diary: ObservationDesign, rng: np.random.Generator) -> _Follows:
     size, length = diary.workers * diary.topics, diary.days * _DAY
     started = rng.random(size) * diary.late_by * length
     rest = length - started
@@ -200,12 +200,16 @@ def _follows(diary: Diary, rng: np.random.Generator) -> _Follows:
     )
 
 
-def _shares(diary: Diary) -> tuple[float, float, float]:
+def _shares(diary: ObservationDesign) -> tuple[float, float, float]:
     return diary.withdrawn, diary.dropping_out, diary.enrol_by_visit
 
 
 def _sessions(
-    follows: _Follows, away_mean: Floats, session_mean: Floats, diary: Diary, rng: np.random.Generator
+    follows: _Follows,
+    away_mean: Floats,
+    session_mean: Floats,
+    diary: ObservationDesign,
+    rng: np.random.Generator,
 ) -> _Sessions:
     """Return every session that begins before its follow ends, and some more, a block of each follow at a time."""
     at = follows.started.copy()
@@ -296,8 +300,8 @@ def _typed(rows: pd.DataFrame, table: Table) -> pd.DataFrame:
 
 
 def simulate_totals(
-    totals: Totals, mu: float, sigma: float, design: Design, rng: np.random.Generator
-) -> Totals:
+    totals: WorkerTotals, mu: float, sigma: float, design: Design, rng: np.random.Generator
+) -> WorkerTotals:
     """Draw n given T (window) or T given n (count) of everybody under the model.
 
     With zero truncation, whoever would not have been seen is drawn again.
@@ -305,7 +309,7 @@ def simulate_totals(
     if design == "count":
         theta = rng.normal(mu, sigma, len(totals))
         drawn = np.exp(theta) * rng.standard_gamma(totals.events)
-        return Totals(events=totals.events, seconds=np.where(totals.events > 0, drawn, totals.seconds))
+        return WorkerTotals(events=totals.events, seconds=np.where(totals.events > 0, drawn, totals.seconds))
     events = _counts(totals.seconds, mu, sigma, rng)
     if totals.seen_by_seconds is not None:
         for _ in range(1000):
@@ -313,7 +317,7 @@ def simulate_totals(
             if not unseen.any():
                 break
             events[unseen] = _counts(totals.seconds[unseen], mu, sigma, rng)
-    return Totals(events=events, seconds=totals.seconds, seen_by_seconds=totals.seen_by_seconds)
+    return WorkerTotals(events=events, seconds=totals.seconds, seen_by_seconds=totals.seen_by_seconds)
 
 
 def _counts(seconds: Floats, mu: float, sigma: float, rng: np.random.Generator) -> Floats:
@@ -324,7 +328,7 @@ def _counts(seconds: Floats, mu: float, sigma: float, rng: np.random.Generator) 
 class Refit(NamedTuple):
     """A simulated study and its fit; None where it has none."""
 
-    totals: Totals
+    totals: WorkerTotals
     top: DurationMaximum | None
 
 
@@ -340,7 +344,7 @@ class Refits:
         What is drawn given what.
     """
 
-    totals: Totals
+    totals: WorkerTotals
     top: DurationMaximum
     design: Design
     _known: dict[tuple[int, int], tuple[Refit, ...]] = field(default_factory=dict, init=False)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from metrics.arrays import Floats, Ints, Places
+from metrics.arrays import Floats, Indices, Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -75,10 +75,10 @@ class LatenessCounts:
         """Return the answers with a cluster in the place of each worker: of cells that share all their places in ``ways``."""
         cells = self._cells()
         _, cluster = np.unique(np.column_stack(ways), axis=0, return_inverse=True)
-        asked, useful = (np.zeros((int(cluster.max()) + 1, len(self.level))) for _ in range(2))
-        np.add.at(asked, cluster.ravel(), cells.asked)
+        question_counts, useful = (np.zeros((int(cluster.max()) + 1, len(self.level))) for _ in range(2))
+        np.add.at(question_counts, cluster.ravel(), cells.asked)
         np.add.at(useful, cluster.ravel(), cells.useful)
-        return LatenessCounts(level=self.level, asked=asked, useful=useful)
+        return LatenessCounts(level=self.level, asked=question_counts, useful=useful)
 
     @property
     def worker_of_cells(self) -> Ints:
@@ -139,16 +139,16 @@ class LatenessCounts:
                 asked=cells.asked[kept][:, asked_at],
                 useful=cells.useful[kept][:, asked_at],
             )
-        asked, useful = self.asked[workers][:, asked_at], self.useful[workers][:, asked_at]
-        return LatenessCounts(level=self.level[asked_at], asked=asked, useful=useful, cells=cells)
+        question_counts, useful = self.asked[workers][:, asked_at], self.useful[workers][:, asked_at]
+        return LatenessCounts(level=self.level[asked_at], asked=question_counts, useful=useful, cells=cells)
 
     def at(self, levels: slice) -> "LatenessCounts":
         """Return the answers at some of the levels."""
         cells = self.cells
         if cells is not None:
             cells = replace(cells, asked=cells.asked[:, levels], useful=cells.useful[:, levels])
-        level, asked, useful = self.level[levels], self.asked[:, levels], self.useful[:, levels]
-        return LatenessCounts(level=level, asked=asked, useful=useful, cells=cells)
+        level, question_counts, useful = self.level[levels], self.asked[:, levels], self.useful[:, levels]
+        return LatenessCounts(level=level, asked=question_counts, useful=useful, cells=cells)
 
 
 def lateness_counts(lateness: pd.DataFrame) -> LatenessCounts:
@@ -163,46 +163,46 @@ def lateness_counts(lateness: pd.DataFrame) -> LatenessCounts:
 
 
 def counted(
-    worker: Places,
+    worker: Indices,
     late: Floats,
     useful: Floats,
-    nugget: Places | None = None,
-    topic: Places | None = None,
+    nugget: Indices | None = None,
+    topic: Indices | None = None,
 ) -> LatenessCounts:
     """Count answers by worker, nugget and topic, numbers from 0, and level; (n,) each.
 
     Without ``nugget`` each answer is on a nugget of its own; without ``topic`` all are on one topic.
     """
     level, place = np.unique(late, return_inverse=True)
-    asked, yes = _tally(worker, place, useful, len(level))
+    question_counts, yes = _tally(worker, place, useful, len(level))
     cells = None
     if nugget is not None:
         topic = np.zeros(len(worker), np.intp) if topic is None else topic
         cells = _cells(worker, nugget, topic, place, useful, len(level))
-    return LatenessCounts(level=level, asked=asked, useful=yes, cells=cells)
+    return LatenessCounts(level=level, asked=question_counts, useful=yes, cells=cells)
 
 
 def _cells(
-    worker: Places, nugget: Places, topic: Places, place: Places, useful: Floats, levels: int
+    worker: Indices, nugget: Indices, topic: Indices, place: Indices, useful: Floats, levels: int
 ) -> AnswerCells:
     couples, first, couple = np.unique(
         worker * (nugget.max() + 1) + nugget, return_index=True, return_inverse=True
     )
     by_worker, by_nugget = np.divmod(couples, nugget.max() + 1)
-    asked, yes = _tally(couple, place, useful, levels)
+    question_counts, yes = _tally(couple, place, useful, levels)
     return AnswerCells(
         worker=by_worker,
         nugget=np.unique(by_nugget, return_inverse=True)[1],
         topic=np.unique(topic[first], return_inverse=True)[1],
-        asked=asked,
+        asked=question_counts,
         useful=yes,
     )
 
 
-def _tally(cluster: Places, place: Places, useful: Floats, levels: int) -> tuple[Floats, Floats]:
+def _tally(cluster: Indices, place: Indices, useful: Floats, levels: int) -> tuple[Floats, Floats]:
     """Return the questions and the yeses of each cluster at each level."""
-    asked = np.zeros((cluster.max() + 1, levels))
-    yes = np.zeros_like(asked)
-    np.add.at(asked, (cluster, place), 1.0)
+    question_counts = np.zeros((cluster.max() + 1, levels))
+    yes = np.zeros_like(question_counts)
+    np.add.at(question_counts, (cluster, place), 1.0)
     np.add.at(yes, (cluster, place), useful)
-    return asked, yes
+    return question_counts, yes

@@ -26,7 +26,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit, stdtrit
 
 from calibration.inference.clusters import (
-    between_clusters,
+    cluster_covariance,
     jackknife_covariance,
     newton_changes,
     sandwich,
@@ -130,12 +130,12 @@ def design_effect_in_time(counts: LatenessCounts) -> float:
 
 
 def _effect_in_time(counts: LatenessCounts) -> float:
-    asked, useful = counts.asked[:, 0], counts.useful[:, 0]
-    p = useful.sum() / asked.sum()
+    question_counts, useful = counts.asked[:, 0], counts.useful[:, 0]
+    p = useful.sum() / question_counts.sum()
     if p in {0.0, 1.0}:
-        return float(asked.sum() / np.count_nonzero(asked))
-    residual = useful - asked * p
-    return float(max(1.0, between_clusters(residual) / (asked.sum() * p * (1 - p))))
+        return float(question_counts.sum() / np.count_nonzero(question_counts))
+    residual = useful - question_counts * p
+    return float(max(1.0, cluster_covariance(residual) / (question_counts.sum() * p * (1 - p))))
 
 
 _QUANTILES = 400

@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from calibration.inference.clusters import between_clusters
+from calibration.inference.clusters import cluster_covariance
+from calibration.inference.formatting import label_axes, shown_level
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
-from calibration.inference.wording import finish, shown_level
 from calibration.models.lateness.answers import LatenessCounts, lateness_counts
 from calibration.models.lateness.error import decay_uncertainty
-from calibration.models.lateness.likelihood import chances, log_likelihood, maximum
-from calibration.tables.files import checked
+from calibration.models.lateness.likelihood import log_likelihood, maximum, useful_probabilities
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 from calibration.user_model.model import LATENESS, PARAMETERS, USE_IN_TIME, Diagnostic
 from metrics.arrays import Floats
@@ -58,10 +58,10 @@ class LatenessFit(CalibrationResult):
                 "topic": "E000",
                 "nugget": [f"N{place}" for place in range(n)],
                 "visits_late": level.astype(np.int64),
-                "useful": rng.random(n) < chances(decay, p0, level),
+                "useful": rng.random(n) < useful_probabilities(decay, p0, level),
             }
         )
-        return checked(rows, TABLES["lateness"])
+        return check_frame(rows, TABLES["lateness"])
 
 
 def fit_lateness(lateness: pd.DataFrame) -> LatenessFit:
@@ -92,8 +92,8 @@ def fit_lateness(lateness: pd.DataFrame) -> LatenessFit:
 def fit_lateness_counts(counts: LatenessCounts) -> LatenessFit:
     """Fit answers that are counted already; otherwise as `fit_lateness`."""
     check_counts(counts)
-    asked, useful = counts.total_asked, counts.total_useful
-    decay, p0 = maximum(counts.level, asked, useful)
+    question_counts, useful = counts.total_asked, counts.total_useful
+    decay, p0 = maximum(counts.level, question_counts, useful)
     several = counts.workers > 1
     return LatenessFit(
         parameters=MappingProxyType({DECAY: decay, P0: p0}),
@@ -101,9 +101,9 @@ def fit_lateness_counts(counts: LatenessCounts) -> LatenessFit:
         units=MappingProxyType({P0: PARAMETERS[P0]}),
         method="binomial likelihood",
         uncertainty=MappingProxyType({"sandwich": decay_uncertainty(decay, p0, counts)} if several else {}),
-        loglik=log_likelihood(decay, p0, counts.level, asked, useful),
+        loglik=log_likelihood(decay, p0, counts.level, question_counts, useful),
         n_workers=counts.workers,
-        n_rows=int(asked.sum()),
+        n_rows=int(question_counts.sum()),
         details=MappingProxyType(_details(counts)),
         diagnostics=_edges(decay, p0, counts),
         counts=counts,
@@ -111,8 +111,8 @@ def fit_lateness_counts(counts: LatenessCounts) -> LatenessFit:
 
 
 def _details(counts: LatenessCounts) -> dict[str, float]:
-    asked = counts.total_asked
-    details = {"levels": len(counts.level), "in_time": asked[0], "late": asked[1:].sum()}
+    question_counts = counts.total_asked
+    details = {"levels": len(counts.level), "in_time": question_counts[0], "late": question_counts[1:].sum()}
     clusters = {"nuggets": counts.nuggets, "topics": counts.topics}
     return {name: float(number) for name, number in {**details, **clusters}.items() if number is not None}
 
@@ -183,7 +183,7 @@ def level_shares(counts: LatenessCounts, level: float = LEVEL) -> LevelShares:
     model = n * share * (1 - share)
     if w > 1:
         residual = counts.useful - counts.asked * share
-        clustered = np.diag(between_clusters(residual))
+        clustered = np.diag(cluster_covariance(residual))
         np.divide(clustered, model, out=effect, where=model > 0)
     effective = n / np.maximum(effect, 1.0)
     square = float(ndtri((1 + level) / 2)) ** 2 / effective  # Wilson's score interval
@@ -207,9 +207,14 @@ def plot_shares(ax: "Axes", counts: LatenessCounts, decay: float, p0: float, *, 
         label=f"answers, {shown_level(level)} interval",
     )
     fine = np.linspace(0, shares.level.max(), 200)
-    ax.plot(fine, chances(decay, p0, fine), color="#0072B2", label=f"fitted: {p0:.2f} x {decay:.2f}^lateness")
+    ax.plot(
+        fine,
+        useful_probabilities(decay, p0, fine),
+        color="#0072B2",
+        label=f"fitted: {p0:.2f} x {decay:.2f}^lateness",
+    )
     ax.set_xticks(shares.level)
     ax.set_xlabel("visits late")
     ax.set_ylabel("share still of use")
     ax.set_ylim(0, 1)
-    finish(ax, "Lateness decay: updates still of use", "the curve should pass through the intervals")
+    label_axes(ax, "Lateness decay: updates still of use", "the curve should pass through the intervals")

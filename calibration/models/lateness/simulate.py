@@ -7,9 +7,9 @@ import pandas as pd
 from scipy.special import expit, logit
 
 from calibration.models.lateness.answers import LatenessCounts, counted
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
-from metrics.arrays import Floats, Places
+from metrics.arrays import Floats, Indices
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +76,7 @@ def simulate_lateness(raters: LatenessRaters, rng: np.random.Generator) -> pd.Da
             "useful": useful.astype(bool),
         }
     )
-    return checked(rows, TABLES["lateness"])
+    return check_frame(rows, TABLES["lateness"])
 
 
 def simulate_lateness_counts(raters: LatenessRaters, rng: np.random.Generator) -> LatenessCounts:
@@ -87,7 +87,7 @@ def simulate_lateness_counts(raters: LatenessRaters, rng: np.random.Generator) -
 
 def _answers(
     raters: LatenessRaters, rng: np.random.Generator
-) -> tuple[Places, Floats, Floats, Places | None]:
+) -> tuple[Indices, Floats, Floats, Indices | None]:
     """Return worker, lambda, answer and nugget of each rating."""
     own_p0 = np.zeros(raters.workers)
     if raters.p0 < 1:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibration.inference.clusters import cluster_counts
+from calibration.inference.formatting import BAND, label_axes, shown_level
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
 from calibration.inference.uncertainty import Interval, Replicates
-from calibration.inference.wording import BAND, finish, shown_level
 from calibration.models.patience.pairs import JudgedSummaries
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.agreement import QueryMean, pair_credit, score_difference, simultaneous_band
@@ -98,7 +98,7 @@ class GridFit(CalibrationResult):
         ax.set(
             xscale="log", xlabel="patience L (counted characters)", ylabel="share of pairs that M agrees with"
         )
-        finish(
+        label_axes(
             ax,
             "Patience on a grid: how often M agrees with people",
             "where the curve is flat, any patience fits as well",

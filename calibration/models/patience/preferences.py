@@ -29,9 +29,9 @@ from calibration.inference.choice import (
     fit_davidson,
 )
 from calibration.inference.clusters import crossed_unequal, jackknife_groups
+from calibration.inference.formatting import label_axes, shown_level
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info, warning
 from calibration.inference.uncertainty import LikelihoodCurve, Scale
-from calibration.inference.wording import finish, shown_level
 from calibration.models.patience.pairs import Decay, JudgedSummaries
 from calibration.user_model.model import Diagnostic
 from metrics.arrays import Bools, Floats, Ints
@@ -55,7 +55,7 @@ ZOOMS = 6
 DEEPEST_DROP = 20.0
 
 
-class BestPlace(NamedTuple):
+class ProfileMaximum(NamedTuple):
     """Where a likelihood stands: kappa, slope and log tie weight."""
 
     kappa: float
@@ -164,7 +164,7 @@ class Rows(NamedTuple):
     Attributes
     ----------
     scores : (n, 3) ndarray of float
-        Gradient of each row's log-likelihood, in the order of `BestPlace`.
+        Gradient of each row's log-likelihood, in the order of `ProfileMaximum`.
     topic, worker : (n,) ndarray of int
         What each row is clustered by; the topic again where nobody knows who judged.
     judged : (n,) ndarray of float
@@ -177,7 +177,7 @@ class Rows(NamedTuple):
     judged: Floats
 
 
-class ClusterDesign(NamedTuple):
+class DesignEffects(NamedTuple):
     """How many times larger variances are than the model's, and what is left to tell that from.
 
     Attributes
@@ -197,12 +197,12 @@ class ClusterDesign(NamedTuple):
     crossed: bool
 
 
-def score_rows(pairs: JudgedSummaries, place: BestPlace) -> Rows:
+def score_rows(pairs: JudgedSummaries, optimum: ProfileMaximum) -> Rows:
     """Return what every row pulls at the three parameters."""
-    kappa = np.array([place.kappa])
+    kappa = np.array([optimum.kappa])
     difference = pairs.differences(kappa)[0]
-    by_kappa = place.slope * pairs.difference_slopes(kappa)[0]
-    first, second, tie = choice_probabilities(place.slope * difference, np.asarray(place.log_tie))
+    by_kappa = optimum.slope * pairs.difference_slopes(kappa)[0]
+    first, second, tie = choice_probabilities(optimum.slope * difference, np.asarray(optimum.log_tie))
     lead = first - second
     if pairs.judgments is None:
         judged = n = pairs.votes.total
@@ -219,12 +219,12 @@ def score_rows(pairs: JudgedSummaries, place: BestPlace) -> Rows:
     return Rows(scores=scores, topic=topic, worker=worker, judged=judged)
 
 
-def information(pairs: JudgedSummaries, place: BestPlace) -> Floats:
+def information(pairs: JudgedSummaries, optimum: ProfileMaximum) -> Floats:
     """Return minus the expected second derivatives, (3, 3); the last row and column are 0 where nobody saw a tie."""
-    kappa = np.array([place.kappa])
+    kappa = np.array([optimum.kappa])
     difference = pairs.differences(kappa)[0]
-    by_kappa = place.slope * pairs.difference_slopes(kappa)[0]
-    first, second, tie = choice_probabilities(place.slope * difference, np.asarray(place.log_tie))
+    by_kappa = optimum.slope * pairs.difference_slopes(kappa)[0]
+    first, second, tie = choice_probabilities(optimum.slope * difference, np.asarray(optimum.log_tie))
     n, lead = pairs.votes.total, first - second
     odds = np.stack([by_kappa / 2, difference / 2])
     matrix = np.zeros((3, 3))
@@ -234,16 +234,16 @@ def information(pairs: JudgedSummaries, place: BestPlace) -> Floats:
     return matrix
 
 
-def design(pairs: JudgedSummaries, place: BestPlace) -> ClusterDesign:
+def design(pairs: JudgedSummaries, optimum: ProfileMaximum) -> DesignEffects:
     """Return the design effects at the maximum of the likelihood."""
-    rows, matrix = score_rows(pairs, place), information(pairs, place)
+    rows, matrix = score_rows(pairs, optimum), information(pairs, optimum)
     topics, people = len(pairs.topics), len(np.unique(rows.worker))
     crossed = pairs.judgments is not None and _cells(rows) > people
     if topics < 2:
-        return ClusterDesign(1.0, 1.0, 0, crossed)
+        return DesignEffects(1.0, 1.0, 0, crossed)
     kappa, df = _effect(rows, matrix, 0, crossed=crossed)
     slope, _ = _effect(rows, matrix[1:, 1:], 1, crossed=crossed)
-    return ClusterDesign(kappa, slope, df, crossed)
+    return DesignEffects(kappa, slope, df, crossed)
 
 
 def _cells(rows: Rows) -> int:
@@ -274,7 +274,7 @@ class PreferencesFit(CalibrationResult):
         b D of each pair.
     votes : (p,) ndarray of float
         Judgments of each pair.
-    place : BestPlace
+    place : ProfileMaximum
         Where the likelihood is highest.
     """
 
@@ -282,7 +282,7 @@ class PreferencesFit(CalibrationResult):
     drop: Floats
     log_odds: Floats
     votes: Floats
-    place: BestPlace
+    place: ProfileMaximum
 
     def simulate(self, rng: np.random.Generator) -> Votes:
         """Return votes that the fitted model draws for the same pairs, as many for each."""
@@ -310,7 +310,7 @@ class PreferencesFit(CalibrationResult):
             xlabel="patience L (counted characters)",
             ylabel="2 x log-likelihood lost, over the design effect",
         )
-        finish(
+        label_axes(
             ax,
             "Patience from preferences: profile likelihood",
             "the lowest point is the estimate; a flat curve tells little",
@@ -348,8 +348,10 @@ def fit_patience_from_preferences(pairs: JudgedSummaries, *, n_workers: int) -> 
     profile = maximised(pairs, pairs.votes, profile_at(grid, differences, pairs.votes))
     best = profile.best
     _check_separation(pairs, profile)
-    place = BestPlace(float(profile.kappa[best]), float(profile.slope[best]), float(profile.log_tie[best]))
-    clusters = design(pairs, place)
+    optimum = ProfileMaximum(
+        float(profile.kappa[best]), float(profile.slope[best]), float(profile.log_tie[best])
+    )
+    clusters = design(pairs, optimum)
     unrelated = float(fit_davidson(np.zeros((1, len(pairs.votes.ties))), pairs.votes).loglik[0])
     details = {
         "slope": float(profile.slope[best]),
@@ -360,8 +362,8 @@ def fit_patience_from_preferences(pairs: JudgedSummaries, *, n_workers: int) -> 
         "topics": float(len(pairs.topics)),
     }
     _check_relation(details, clusters)
-    kappa = place.kappa
-    log_odds = place.slope * pairs.differences(profile.kappa[[best]])[0]
+    kappa = optimum.kappa
+    log_odds = optimum.slope * pairs.differences(profile.kappa[[best]])[0]
     details["misfit"] = misfit(log_odds, pairs.votes)
     return PreferencesFit(
         parameters=MappingProxyType({NAME: 1 / kappa if kappa > 0 else math.inf}),
@@ -380,7 +382,7 @@ def fit_patience_from_preferences(pairs: JudgedSummaries, *, n_workers: int) -> 
         drop=2 * (profile.loglik.max() - profile.loglik),
         log_odds=log_odds,
         votes=pairs.votes.total,
-        place=place,
+        place=optimum,
     )
 
 
@@ -406,7 +408,7 @@ def _check_separation(pairs: JudgedSummaries, profile: KappaProfile) -> None:
     )
 
 
-def _check_relation(details: Mapping[str, float], clusters: ClusterDesign) -> None:
+def _check_relation(details: Mapping[str, float], clusters: DesignEffects) -> None:
     """Raise unless people prefer what M scores higher, by more than 2 F(2, df): a slope and a kappa that explain nothing."""
     ratio = details["lr_no_relation"] / max(1.0, clusters.slope)
     bound = 2 * float(fdtri(2, max(clusters.df, LEAST_DF), 1 - UNRELATED))
@@ -421,7 +423,7 @@ def _check_relation(details: Mapping[str, float], clusters: ClusterDesign) -> No
         )
 
 
-def likelihood_curve(profile: KappaProfile, clusters: ClusterDesign) -> LikelihoodCurve:
+def likelihood_curve(profile: KappaProfile, clusters: DesignEffects) -> LikelihoodCurve:
     """Return a profile as an error of kappa, its drop divided by the design effect."""
     return LikelihoodCurve(
         grid=profile.kappa,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from calibration.inference.choice import choice_probabilities
 from calibration.models.patience.pairs import Decay, worth
 from calibration.tables.definition import Tables
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 from metrics.arrays import Bools, Floats, Ints
 from metrics.summaries.score import m_from_positions
@@ -64,8 +64,8 @@ def simulate_summaries(
     rows = pd.DataFrame(positions, columns=list(TABLES["positions"].column_names))
     offered = [(topic, intent, p) for topic, of in probabilities.items() for intent, p in of.items()]
     return {
-        "positions": checked(rows, TABLES["positions"]),
-        "intents": checked(
+        "positions": check_frame(rows, TABLES["positions"]),
+        "intents": check_frame(
             pd.DataFrame(offered, columns=["topic", "intent", "probability"]), TABLES["intents"]
         ),
     }, probabilities
@@ -116,7 +116,7 @@ def _trail(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judges:
+class SimulatedJudges:
     """People who judge pairs of summaries by Davidson's model on differences of M.
 
     Attributes
@@ -145,7 +145,7 @@ class Judges:
 
     Examples
     --------
-    >>> Judges(patience_chars=840, careless=0.1).per_topic
+    >>> SimulatedJudges(patience_chars=840, careless=0.1).per_topic
     14
     """
 
@@ -162,7 +162,7 @@ class Judges:
 
 
 def simulate_preferences(
-    positions: pd.DataFrame, probabilities: Probabilities, judges: Judges, rng: np.random.Generator
+    positions: pd.DataFrame, probabilities: Probabilities, judges: SimulatedJudges, rng: np.random.Generator
 ) -> pd.DataFrame:
     """Draw table preferences.
 
@@ -172,7 +172,7 @@ def simulate_preferences(
         Table positions; a system without rows for a topic is not compared there.
     probabilities : mapping of topic to mapping of intent to float
         P(i|q).
-    judges : Judges
+    judges : SimulatedJudges
         Who judges.
     rng : Generator
         Source of the draws.
@@ -200,7 +200,7 @@ def simulate_preferences(
     ... ).assign(task="summaries")
     >>> given = {query.id: dict(query.probability) for query in collection.queries.values()}
     >>> votes = simulate_preferences(
-    ...     shown, given, prefcal.Judges(patience_chars=840), np.random.default_rng(1)
+    ...     shown, given, prefcal.SimulatedJudges(patience_chars=840), np.random.default_rng(1)
     ... )
     >>> len(votes), sorted(votes["choice"].unique())
     (112, ['equally_bad', 'equally_good', 'left', 'right'])
@@ -230,7 +230,7 @@ def simulate_preferences(
 def _own_worth(
     positions: pd.DataFrame,
     probabilities: Probabilities,
-    judges: Judges,
+    judges: SimulatedJudges,
     people: int,
     rng: np.random.Generator,
 ) -> tuple[Floats, Ints]:
@@ -291,7 +291,7 @@ def _judgments(
             "choice": choice,
         }
     )
-    return checked(rows, TABLES["preferences"])
+    return check_frame(rows, TABLES["preferences"])
 
 
 def spread_of_logs(cv: float) -> float:
@@ -446,7 +446,7 @@ def _stops(
             "reached_end": reached_end,
         }
     )
-    return checked(rows, TABLES["stops"])
+    return check_frame(rows, TABLES["stops"])
 
 
 def simulate_votes(
@@ -474,8 +474,8 @@ def simulate_votes(
             votes += row or [(f"{topic}-V{voter}", topic, None)]
     offered = [(topic, intent) for topic, shares in probabilities.items() for intent in shares]
     return {
-        "intents": checked(pd.DataFrame(offered, columns=["topic", "intent"]), TABLES["intents"]),
-        "intent_votes": checked(
+        "intents": check_frame(pd.DataFrame(offered, columns=["topic", "intent"]), TABLES["intents"]),
+        "intent_votes": check_frame(
             pd.DataFrame(votes, columns=["worker", "topic", "intent"]), TABLES["intent_votes"]
         ),
     }

@@ -14,11 +14,11 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import roots_hermitenorm
 
-from calibration.inference.people import SPREADS, FittedCrowd, fit_crowd
+from calibration.inference.heterogeneity import SPREADS, FittedPopulation, fit_crowd
 from calibration.inference.results import CalibrationResult
 from calibration.inference.uncertainty import LikelihoodCurve
 from calibration.models.patience.pairs import JudgedSummaries, Judgments
-from calibration.models.patience.preferences import BestPlace
+from calibration.models.patience.preferences import ProfileMaximum
 from calibration.models.patience.stops import PATIENCES, Stops, logliks_of_people
 from metrics.arrays import Floats
 
@@ -70,14 +70,14 @@ class PatienceSpread:
 
 
 @lru_cache(maxsize=2)
-def spread_from_preferences(pairs: JudgedSummaries, place: BestPlace) -> PatienceSpread | None:
+def spread_from_preferences(pairs: JudgedSummaries, place: ProfileMaximum) -> PatienceSpread | None:
     """Fit a log-normal patience over judges, by quadrature over the slopes that they have.
 
     Parameters
     ----------
     pairs : JudgedSummaries
         What was judged.
-    place : BestPlace
+    place : ProfileMaximum
         Where the likelihood of one patience for all is highest.
 
     Returns
@@ -120,7 +120,7 @@ def spread_from_stops(stops: Stops, patience: float) -> PatienceSpread | None:
     return _spread(crowd, len(stops.people), len(stops.low))
 
 
-def _spread(crowd: FittedCrowd, people: int, rows: int) -> PatienceSpread:
+def _spread(crowd: FittedPopulation, people: int, rows: int) -> PatienceSpread:
     """Return the spread of a crowd, which is on the log scale, as a coefficient of variation."""
     cv = np.sqrt(np.expm1(SPREADS**2))
     cv[0] = 0.0
@@ -133,7 +133,7 @@ def _spread(crowd: FittedCrowd, people: int, rows: int) -> PatienceSpread:
     )
 
 
-def logliks_of_slopes(pairs: JudgedSummaries, judgments: Judgments, place: BestPlace) -> Floats:
+def logliks_of_slopes(pairs: JudgedSummaries, judgments: Judgments, place: ProfileMaximum) -> Floats:
     """Return the log-likelihood of each person's preferences at each of `SLOPES`, (people, g)."""
     difference = pairs.differences(np.array([place.kappa]))[0]
     return logliks_of_preferences(
@@ -151,7 +151,7 @@ def logliks_of_preferences(judgments: Judgments, log_odds: Floats) -> Floats:
     return np.asarray(lead @ half - decided @ np.logaddexp(half, -half))
 
 
-def _beyond_m(pairs: JudgedSummaries, place: BestPlace) -> Floats:
+def _beyond_m(pairs: JudgedSummaries, place: ProfileMaximum) -> Floats:
     """Return what the judges of each pair agree on beyond M, in log odds, (p, 1).
 
     A step of Newton's method on each pair, shrunk by the variance over pairs that Pearson's residuals leave.

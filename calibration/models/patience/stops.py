@@ -18,9 +18,9 @@ import numpy as np
 import pandas as pd
 
 from calibration.inference.clusters import cluster_counts, jackknife_covariance, jackknife_groups
+from calibration.inference.formatting import BAND, band_label, label_axes, tails
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, warning
 from calibration.inference.uncertainty import Replicates, Scale, StudentT, Uncertainty
-from calibration.inference.wording import BAND, finish, of_studies, tails
 from calibration.models.patience.simulate import drawn_stops, simulate_stops_on
 from calibration.user_model.model import Diagnostic
 from metrics.arrays import Bools, Floats, Ints
@@ -251,7 +251,7 @@ class StopsFit(CalibrationResult):
             rng = np.random.default_rng(seed)
             curves = [self._simulated_curve(rng) for _ in range(n_boot)]
             low, high = np.quantile(curves, tails(level), axis=0)
-            ax.fill_between(self.positions, low, high, color=BAND, step="post", label=of_studies(level))
+            ax.fill_between(self.positions, low, high, color=BAND, step="post", label=band_label(level))
             label = f"fitted, L = {self.estimates[0]:.0f}"
             ax.plot(self.positions, self.line, color="#0072b2", linestyle="--", label=label)
         ax.set(
@@ -260,7 +260,7 @@ class StopsFit(CalibrationResult):
             ylim=(0, 1.02),
             xlim=(0, None),
         )
-        finish(
+        label_axes(
             ax, "Patience from stops: readers still reading", "the curve should mostly lie inside the band"
         )
 

@@ -19,10 +19,10 @@ from calibration.models.push.judgments import PushJudgments, push_judgments
 from calibration.models.push.weights import (
     FiellerRatios,
     RawWeights,
-    WeightSearch,
+    WeightFit,
     facts_of,
-    judged_by,
-    search_weights,
+    fit_data,
+    fit_identified_weights,
 )
 from calibration.user_model.model import PARAMETERS, Diagnostic
 from metrics.arrays import Floats
@@ -37,13 +37,13 @@ class AlphaFit(CalibrationResult):
 
     Attributes
     ----------
-    search : WeightSearch
+    search : WeightFit
         The weights of `NAMES` in log odds with their covariance, and the maximum.
     ties : str
         How ties were treated.
     """
 
-    search: WeightSearch
+    search: WeightFit
     ties: Ties
 
 
@@ -117,8 +117,8 @@ def fit_push_alpha(
 
 def fit_alpha_to(judgments: PushJudgments, *, ties: Ties = "davidson") -> AlphaFit:
     """Fit alpha to judgments that have their cells already; otherwise as `fit_push_alpha`."""
-    judged = judged_by(judgments, alpha_design(judgments), ties)
-    found = search_weights(judged, NAMES, ties, needed=2)
+    judged = fit_data(judgments, alpha_design(judgments), ties)
+    found = fit_identified_weights(judged, NAMES, ties, needed=2)
     w_g, w_p = found.weights[:2].tolist()
     return AlphaFit(
         parameters=MappingProxyType({NAME: w_g / (w_g + max(w_p, 0.0))}),

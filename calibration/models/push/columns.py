@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibration.models.push.judgments import SIGNS, WEIGHTS
+from calibration.models.push.judgments import CELL_SIGNS, WEIGHTS
 from metrics.arrays import Floats
 
 SMALLEST_SINGULAR_VALUE = 1e-8
@@ -66,7 +66,7 @@ def identified(design: Floats, names: tuple[str, ...]) -> FittedColumns:
 
 
 def _cell(name: str) -> str:
-    return dict(zip(WEIGHTS, SIGNS, strict=True)).get(name, "")
+    return dict(zip(WEIGHTS, CELL_SIGNS, strict=True)).get(name, "")
 
 
 def _rank(scaled: Floats) -> int:

@@ -5,7 +5,7 @@ the systems were on does not matter otherwise. With the cells' signs taken into 
 -silent_eventful, -nonrelevant_silent, silent_silent) the utility of a stream is u = x . (G_E, P_E, S_E, P_0, S_0), and
 every weight of Tan et al. (SIGIR 2016, table 1) is positive when people like what the framework says they like.
 
-The framework counts pushes. What else people may feel (`felt`) is for the simulator and for `calibration.checks.push.pain_form`; a weight
+The framework counts pushes. What else people may feel (`transform_cells`) is for the simulator and for `calibration.checks.push.pain_form`; a weight
 is what one push costs in each of these forms (1^theta = 1).
 """
 
@@ -19,13 +19,13 @@ import pandas as pd
 
 from calibration.inference.choice import ChoiceMaximum, ChoiceModel, Ties
 from calibration.inference.results import NotIdentifiedError
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.preferences import resolved_sides
 from calibration.tables.tables import TABLES
 from metrics.arrays import Bools, Floats, Ints
 
 WEIGHTS = ("G_E", "P_E", "S_E", "P_0", "S_0")
-SIGNS = MappingProxyType(
+CELL_SIGNS = MappingProxyType(
     {
         "gain": 1.0,
         "nonrelevant_eventful": -1.0,
@@ -61,7 +61,7 @@ PLACES: MappingProxyType[Part, list[int]] = MappingProxyType({"pain": PAIN, "gai
 """What has a form -> its places in `WEIGHTS`."""
 
 
-def felt(x: Floats, form: PainForm, part: Part = "pain") -> Floats:
+def transform_cells(x: Floats, form: PainForm, part: Part = "pain") -> Floats:
     """Return signed cells of streams with the non-relevant pushes, or the gain, as they are felt: (..., 5) -> (..., 5)."""
     changed = x.copy()
     counted = x[..., PLACES[part]]
@@ -115,7 +115,9 @@ class PushJudgments:
 
     def in_form(self, form: PainForm, part: Part) -> "PushJudgments":
         """Return the same with pain, or gain, as it is felt."""
-        return replace(self, left=felt(self.left, form, part), right=felt(self.right, form, part))
+        return replace(
+            self, left=transform_cells(self.left, form, part), right=transform_cells(self.right, form, part)
+        )
 
     @property
     def workers(self) -> int:
@@ -150,7 +152,7 @@ def push_judgments(
     cells, chosen = _of_convention(push_cells, convention)
     rows = preferences[preferences["validation_of"].isna() & _is_about(preferences, cells)]
     left, right = (_looked_up(rows, cells, side) for side in ("left", "right"))
-    has_cells = left[list(SIGNS)].notna().all(axis=1) & right[list(SIGNS)].notna().all(axis=1)
+    has_cells = left[list(CELL_SIGNS)].notna().all(axis=1) & right[list(CELL_SIGNS)].notna().all(axis=1)
     same_days = ~(left["days"] != right["days"]) | left["days"].isna() | right["days"].isna()
     used = (has_cells & same_days).to_numpy()
     if not used.any():
@@ -203,7 +205,7 @@ def _looked_up(rows: pd.DataFrame, cells: pd.DataFrame, side: str) -> pd.DataFra
 
     Cells that name task and pair go before those that leave either open.
     """
-    wanted = [*SIGNS, "days"]
+    wanted = [*CELL_SIGNS, "days"]
     found = pd.DataFrame(np.nan, index=rows.index, columns=wanted)
     keyed = rows.assign(system=rows[f"system_{side}"])
     for keys in (["task", "pair"], ["task"], ["pair"], []):
@@ -218,7 +220,7 @@ def _looked_up(rows: pd.DataFrame, cells: pd.DataFrame, side: str) -> pd.DataFra
 
 
 def _signed(cells: pd.DataFrame) -> Floats:
-    return np.asarray(cells[list(SIGNS)].to_numpy(np.float64) * np.array(list(SIGNS.values())))
+    return np.asarray(cells[list(CELL_SIGNS)].to_numpy(np.float64) * np.array(list(CELL_SIGNS.values())))
 
 
 def _numbers(rows: pd.DataFrame, columns: list[str]) -> Ints:
@@ -298,14 +300,14 @@ def simulated_tables(
             "choice": np.where(outcome == 2, tie, np.where(on_left == 0, "left", "right")),
         }
     )
-    signs = np.array(list(SIGNS.values()))
+    signs = np.array(list(CELL_SIGNS.values()))
     cells = [
-        pd.DataFrame(x * signs, columns=list(SIGNS)).assign(
+        pd.DataFrame(x * signs, columns=list(CELL_SIGNS)).assign(
             task=TASK, topic=topics, pair=names, system=system
         )
         for system, x in (("A", pairs.first), ("B", pairs.second))
     ]
     return {
-        "preferences": checked(preferences, TABLES["preferences"]),
-        "push_cells": checked(pd.concat(cells, ignore_index=True), TABLES["push_cells"]),
+        "preferences": check_frame(preferences, TABLES["preferences"]),
+        "push_cells": check_frame(pd.concat(cells, ignore_index=True), TABLES["push_cells"]),
     }

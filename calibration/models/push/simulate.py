@@ -12,8 +12,8 @@ import pandas as pd
 from scipy.special import expit
 
 from calibration.inference.choice import choice_probabilities
-from calibration.models.push.judgments import SIGNS, WEIGHTS, PainForm, PushJudgments, felt
-from calibration.tables.files import checked
+from calibration.models.push.judgments import CELL_SIGNS, WEIGHTS, PainForm, PushJudgments, transform_cells
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 from metrics.arrays import Bools, Floats, Ints
 
@@ -103,9 +103,9 @@ def simulate_push_cells(
         "days": float(days),
         "convention": CONVENTION,
     }
-    values = cells[topic[:, None], system].reshape(-1, len(SIGNS))
-    totals = dict(zip(SIGNS, values.T, strict=True))
-    return checked(pd.DataFrame(rows | totals), TABLES["push_cells"])
+    values = cells[topic[:, None], system].reshape(-1, len(CELL_SIGNS))
+    totals = dict(zip(CELL_SIGNS, values.T, strict=True))
+    return check_frame(pd.DataFrame(rows | totals), TABLES["push_cells"])
 
 
 def simulate_push_preferences(
@@ -123,24 +123,24 @@ def simulate_push_preferences(
         Source of the draws.
     """
     stream = cells.groupby(["topic", "system"], sort=False).ngroup().to_numpy().reshape(-1, 2)
-    x = _signed(cells[list(SIGNS)].to_numpy(np.float64)).reshape(-1, 2, len(SIGNS))
-    drawn = _drawn_judgments(x, stream, judges, rng)
-    left, right = 2 * drawn.pair + drawn.swapped, 2 * drawn.pair + ~drawn.swapped
-    n = len(drawn.pair)
-    tie = np.where(drawn.good, "equally_good", "equally_bad")
+    x = _signed(cells[list(CELL_SIGNS)].to_numpy(np.float64)).reshape(-1, 2, len(CELL_SIGNS))
+    simulated = _drawn_judgments(x, stream, judges, rng)
+    left, right = 2 * simulated.pair + simulated.swapped, 2 * simulated.pair + ~simulated.swapped
+    n = len(simulated.pair)
+    tie = np.where(simulated.good, "equally_good", "equally_bad")
     rows = pd.DataFrame(
         {
             "judgment": np.char.add("J", np.arange(n).astype(str)),
-            "worker": np.char.add("W", drawn.worker.astype(str)),
+            "worker": np.char.add("W", simulated.worker.astype(str)),
             "task": TASK,
             "topic": cells["topic"].to_numpy()[left],
             "pair": cells["pair"].to_numpy()[left],
             "system_left": cells["system"].to_numpy()[left],
             "system_right": cells["system"].to_numpy()[right],
-            "choice": np.where(drawn.vote == 0, tie, np.where(drawn.vote > 0, "left", "right")),
+            "choice": np.where(simulated.vote == 0, tie, np.where(simulated.vote > 0, "left", "right")),
         }
     )
-    return checked(rows, TABLES["preferences"])
+    return check_frame(rows, TABLES["preferences"])
 
 
 def simulate_push_judgments(
@@ -160,17 +160,17 @@ def simulate_push_judgments(
     topic = np.repeat(np.arange(topics), len(_couples(systems)))
     system = np.tile(_couples(systems), (topics, 1))
     x = _signed(cells[topic[:, None], system])
-    drawn = _drawn_judgments(x, topic[:, None] * systems + system, judges, rng)
-    side = drawn.swapped.astype(np.intp)
+    simulated = _drawn_judgments(x, topic[:, None] * systems + system, judges, rng)
+    side = simulated.swapped.astype(np.intp)
     return PushJudgments(
-        left=x[drawn.pair, side],
-        right=x[drawn.pair, 1 - side],
-        vote=drawn.vote,
-        good=drawn.good & (drawn.vote == 0),
-        first_is_left=~drawn.swapped,
-        worker=drawn.worker,
-        topic=np.unique(topic[drawn.pair], return_inverse=True)[1],
-        pair=np.unique(drawn.pair, return_inverse=True)[1],
+        left=x[simulated.pair, side],
+        right=x[simulated.pair, 1 - side],
+        vote=simulated.vote,
+        good=simulated.good & (simulated.vote == 0),
+        first_is_left=~simulated.swapped,
+        worker=simulated.worker,
+        topic=np.unique(topic[simulated.pair], return_inverse=True)[1],
+        pair=np.unique(simulated.pair, return_inverse=True)[1],
         convention=CONVENTION,
     )
 
@@ -180,7 +180,7 @@ def _couples(systems: int) -> Ints:
 
 
 def _signed(cells: Floats) -> Floats:
-    return np.asarray(cells * np.array(list(SIGNS.values())))
+    return np.asarray(cells * np.array(list(CELL_SIGNS.values())))
 
 
 def _drawn_cells(
@@ -215,7 +215,7 @@ class _Drawn(NamedTuple):
 def _drawn_judgments(x: Floats, stream: Ints, judges: PushJudges, rng: np.random.Generator) -> _Drawn:
     """Draw from (pairs, 2, 5) signed cells of (pairs, 2) streams."""
     n = judges.workers * judges.pairs_per_worker
-    x = felt(felt(x, judges.pain), judges.gain, "gain")
+    x = transform_cells(transform_cells(x, judges.pain), judges.gain, "gain")
     worker = np.repeat(np.arange(judges.workers), judges.pairs_per_worker)
     pair, swapped = rng.integers(0, len(x), n), rng.random(n) < 0.5
     own = _own_weights(judges, rng)[worker]
@@ -242,5 +242,5 @@ def _votes(log_odds: Floats, judges: PushJudges, rng: np.random.Generator) -> Fl
     else:
         threshold = math.log(judges.tie_weight)
         left, right = expit(log_odds - threshold), expit(-log_odds - threshold)
-    drawn = rng.random(len(log_odds))
-    return np.where(drawn < left, 1.0, np.where(drawn < left + right, -1.0, 0.0))
+    simulated = rng.random(len(log_odds))
+    return np.where(simulated < left, 1.0, np.where(simulated < left + right, -1.0, 0.0))

@@ -27,18 +27,18 @@ from calibration.inference.choice import (
     Ties,
     crossed_covariance,
     maximise,
-    without_maximum,
+    separated_columns,
 )
+from calibration.inference.formatting import format_p, label_axes, shown_level
 from calibration.inference.results import (
     LEVEL,
     CalibrationResult,
     NotIdentifiedError,
-    Skipped,
+    SkippedParameters,
     info,
     warning,
 )
 from calibration.inference.uncertainty import Interval, Scale, Scales
-from calibration.inference.wording import finish, shown_level, shown_p
 from calibration.models.push.columns import identified, variance_inflation
 from calibration.models.push.judgments import (
     WEIGHTS,
@@ -65,7 +65,7 @@ _METHODS = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class FitData:
     """What enters a fit.
 
     Attributes
@@ -99,7 +99,7 @@ class Judged:
         return min(self.workers, self.topics) > 1
 
 
-def judged_by(judgments: PushJudgments, design: Floats, ties: Ties) -> Judged:
+def fit_data(judgments: PushJudgments, design: Floats, ties: Ties) -> FitData:
     """Return judgments with a (n, k) design; without ties for ``drop``.
 
     Raises
@@ -115,7 +115,7 @@ def judged_by(judgments: PushJudgments, design: Floats, ties: Ties) -> Judged:
         raise NotIdentifiedError("every judgment is a tie: nobody preferred a stream")
     used = judgments.vote != 0 if ties == "drop" else np.ones(len(judgments.vote), dtype=bool)
     worker, topic = (pd.factorize(code[used], sort=True)[0] for code in (judgments.worker, judgments.topic))
-    return Judged(design=design[used], vote=judgments.vote[used], worker=worker, topic=topic)
+    return FitData(design=design[used], vote=judgments.vote[used], worker=worker, topic=topic)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,7 +214,7 @@ class FiellerRatios:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WeightSearch:
+class WeightFit:
     """What was found.
 
     Attributes
@@ -242,14 +242,14 @@ class WeightSearch:
     maximum: ChoiceMaximum
 
 
-def search_weights(
-    judged: Judged,
+def fit_identified_weights(
+    judged: FitData,
     names: tuple[str, ...],
     ties: Ties,
     *,
     needed: int = 1,
     errors: bool = True,
-) -> WeightSearch:
+) -> WeightFit:
     """Fit what can be told.
 
     Parameters
@@ -274,7 +274,7 @@ def search_weights(
     _need(columns.unclear, needed)
     kept = list(columns.kept)
     maximum = maximise(judged.design[:, kept], judged.vote, ties)
-    endless = without_maximum(maximum, judged.design[:, kept])
+    endless = separated_columns(maximum, judged.design[:, kept])
     unclear = columns.unclear | {
         kept[
             place
@@ -285,7 +285,7 @@ def search_weights(
     _need_gain(float(maximum.weights[0]))
     told = tuple(place for place in kept if place not in unclear)
     places = [kept.index(place) for place in told]
-    found = WeightSearch(
+    found = WeightFit(
         names=tuple(names[place] for place in told),
         weights=maximum.weights[places],
         raw=None,
@@ -314,7 +314,7 @@ def _need_gain(gain: float) -> None:
         )
 
 
-def _with_errors(judged: Judged, found: WeightSearch, places: list[int], ties: Ties) -> RawWeights:
+def _with_errors(judged: FitData, found: WeightFit, places: list[int], ties: Ties) -> RawWeights:
     model = ChoiceModel(
         design=judged.design[:, found.kept], vote=judged.vote, ties=ties, times=np.ones(len(judged.vote))
     )
@@ -362,7 +362,7 @@ class SilentDays:
         low, high = ("no bound" if end is None else f"{end:.2f}" for end in self.interval)
         unclear = ": these judgments cannot tell it" if self.verdict == "undecided" else ""
         answer = f"Silent days: reward {self.verdict}{unclear} (95% CI of S_0/G_E from {low} to {high})"
-        return f"{answer}; one-sided {shown_p(self.p_value)}."
+        return f"{answer}; one-sided {format_p(self.p_value)}."
 
 
 def silent_days(raw: RawWeights | None) -> SilentDays | None:
@@ -383,9 +383,9 @@ class PushFit(CalibrationResult):
 
     Attributes
     ----------
-    skipped : tuple of Skipped
+    skipped : tuple of SkippedParameters
         Weights that the pairs cannot tell, and why.
-    search : WeightSearch
+    search : WeightFit
         The weights in log odds with their covariance, which columns of `WEIGHTS` were fitted, and the maximum.
     ties : str
         How ties were treated.
@@ -393,8 +393,8 @@ class PushFit(CalibrationResult):
         How often which stream of each pair was preferred.
     """
 
-    skipped: tuple[Skipped, ...]
-    search: WeightSearch
+    skipped: tuple[SkippedParameters, ...]
+    search: WeightFit
     ties: Ties
     votes: PairVotes
 
@@ -421,7 +421,9 @@ class PushFit(CalibrationResult):
         ax.set_yticks(range(len(weights)), [name.removeprefix("push_") for name, _ in weights])
         ax.set(xlim=(left, right), ylim=(len(weights) - 0.5, -0.5))
         ax.set_xlabel(f"weight relative to gain ({shown_level(level)} interval, dashed: open)")
-        finish(ax, "Push weights beside gain", "an interval that holds 0 leaves the sign of a weight open")
+        label_axes(
+            ax, "Push weights beside gain", "an interval that holds 0 leaves the sign of a weight open"
+        )
 
     def simulate(self, n: int, rng: np.random.Generator) -> dict[str, pd.DataFrame]:
         """Draw tables preferences and push_cells with n judgments of the same pairs from the fitted model.
@@ -474,8 +476,8 @@ def fit_push_weights(
 
 def fit_weights_to(judgments: PushJudgments, *, ties: Ties = "davidson") -> PushFit:
     """Fit the weights to judgments that have their cells already; otherwise as `fit_push_weights`."""
-    judged = judged_by(judgments, judgments.difference, ties)
-    found = search_weights(judged, WEIGHTS, ties)
+    judged = fit_data(judgments, judgments.difference, ties)
+    found = fit_identified_weights(judged, WEIGHTS, ties)
     if found.told == (0,):
         raise NotIdentifiedError("; ".join(dict.fromkeys(found.unclear.values())))
     return PushFit(
@@ -496,7 +498,7 @@ def fit_weights_to(judgments: PushJudgments, *, ties: Ties = "davidson") -> Push
     )
 
 
-def facts_of(judgments: PushJudgments, judged: Judged) -> Iterator[Diagnostic]:
+def facts_of(judgments: PushJudgments, judged: FitData) -> Iterator[Diagnostic]:
     """Say which cells were taken, and why there is no interval."""
     if judgments.convention is not None:
         yield info("convention", f"The cells are those of the convention {judgments.convention}.")
@@ -508,7 +510,7 @@ def facts_of(judgments: PushJudgments, judged: Judged) -> Iterator[Diagnostic]:
             )
 
 
-def _on_silent_days(judgments: PushJudgments, found: WeightSearch) -> Iterator[Diagnostic]:
+def _on_silent_days(judgments: PushJudgments, found: WeightFit) -> Iterator[Diagnostic]:
     silent = silent_days(found.raw)
     if silent is None:
         return
@@ -521,16 +523,16 @@ def _on_silent_days(judgments: PushJudgments, found: WeightSearch) -> Iterator[D
         )
 
 
-def _relative(found: WeightSearch) -> dict[str, float]:
+def _relative(found: WeightFit) -> dict[str, float]:
     ratios = found.weights[1:] / found.weights[0]
     return {f"push_{name}": ratio for name, ratio in zip(found.names[1:], ratios.tolist(), strict=True)}
 
 
-def _skipped(unclear: dict[int, str]) -> tuple[Skipped, ...]:
+def _skipped(unclear: dict[int, str]) -> tuple[SkippedParameters, ...]:
     """Return the weights that cannot be told, those with one reason together."""
     reasons = dict.fromkeys(unclear[place] for place in sorted(unclear))
     return tuple(
-        Skipped(
+        SkippedParameters(
             names=tuple(f"push_{WEIGHTS[place]}" for place in sorted(unclear) if unclear[place] == reason),
             reason=reason,
         )
@@ -538,7 +540,7 @@ def _skipped(unclear: dict[int, str]) -> tuple[Skipped, ...]:
     )
 
 
-def _details(judged: Judged, found: WeightSearch) -> dict[str, float]:
+def _details(judged: FitData, found: WeightFit) -> dict[str, float]:
     inflation = variance_inflation(judged.design[:, found.kept])
     details = {"topics": float(judged.topics), "ties": float((judged.vote == 0).sum())}
     details |= {f"{name}_log_odds": w for name, w in zip(found.names, found.weights.tolist(), strict=True)}

@@ -14,11 +14,17 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
+from calibration.inference.formatting import BAND, band_label, label_axes, tails
 from calibration.inference.results import LEVEL, CalibrationResult, NotIdentifiedError, info
 from calibration.inference.uncertainty import Scale, StudentT
-from calibration.inference.wording import BAND, finish, of_studies, tails
 from calibration.models.reading.items import ItemEffects, item_effects
-from calibration.models.reading.law import ANYTHING, EXTRA_VARIANCES, OFFSETS, Readers, simulate_reads
+from calibration.models.reading.law import (
+    ANYTHING,
+    EXTRA_VARIANCES,
+    OFFSETS,
+    SimulatedReaders,
+    simulate_reads,
+)
 from calibration.models.reading.medians import MedianFit, worker_medians
 from calibration.models.reading.mixture import N_FREE, MixtureFit, fit_mixture, reading_sample
 from calibration.models.reading.rows import TimedReads, readings
@@ -142,12 +148,12 @@ class ReadingSpeedFit(CalibrationResult):
         quantile = ndtri((np.arange(n) + 0.5) / n)
         simulated = np.sort(self.simulated_medians(rng, n_boot), axis=1)
         low, high = np.quantile(simulated, tails(level), axis=0)
-        ax.fill_between(quantile, low, high, color=BAND, label=of_studies(level))
+        ax.fill_between(quantile, low, high, color=BAND, label=band_label(level))
         ax.plot(quantile, np.median(simulated, axis=0), color="0.4", linewidth=1, label="fitted model")
         ax.plot(quantile, medians, "o", color="#0072b2", markersize=4, label="workers")
         ax.set_xlabel("standard normal quantile")
         ax.set_ylabel(f"worker's median, {self.unit}")
-        finish(
+        label_axes(
             ax,
             "Reading speed: workers' medians against the fitted normal law",
             "the points should mostly lie inside the band",
@@ -172,15 +178,15 @@ class ReadingSpeedFit(CalibrationResult):
             ax.plot(x, part, linestyle=style, color=colour, label=name)
         ax.set_xlabel(f"{self.unit}, from the worker's own speed")
         ax.set_ylabel("density")
-        finish(
+        label_axes(
             ax,
             "Reading speed: reads around their worker's speed",
             "the fitted law should follow the grey area",
         )
 
-    def _readers(self) -> Readers:
+    def _readers(self) -> SimulatedReaders:
         mu, sigma = self.estimates
-        return Readers(
+        return SimulatedReaders(
             mu=float(mu),
             sigma=float(sigma),
             tau=self.details["residual_scale"],

@@ -18,7 +18,7 @@ from scipy.special import fdtrc
 
 from calibration.models.reading.medians import MedianFit
 from calibration.models.reading.rows import TimedReads
-from metrics.arrays import Bools, Floats, Places
+from metrics.arrays import Bools, Floats, Indices
 
 _NEAR = 3.0
 _NOTHING = 1e-12
@@ -81,11 +81,11 @@ def near_reads(data: TimedReads, medians: MedianFit) -> Bools:
     return np.asarray(~data.cut & (np.abs(residual) < _NEAR * medians.tau))
 
 
-def _read_by_several(item: Places, rows: Bools) -> Bools:
+def _read_by_several(item: Indices, rows: Bools) -> Bools:
     return np.asarray(np.bincount(item[rows], minlength=int(item.max()) + 1)[item] > 1)
 
 
-def _dummies(code: Places) -> csc_array:
+def _dummies(code: Indices) -> csc_array:
     """Return the (rows, groups) matrix that has a 1 where a row is of a group."""
     return coo_array((np.ones(len(code)), (np.arange(len(code)), code))).tocsc()
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 from metrics.arrays import Bools, Floats
 
@@ -59,10 +59,15 @@ class ReadLaw:
                 part[censored] = share * ndtr(z)
             tau_slope += square
             parts.append(part)
-        told = parts[0] + parts[1] + parts[2]
-        value = np.maximum(told + parts[3], _TINY)
+        density = parts[0] + parts[1] + parts[2]
+        value = np.maximum(density + parts[3], _TINY)
         return LawValues(
-            value=value, told=told, idle=parts[1], skimmed=parts[2], tau_slope=tau_slope, softmax=self.softmax
+            value=value,
+            told=density,
+            idle=parts[1],
+            skimmed=parts[2],
+            tau_slope=tau_slope,
+            softmax=self.softmax,
         )
 
 
@@ -80,15 +85,15 @@ class LawValues:
     def slopes(self, weight: Floats) -> Floats:
         """Return (n, 3): the slopes of log f in log tau, a_idle and a_skimmed, added up over nodes with (n, k) weights."""
         relative = weight / self.value
-        tau, idle, skimmed, told = (
+        tau, idle, skimmed, density = (
             np.einsum("nk,nk->n", part, relative)
             for part in (self.tau_slope, self.idle, self.skimmed, self.told)
         )
-        return np.stack([tau, idle - self.softmax[1] * told, skimmed - self.softmax[2] * told], axis=1)
+        return np.stack([tau, idle - self.softmax[1] * density, skimmed - self.softmax[2] * density], axis=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Readers:
+class SimulatedReaders:
     """People who read updates.
 
     Attributes
@@ -116,7 +121,7 @@ class Readers:
 
 
 def simulate_reads(
-    readers: Readers,
+    readers: SimulatedReaders,
     rng: np.random.Generator,
     *,
     workers: int = 100,
@@ -127,7 +132,7 @@ def simulate_reads(
 
     Parameters
     ----------
-    readers : Readers
+    readers : SimulatedReaders
         Who reads.
     rng : Generator
         Source of the draws.
@@ -170,7 +175,7 @@ def simulate_reads(
             "language": "en",
         }
     )
-    return checked(rows, TABLES["reads"])
+    return check_frame(rows, TABLES["reads"])
 
 
 def _visits(

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from calibration.models.reading.rows import TimedReads
-from metrics.arrays import Floats, Places
+from metrics.arrays import Floats, Indices
 
 MEDIAN_VARIANCE = math.pi / 2
 MAD_TO_SD = 1.4826
@@ -107,7 +107,7 @@ def worker_medians(data: TimedReads) -> Floats:
     return np.where(np.isnan(beyond), low, (low + beyond) / 2)
 
 
-def _middles(log_speed: Floats, reads: Places) -> Floats:
+def _middles(log_speed: Floats, reads: Indices) -> Floats:
     """Return medians of complete reads, from a table with a row for each worker that is sorted at once."""
     table = np.full((len(reads), int(reads.max())), np.inf)
     table[np.arange(table.shape[1]) < reads[:, None]] = log_speed

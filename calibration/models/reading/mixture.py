@@ -22,7 +22,7 @@ from scipy.optimize import minimize
 from calibration.models.reading.law import ReadLaw
 from calibration.models.reading.medians import MedianFit, fit_medians
 from calibration.models.reading.rows import TimedReads
-from metrics.arrays import Bools, Floats, Places
+from metrics.arrays import Bools, Floats, Indices
 
 PRIOR_READS = np.array([18.0, 1.0, 1.0])
 MANY_ROWS = 50_000
@@ -80,8 +80,8 @@ class WorkerBlock:
     """Some workers with all their reads."""
 
     workers: slice
-    starts: Places
-    worker: Places
+    starts: Indices
+    worker: Indices
     x: Floats
     cut: Bools
     count: Floats
@@ -245,7 +245,7 @@ def _binned(data: TimedReads, tau: float) -> _Rows:
     return _Rows(replace(united, log_speed=mean), count.astype(np.float64), many=True)
 
 
-class MixtureTop(NamedTuple):
+class MixtureMaximum(NamedTuple):
     """Where the likelihood is highest: itself, (5,) parameters, each worker's log-likelihood (u,) and gradient (u, 5) there."""
 
     likelihood: MixtureLikelihood
@@ -259,7 +259,7 @@ class ReadingSample(NamedTuple):
 
     data: TimedReads
     medians: MedianFit
-    top: MixtureTop | None
+    top: MixtureMaximum | None
 
 
 @lru_cache(maxsize=4)
@@ -269,12 +269,12 @@ def reading_sample(data: TimedReads) -> ReadingSample:
     return ReadingSample(data, medians, mixture_top(data, medians))
 
 
-def fit_mixture(top: MixtureTop) -> MixtureFit | None:
+def fit_mixture(top: MixtureMaximum) -> MixtureFit | None:
     """Return what the top of the marginal likelihood says; None where it is not inside.
 
     Parameters
     ----------
-    top : MixtureTop
+    top : MixtureMaximum
         Of at least two workers, who count once.
     """
     likelihood, p, value, score = top
@@ -298,7 +298,7 @@ def fit_mixture(top: MixtureTop) -> MixtureFit | None:
     )
 
 
-def mixture_top(data: TimedReads, start: MedianFit, weights: Floats | None = None) -> MixtureTop | None:
+def mixture_top(data: TimedReads, start: MedianFit, weights: Floats | None = None) -> MixtureMaximum | None:
     """Maximise the marginal likelihood; None where the maximum is not inside (no spread over workers, say).
 
     It is maximised twice: the first time roughly, of very many workers with some of them, to know where the nodes belong.
@@ -325,8 +325,8 @@ def mixture_top(data: TimedReads, start: MedianFit, weights: Floats | None = Non
     return top if np.isfinite(top.p).all() and math.exp(top.p[1]) >= _LEAST_SIGMA else None
 
 
-def _at(likelihood: MixtureLikelihood, p: Floats) -> MixtureTop:
-    return MixtureTop(likelihood, p, *likelihood.terms(p))
+def _at(likelihood: MixtureLikelihood, p: Floats) -> MixtureMaximum:
+    return MixtureMaximum(likelihood, p, *likelihood.terms(p))
 
 
 def _thinned(data: TimedReads, start: MedianFit, every: int) -> MixtureLikelihood:
@@ -335,7 +335,7 @@ def _thinned(data: TimedReads, start: MedianFit, every: int) -> MixtureLikelihoo
     return MixtureLikelihood.around_medians(data.of(data.worker % every == 0), of_some, many=True)
 
 
-def _maximised(begin: MixtureTop, weights: Floats, slope_left: float) -> MixtureTop:
+def _maximised(begin: MixtureMaximum, weights: Floats, slope_left: float) -> MixtureMaximum:
     """Climb from where it begins by quasi-Newton steps, the first ones scaled by the workers' outer product of scores."""
     likelihood, start, *terms = begin
     known = {start.tobytes(): tuple(terms)}
@@ -360,7 +360,7 @@ def _maximised(begin: MixtureTop, weights: Floats, slope_left: float) -> Mixture
     found = minimize(loss, start, jac=True, method="BFGS", options=options)
     p = np.asarray(found.x, dtype=np.float64)
     known_there = known.get(p.tobytes())
-    return MixtureTop(likelihood, p, *known_there) if known_there else _at(likelihood, p)
+    return MixtureMaximum(likelihood, p, *known_there) if known_there else _at(likelihood, p)
 
 
 def _information(likelihood: MixtureLikelihood, p: Floats, score: Floats) -> Floats:

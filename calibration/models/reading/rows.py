@@ -20,7 +20,7 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from metrics.arrays import Bools, Floats, Places
+from metrics.arrays import Bools, Floats, Indices
 
 READ_KINDS = ("iunit", "update")
 BY_CHARACTERS = ("ja",)
@@ -51,11 +51,11 @@ class TimedReads:
         They are entries of ranked lists.
     """
 
-    worker: Places
+    worker: Indices
     log_speed: Floats
     cut: Bools
     log_length: Floats
-    item: Places
+    item: Indices
     left_out: Mapping[str, int] = field(default_factory=dict)
     unit: str = "words"
     of_lists: bool = False
@@ -65,7 +65,7 @@ class TimedReads:
         """How many workers have a reading."""
         return int(self.worker[-1]) + 1 if len(self.worker) else 0
 
-    def of(self, rows: "Bools | Places") -> "TimedReads":
+    def of(self, rows: "Bools | Indices") -> "TimedReads":
         """Return some of the readings, workers numbered anew."""
         columns = ("worker", "log_speed", "cut", "log_length", "item")
         arrays = {name: getattr(self, name)[rows] for name in columns}

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import click
 
 from metrics.errors import input_fault
-from study_app.cli.options import Number
-from study_app.cli.output import database_option, database_session, opened
+from study_app.cli.options import FiniteFloat
+from study_app.cli.output import database_option, database_session, open_named_database
 from study_app.services.researcher.audit import add_audit_entry
 from study_app.services.researcher.completion import complete_workers
 from study_app.services.researcher.retention import (
@@ -24,7 +24,7 @@ from study_app.services.researcher.studies import chosen_study
 from study_app.services.worker import ends
 from study_app.store import tokens
 from study_app.store.database import Database, transaction
-from study_app.store.plan import Plans
+from study_app.store.study_cache import StudyCache
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +46,7 @@ AFTER_POSTGRESQL = (
 @click.option(
     "--identities",
     "days",
-    type=Number(min=0),
+    type=FiniteFloat(min=0),
     metavar="DAYS",
     help="Delete the platform ids of workers without activity for DAYS days.",
 )
@@ -80,7 +80,7 @@ def retention(
     """
     if days is not None and all_identities:
         raise click.UsageError("name --identities or --all-identities, not both")
-    store = opened(database)
+    store = open_named_database(database)
     try:
         with transaction(store, write=is_real) as session:
             chosen = chosen_study(session, study)
@@ -94,7 +94,7 @@ def retention(
                 unconsented=unconsented,
             )
             if not even_unpaid:
-                plans = Plans()
+                plans = StudyCache()
                 plan = plans.of(session, chosen.id, chosen.version)
                 complete = complete_workers(session, plans, plan, now=tokens.utc_now())
                 _check_paid(unpaid(session, [*gone, *nameless], complete), is_real=is_real)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metrics.errors import FaultLog, input_fault, plain_cell
-from metrics.files import write_whole
+from metrics.errors import FaultLog, escape_spreadsheet_cell, input_fault
+from metrics.files import write_atomically
 from metrics.readers.columns import read_csv_columns
 from study_app.cli.audit import note_command
 from study_app.cli.options import OutFile
-from study_app.cli.output import csv_text, database_option, database_session, opened, table_text
+from study_app.cli.output import csv_text, database_option, database_session, open_named_database, table_text
 from study_app.services.researcher import reconcile as platform
 from study_app.services.researcher.audit import add_audit_entry
 from study_app.services.researcher.reconcile import (
@@ -27,7 +27,7 @@ from study_app.services.researcher.reconcile import (
 from study_app.services.researcher.studies import chosen_study
 from study_app.store import tokens
 from study_app.store.database import transaction
-from study_app.store.plan import Plans
+from study_app.store.study_cache import StudyCache
 from study_app.study.platform_list import read_platform_list
 from study_app.study.platforms import platform_of
 
@@ -91,7 +91,7 @@ def reconcile(
     named = {key.removesuffix("_column"): name for key, name in columns.items() if name is not None}
     with database_session(database, write=True) as session:
         chosen = chosen_study(session, study)
-        plans = Plans()
+        plans = StudyCache()
         plan = plans.of(session, chosen.id, chosen.version)
         listed = read_platform_list(file, platform_of(plan.entry), named=named, states=states)
         reconciled = platform.reconcile(session, plans, chosen, listed.submissions, now=tokens.utc_now())
@@ -99,7 +99,7 @@ def reconcile(
         said = f"{len(listed.submissions)} lines"
         add_audit_entry(session, chosen.id, None, "read the platform's list", said, now=tokens.utc_now())
         if output is not None:
-            write_whole(
+            write_atomically(
                 output,
                 csv_text(SUBMISSION_COLUMNS, [_submission_cells(submission) for submission in reconciled]),
                 private=True,
@@ -149,9 +149,9 @@ def _in_words(reconciled: "list[ReconciledSubmission]") -> str:
 def _submission_cells(submission: "ReconciledSubmission") -> tuple[str, ...]:
 
     return (
-        plain_cell(submission.worker),
-        plain_cell(submission.submission),
-        plain_cell(submission.status),
+        escape_spreadsheet_cell(submission.worker),
+        escape_spreadsheet_cell(submission.submission),
+        escape_spreadsheet_cell(submission.status),
         submission.ended,
         submission.finding,
     )
@@ -195,12 +195,12 @@ def bonus(
     """
     if (file is None) == (each is None):
         raise click.UsageError("name FILE or --each AMOUNT")
-    store = opened(database)
+    store = open_named_database(database)
     try:
         with transaction(store, write=False) as session:
             chosen = chosen_study(session, study)
             ids = identities(session, chosen.id)
-            plans = Plans()
+            plans = StudyCache()
             plan = plans.of(session, chosen.id, chosen.version)
             whole = completed(session, plans, plan, now=tokens.utc_now())
             unlisted = set() if even_unlisted else _unlisted(session, chosen, ids)
@@ -217,7 +217,7 @@ def bonus(
         if output is None:
             click.echo(lines, nl=False)
         else:
-            write_whole(output, lines, private=True)
+            write_atomically(output, lines, private=True)
         note_command(store, name, "list bonuses", f"{len(amounts)} lines")
     finally:
         store.engine.dispose()

@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metrics.errors import input_fault, plain_cell
-from metrics.files import write_whole
-from study_app.cli.options import Number, OutFile
+from metrics.errors import escape_spreadsheet_cell, input_fault
+from metrics.files import write_atomically
+from study_app.cli.options import FiniteFloat, OutFile
 from study_app.cli.output import csv_text, database_option, database_session
 from study_app.services.researcher.audit import add_audit_entry
 from study_app.services.researcher.remind import remind as reminded
 from study_app.services.researcher.studies import SIGNING_KEY, chosen_study, setting
 from study_app.store import tokens
-from study_app.store.plan import Plans
+from study_app.store.study_cache import StudyCache
 from study_app.store.tokens import Signer
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ REMINDER_COLUMNS = ("platform_id", "topic", "address")
 )
 @click.option(
     "--quiet-hours",
-    type=Number(min=0),
+    type=FiniteFloat(min=0),
     metavar="H",
     help="Leave out followers who came in the last H hours, by the stream's own clock.",
 )
@@ -63,7 +63,7 @@ def remind(study: str | None, file: str, base: str, quiet_hours: float | None, d
         add_audit_entry(
             session, chosen.id, None, "list whom to remind", f"{len(rows)} lines", now=tokens.utc_now()
         )
-        write_whole(file, csv_text(REMINDER_COLUMNS, rows), private=True)
+        write_atomically(file, csv_text(REMINDER_COLUMNS, rows), private=True)
     click.echo(f"{chosen.name}: {len(rows)} to remind, in {file}")
 
 
@@ -71,12 +71,12 @@ def _reminder_rows(
     session: "Session", study: "LoadedStudy", base: str, quiet_hours: float | None, *, now: "datetime"
 ) -> list[tuple[str, str, str]]:
     """Return the lines of the list, and note that everybody on it is reminded now."""
-    plan = Plans().of(session, study.id, study.version)
+    plan = StudyCache().of(session, study.id, study.version)
     signer = Signer(setting(session, SIGNING_KEY) or "")
     return [
         (
-            plain_cell(follower.platform_worker),
-            plain_cell(follower.title),
+            escape_spreadsheet_cell(follower.platform_worker),
+            escape_spreadsheet_cell(follower.title),
             f"{base}/w/{signer.worker_token(follower.worker)}/?via=reminder",
         )
         for follower in reminded(session, plan, quiet_hours=quiet_hours, now=now)

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from study_app.cli.options import COUNT, LEVEL, MOST, POSITIVE, Number, one_of, option, with_options
-from study_app.cli.plan.options import PlanOptions, answer, check_apart, plan_options
-from study_app.cli.plan.question import PlanQuestion, percent
+from study_app.cli.options import COUNT, LEVEL, MOST, POSITIVE, FiniteFloat, one_of, option, with_options
+from study_app.cli.plan.options import PlanOptions, check_not_true_value, plan_options, run_plan
+from study_app.cli.plan.wording import PlanWording, percent
 
 if TYPE_CHECKING:
     from calibration.plan.agreement import AgreementDesign
-    from calibration.plan.simulation import People
+    from calibration.plan.simulation import JudgePopulation
     from metrics.agreement.agreement import Ties
 
 PAIR_SIZES = {
@@ -83,17 +83,17 @@ class JudgedSizes(PairSizes):
         help="Readiness to say equally good or bad: 0.6 gives about a fifth of such answers, 2 half of them.",
     )
     query_spread: float = option(
-        type=Number(min=0),
+        type=FiniteFloat(min=0),
         default=0.2,
         help="Spread of a measure's quality over queries; 0: alike on all.",
     )
     taste: float | None = option(
-        type=Number(min=0),
+        type=FiniteFloat(min=0),
         help="Spread of one person's liking for a system in all queries that they judge: standard deviation, where the common "
         f"liking has 1. Default: {TASTE:g} where one person judges several queries, else 0.",
     )
     drop_out: float = option(
-        type=Number(0, 1, max_open=True),
+        type=FiniteFloat(0, 1, max_open=True),
         default=0.0,
         help="Share of people who leave before the end and are not replaced.",
     )
@@ -111,12 +111,12 @@ class JudgedSizes(PairSizes):
             )
 
     @property
-    def people(self) -> "People":
+    def people(self) -> "JudgePopulation":
         """The people who judge."""
-        from calibration.plan.simulation import People
+        from calibration.plan.simulation import JudgePopulation
 
         usual = TASTE if self.queries_a_worker > 1 else 0.0
-        return People(
+        return JudgePopulation(
             strength=self.strength,
             tie_weight=self.tie_weight,
             query_spread=self.query_spread,
@@ -124,7 +124,9 @@ class JudgedSizes(PairSizes):
             drop_out=self.drop_out,
         )
 
-    def design(self, true: float, wanted: PlanOptions, tell_from: float | None = None) -> "AgreementDesign":
+    def design(
+        self, true: float, common_options: PlanOptions, tell_from: float | None = None
+    ) -> "AgreementDesign":
         """Return the study as it is planned."""
         from calibration.plan.agreement import AgreementDesign
 
@@ -133,9 +135,9 @@ class JudgedSizes(PairSizes):
             pairs=self.pairs,
             workers=self.workers,
             fewest_pairs=self.fewest_pairs,
-            most_pairs=wanted.most_pairs,
+            most_pairs=common_options.most_pairs,
             queries_each=self.queries_a_worker,
-            pairs_each=wanted.pairs_each,
+            pairs_each=common_options.pairs_each,
             true=true,
             ties=self.ties,
             judges=self.people,
@@ -143,7 +145,7 @@ class JudgedSizes(PairSizes):
         )
 
     def words(self, vary: str, assumed: str) -> dict[str, Any]:
-        """Return what every question about agreement says alike, for `PlanQuestion`."""
+        """Return what every question about agreement says alike, for `PlanWording`."""
         people = self.people
         taste = f", taste {people.taste_sd:g}" if people.taste_sd else ""
         left = f", drop-out {people.drop_out:g}" if people.drop_out else ""
@@ -179,20 +181,22 @@ Wanted = plan_options(
     metavar="AGREEMENT",
     help="Null value to be rejected, such as another paper's agreement. For --power.",
 )
-@with_options(sizes=JudgedSizes, wanted=Wanted)
-def agreement(*, true: float, tell_from: float | None, sizes: JudgedSizes, wanted: PlanOptions) -> None:
+@with_options(sizes=JudgedSizes, common_options=Wanted)
+def agreement(
+    *, true: float, tell_from: float | None, sizes: JudgedSizes, common_options: PlanOptions
+) -> None:
     """Say how many queries, pairs and workers make the agreement of one measure known well enough.
 
     By default: at how many queries is its 95 % interval at most 0.1 wide?
     """
-    check_apart("--tell-from", tell_from, true)
-    wish = wanted.wish(default_width=DEFAULT_WIDTH, tells=tell_from is not None)
-    question = PlanQuestion(
+    check_not_true_value("--tell-from", tell_from, true)
+    wish = common_options.wish(default_width=DEFAULT_WIDTH, tells=tell_from is not None)
+    question = PlanWording(
         subject=f"an agreement of {true:g}",
         found=None if tell_from is None else f"tells {true:g} from {tell_from:g}",
-        **sizes.words(wanted.vary, f"an agreement of {true:g} (ties: {sizes.ties})"),
+        **sizes.words(common_options.vary, f"an agreement of {true:g} (ties: {sizes.ties})"),
     )
-    answer(sizes.design(true, wanted, tell_from).ready(), question, wish, wanted)
+    run_plan(sizes.design(true, common_options, tell_from).ready(), question, wish, common_options)
 
 
 @click.command("difference")
@@ -218,9 +222,9 @@ def agreement(*, true: float, tell_from: float | None, sizes: JudgedSizes, wante
     help="Share of pairs in which both measures choose the same system. You can count it before the study, from their "
     "scores: measures that are alike are easier to distinguish.",
 )
-@with_options(sizes=JudgedSizes, wanted=Wanted)
+@with_options(sizes=JudgedSizes, common_options=Wanted)
 def difference(
-    *, true: float, other: float, same_choice: float, sizes: JudgedSizes, wanted: PlanOptions
+    *, true: float, other: float, same_choice: float, sizes: JudgedSizes, common_options: PlanOptions
 ) -> None:
     """Say how many queries, pairs and workers tell two measures apart.
 
@@ -229,18 +233,20 @@ def difference(
     """
     from calibration.plan.agreement import DifferenceDesign
 
-    wish = wanted.wish()
+    wish = common_options.wish()
     if other > true:
         raise click.UsageError(f"--other {other:g} is above --true {true:g}, the better measure's: swap them")
     if wish.power is not None:
-        check_apart("--other", other, true)
-    design = DifferenceDesign(study=sizes.design(true, wanted), other=other, same_choice=same_choice)
+        check_not_true_value("--other", other, true)
+    design = DifferenceDesign(study=sizes.design(true, common_options), other=other, same_choice=same_choice)
     if wish.power is not None:
         design.check_tested()
     same = f"the same choice in {percent(same_choice)} of the pairs"
-    question = PlanQuestion(
+    question = PlanWording(
         subject="the difference",
         found=f"finds the difference between {true:g} and {other:g}",
-        **sizes.words(wanted.vary, f"agreements of {true:g} and {other:g} (ties: {sizes.ties}), {same}"),
+        **sizes.words(
+            common_options.vary, f"agreements of {true:g} and {other:g} (ties: {sizes.ties}), {same}"
+        ),
     )
-    answer(design.ready(), question, wish, wanted)
+    run_plan(design.ready(), question, wish, common_options)

@@ -9,11 +9,11 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, NullLocator
 
-from calibration.inference.wording import LEGEND_BELOW
-from calibration.plan.search import Plan, Wish
+from calibration.inference.formatting import LEGEND_BELOW
+from calibration.plan.search import Plan, PrecisionGoal
 from calibration.plan.simulation import PlanRow
-from study_app.cli.plan.question import PlanQuestion, percent
 from study_app.cli.plan.text import headline
+from study_app.cli.plan.wording import PlanWording, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +25,7 @@ TITLE_CHARS = 68
 STYLE = {"svg.fonttype": "none", "svg.hashsalt": "prefcal", "pdf.fonttype": 42}
 
 
-def figure_bytes(found: Plan, question: PlanQuestion, wish: Wish, kind: str) -> bytes:
+def figure_bytes(result: Plan, question: PlanWording, wish: PrecisionGoal, kind: str) -> bytes:
     """Draw width, or chance where a power is wished, over size; the title is the answer.
 
     The same plan gives the same bytes.
@@ -42,29 +42,31 @@ def figure_bytes(found: Plan, question: PlanQuestion, wish: Wish, kind: str) -> 
     metadata: Any = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}[kind]
     with mpl.rc_context(style):
         figure = Figure(figsize=INCHES, layout="constrained")
-        _draw(figure.add_subplot(), found, question, wish)
+        _draw(figure.add_subplot(), result, question, wish)
         figure.savefig(content, format=kind, dpi=DOTS_PER_INCH, metadata=metadata)
     return content.getvalue()
 
 
-def _draw(ax: "Axes", found: Plan, question: PlanQuestion, wish: Wish) -> None:
+def _draw(ax: "Axes", result: Plan, question: PlanWording, wish: PrecisionGoal) -> None:
     if wish.power is None:
-        _widths(ax, found, question, wish)
+        _widths(ax, result, question, wish)
     else:
-        _chances(ax, found, wish)
-    if found.needed is not None:
-        ax.axvline(found.needed, color=BLUE, linestyle=":", linewidth=1.2, label=f"enough: {found.needed:,}")
-    ax.axvline(found.asked, color="0.4", linestyle="-.", linewidth=1, label=f"as planned: {found.asked:,}")
-    sizes = [row.size for row in found.rows]
-    shown = _apart(sizes, [found.asked, *([found.needed] if found.needed else [])])
+        _chances(ax, result, wish)
+    if result.needed is not None:
+        ax.axvline(
+            result.needed, color=BLUE, linestyle=":", linewidth=1.2, label=f"enough: {result.needed:,}"
+        )
+    ax.axvline(result.asked, color="0.4", linestyle="-.", linewidth=1, label=f"as planned: {result.asked:,}")
+    sizes = [row.size for row in result.rows]
+    shown = _apart(sizes, [result.asked, *([result.needed] if result.needed else [])])
     ax.set_xscale("log")
     ax.xaxis.set_major_locator(FixedLocator(shown))
     ax.xaxis.set_major_formatter(FixedFormatter([f"{size:,}" for size in shown]))
     ax.xaxis.set_minor_locator(NullLocator())
-    ax.set_xlabel(question.sizes[found.vary][1])
+    ax.set_xlabel(question.sizes[result.vary][1])
     ax.set_ylim(bottom=0)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.set_title(textwrap.fill(headline(found, question, wish), TITLE_CHARS), fontsize="medium", loc="left")
+    ax.set_title(textwrap.fill(headline(result, question, wish), TITLE_CHARS), fontsize="medium", loc="left")
     ax.legend(
         loc="upper center",
         bbox_to_anchor=(0.5, 0),
@@ -75,8 +77,8 @@ def _draw(ax: "Axes", found: Plan, question: PlanQuestion, wish: Wish) -> None:
     )
 
 
-def _widths(ax: "Axes", found: Plan, question: PlanQuestion, wish: Wish) -> None:
-    rows = [row for row in found.rows if question.is_bounded(row.width_of(0.9))]
+def _widths(ax: "Axes", result: Plan, question: PlanWording, wish: PrecisionGoal) -> None:
+    rows = [row for row in result.rows if question.is_bounded(row.width_of(0.9))]
     sizes = [row.size for row in rows]
     ax.fill_between(sizes, *_tails(rows), color=BAND, linewidth=0, label="eight of ten studies")
     ax.plot(sizes, [row.width for row in rows], "o-", color="black", markersize=4, label="typical study")
@@ -90,10 +92,10 @@ def _tails(rows: list[PlanRow]) -> tuple[list[float], list[float]]:
     return [row.width_of(0.1) for row in rows], [row.width_of(0.9) for row in rows]
 
 
-def _chances(ax: "Axes", found: Plan, wish: Wish) -> None:
-    sizes = [row.size for row in found.rows]
-    chances = np.array([row.power for row in found.rows])
-    reach = 1.96 * np.sqrt(chances * (1 - chances) / len(found.rows[0].widths))
+def _chances(ax: "Axes", result: Plan, wish: PrecisionGoal) -> None:
+    sizes = [row.size for row in result.rows]
+    chances = np.array([row.power for row in result.rows])
+    reach = 1.96 * np.sqrt(chances * (1 - chances) / len(result.rows[0].widths))
     low, high = np.clip([chances - reach, chances + reach], 0, 1)
     ax.fill_between(sizes, low, high, color=BAND, linewidth=0, label="error of the simulation")
     ax.plot(sizes, chances, "o-", color="black", markersize=4, label="simulated")

@@ -13,18 +13,18 @@ from study_app.cli.options import (
     MOST,
     POSITIVE,
     ComputeOptions,
-    Number,
+    FiniteFloat,
     OutFile,
     one_of,
     option,
     seed_option,
 )
 from study_app.cli.output import Printed
-from study_app.cli.plan.question import PersonCost, PlanQuestion
+from study_app.cli.plan.wording import PersonCost, PlanWording
 from study_app.cli.progress import NowAndThen
 
 if TYPE_CHECKING:
-    from calibration.plan.search import Wish
+    from calibration.plan.search import PrecisionGoal
     from calibration.plan.simulation import Design, Track
     from study_app.estimate.planned import PlannedStudy
 
@@ -56,7 +56,7 @@ class PlanOptions(ComputeOptions, Printed):
         type=POSITIVE, help="Find the size at which the 95 % interval is at most this wide, from end to end."
     )
     sure: float = option(
-        type=Number(0, 1, min_open=True),
+        type=FiniteFloat(0, 1, min_open=True),
         default=0.5,
         help="With --width: the share of studies whose interval is to be that narrow. 0.5 is a typical study.",
     )
@@ -96,7 +96,7 @@ class PlanOptions(ComputeOptions, Printed):
         """Pairs that the systems of the study make in a query."""
         return None if self.planned is None else self.planned.sizes.get("pairs")
 
-    def priced(self, question: PlanQuestion) -> PlanQuestion:
+    def priced(self, question: PlanWording) -> PlanWording:
         """Return a question that knows what a person of the study costs."""
         study = self.planned
         if study is None:
@@ -111,7 +111,7 @@ class PlanOptions(ComputeOptions, Printed):
         )
         return replace(question, person=person)
 
-    def wish(self, *, default_width: float | None = None, tells: bool = True) -> "Wish":
+    def wish(self, *, default_width: float | None = None, tells: bool = True) -> "PrecisionGoal":
         """Return what the study shall reach.
 
         Parameters
@@ -121,17 +121,17 @@ class PlanOptions(ComputeOptions, Printed):
         tells : bool
             There is a value to be told from.
         """
-        from calibration.plan.search import Wish
+        from calibration.plan.search import PrecisionGoal
 
         if self.power is not None and not tells:
             raise click.UsageError(
                 "--power needs --tell-from: the value that the true one is to be told from"
             )
         if self.width is not None or self.power is not None:
-            return Wish(width=self.width, sure=self.sure, power=self.power)
+            return PrecisionGoal(width=self.width, sure=self.sure, power=self.power)
         if default_width is not None:
-            return Wish(width=default_width, sure=self.sure)
-        return Wish(power=DEFAULT_POWER)
+            return PrecisionGoal(width=default_width, sure=self.sure)
+        return PrecisionGoal(power=DEFAULT_POWER)
 
 
 def plan_options(*, sizes: Sequence[str], simulated: int, kinds: Sequence[str]) -> Any:
@@ -153,9 +153,9 @@ def plan_options(*, sizes: Sequence[str], simulated: int, kinds: Sequence[str]) 
             from study_app.estimate.content import read_whole_study
             from study_app.estimate.planned import planned_study
 
-            found = planned_study(read_whole_study(both["study"]), kinds, both["task"])
-            ctx.meta[KEY] = found
-            ctx.default_map = {**(ctx.default_map or {}), **found.sizes}
+            result = planned_study(read_whole_study(both["study"]), kinds, both["task"])
+            ctx.meta[KEY] = result
+            ctx.default_map = {**(ctx.default_map or {}), **result.sizes}
         return value
 
     @dataclass(frozen=True, kw_only=True)
@@ -183,7 +183,7 @@ def plan_options(*, sizes: Sequence[str], simulated: int, kinds: Sequence[str]) 
     return OptionsOfPlan
 
 
-def check_apart(name: str, value: float | None, true: float) -> None:
+def check_not_true_value(name: str, value: float | None, true: float) -> None:
     """Raise where the value to be told from is the true one."""
     if value == true:
         raise click.UsageError(
@@ -191,21 +191,23 @@ def check_apart(name: str, value: float | None, true: float) -> None:
         )
 
 
-def answer(design: "Design", question: PlanQuestion, wish: "Wish", wanted: PlanOptions) -> None:
+def run_plan(
+    design: "Design", question: PlanWording, wish: "PrecisionGoal", common_options: PlanOptions
+) -> None:
     """Plan, print the answer and draw it."""
     from calibration.plan.search import plan
     from study_app.cli.plan.text import COLUMNS, machine_rows, plan_text
 
-    question = wanted.priced(question)
+    question = common_options.priced(question)
     try:
-        found = plan(
+        result = plan(
             design,
-            wanted.vary,
+            common_options.vary,
             wish,
-            studies=wanted.studies,
-            seed=wanted.seed,
-            jobs=wanted.jobs,
-            scheduler=wanted.scheduler,
+            studies=common_options.studies,
+            seed=common_options.seed,
+            jobs=common_options.jobs,
+            scheduler=common_options.scheduler,
             track=_track(),
         )
     except KeyboardInterrupt:
@@ -214,15 +216,17 @@ def answer(design: "Design", question: PlanQuestion, wish: "Wish", wanted: PlanO
             err=True,
         )
         raise SystemExit(130) from None
-    if wanted.figure is not None:
-        from metrics.files import write_whole
+    if common_options.figure is not None:
+        from metrics.files import write_atomically
         from study_app.cli.plan.figure import figure_bytes
 
-        write_whole(wanted.figure, figure_bytes(found, question, wish, wanted.figure.suffix[1:]))
-    if wanted.is_for_people:
-        click.echo(plan_text(found, question, wish, seed=wanted.seed), nl=False)
+        write_atomically(
+            common_options.figure, figure_bytes(result, question, wish, common_options.figure.suffix[1:])
+        )
+    if common_options.is_for_people:
+        click.echo(plan_text(result, question, wish, seed=common_options.seed), nl=False)
     else:
-        wanted.rows(COLUMNS, machine_rows(found, question))
+        common_options.rows(COLUMNS, machine_rows(result, question))
 
 
 def _track() -> "Track":

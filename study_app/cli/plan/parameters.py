@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.options import COUNT, MOST, POSITIVE, Number, one_of, option, with_options
+from study_app.cli.options import COUNT, MOST, POSITIVE, FiniteFloat, one_of, option, with_options
 from study_app.cli.plan.agreement import HELPFUL, PAIR_SIZES, PairSizes, rest_of
-from study_app.cli.plan.options import PlanOptions, answer, check_apart, plan_options
-from study_app.cli.plan.question import PlanQuestion, percent
+from study_app.cli.plan.options import PlanOptions, check_not_true_value, plan_options, run_plan
+from study_app.cli.plan.wording import PlanWording, percent
 
 if TYPE_CHECKING:
     from calibration.plan.streams import What
@@ -50,7 +50,7 @@ class PatienceGuess:
         help="Effect of the measure on people: log odds of a pair whose scores differ by one standard deviation.",
     )
     unexplained: float = option(
-        type=Number(min=0),
+        type=FiniteFloat(min=0),
         default=0.4,
         help="Effect of everything else: standard deviation, in log odds, of what people like about a summary beyond its score.",
     )
@@ -60,43 +60,43 @@ class PatienceGuess:
 @with_options(
     guess=PatienceGuess,
     sizes=PairSizes,
-    wanted=plan_options(sizes=tuple(PAIR_SIZES), simulated=100, kinds=("summary_pairs",)),
+    common_options=plan_options(sizes=tuple(PAIR_SIZES), simulated=100, kinds=("summary_pairs",)),
 )
-def patience(*, guess: PatienceGuess, sizes: PairSizes, wanted: PlanOptions) -> None:
+def patience(*, guess: PatienceGuess, sizes: PairSizes, common_options: PlanOptions) -> None:
     """Say how many queries, pairs and workers tell the patience L from preferences.
 
     By default: at how many queries is the 95 % interval of L at most 0.4 L wide? There are at most 21 pairs a query.
     """
-    from calibration.models.patience.simulate import Judges
+    from calibration.models.patience.simulate import SimulatedJudges
     from calibration.plan.patience import MOST_PAIRS, PatienceDesign
 
     true, text_chars, tell_from = guess.true, guess.text_chars, guess.tell_from
     if sizes.pairs > MOST_PAIRS:
         raise click.BadParameter(f"at most {MOST_PAIRS}", param_hint="--pairs")
-    check_apart("--tell-from", tell_from, true)
+    check_not_true_value("--tell-from", tell_from, true)
     if text_chars < LEAST_TEXT * true:
         raise click.UsageError(
             f"patience does not show in texts of {text_chars:,g} characters when people read on for {true:,g}: no study can "
             f"tell it; give --text-chars of at least {LEAST_TEXT * true:,g}"
         )
-    wish = wanted.wish(default_width=WIDTH_OF_TRUTH * true, tells=tell_from is not None)
+    wish = common_options.wish(default_width=WIDTH_OF_TRUTH * true, tells=tell_from is not None)
     design = PatienceDesign(
         queries=sizes.queries,
         pairs=sizes.pairs,
         workers=sizes.workers,
         true=true,
         text_chars=text_chars,
-        judges=Judges(patience_chars=true, effect=guess.effect, unexplained_sd=guess.unexplained),
+        judges=SimulatedJudges(patience_chars=true, effect=guess.effect, unexplained_sd=guess.unexplained),
         tell_from=tell_from,
         queries_each=sizes.queries_a_worker,
-        pairs_each=wanted.pairs_each,
+        pairs_each=common_options.pairs_each,
     )
-    question = PlanQuestion(
+    question = PlanWording(
         subject=f"a patience of {true:,g}",
         unit=" characters",
         digits=0,
         found=None if tell_from is None else f"tells {true:,g} from {tell_from:,g} characters",
-        study=sizes.rest(wanted.vary),
+        study=sizes.rest(common_options.vary),
         sizes=PAIR_SIZES,
         helpful=HELPFUL,
         assumed=(
@@ -104,7 +104,7 @@ def patience(*, guess: PatienceGuess, sizes: PairSizes, wanted: PlanOptions) -> 
             "(prefcal plan patience --help says what each means)"
         ),
     )
-    answer(design.ready(), question, wish, wanted)
+    run_plan(design.ready(), question, wish, common_options)
 
 
 AWAY_SIZES = {"workers": ("worker", "workers"), "days": ("day", "days")}
@@ -140,9 +140,9 @@ class AwayGuess:
 @click.command("away")
 @with_options(
     guess=AwayGuess,
-    wanted=plan_options(sizes=tuple(AWAY_SIZES), simulated=200, kinds=("stream_visits",)),
+    common_options=plan_options(sizes=tuple(AWAY_SIZES), simulated=200, kinds=("stream_visits",)),
 )
-def away(*, guess: AwayGuess, wanted: PlanOptions) -> None:
+def away(*, guess: AwayGuess, common_options: PlanOptions) -> None:
     """Say how many workers and days tell M_A, the mean time that people stay away.
 
     By default: at how many workers is the 95 % interval of M_A at most 0.4 M_A wide?
@@ -158,20 +158,20 @@ def away(*, guess: AwayGuess, wanted: PlanOptions) -> None:
         what=guess.what,
         tell_from=tell_from,
     )
-    check_apart("--tell-from", tell_from, design.truth)
+    check_not_true_value("--tell-from", tell_from, design.truth)
     name = "M_A" if guess.what == "mean" else "S_A"
-    question = PlanQuestion(
+    question = PlanWording(
         subject=f"{name} = {_hours(design.truth)}",
         unit=" hours",
         digits=max(0, 2 - math.floor(math.log10(design.truth))),
         found=None if tell_from is None else f"tells {design.truth:g} from {_hours(tell_from)}",
-        study=rest_of(AWAY_SIZES, wanted.vary, guess),
+        study=rest_of(AWAY_SIZES, common_options.vary, guess),
         sizes=AWAY_SIZES,
         helpful=tuple(AWAY_SIZES),
         assumed=f"M_A = {_hours(true)} and S_A = {_hours(sd)}, times between visits that are exponential within people",
     )
-    wish = wanted.wish(default_width=WIDTH_OF_TRUTH * design.truth, tells=tell_from is not None)
-    answer(design, question, wish, wanted)
+    wish = common_options.wish(default_width=WIDTH_OF_TRUTH * design.truth, tells=tell_from is not None)
+    run_plan(design, question, wish, common_options)
 
 
 def _hours(hours: float) -> str:
@@ -201,7 +201,9 @@ class SilenceGuess:
     pairs: int = option(type=COUNT, default=20, help="Pairs of streams that each judges.")
     topics: int = option(type=click.IntRange(2, MOST), default=40, help="Interest profiles.")
     days: int = option(type=COUNT, default=10, help="Days that a pair of streams shows.")
-    silent: float = option(type=Number(0, 1), default=0.25, help="Share of silent days: 0.25 in TREC 2015.")
+    silent: float = option(
+        type=FiniteFloat(0, 1), default=0.25, help="Share of silent days: 0.25 in TREC 2015."
+    )
     sharpness: float = option(
         type=POSITIVE,
         default=1.0,
@@ -209,7 +211,7 @@ class SilenceGuess:
         "at 1 they agree with each other like Fleiss' kappa of 0.54, at 0.5 of 0.34, at 0.25 of 0.16.",
     )
     unexplained: float = option(
-        type=Number(min=0),
+        type=FiniteFloat(min=0),
         default=0.0,
         help="Effect of everything else: standard deviation, in log odds, of what people like about a stream beyond its cells.",
     )
@@ -218,18 +220,18 @@ class SilenceGuess:
 @click.command("silence")
 @with_options(
     guess=SilenceGuess,
-    wanted=plan_options(sizes=tuple(SILENCE_SIZES), simulated=100, kinds=("stream_pairs",)),
+    common_options=plan_options(sizes=tuple(SILENCE_SIZES), simulated=100, kinds=("stream_pairs",)),
 )
-def silence(*, guess: SilenceGuess, wanted: PlanOptions) -> None:
+def silence(*, guess: SilenceGuess, common_options: PlanOptions) -> None:
     """Say how many workers and pairs tell whether silence on silent days is worth something: ELG-1 or ELG-0.
 
     By default: at how many workers do four of five studies print "reward supported" (S_0 above 0, one-sided at 5 %)?
     """
     from calibration.models.push.simulate import PushJudges
     from calibration.plan.streams import SilenceDesign
-    from metrics.errors import counted
+    from metrics.errors import pluralise
 
-    wish, true, days = wanted.wish(), guess.true, guess.days
+    wish, true, days = common_options.wish(), guess.true, guess.days
     if true <= 0 and wish.power is not None:
         raise click.UsageError(
             f"with --true {true:g} silence is worth nothing, which no study finds to be rewarded; give a value above 0, or "
@@ -244,13 +246,13 @@ def silence(*, guess: SilenceGuess, wanted: PlanOptions) -> None:
         silent_share=guess.silent,
         judges=PushJudges(sharpness=guess.sharpness, unexplained_sd=guess.unexplained),
     )
-    of_days = f"{counted(days, 'day')}, {percent(guess.silent)} of {'it' if days == 1 else 'them'} silent"
-    question = PlanQuestion(
+    of_days = f"{pluralise(days, 'day')}, {percent(guess.silent)} of {'it' if days == 1 else 'them'} silent"
+    question = PlanWording(
         subject=f"S_0 = {true:g}",
         unit="",
         digits=2,
         found="finds that silence is rewarded",
-        study=rest_of(SILENCE_SIZES, wanted.vary, guess),
+        study=rest_of(SILENCE_SIZES, common_options.vary, guess),
         sizes=SILENCE_SIZES,
         helpful=tuple(SILENCE_SIZES),
         widest=TELLING,
@@ -259,4 +261,4 @@ def silence(*, guess: SilenceGuess, wanted: PlanOptions) -> None:
             f"{guess.sharpness:g}, unexplained {guess.unexplained:g} (prefcal plan silence --help says what each means)"
         ),
     )
-    answer(design, question, wish, wanted)
+    run_plan(design, question, wish, common_options)

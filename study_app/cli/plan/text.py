@@ -3,11 +3,11 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from calibration.plan.search import LARGEST_FACTOR, Plan, Wish
+from calibration.plan.search import LARGEST_FACTOR, Plan, PrecisionGoal
 from calibration.plan.simulation import PlanRow
 from study_app.cli.output import WIDTH, Cell, table_text, terminal_width, wrapped
 from study_app.cli.plan.options import BUSY
-from study_app.cli.plan.question import PlanQuestion, percent
+from study_app.cli.plan.wording import PlanWording, percent
 
 COLUMNS = (
     "vary",
@@ -27,68 +27,66 @@ ROUGHLY = 0.25
 """A size that is known less well is printed with what it is known to lie between."""
 
 
-def plan_text(found: Plan, question: PlanQuestion, wish: Wish, *, seed: int) -> str:
+def plan_text(result: Plan, question: PlanWording, wish: PrecisionGoal, *, seed: int) -> str:
     """Put the answer together; a chance that cannot be had is one sentence, and no more numbers.
 
     Parameters
     ----------
-    found : Plan
+    result : Plan
         What was found.
-    question : PlanQuestion
+    question : PlanWording
         How it is talked about.
-    wish : Wish
+    wish : PrecisionGoal
         What was wished.
     seed : int
         Of the draws.
     """
-    asked = found.row(found.asked)
-    answer = headline(found, question, wish)
-    if found.needed is None and wish.power is not None and not _undecided(found.rows[-1], wish):
+    asked = result.row(result.asked)
+    answer = headline(result, question, wish)
+    if result.needed is None and wish.power is not None and not _undecided(result.rows[-1], wish):
         return _wrapped(answer) + "\n"
     paragraphs = [
-        answer + _cost_of_needed(found, question),
-        " ".join(_as_given(found, question, asked)),
-        table_text(_headers(found, question), list(_table_rows(found, question))).rstrip("\n"),
-        "\n".join(_how_to_read(found, question)),
+        answer + _cost_of_needed(result, question),
+        " ".join(_as_given(result, question, asked)),
+        table_text(_headers(result, question), list(_table_rows(result, question))).rstrip("\n"),
+        "\n".join(_how_to_read(result, question)),
         f"Taken for true: {question.assumed}.",
-        _precision(found, question, wish, seed),
+        _precision(result, question, wish, seed),
     ]
     return "\n\n".join(_wrapped(part) for part in paragraphs) + "\n"
 
 
-def headline(found: Plan, question: PlanQuestion, wish: Wish) -> str:
+def headline(result: Plan, question: PlanWording, wish: PrecisionGoal) -> str:
     """Return the answer in a sentence.
 
     A chance is judged by the interval that the simulated studies leave it: what is not told from the one wished is neither enough
     nor too little, whatever the draws.
     """
     goal = _goal(question, wish)
-    if found.needed is None:
-        return _beyond(found, question, wish)
-    if _undecided(found.row(found.asked), wish):
+    if result.needed is None:
+        return _beyond(result, question, wish)
+    if _undecided(result.row(result.asked), wish):
         return (
-            f"Your {question.count(found.vary, found.asked)} {_are(found.asked)} about what it takes to get {goal}: "
-            f"{_between(found.row(found.asked))}."
+            f"Your {question.count(result.vary, result.asked)} {_are(result.asked)} about what it takes to get {goal}: "
+            f"{_between(result.row(result.asked))}."
         )
-    needed = question.count(found.vary, found.needed)
-    if found.needed <= found.asked:
-        spare = "" if found.needed == found.asked else f"; {needed}{_known_roughly(found, wish)} would do"
-        return (
-            f"Your {question.count(found.vary, found.asked)} {_are(found.asked)} enough to get {goal}{spare}."
-        )
-    return f"Plan {needed}{_known_roughly(found, wish)} to get {goal}."
+    needed = question.count(result.vary, result.needed)
+    if result.needed <= result.asked:
+        spare = "" if result.needed == result.asked else f"; {needed}{_known_roughly(result, wish)} would do"
+        return f"Your {question.count(result.vary, result.asked)} {_are(result.asked)} enough to get {goal}{spare}."
+    return f"Plan {needed}{_known_roughly(result, wish)} to get {goal}."
 
 
-def _beyond(found: Plan, question: PlanQuestion, wish: Wish) -> str:
+def _beyond(result: Plan, question: PlanWording, wish: PrecisionGoal) -> str:
     """Return the answer where the largest size that was simulated does not reach the wish."""
-    largest = found.rows[-1]
-    many = question.count(found.vary, largest.size)
+    largest = result.rows[-1]
+    many = question.count(result.vary, largest.size)
     if _undecided(largest, wish):
         return f"Hardly within reach: it takes about {many} or more to get {_goal(question, wish)}; with them {_between(largest)}."
-    return f"Not within reach: even with {many} {_reached(question, wish, largest)}. {_advice(found, question, wish)}"
+    return f"Not within reach: even with {many} {_reached(question, wish, largest)}. {_advice(result, question, wish)}"
 
 
-def _undecided(row: PlanRow, wish: Wish) -> bool:
+def _undecided(row: PlanRow, wish: PrecisionGoal) -> bool:
     """Say whether the simulated studies cannot tell a row's chance from the one wished."""
     if wish.power is None:
         return False
@@ -105,22 +103,22 @@ def _are(number: int) -> str:
     return "is" if number == 1 else "are"
 
 
-def _known_roughly(found: Plan, wish: Wish) -> str:
+def _known_roughly(result: Plan, wish: PrecisionGoal) -> str:
     """Return between what sizes the one needed is known to lie, where that is far."""
-    if found.needed is None or (unsure := wish.unsure(found.row(found.needed))) <= ROUGHLY:
+    if result.needed is None or (unsure := wish.unsure(result.row(result.needed))) <= ROUGHLY:
         return ""
-    studies = f"so far as {found.rows[0].studies:,} simulated studies tell"
+    studies = f"so far as {result.rows[0].studies:,} simulated studies tell"
     if unsure >= 1:
         return f" (a guess, {studies}: give more --studies)"
-    low, high = (round(found.needed * (1 + side * unsure)) for side in (-1, 1))
+    low, high = (round(result.needed * (1 + side * unsure)) for side in (-1, 1))
     return f" (between {low:,} and {high:,}, {studies})"
 
 
-def machine_rows(found: Plan, question: PlanQuestion) -> list[list[Cell]]:
+def machine_rows(result: Plan, question: PlanWording) -> list[list[Cell]]:
     """Return the rows for machines, under `COLUMNS`; without a value to be told from there is no power."""
     return [
         [
-            found.vary,
+            result.vary,
             row.size,
             row.people,
             row.judgments,
@@ -129,21 +127,21 @@ def machine_rows(found: Plan, question: PlanQuestion) -> list[list[Cell]]:
             None if question.found is None else row.power,
             row.detectable,
             row.nothing,
-            _role(found, row),
+            _role(result, row),
             None if question.person is None else question.person.cost(row.people),
         ]
-        for row in found.rows
+        for row in result.rows
     ]
 
 
-def _goal(question: PlanQuestion, wish: Wish) -> str:
+def _goal(question: PlanWording, wish: PrecisionGoal) -> str:
     if wish.width is None:
         return f"a chance of {percent(wish.power or 0)} that the study {question.found}"
     often = "typically" if wish.sure == 0.5 else f"in {percent(wish.sure)} of studies"
     return f"a 95 % interval of {question.subject} that is {often} at most {question.amount(wish.width)} wide"
 
 
-def _reached(question: PlanQuestion, wish: Wish, row: PlanRow) -> str:
+def _reached(question: PlanWording, wish: PrecisionGoal, row: PlanRow) -> str:
     if wish.width is None:
         return f"the chance that the study {question.found} is {percent(row.power)}, not {percent(wish.power or 0)}"
     often = "typically" if wish.sure == 0.5 else f"in {percent(wish.sure)} of studies up to"
@@ -153,7 +151,7 @@ def _reached(question: PlanQuestion, wish: Wish, row: PlanRow) -> str:
     return f"the 95 % interval of {question.subject} is {often} {question.amount(width)} wide, not {question.amount(wish.width)}"
 
 
-def _nothing_known(question: PlanQuestion) -> str:
+def _nothing_known(question: PlanWording) -> str:
     """Return that the interval is open at one end, or that there is none."""
     interval = f"95 % interval of {question.subject}"
     if question.no_width == "none":
@@ -161,31 +159,31 @@ def _nothing_known(question: PlanQuestion) -> str:
     return f"the {interval} is open at one end"
 
 
-def _advice(found: Plan, question: PlanQuestion, wish: Wish) -> str:
+def _advice(result: Plan, question: PlanWording, wish: PrecisionGoal) -> str:
     """Return what to do where the largest size that was simulated does not reach the wish."""
-    largest = found.rows[-1]
+    largest = result.rows[-1]
     if (
-        found.vary in question.helpful
-        and largest.size >= LARGEST_FACTOR * found.asked
-        and _still_helps(found)
+        result.vary in question.helpful
+        and largest.size >= LARGEST_FACTOR * result.asked
+        and _still_helps(result)
         and not _has_no_interval(question, largest)
     ):
         more = max(wish.guess(largest), largest.size + 1)
         if more <= LARGEST_FACTOR * largest.size:
-            return f"Begin with more: --{found.vary.replace('_', '-')} {_rounded_up(more)}."
-    others = [f"--vary {name}" for name in question.helpful if name != found.vary]
+            return f"Begin with more: --{result.vary.replace('_', '-')} {_rounded_up(more)}."
+    others = [f"--vary {name}" for name in question.helpful if name != result.vary]
     return f"Change another size: {' or '.join(others)}." if others else "Ask for less."
 
 
-def _has_no_interval(question: PlanQuestion, row: PlanRow) -> bool:
+def _has_no_interval(question: PlanWording, row: PlanRow) -> bool:
     """Say whether a typical study of this size has none, as with too few people."""
     return question.no_width == "none" and not question.is_bounded(row.width)
 
 
-def _still_helps(found: Plan) -> bool:
+def _still_helps(result: Plan) -> bool:
     """Say whether the largest size tells clearly smaller distances than half of it, by a sixth at least."""
-    largest = found.rows[-1]
-    smaller = [row for row in found.rows if 2 * row.size <= largest.size]
+    largest = result.rows[-1]
+    smaller = [row for row in result.rows if 2 * row.size <= largest.size]
     return not smaller or not smaller[-1].detectable < ENOUGH_HELP * largest.detectable
 
 
@@ -195,11 +193,11 @@ def _rounded_up(size: int) -> int:
     return math.ceil(size / unit) * unit
 
 
-def _as_given(found: Plan, question: PlanQuestion, row: PlanRow) -> Iterator[str]:
+def _as_given(result: Plan, question: PlanWording, row: PlanRow) -> Iterator[str]:
     people = _counted(row.people, "person", "people")
     judged = "" if row.judgments is None else f", {_counted(row.judgments, 'judgment', 'judgments')}"
     yield (
-        f"As planned, with {question.count(found.vary, found.asked)}, {question.study} ({people}{judged}): "
+        f"As planned, with {question.count(result.vary, result.asked)}, {question.study} ({people}{judged}): "
         f"{_widths(question, row)}."
     )
     yield from _means(question, row)
@@ -210,12 +208,12 @@ def _as_given(found: Plan, question: PlanQuestion, row: PlanRow) -> Iterator[str
     elif question.tells(row):
         yield f"Four of five such studies would detect a true distance of {question.amount(row.detectable)}."
     else:
-        yield f"With so few {question.sizes[found.vary][1]} no distance can be told: {question.too_far(row)}."
+        yield f"With so few {question.sizes[result.vary][1]} no distance can be told: {question.too_far(row)}."
     if row.nothing:
         yield f"In {percent(row.nothing)} of the studies it cannot be told at all."
 
 
-def _means(question: PlanQuestion, row: PlanRow) -> Iterator[str]:
+def _means(question: PlanWording, row: PlanRow) -> Iterator[str]:
     """Say how long people are busy and what they cost."""
     person = question.person
     if person is not None and person.minutes is not None:
@@ -235,14 +233,14 @@ def _range(ends: Sequence[float], unit: str) -> str:
     return f"{low if low == high else f'{low} to {high}'} {unit if low == high == '1' else f'{unit}s'}"
 
 
-def _cost_of_needed(found: Plan, question: PlanQuestion) -> str:
-    if question.person is None or question.person.price is None or found.needed in {None, found.asked}:
+def _cost_of_needed(result: Plan, question: PlanWording) -> str:
+    if question.person is None or question.person.price is None or result.needed in {None, result.asked}:
         return ""
-    row = found.row(found.needed or found.asked)
+    row = result.row(result.needed or result.asked)
     return f" These are {_counted(row.people, 'person', 'people')}, for {question.person.money(row.people)}."
 
 
-def _widths(question: PlanQuestion, row: PlanRow) -> str:
+def _widths(question: PlanWording, row: PlanRow) -> str:
     if not question.is_bounded(row.width):
         return f"{_nothing_known(question)} in more than half of such studies"
     typical = f"the 95 % interval of {question.subject} is typically {question.amount(row.width)} wide"
@@ -252,23 +250,23 @@ def _widths(question: PlanQuestion, row: PlanRow) -> str:
     return f"{typical}, in four of five studies at most {question.amount(row.width_most)}"
 
 
-def _headers(found: Plan, question: PlanQuestion) -> list[str]:
-    headers = [question.sizes[found.vary][1], "people"]
-    headers += [] if found.rows[0].judgments is None else ["judgments"]
+def _headers(result: Plan, question: PlanWording) -> list[str]:
+    headers = [question.sizes[result.vary][1], "people"]
+    headers += [] if result.rows[0].judgments is None else ["judgments"]
     headers += [f"cost, {question.person.currency}"] if _priced(question) and question.person else []
     headers += ["typical width", "width, 4 of 5"]
     headers += [] if question.found is None else ["chance"]
     return [*headers, "detectable", ""]
 
 
-def _table_rows(found: Plan, question: PlanQuestion) -> Iterator[list[Cell]]:
+def _table_rows(result: Plan, question: PlanWording) -> Iterator[list[Cell]]:
     words = {
         "asked": "<- as planned",
         "needed": "<- enough",
         "asked, needed": "<- as planned, and enough",
         "": "",
     }
-    for row in found.rows:
+    for row in result.rows:
         cells: list[Cell] = [f"{row.size:,}", f"{row.people:,}"]
         cells += [] if row.judgments is None else [f"{row.judgments:,}"]
         cells += [f"{question.person.cost(row.people):,.2f}"] if _priced(question) and question.person else []
@@ -277,25 +275,25 @@ def _table_rows(found: Plan, question: PlanQuestion) -> Iterator[list[Cell]]:
         yield [
             *cells,
             question.number(row.detectable) if question.tells(row) else "none",
-            words[_role(found, row)],
+            words[_role(result, row)],
         ]
 
 
-def _priced(question: PlanQuestion) -> bool:
+def _priced(question: PlanWording) -> bool:
     return question.person is not None and question.person.price is not None
 
 
-def _role(found: Plan, row: PlanRow) -> str:
-    roles = [name for name, size in (("asked", found.asked), ("needed", found.needed)) if size == row.size]
+def _role(result: Plan, row: PlanRow) -> str:
+    roles = [name for name, size in (("asked", result.asked), ("needed", result.needed)) if size == row.size]
     return ", ".join(roles)
 
 
-def _how_to_read(found: Plan, question: PlanQuestion) -> Iterator[str]:
+def _how_to_read(result: Plan, question: PlanWording) -> Iterator[str]:
     yield f"typical width: from end to end of the 95 % interval{question.unit and ' in' + question.unit}; half of the studies have a narrower one."
     yield "width, 4 of 5: four of five studies have an interval at most that wide."
-    if _priced(question) and found.vary in BUSY:
+    if _priced(question) and result.vary in BUSY:
         yield "cost: at the reward of the study file, though one person does more or less for it."
-    if not all(question.is_bounded(row.width_most) for row in found.rows):
+    if not all(question.is_bounded(row.width_most) for row in result.rows):
         yield (
             "none, of a width: there is no interval, as where queries or people are too few, or all queries come out alike."
             if question.no_width == "none"
@@ -304,16 +302,16 @@ def _how_to_read(found: Plan, question: PlanQuestion) -> Iterator[str]:
     if question.found is not None:
         yield f"chance: the share of studies that {question.found.replace('tells', 'tell', 1).replace('finds', 'find', 1)} (the power)."
     yield "detectable: the smallest true distance that four of five studies would detect at 5 %, two-sided."
-    if not all(map(question.tells, found.rows)):
+    if not all(map(question.tells, result.rows)):
         yield "none, of what is detectable: so small a study can tell no distance."
 
 
-def _precision(found: Plan, question: PlanQuestion, wish: Wish, seed: int) -> str:
-    studies = found.rows[0].studies
+def _precision(result: Plan, question: PlanWording, wish: PrecisionGoal, seed: int) -> str:
+    studies = result.rows[0].studies
     error = 1.96 * 0.4 / math.sqrt(studies)
     sizes = ""
-    if found.needed is not None and (unsure := wish.unsure(found.row(found.needed))) < 1:
-        sizes = f", and the {question.count(found.vary, found.needed)} to about {100 * unsure:.0f} %"
+    if result.needed is not None and (unsure := wish.unsure(result.row(result.needed))) < 1:
+        sizes = f", and the {question.count(result.vary, result.needed)} to about {100 * unsure:.0f} %"
     return (
         f"Simulated: {studies:,} studies of each size, seed {seed}. A chance near 80 % is then known to about "
         f"{100 * error:.0f} points{sizes}; --studies makes it steadier."

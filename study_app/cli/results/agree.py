@@ -19,9 +19,9 @@ from study_app.cli.options import (
 from study_app.cli.output import Printed, next_step
 
 if TYPE_CHECKING:
-    from calibration.agree.evidence import Evidence
     from calibration.agree.folder import StreamTables
-    from calibration.agree.result import Wanted
+    from calibration.agree.result import NamedComparisons
+    from calibration.agree.score_sources import ScoreSources
     from calibration.user_model.model import UserModel
 
 
@@ -114,8 +114,8 @@ def agree(tables: str, *, choices: AgreeOptions, printed: Printed, out: ResultsF
     Pairs of ranked lists take every measure of ir_measures too, such as nDCG@10 or RBP(p=0.8), where prefcal[measures] is
     installed. What ends in @preferences, @grid, @stops, @fitted or fitted P needs --model.
     """  # noqa: D301 - click keeps lines as they are after a backspace
+    from calibration.agree.agree_tables import agree
     from calibration.agree.folder import write_agreement
-    from calibration.agree.study import agree
     from study_app.cli.results.agree_table import agreement_text
     from study_app.cli.score.options import check_draws
 
@@ -129,7 +129,7 @@ def agree(tables: str, *, choices: AgreeOptions, printed: Printed, out: ResultsF
     }
     results = agree(
         evidence,
-        wanted=_wanted(choices),
+        named_comparisons=_wanted(choices),
         measures=choices.measures,
         seed=choices.seed,
         **counted,
@@ -155,12 +155,12 @@ def check_folder(folder: str, tables: str) -> None:
 
 
 def _rank(
-    evidence: "Evidence", tables: str, folder: str, record: dict[str, Any], counted: dict[str, Any]
+    evidence: "ScoreSources", tables: str, folder: str, record: dict[str, Any], counted: dict[str, Any]
 ) -> list[str]:
     """Write which systems people prefer; where that cannot be told return why, and delete what an earlier run wrote."""
     from calibration.rank.folder import remove_ranking, write_ranking
     from calibration.rank.ranking import rank_systems
-    from calibration.tables.study import read_study
+    from calibration.tables.study_json import read_study
     from metrics.errors import InputError
 
     try:
@@ -173,30 +173,30 @@ def _rank(
     return []
 
 
-def _wanted(choices: AgreeOptions) -> "Wanted | None":
+def _wanted(choices: AgreeOptions) -> "NamedComparisons | None":
     """Return the comparisons that the command names, None where it names none."""
-    from calibration.agree.result import Wanted
+    from calibration.agree.result import NamedComparisons
 
     named = choices.primary or choices.compare
-    return Wanted(primary=choices.primary, compare=choices.compare) if named else None
+    return NamedComparisons(primary=choices.primary, compare=choices.compare) if named else None
 
 
-def _evidence(tables: str, choices: AgreeOptions, folder: str) -> "tuple[Evidence, dict[str, Any]]":
+def _evidence(tables: str, choices: AgreeOptions, folder: str) -> "tuple[ScoreSources, dict[str, Any]]":
     """Read everything that is named; return it with what agree.json says of it."""
-    from calibration.agree.evidence import Evidence, read_scores
     from calibration.agree.folder import file_record
+    from calibration.agree.score_sources import ScoreSources, read_scores
     from calibration.tables.files import tables_sha256
     from calibration.tables.sources import study_sources
-    from calibration.tables.study import read_study
+    from calibration.tables.study_json import read_study
     from calibration.user_model.model import read_user_model
-    from metrics.files import shown_from
+    from metrics.files import relative_path
     from study_app.cli.tables.folder import read_with_warnings
 
     read = read_with_warnings(tables, for_votes=True)
     digest, model, study = tables_sha256(tables), choices.model, read_study(tables)
     judged = read["preferences"]["task"].unique().tolist() if "preferences" in read else []
     fitted = read_user_model(model) if model else None
-    evidence = Evidence(
+    evidence = ScoreSources(
         tables=read,
         sources=study_sources(tables, judged, collection=choices.collection, runs=choices.runs),
         model=fitted,
@@ -210,12 +210,12 @@ def _evidence(tables: str, choices: AgreeOptions, folder: str) -> "tuple[Evidenc
         looks=study.looks if study else None,
     )
     return evidence, {
-        "tables": shown_from(tables, folder),
+        "tables": relative_path(tables, folder),
         "tables_sha256": digest,
         "model": file_record(model, folder),
         "scores": file_record(choices.scores, folder),
-        "collection": {kind: shown_from(path, folder) for kind, path in choices.collection.items()},
-        "runs": {name: shown_from(path, folder) for name, path in choices.runs.items()},
+        "collection": {kind: relative_path(path, folder) for kind, path in choices.collection.items()},
+        "runs": {name: relative_path(path, folder) for name, path in choices.runs.items()},
     }
 
 
@@ -235,7 +235,7 @@ def _streams(tables: str, model: "UserModel | None", choices: AgreeOptions) -> "
     """Score the streams of the study, of tasks without pairs too."""
     from calibration.agree.stream_scores import score_streams
     from calibration.tables.sources import study_sources
-    from calibration.tables.study import read_study
+    from calibration.tables.study_json import read_study
 
     study = read_study(tables)
     if study is None:
@@ -255,11 +255,13 @@ def _commands(folder: str) -> dict[str, list[str]]:
 
 def _seen_from(folder: Path, name: str, value: Any) -> Any:
     """Return an option with its paths, if it has any, as they are seen from a folder."""
-    from metrics.files import shown_from
+    from metrics.files import relative_path
 
     if name in {"collection", "runs"}:
-        return {kind: shown_from(path, folder) for kind, path in value.items()}
-    return shown_from(value, folder) if name in {"tables", "model", "scores", "folder"} and value else value
+        return {kind: relative_path(path, folder) for kind, path in value.items()}
+    return (
+        relative_path(value, folder) if name in {"tables", "model", "scores", "folder"} and value else value
+    )
 
 
 @click.command()
@@ -283,7 +285,7 @@ def report(folder: str, *, style: str | None) -> None:
 
     look = None
     if style is not None:
-        from study_app.report.drawing.look import read_look
+        from study_app.report.drawing.style import read_look
 
         look = read_look(style)
-    click.echo(write_report(folder, look=look, tell=partial(click.echo, err=True)))
+    click.echo(write_report(folder, report_style=look, tell=partial(click.echo, err=True)))

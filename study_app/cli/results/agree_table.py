@@ -6,29 +6,32 @@ from typing import Any
 
 import pandas as pd
 
-from calibration.agree.measures.variants import Fit
+from calibration.agree.measures.variants import ParameterOrigin
 from calibration.agree.result import (
     DIFFERENCE_COLUMNS,
     AgreementTables,
-    By,
+    ComparisonBasis,
     cannot_be_told,
+    has_enough_pairs,
     judged_things,
     leading_ties,
-    nothing_detectable,
     often_tied,
-    tells,
+    undetectable_note,
 )
 from metrics.agreement.agreement import TIES, Ties
-from metrics.errors import counted
+from metrics.errors import pluralise
 from study_app.cli.output import table_text, wrapped
 
 NONE, NO_INTERVAL = "none", "no interval"
 FITTED = {
-    Fit.CROSS_FITTED: "fitted to all other queries (cross-fitted)",
-    Fit.OTHER_DATA: "fitted to other data",
+    ParameterOrigin.CROSS_FITTED: "fitted to all other queries (cross-fitted)",
+    ParameterOrigin.OTHER_DATA: "fitted to other data",
 }
 """How measures with fitted parameters came about; those fitted in sample are in agreement.csv only."""
-OTHER_WAYS = {By.WEIGHTED: "By shares of votes", By.VOTES: "by a model of the votes, in log odds"}
+OTHER_WAYS = {
+    ComparisonBasis.WEIGHTED: "By shares of votes",
+    ComparisonBasis.VOTES: "by a model of the votes, in log odds",
+}
 
 
 def agreement_text(found: AgreementTables) -> str:
@@ -71,14 +74,14 @@ class _TaskText:
         self.everybody = rows[rows["exclusions"] == "none"]
         self.ties: Ties = leading_ties(self.applied)
         self.leading = self.applied[self.applied["ties"] == self.ties].set_index("measure")
-        self.fair = self.leading[self.leading["fit"] != Fit.IN_SAMPLE]
+        self.fair = self.leading[self.leading["fit"] != ParameterOrigin.IN_SAMPLE]
         self.first = self.leading.iloc[0]
-        self.by_majority = comparisons[comparisons["by"] == By.MAJORITY]
+        self.by_majority = comparisons[comparisons["by"] == ComparisonBasis.MAJORITY]
         primary = self.by_majority[self.by_majority["standing"] == "primary"]
         self.primary = None if primary.empty else str(primary["measure"].iloc[0])
         family = self.by_majority.loc[self.by_majority["standing"] == "family", "against"].unique()
         self.reference = self.primary or (str(family[0]) if len(family) == 1 else None)
-        self.pairs = counted(self.first["pairs"], "pair")
+        self.pairs = pluralise(self.first["pairs"], "pair")
         self.on_fewer = not self.first["no_ceiling"] and self.first["pairs_there"] < self.first["pairs"]
 
     def lines(self) -> Iterator[str]:
@@ -92,7 +95,7 @@ class _TaskText:
     def _answer(self) -> Iterator[str]:
         """Yield how often measures agree with the majority, and how often people would."""
         first, named = self.first, self.primary
-        if not tells(first):
+        if not has_enough_pairs(first):
             yield "Too few pairs with a majority, or queries, to say anything by."
         fair = self._worth_naming().sort_values("agreement", kind="stable")
         if named is None and len(fair) == 1:
@@ -174,10 +177,10 @@ class _TaskText:
         first = self.first
         seconds, workers = first["mean_decision_seconds"], first["workers"]
         decided = "" if math.isnan(seconds) else f", {seconds:.1f} s a decision"
-        by = "" if math.isnan(workers) else f" by {counted(int(workers), 'worker')}"
+        by = "" if math.isnan(workers) else f" by {pluralise(int(workers), 'worker')}"
         yield (
-            f"{counted(first['judgments'], 'judgment')}{by} on {self.pairs} of {self.things[1]}, "
-            f"{counted(first['queries'], 'query', 'queries')}{decided}."
+            f"{pluralise(first['judgments'], 'judgment')}{by} on {self.pairs} of {self.things[1]}, "
+            f"{pluralise(first['queries'], 'query', 'queries')}{decided}."
         )
         yield from self._on_ties()
         for fit, words in FITTED.items():
@@ -190,12 +193,12 @@ class _TaskText:
         if first["no_ceiling_interval"]:
             yield f"The ceilings have no interval: {first['no_ceiling_interval']}."
         if self._drawn:
-            count = counted(int(self.applied["draws"].max()), "time")
+            count = pluralise(int(self.applied["draws"].max()), "time")
             yield f"draws: 95 % of the agreements when the fitted parameters are drawn anew ({count})."
         if self.applied["converted"].any():
             yield "(converted): judged for another kind of collection; shown for comparison only."
         if len(self.everybody):
-            workers = counted(int(self.everybody.iloc[0]["workers"]), "worker")
+            workers = pluralise(int(self.everybody.iloc[0]["workers"]), "worker")
             yield f"with excluded: the agreement when excluded workers count too ({workers} in all)."
         yield from self._on_comparisons()
 
@@ -217,16 +220,16 @@ class _TaskText:
             return
         if self.reference is None:
             below = int((rows["p_holm"] < 0.05).sum())
-            are = counted(len(rows), "comparison")
+            are = pluralise(len(rows), "comparison")
             yield f"{are} of two measures in comparisons.csv; {below} with p (Holm) below .05."
         elif (corrected := int(rows["p_holm"].notna().sum())) > 1:
-            yield f"p (Holm): over {counted(corrected, 'comparison')}."
+            yield f"p (Holm): over {pluralise(corrected, 'comparison')}."
         yield from self._other_ways()
         if (rows["named"] == "analysis").any():
             yield "Named at analysis, with an option when the answers were there; not planned in the study file."
         elif (rows["named"] == "study_file").any():
             yield "Named in the study file."
-        yield from dict.fromkeys(filter(None, map(nothing_detectable, rows["minimum_detectable"])))
+        yield from dict.fromkeys(filter(None, map(undetectable_note, rows["minimum_detectable"])))
 
     def _other_ways(self) -> Iterator[str]:
         """Yield the primary comparison, or the only one, by votes instead of majorities."""
@@ -242,7 +245,7 @@ class _TaskText:
             if said:
                 yield f"{first['measure']} against {first['against']}. {'; '.join(said)}."
             found = first["minimum_detectable"]
-            if not math.isnan(found) and not nothing_detectable(found):
+            if not math.isnan(found) and not undetectable_note(found):
                 yield f"Four of five studies of this size would find a difference of {100 * found:.1f} points."
 
 
@@ -250,7 +253,7 @@ def _in_way(row: Any) -> str:
     """Return a comparison by votes with its p."""
     if cannot_be_told(row):
         return "cannot be told"
-    if row["by"] == By.VOTES:
+    if row["by"] == ComparisonBasis.VOTES:
         ends = "" if math.isnan(row["low"]) else f" ({row['low']:.2f} to {row['high']:.2f})"
         amount = NONE if math.isnan(row["difference"]) else f"{row['difference']:+.2f}{ends}"
     else:

@@ -89,7 +89,7 @@ def correlate(table: str, *, x: str | None, others: tuple[str, ...], seed: int, 
 
     from metrics.agreement.comparison import Correlation, correlations
     from metrics.agreement.correlation import MAX_SYSTEMS
-    from metrics.errors import input_fault, listed, printable
+    from metrics.errors import input_fault, join_names, printable
     from metrics.readers.lines import run_name
     from metrics.readers.score_rows import read_measure_table
     from metrics.results import ALL, Score
@@ -123,7 +123,7 @@ def correlate(table: str, *, x: str | None, others: tuple[str, ...], seed: int, 
         bare = dict.fromkeys(row.metric for row in rows if isnan(row.low) and not isnan(row.value))
         if bare:
             click.echo(
-                f"{table}: no interval for {listed(list(bare))}: {systems} systems with one score each do not tell it; "
+                f"{table}: no interval for {join_names(list(bare))}: {systems} systems with one score each do not tell it; "
                 "give scores by topic (column topic)",
                 err=True,
             )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from study_app.cli.options import (
-    Number,
+    FiniteFloat,
     one_of,
     option,
     output_folder,
@@ -32,7 +32,7 @@ class RankOptions:
         metavar="TASK", help="Only this task of the study; by default every task of pairs."
     )
     level: float = option(
-        type=Number(min=0.5, max=1, min_open=True, max_open=True),
+        type=FiniteFloat(min=0.5, max=1, min_open=True, max_open=True),
         default=0.95,
         help="Confidence level of the intervals, and of all ranks of a task together.",
     )
@@ -70,8 +70,8 @@ def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder
     from calibration.rank.folder import write_ranking
     from calibration.rank.ranking import rank_systems
     from calibration.tables.files import tables_sha256
-    from calibration.tables.study import read_study
-    from metrics.files import shown_from
+    from calibration.tables.study_json import read_study
+    from metrics.files import relative_path
     from study_app.cli.results.agree import check_folder
     from study_app.cli.tables.folder import read_with_warnings
 
@@ -91,7 +91,7 @@ def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder
         context = click.get_current_context()
         values = {name: value for name, value in context.params.items() if name != "seed"}
         record: dict[str, Any] = {
-            "tables": shown_from(tables, folder),
+            "tables": relative_path(tables, folder),
             "tables_sha256": tables_sha256(tables),
             "exclude": choices.exclude,
             "same_answers": choices.same_answers,
@@ -133,7 +133,7 @@ def ranking_lines(ranking: "Ranking", folder: str | None) -> Iterator[str]:
 
 def _answer(rows: "pd.DataFrame", too_few: str | None, level: str) -> str:
     """Return which system people prefer, or why nobody can say."""
-    from metrics.errors import listed
+    from metrics.errors import join_names
     from study_app.cli.results.agree_table import percent, percent_range
 
     if too_few:
@@ -144,7 +144,7 @@ def _answer(rows: "pd.DataFrame", too_few: str | None, level: str) -> str:
         return f"{best['system']} wins {rate}; it is first ({level} confidence)."
     if len(first) == len(rows):
         return f"These judgments do not tell which is first: any of {len(rows)} systems may be ({level} confidence)."
-    return f"{best['system']} wins {rate}; the first is one of {listed(first)} ({level} confidence)."
+    return f"{best['system']} wins {rate}; the first is one of {join_names(first)} ({level} confidence)."
 
 
 def _cells(row: "pd.Series[Any]") -> list[str]:

@@ -9,7 +9,13 @@ import click
 from study_app.cli.options import COUNT, one_of, option, with_options
 from study_app.cli.output import ScoreOutput
 from study_app.cli.score.durations import durations
-from study_app.cli.score.options import ModelChoice, say_left_out, say_notes, say_of_runs, topics_option
+from study_app.cli.score.options import (
+    ModelChoice,
+    print_unused,
+    print_unused_by_run,
+    say_notes,
+    topics_option,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -73,8 +79,8 @@ def read_update_runs(
 
     paths = list(paths)
     runs = read_runs(paths, lambda path, name: read_update_run(path, name=name))
-    say_left_out(judged.name, events_left_out(judged))
-    say_of_runs(
+    print_unused(judged.name, events_left_out(judged))
+    print_unused_by_run(
         paths, runs, lambda run: updates_left_out(judged, run, lengths=lengths, topics=topics), lines=True
     )
     return runs

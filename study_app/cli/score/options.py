@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from calibration.user_model.measures import FamilyModel, M, R
-    from metrics.taking_part import LeftOut
+    from metrics.unused_input import UnusedInput
 
 Run = TypeVar("Run")
 
@@ -22,14 +22,14 @@ MOST_LINES_ALIKE = 3
 """More runs than this with the same thing against them share a line."""
 
 
-def say_left_out(name: "str | Path", counted: "Iterable[LeftOut]", *, lines: bool = False) -> None:
+def print_unused(name: "str | Path", counted: "Iterable[UnusedInput]", *, lines: bool = False) -> None:
     """Say what was counted, one line each.
 
     Parameters
     ----------
     name : str or Path
         The file as the user named it.
-    counted : iterable of LeftOut
+    counted : iterable of UnusedInput
         What was counted.
     lines : bool
         The entries are the rows of the file, so that the first one's line can be told.
@@ -39,14 +39,18 @@ def say_left_out(name: "str | Path", counted: "Iterable[LeftOut]", *, lines: boo
         sys.stderr.write(f"{name}: {warning}{_sentence(name, part, lines=lines)}\n")
 
 
-def say_of_runs(
-    paths: Iterable[str], runs: Sequence[Run], count: "Callable[[Run], list[LeftOut]]", *, lines: bool = False
+def print_unused_by_run(
+    paths: Iterable[str],
+    runs: Sequence[Run],
+    count: "Callable[[Run], list[UnusedInput]]",
+    *,
+    lines: bool = False,
 ) -> None:
     """Say what of each run takes no part; ``runs`` are those that `metrics.readers.lines.read_runs` read.
 
     What many runs have in common is one line, with the run that has the most of it.
     """
-    from metrics.errors import counted
+    from metrics.errors import pluralise
     from metrics.readers.lines import named_runs
 
     parts = [
@@ -54,12 +58,12 @@ def say_of_runs(
         for path, run in zip(named_runs(paths).values(), runs, strict=True)
         for part in count(run)
     ]
-    alike: dict[tuple[object, str], list[tuple[Path, LeftOut]]] = {}
+    alike: dict[tuple[object, str], list[tuple[Path, UnusedInput]]] = {}
     for path, part in parts:
         alike.setdefault((part.noun, part.says), []).append((path, part))
     for path, part in parts:
         if len(alike[part.noun, part.says]) <= MOST_LINES_ALIKE:
-            say_left_out(path, [part], lines=lines)
+            print_unused(path, [part], lines=lines)
     for shared in alike.values():
         if len(shared) > MOST_LINES_ALIKE:
             path, worst = max(shared, key=lambda one: one[1].count / one[1].of)
@@ -67,11 +71,11 @@ def say_of_runs(
             warning = f"warning: in {many} of them more than half; " if many else ""
             sentence = _sentence(path, worst, lines=lines)
             sys.stderr.write(
-                f"{len(shared)} of {counted(len(runs), 'run')}: {warning}the most in {path}, {sentence}\n"
+                f"{len(shared)} of {pluralise(len(runs), 'run')}: {warning}the most in {path}, {sentence}\n"
             )
 
 
-def _sentence(path: "str | Path", part: "LeftOut", *, lines: bool) -> str:
+def _sentence(path: "str | Path", part: "UnusedInput", *, lines: bool) -> str:
     """Say what was counted, with the line of the first entry and, where it is most, the likely cause."""
     from metrics.readers.columns import line_of_row
 

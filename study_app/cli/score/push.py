@@ -5,9 +5,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.options import Number, one_of, option, with_options
+from study_app.cli.options import FiniteFloat, one_of, option, with_options
 from study_app.cli.output import ScoreOutput
-from study_app.cli.score.options import ModelChoice, say_left_out, say_notes, say_of_runs, topics_option
+from study_app.cli.score.options import (
+    ModelChoice,
+    print_unused,
+    print_unused_by_run,
+    say_notes,
+    topics_option,
+)
 
 if TYPE_CHECKING:
     from calibration.user_model.push import PushModel
@@ -47,7 +53,7 @@ class PushOptions:
         "track", "paper", help="Count as the TREC 2015 script does, or as the paper says."
     )
     alpha: float | None = option(
-        type=Number(0, 1),
+        type=FiniteFloat(0, 1),
         metavar="A",
         help="T11U's weight of gain against pain.  [default: the model's, else 0.66]",
     )
@@ -87,8 +93,8 @@ def command(runs: tuple[str, ...], *, choices: PushOptions, people: ModelChoice,
         scores, intervals = user.scored(
             systems, measures, draws=people.draws, seed=people.seed, topics=topics
         )
-    say_left_out(choices.qrels, push_judgments_left_out(judged))
-    say_of_runs(runs, systems, lambda run: push_left_out(judged, run, topics=topics), lines=True)
+    print_unused(choices.qrels, push_judgments_left_out(judged))
+    print_unused_by_run(runs, systems, lambda run: push_left_out(judged, run, topics=topics), lines=True)
     output.scores(scores, intervals)
 
 

@@ -9,9 +9,9 @@ import click
 from click.core import ParameterSource
 
 from metrics.errors import InputError
-from study_app.cli.options import COUNT, Number, one_of, option, with_options
+from study_app.cli.options import COUNT, FiniteFloat, one_of, option, with_options
 from study_app.cli.output import ScoreOutput
-from study_app.cli.score.options import ModelChoice, say_left_out, say_of_runs, topics_option
+from study_app.cli.score.options import ModelChoice, print_unused, print_unused_by_run, topics_option
 
 if TYPE_CHECKING:
     from calibration.user_model.ranked import RankedModel
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from metrics.ranked.score import ListMeasure, RankedMeasure
     from metrics.ranked.topics import Gains, Stop
     from metrics.readers.ranked import SecondColumn
-    from metrics.results import Interval, Place, Topics
+    from metrics.results import Interval, ScoreKey, Topics
 
 DEFAULT_DEPTH = 10
 FITTED = "fitted"
@@ -65,7 +65,10 @@ class RankedOptions:
         "relevant", "any", help="SBR: a window is covered by a relevant document, or by any."
     )
     alpha: float = option(
-        type=Number(0, 1), default=0.5, metavar="A", help="TIA-SBR's weight of subtopics against windows."
+        type=FiniteFloat(0, 1),
+        default=0.5,
+        metavar="A",
+        help="TIA-SBR's weight of subtopics against windows.",
     )
     named: tuple[str, ...] = option(
         "--measure",
@@ -111,12 +114,12 @@ def command(
     topics, draws = choices.topics, people.draws
     if user is None:
         scores = ranked_scores(judged, systems, measures, topics=topics)
-        intervals: dict[Place, Interval] | None = None if draws is None else {}
+        intervals: dict[ScoreKey, Interval] | None = None if draws is None else {}
     else:
         scores, intervals = user.scored(systems, measures, draws=draws, seed=people.seed, topics=topics)
-    say_left_out(choices.qrels, ranked_judgments_left_out(judged))
+    print_unused(choices.qrels, ranked_judgments_left_out(judged))
     deepest = None if choices.named else max(choices.depths, default=DEFAULT_DEPTH)
-    say_of_runs(runs, systems, lambda run: ranked_left_out(judged, run, depth=deepest, topics=topics))
+    print_unused_by_run(runs, systems, lambda run: ranked_left_out(judged, run, depth=deepest, topics=topics))
     output.scores(scores, intervals)
 
 
@@ -158,16 +161,18 @@ def _named(names: tuple[str, ...]) -> "dict[str, ListMeasure]":
     context = click.get_current_context()
     for name in OF_THE_OTHERS:
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
-            option = next(one.opts[0] for one in context.command.params if one.name == name)
+            option = next(measure.opts[0] for measure in context.command.params if measure.name == name)
             raise click.UsageError(f"{option} has no effect on --measure; write it there, as in TIANDCG(k=5)")
     try:
         measures = dict.fromkeys(map(ranked_measure, names))
     except InputError as error:
         raise InputError(
-            [replace(one, problem=f"--measure: {one.problem}") for one in error.faults]
+            [replace(measure, problem=f"--measure: {measure.problem}") for measure in error.faults]
         ) from None
-    columns = Counter(one.column for one in measures)
-    return {one.column if columns[one.column] == 1 else repr(one): one for one in measures}
+    columns = Counter(measure.column for measure in measures)
+    return {
+        measure.column if columns[measure.column] == 1 else repr(measure): measure for measure in measures
+    }
 
 
 def _read_model(path: str, judged: "RankedCollection", *, is_fitted: bool) -> "RankedModel | None":

@@ -8,7 +8,7 @@ import click
 
 from study_app.cli.options import one_of, option, with_options
 from study_app.cli.output import ScoreOutput
-from study_app.cli.score.options import ModelChoice, say_left_out, say_of_runs
+from study_app.cli.score.options import ModelChoice, print_unused, print_unused_by_run
 
 if TYPE_CHECKING:
     from metrics.summaries.trailtext import Intents, Layers
@@ -87,18 +87,18 @@ def command(
         scores, intervals = summary_scores(judged, systems, measures), None
     else:
         scores, intervals = user.scored(systems, measures, draws=people.draws, seed=people.seed)
-    say_left_out(choices.collection, summary_collection_left_out(judged))
-    say_of_runs(runs, systems, lambda run: summaries_left_out(judged, run))
+    print_unused(choices.collection, summary_collection_left_out(judged))
+    print_unused_by_run(runs, systems, lambda run: summaries_left_out(judged, run))
     output.scores(scores, intervals)
 
 
 def _check_given(collection: "Collection", model: str) -> None:
     """Refuse a collection without P(i|q) where the model has them, with the option that takes those."""
-    from calibration.user_model.model import given_model
+    from calibration.user_model.model import load_model
     from metrics.errors import input_fault
 
     lacks = any(query.probability is None for query in collection.queries.values())
-    if lacks and set(collection.queries) <= set(given_model(model)[0].intents):
+    if lacks and set(collection.queries) <= set(load_model(model)[0].intents):
         cure = "take those of the model (--intents fitted), or add probability.tsv"
         raise input_fault("there are no intent probabilities", path=collection.name, cure=cure)
 

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from study_app.cli.output import database_option
 from study_app.services.researcher.studies import RESEARCHER_KEY, setting
 from study_app.services.worker.entry import loaded_studies
-from study_app.store.plan import Plans
+from study_app.store.study_cache import StudyCache
 from study_app.study.platforms import Platform, platform_of
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def address_lines(session: Session, base: str) -> list[str]:
     """
     key = setting(session, RESEARCHER_KEY)
     lines = []
-    for plan in loaded_studies(session, Plans()):
+    for plan in loaded_studies(session, StudyCache()):
         platform = platform_of(plan.entry)
         query = platform.entrance_query
         lines += [
@@ -75,7 +75,7 @@ def stay_on(core: int) -> None:
             os.sched_setaffinity(0, {core})
 
 
-def spare_collections() -> None:
+def freeze_gc() -> None:
     """Freeze existing objects out of garbage collection.
 
     They stay as long as the server, and collecting among them would keep every worker waiting for a tenth of
@@ -171,7 +171,7 @@ def serve(
     from study_app.cli.serve.http_server import raise_file_limit
     from study_app.config import Config, database_url
     from study_app.store.database import shown_address
-    from study_app.store.file_turns import serving_lock
+    from study_app.store.writer_lock import serving_lock
     from study_app.web.app import create_app
 
     logging.getLogger("alembic").setLevel(
@@ -223,7 +223,7 @@ def serve_app(app: "Flask", *, host: str, port: int) -> None:
     usable = cores()
     if usable and app.extensions[NAME].database.is_sqlite:
         stay_on(random.choice(usable))
-    spare_collections()
+    freeze_gc()
     server = waitress_server(app, sock)
     signal.signal(
         signal.SIGTERM, signal.default_int_handler

@@ -20,9 +20,9 @@ from gunicorn.glogging import Logger
 from gunicorn.workers.base import Worker
 from waitress import wasyncore
 
-from study_app.cli.serve.command import cores, spare_collections, stay_on
+from study_app.cli.serve.command import cores, freeze_gc, stay_on
 from study_app.cli.serve.http_server import FEW_THREADS, THREADS, quieted, waitress_server
-from study_app.store.file_turns import FileTurn
+from study_app.store.writer_lock import FileTurn
 from study_app.web.serving import NAME
 
 if TYPE_CHECKING:
@@ -195,6 +195,6 @@ def serve_processes(app: "Flask", sock: socket.socket, processes: int) -> None:
     database.engine.dispose()
     if database.shared is not None and database.engine.url.database:
         database.shared.take_turns_with(FileTurn(database.engine.url.database))
-    spare_collections()
+    freeze_gc()
     sock.set_inheritable(True)
     _Processes(app, sock, processes).run()

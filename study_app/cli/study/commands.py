@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from study_app.cli.output import database_option, database_session, opened
+from study_app.cli.output import database_option, database_session, open_named_database
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from study_app.estimate.content import StudyContent
     from study_app.estimate.estimate import Cost, StudyEstimate, TaskEstimate
     from study_app.tasks.content import TaskContent
-    from study_app.tasks.workload import Capacity, Span
+    from study_app.tasks.workload import Capacity, SecondsRange
 
 MINUTE_SECONDS = 60
 LINE_LENGTH = 100
@@ -43,10 +43,10 @@ def check(file: str, format_: str) -> None:
 
     content = read_ready_study(file)
     worded = as_json if format_ == "json" else as_text
-    click.echo(worded(content, estimate(content), left_out(content)), nl=False)
+    click.echo(worded(content, estimate(content), print_unshown(content)), nl=False)
 
 
-def left_out(content: "StudyContent") -> list[str]:
+def print_unshown(content: "StudyContent") -> list[str]:
     """Say in a line each what the files say that no worker will see."""
     return [f"  {task.entry.name}: {note}" for task in content.tasks for note in getattr(task, "notes", ())]
 
@@ -68,7 +68,7 @@ def load(file: str, database: str | None) -> None:
     from study_app.store.tokens import secret_token, utc_now
 
     content = read_ready_study(file)
-    with transaction(opened(database, create=True), write=True) as session:
+    with transaction(open_named_database(database, create=True), write=True) as session:
         create_keys(session, new_token=secret_token)
         report = load_study(session, content, now=utc_now())
         if report.outcome != "unchanged":
@@ -80,7 +80,7 @@ def load(file: str, database: str | None) -> None:
         rehearsed = report.outcome != "new" and _is_rehearsed(session, report.study)
     for change in report.changes:
         click.echo(f"  {change}")
-    for line in left_out(content):
+    for line in print_unshown(content):
         click.echo(line)
     outcome = {
         "new": f"loaded {report.study}",
@@ -243,17 +243,17 @@ def what_is_done(content: "TaskContent") -> str:
     return kind_of(content.entry).work(content)
 
 
-def what_is_collected(held: "Capacity | None") -> str:
+def what_is_collected(task_capacity: "Capacity | None") -> str:
     """Say in a line how many workers a task takes and what it has then."""
-    from study_app.tasks.workload import counted
+    from study_app.tasks.workload import count_phrase
 
-    if held is None:
+    if task_capacity is None:
         return "answers of everybody"
-    if held.workers is None or held.each is None:
-        return f"no limit of workers; each adds {held.answers} {held.a_worker} of {counted(held.things, held.thing)}"
-    low, high = held.each
+    if task_capacity.workers is None or task_capacity.each is None:
+        return f"no limit of workers; each adds {task_capacity.answers} {task_capacity.a_worker} of {count_phrase(task_capacity.things, task_capacity.thing)}"
+    low, high = task_capacity.each
     each = f"{low}" if low == high else f"{low} or {high}"
-    return f"{held.workers} workers; {each} {held.answers} each of {counted(held.things, held.thing)}"
+    return f"{task_capacity.workers} workers; {each} {task_capacity.answers} each of {count_phrase(task_capacity.things, task_capacity.thing)}"
 
 
 def _head(number: int, task: "TaskEstimate") -> str:
@@ -284,7 +284,7 @@ def _up_to(workers: int | None) -> str:
     return "no limit" if workers is None else f"{workers}, then the study is full"
 
 
-def _minutes(span: "Span") -> str:
+def _minutes(span: "SecondsRange") -> str:
     low, high = (_rounded(seconds) for seconds in (span.low, span.high))
     return f"{low} min" if low == high else f"{low} to {high} min"
 
@@ -299,12 +299,12 @@ def _megabytes(number: int) -> str:
     return f"{number / 1e6:.1f}" if number >= 1e6 else f"{number / 1e6:.2g}"
 
 
-def _pair(span: "Span") -> list[float]:
+def _pair(span: "SecondsRange") -> list[float]:
     return [round(span.low / MINUTE_SECONDS, 2), round(span.high / MINUTE_SECONDS, 2)]
 
 
 def _task_json(number: int, task: "TaskEstimate") -> dict[str, Any]:
-    entry, held = task.content.entry, task.capacity
+    entry, task_capacity = task.content.entry, task.capacity
     return {
         "number": number,
         "name": entry.name,
@@ -312,14 +312,16 @@ def _task_json(number: int, task: "TaskEstimate") -> dict[str, Any]:
         "language": entry.language,
         "minutes": _pair(task.seconds),
         "worker": what_is_done(task.content),
-        "workers": None if held is None else held.workers,
-        "answers": None if held is None else f"{held.answers} a {held.thing}",
-        "number_of_these": None if held is None else held.things,
+        "workers": None if task_capacity is None else task_capacity.workers,
+        "answers": None if task_capacity is None else f"{task_capacity.answers} a {task_capacity.thing}",
+        "number_of_these": None if task_capacity is None else task_capacity.things,
         "megabytes": None
         if task.load is None
         else {"page": task.load.page / 1e6, "worker": task.load.worker / 1e6},
-        "answers_each": None if held is None or held.each is None else list(held.each),
-        "of_a_worker": None if held is None else held.a_worker,
+        "answers_each": None
+        if task_capacity is None or task_capacity.each is None
+        else list(task_capacity.each),
+        "of_a_worker": None if task_capacity is None else task_capacity.a_worker,
     }
 
 

@@ -10,7 +10,7 @@ import click
 from study_app.study.platforms import PLATFORMS
 
 if TYPE_CHECKING:
-    from study_app.study_new.collections import Search
+    from study_app.study_new.collections import CollectionSearch
     from study_app.study_new.compose import PossibleTask, StartingFiles
 
 MOST_SHOWN = 8
@@ -66,7 +66,7 @@ def new(folder: Path, places: tuple[Path, ...], kinds: tuple[str, ...], **given:
     you are asked for what no option says; elsewhere the defaults are taken. The file passes `prefcal study check` once its consent says what only you know (--contact, --keep). A study.yaml that
     is there already is never touched.
     """
-    from study_app.study.words import UNWRITTEN
+    from study_app.study.standard_texts import UNWRITTEN
     from study_app.study_new.compose import drafts, find_material, possible_tasks, study_place, write_study
 
     study_place(folder)
@@ -110,7 +110,7 @@ def _show(material: "StartingFiles") -> None:
             click.echo(f"  and {len(material.unused) - MOST_SHOWN} more")
 
 
-def _lacking(search: "Search") -> str:
+def _lacking(search: "CollectionSearch") -> str:
     if search.doubtful:
         return f"since several files could be {', '.join(search.doubtful)}"
     if search.missing:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metrics.errors import counted
+from metrics.errors import pluralise
 from study_app.cli.options import ComputeOptions, option, output_folder, seed_option, with_options
 from study_app.cli.progress import shown_progress
 from study_app.cli.score.durations import duration
@@ -209,7 +209,7 @@ class _Progress:
                 one_more()
 
     def _line(self, _: int) -> str:
-        return f"still computing: {self._done:,} of {counted(self._of, 'population')} are done"
+        return f"still computing: {self._done:,} of {pluralise(self._of, 'population')} are done"
 
     def say_stopped(self, folder: Path) -> None:
         """Say what is kept of a sweep that was interrupted."""
@@ -219,7 +219,7 @@ class _Progress:
 
 def _reference(path: str, column: str, runs: list[str], topics: list[str]) -> "ReferenceMeasure":
     """Read the measure of `--like`."""
-    from metrics.errors import input_fault, listed
+    from metrics.errors import input_fault, join_names
     from metrics.readers.score_rows import read_score_rows
     from metrics.sweep.tables import references
 
@@ -227,7 +227,7 @@ def _reference(path: str, column: str, runs: list[str], topics: list[str]) -> "R
     known = list(dict.fromkeys(score.metric for score in scores))
     if column not in known:
         raise input_fault(
-            f"there is no measure {column!r}", path=path, line=1, cure=f"the measures are {listed(known)}"
+            f"there is no measure {column!r}", path=path, line=1, cure=f"the measures are {join_names(known)}"
         )
     [found] = references([score for score in scores if score.metric == column], runs, topics, path=path)
     return found
@@ -235,14 +235,14 @@ def _reference(path: str, column: str, runs: list[str], topics: list[str]) -> "R
 
 def _say_like(found: "MSUSweep", wanted: "ReferenceMeasure", path: str) -> None:
     """Write like.csv, and print the points that come first in it."""
-    from metrics.files import write_whole
-    from metrics.sweep.like import FEWEST_TOPICS, points_like, told_apart
+    from metrics.files import write_atomically
+    from metrics.sweep.equivalent_populations import FEWEST_TOPICS, points_like, told_apart
     from metrics.sweep.result import in_words
     from metrics.sweep.tables import LIKE
     from study_app.cli.output import csv_text, table_text
 
     table = points_like(found, wanted)
-    write_whole(found.folder / LIKE, csv_text(list(table), table.itertuples(index=False)))
+    write_atomically(found.folder / LIKE, csv_text(list(table), table.itertuples(index=False)))
     shown = ["tau-b", "low", "high", "tau-AP"]
     rows = [[in_words(row), *row[shown].tolist()] for _, row in table.head(SHOWN).iterrows()]
     head = f"MSU ranks most like {wanted.name} for"

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from calibration.fit.families import FitOptions
-    from calibration.fit.study import UserModelFit
-    from calibration.tables.study import StudyRecord
+    from calibration.fit.user_model_fit import UserModelFit
+    from calibration.tables.study_json import StudyRecord
 
 COLLECTION = "collection"
 """Folder beside the model."""
@@ -129,9 +129,9 @@ def command(tables: Path, *, choices: FitCommandOptions, printed: Printed, debug
     among raters (quality.json); how the fits are drawn (fit-plots.json), for prefcal report; workers who may be careless, if any
     (careless.csv); where people voted on intents or rated iUnits, collection/probability.tsv and collection/importance.tsv, for scoring.
     """
-    from calibration.fit.kept import CARELESS, PLOTS, QUALITY, write_plots
+    from calibration.fit.fit_files import CARELESS, PLOTS, QUALITY, write_plots
     from calibration.fit.kinds import about_what_was_asked, never_asked
-    from calibration.tables.study import read_study
+    from calibration.tables.study_json import read_study
     from calibration.user_model.model import write_user_model
     from metrics.files import check_file_place, check_folder_place
     from study_app.cli.tables.fit_table import COLUMNS, FitText, machine_row
@@ -174,7 +174,7 @@ def _check(
     options: "FitOptions",
 ) -> None:
     """Raise where an option needs what the tables do not have."""
-    from calibration.tables.study import STUDY_FILE
+    from calibration.tables.study_json import STUDY_FILE
     from metrics.errors import input_fault
 
     beat = record.heartbeat_seconds if record else None
@@ -221,7 +221,7 @@ def _fitted(
     """Fit, with a progress bar on a terminal."""
     from tqdm import tqdm
 
-    from calibration.fit.study import fit_user_model
+    from calibration.fit.user_model_fit import fit_user_model
     from calibration.tables.files import tables_sha256
 
     return fit_user_model(
@@ -240,22 +240,22 @@ def _write_beside(
     """Write what else was fitted into the model's folder, and return the tables with the rows that count."""
     from calibration.fit.collection_files import collection_files
     from calibration.fit.findings import rows_of
-    from calibration.fit.kept import CARELESS, QUALITY, write_fit_plots
+    from calibration.fit.fit_files import CARELESS, QUALITY, write_fit_plots
     from calibration.fit.people import counted_people
     from calibration.user_model.json_files import write_json
-    from metrics.files import write_whole
+    from metrics.files import write_atomically
 
     folder = model_file.parent
     counted, _ = counted_people(read, replace(options, checks=False))
     for name, text in collection_files(counted, fit.intents).items():
-        write_whole(folder / COLLECTION / name, text)
+        write_atomically(folder / COLLECTION / name, text)
     if fit.drawable:
         context = click.get_current_context()
         values = {name: value for name, value in context.params.items() if name not in NOT_OPTIONS}
         write_fit_plots(fit.drawable, model_file, tuple(typed_options(context, values)))
     write_json(folder / QUALITY, fit.quality.to_dict(options.level) | rows_of(fit.findings))
     if len(fit.careless):
-        write_whole(folder / CARELESS, fit.careless.to_csv(index=False))
+        write_atomically(folder / CARELESS, fit.careless.to_csv(index=False))
     else:
         (folder / CARELESS).unlink(missing_ok=True)
     return counted

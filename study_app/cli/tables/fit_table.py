@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from calibration.user_model.units import for_people, label, other_laws, scales
-from metrics.errors import counted
+from metrics.errors import pluralise
 from study_app.cli.output import Cell, table_text, wrapped
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from calibration.fit.findings import ReportedFinding
-    from calibration.fit.study import UserModelFit
-    from calibration.tables.study import StudyRecord
+    from calibration.fit.user_model_fit import UserModelFit
+    from calibration.tables.study_json import StudyRecord
     from calibration.user_model.model import ParameterEntry
 
 COLUMNS = ("name", "estimate", "low", "high", "level", "unit", "method", "workers", "rows")
@@ -100,9 +100,9 @@ class FitText:
             yield "No parameter could be fitted: the model is empty, and the lines on stderr say why."
         if self.fit.intents:
             topics = {topic for topic, _ in self.fit.intents.intents}
-            intents = counted(len(self.fit.intents.intents), "intent")
+            intents = pluralise(len(self.fit.intents.intents), "intent")
             place = self.model_file.parent / "collection" / "probability.tsv"
-            yield f"{labels[0]:<{max(map(len, labels))}}  {intents} of {counted(len(topics), 'topic')}, in {place}"
+            yield f"{labels[0]:<{max(map(len, labels))}}  {intents} of {pluralise(len(topics), 'topic')}, in {place}"
         yield from self._findings(notes=notes)
         if notes and self.fit.quality.results:
             yield from self._raters()
@@ -115,13 +115,13 @@ class FitText:
             (len(set().union(*(table[column] for table in asked if column in table)) - {None}), column)
             for column in ("worker", "topic")
         ]
-        sizes = [counted(number, word) for number, word in many if number]
+        sizes = [pluralise(number, word) for number, word in many if number]
         follows = self.tables.get("follows")
         if follows is not None and len(follows):
             factor = self.record.clock.factor if self.record else 1.0
             first, last = follows["started_at"].min(), follows["ended_at"].max()
             calendar = last.normalize() - first.normalize() if factor == 1 else (last - first) * factor
-            sizes.append(counted(1 + calendar.days, "day"))
+            sizes.append(pluralise(1 + calendar.days, "day"))
         return ", ".join(sizes) or "no rows that count"
 
     def _findings(self, *, notes: bool) -> Iterator[str]:
@@ -156,8 +156,8 @@ class FitText:
         said = []
         left = len(by_importance(self.fit.findings)) - MOST_WARNINGS
         others = sum(finding.severity != "warning" for finding in self.fit.findings)
-        more = [counted(left, "warning")] if left > 0 else []
-        more += [counted(others, "note")] if others else []
+        more = [pluralise(left, "warning")] if left > 0 else []
+        more += [pluralise(others, "note")] if others else []
         if more and not notes:
             said.append(f"{' and '.join(more)} more: prefcal fit --notes, or quality.json.")
         missing = [NOT_FITTED[name] for name in self.unasked if name in NOT_FITTED]

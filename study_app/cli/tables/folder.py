@@ -7,14 +7,14 @@ import click
 
 from study_app.cli.audit import note_command
 from study_app.cli.options import OutFolder, with_options
-from study_app.cli.output import Output, database_option, opened, wrapped
+from study_app.cli.output import Output, database_option, open_named_database, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     import pandas as pd
 
-    from calibration.tables.study import StudyRecord
+    from calibration.tables.study_json import StudyRecord
     from metrics.arrays import Bools
     from metrics.errors import Fault
     from study_app.export import ExportSummary
@@ -61,14 +61,14 @@ def export(
     from study_app.services.researcher.results_views import add_results_view
     from study_app.services.researcher.studies import chosen_study
     from study_app.store.database import transaction
-    from study_app.store.plan import Plans
+    from study_app.store.study_cache import StudyCache
     from study_app.store.tokens import utc_now
 
     given = [each for each in (folder, output) if each is not None]
     if len(given) != 1:
         raise click.UsageError("name one folder to write: prefcal export DIR, or -o DIR")
     [folder] = given
-    store, now = opened(database), utc_now()
+    store, now = open_named_database(database), utc_now()
     try:
         refuse_damaged(store)
         with transaction(store, write=False) as session:
@@ -78,7 +78,7 @@ def export(
                     f"{chosen.name} is the name of the study, and the folder is missing",
                     cure=f"name the folder, as in: prefcal export tables --study {chosen.name}",
                 )
-            plans = Plans()
+            plans = StudyCache()
             complete = complete_workers(session, plans, plans.of(session, chosen.id, chosen.version), now=now)
             summary = export_study(
                 session,
@@ -185,7 +185,7 @@ def features(file: str, tables: Path) -> None:
     runs belong together, and what the systems are called in your own tables.
     """
     from calibration.tables.files import write_tables
-    from calibration.tables.study import renew_records
+    from calibration.tables.study_json import renew_records
     from study_app.estimate.content import read_whole_study
     from study_app.export.folder import feature_tables
 
@@ -211,7 +211,7 @@ def check(tables: Path, *, output: Output) -> None:
     """
     from calibration.tables.files import read_tables
     from calibration.tables.suspicions import in_no_result, suspicions
-    from metrics.errors import InputError, counted
+    from metrics.errors import InputError, pluralise
 
     study, faults = _study(tables)
     try:
@@ -225,7 +225,7 @@ def check(tables: Path, *, output: Output) -> None:
     lines = [*(f"warning: {line}" for line in [*warnings, *_about_answers(tables, frames)]), *notes]
     if output.is_for_people:
         name = f"study {study.study!r}" if study else "no study.json (none is needed)"
-        click.echo(f"No fault in {counted(len(frames), 'table')}; {name}.")
+        click.echo(f"No fault in {pluralise(len(frames), 'table')}; {name}.")
     for line in lines:
         click.echo(wrapped(line, indent="  ") if output.is_for_people else line, err=not output.is_for_people)
     if output.is_for_people:
@@ -251,7 +251,7 @@ def _about_answers(folder: Path, frames: "Mapping[str, pd.DataFrame]") -> "list[
 
 
 def _study(folder: Path) -> "tuple[StudyRecord | None, list[Fault]]":
-    from calibration.tables.study import read_study
+    from calibration.tables.study_json import read_study
     from metrics.errors import InputError
 
     try:
@@ -265,7 +265,13 @@ def doubts_on_visits(
 ) -> "Iterator[Fault | str]":
     """Yield warnings of visits and follows that do not fit together; add a fault where most visits do not."""
     from calibration.tables.files import table_paths
-    from calibration.visits.stays import FAULTY_ORPHANS, ends, orphans, orphans_in_words, outside
+    from calibration.visits.followed_visits import (
+        FAULTY_ORPHANS,
+        compare_follow_ends,
+        orphans,
+        orphans_in_words,
+        outside,
+    )
 
     if "visits" not in frames or "follows" not in frames or frames["visits"].empty:
         return
@@ -282,7 +288,7 @@ def doubts_on_visits(
             faults.append(fault)
         else:
             yield fault
-    last = ends(visits, frames["follows"])
+    last = compare_follow_ends(visits, frames["follows"])
     if last.is_suspicious:
         yield f"{files['follows']}: {last}; ended_at must be the end of the study, or times away come out too short"
 
@@ -347,7 +353,7 @@ def read_with_warnings(
     """
     from calibration.tables.files import read_tables
     from calibration.tables.preferences import VOTED
-    from calibration.tables.study import read_study
+    from calibration.tables.study_json import read_study
     from calibration.tables.suspicions import suspicions_in_short
 
     tables = read_tables(folder, compact=[*compact, *(["preferences"] if for_votes else [])])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from study_app.cli.options import Number, TablesFolder, option, with_options
+from study_app.cli.options import FiniteFloat, TablesFolder, option, with_options
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -143,7 +143,7 @@ class PreferenceFile:
     decided_at: str | None = column("the time at which it was judged.")
     seconds: str | None = column("the seconds from one to the other. Default: computed from both times.")
     visit_gap: float | None = option(
-        type=Number(min=0),
+        type=FiniteFloat(min=0),
         metavar="SECONDS",
         help="Make tables follows and visits of when people worked, too: a longer pause ends a visit. Needs both times.",
     )
@@ -162,7 +162,7 @@ def import_preferences(file: Path, *, said: PreferenceFile, reading: CellOptions
     tool logged are taken over by prefcal import-visits.
     """
     from calibration.interchange.preferences import ImportRules, PreferenceColumns, read_foreign_preferences
-    from metrics.errors import counted
+    from metrics.errors import pluralise
 
     folder, visit_gap, task = out.folder, said.visit_gap, said.task
     if visit_gap is not None and not (said.shown_at and said.decided_at):
@@ -187,14 +187,14 @@ def import_preferences(file: Path, *, said: PreferenceFile, reading: CellOptions
         tables |= visits_of_work(imported.spans, visit_gap, stream=task)
     _write_preferences(folder, imported, tables, task, visit_gap)
     tell(file, imported.notes, imported.warnings)
-    made = [counted(len(table), name.removesuffix("s")) for name, table in tables.items()]
+    made = [pluralise(len(table), name.removesuffix("s")) for name, table in tables.items()]
     unanswered = [f"{imported.unanswered:,} without an answer"] if imported.unanswered else []
     click.echo(f"{folder}: {', '.join([*made, *unanswered])}")
 
 
 def _check_free(folder: Path, study: str | None, *names: str) -> None:
     """Check that nothing of a study is in the way: tables that its export wrote, or, where ``study`` is named, those of another one."""
-    from calibration.tables.study import read_study
+    from calibration.tables.study_json import read_study
     from metrics.errors import input_fault
 
     record = read_study(folder)
@@ -210,7 +210,7 @@ def _write_preferences(
     folder: Path, imported: "Imported", tables: "dict[str, pd.DataFrame]", task: str, visit_gap: float | None
 ) -> None:
     from calibration.tables.files import write_tables
-    from calibration.tables.study import StudyRecord, write_study
+    from calibration.tables.study_json import StudyRecord, write_study
 
     spans = imported.spans if imported.spans is not None and len(imported.spans) else None
     study = StudyRecord(
@@ -292,7 +292,7 @@ def import_visits(file: Path, *, said: VisitFile, reading: CellOptions, out: Tab
         follows_of_visits,
         read_foreign_visits,
     )
-    from metrics.errors import counted
+    from metrics.errors import pluralise
 
     folder = out.folder
     if (said.end is None) == (said.seconds is None):
@@ -310,7 +310,7 @@ def import_visits(file: Path, *, said: VisitFile, reading: CellOptions, out: Tab
     tell(file, [*imported.notes, *about_end], imported.warnings)
     if said.no_follows:
         _compare_with_follows(folder, imported.visits)
-    made = [counted(len(table), name.removesuffix("s")) for name, table in tables.items()]
+    made = [pluralise(len(table), name.removesuffix("s")) for name, table in tables.items()]
     click.echo(f"{folder}: {', '.join(made)}")
 
 
@@ -359,7 +359,7 @@ def _notes_on_end(end: "pd.Timestamp", study_end: datetime | None, time_zone: st
 
 def _write_visits(folder: Path, tables: "dict[str, pd.DataFrame]", study: str, end: "pd.Timestamp") -> None:
     from calibration.tables.files import write_tables
-    from calibration.tables.study import STUDY_FILE, StudyRecord, renew_records, write_study
+    from calibration.tables.study_json import STUDY_FILE, StudyRecord, renew_records, write_study
 
     write_tables(tables, folder)
     if (folder / STUDY_FILE).exists():

@@ -23,9 +23,9 @@ from matplotlib.font_manager import FontProperties, findfont, findSystemFonts, f
 from matplotlib.ft2font import FT2Font
 from matplotlib.text import Text
 
-from study_app.report.drawing.look import ReportLook
+from study_app.report.drawing.style import ReportStyle
 
-Draw: TypeAlias = Callable[[ReportLook], Drawing]
+Draw: TypeAlias = Callable[[ReportStyle], Drawing]
 """Makes a drawing in a look."""
 MOST_TICKS = 5
 """Numbers along an axis from left to right: as many long ones fit beside each other."""
@@ -49,7 +49,7 @@ _TRUETYPE, _OUTLINES = 42, 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drawn:
+class RenderedDrawing:
     """A drawing in every form.
 
     Attributes
@@ -80,37 +80,37 @@ def new_drawing(width_inches: float, height_inches: float) -> tuple[Drawing, Axe
     return drawing, axes
 
 
-def drawn(draw: Draw, look: ReportLook, *, name: str, title: str) -> Drawn:
+def render_drawing(draw: Draw, report_style: ReportStyle, *, name: str, title: str) -> RenderedDrawing:
     """Make a drawing and turn it into all its forms; the same one gives the same bytes.
 
     Parameters
     ----------
     draw : callable
         Makes it.
-    look : ReportLook
+    report_style : ReportStyle
         Colours, fonts and settings.
     name : str
         Unique on the page: it begins every id inside.
     title : str
         What the files say of themselves.
     """
-    with style(look), warnings.catch_warnings():
+    with style(report_style), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        drawing = draw(look)
+        drawing = draw(report_style)
         svg = _saved(drawing, title, "svg")
         missing = _missing_signs(drawing)
         if missing and (other := _other_font()) is not None:
             missing -= _add_font(drawing, other)
             svg = _saved(drawing, title, "svg")
-        families = "".join(f"'{name}', " for name in _families(look)) + "sans-serif"
+        families = "".join(f"'{name}', " for name in _families(report_style)) + "sans-serif"
         svg_text = re.sub(r"font-family: [^;\"]*", f"font-family: {families}", svg.decode())
         drawing.set_layout_engine("none")
         pdf = _saved(drawing, title, "pdf")
-    inline = _inline(svg_text, name, look)
-    return Drawn(svg=svg_text, pdf=pdf, inline=inline, missing="".join(sorted(missing)))
+    inline = _inline(svg_text, name, report_style)
+    return RenderedDrawing(svg=svg_text, pdf=pdf, inline=inline, missing="".join(sorted(missing)))
 
 
-def missing_signs_message(drawings: Iterable[Drawn]) -> str | None:
+def missing_signs_message(drawings: Iterable[RenderedDrawing]) -> str | None:
     """Return a sentence on the signs that no font here has and what to do about it, None where every sign is drawn."""
     missing = "".join(sorted({sign for drawing in drawings for sign in drawing.missing}))
     if not missing:
@@ -121,30 +121,30 @@ def missing_signs_message(drawings: Iterable[Drawn]) -> str | None:
     )
 
 
-def style(look: ReportLook) -> AbstractContextManager[None]:
+def style(report_style: ReportStyle) -> AbstractContextManager[None]:
     """Return the settings of matplotlib in which a drawing has a look."""
     settings: Any = {
-        "font.family": _families(look),
-        "font.size": look.font_points,
-        "axes.titlesize": look.font_points,
+        "font.family": _families(report_style),
+        "font.size": report_style.font_points,
+        "axes.titlesize": report_style.font_points,
         "axes.spines.top": False,
         "axes.spines.right": False,
-        "axes.edgecolor": look["muted"],
-        "axes.labelcolor": look["ink"],
+        "axes.edgecolor": report_style["muted"],
+        "axes.labelcolor": report_style["ink"],
         "axes.facecolor": "none",
         "figure.facecolor": "none",
         "savefig.facecolor": "none",
-        "text.color": look["ink"],
-        "xtick.color": look["muted"],
-        "ytick.color": look["muted"],
-        "xtick.labelcolor": look["ink"],
-        "ytick.labelcolor": look["ink"],
+        "text.color": report_style["ink"],
+        "xtick.color": report_style["muted"],
+        "ytick.color": report_style["muted"],
+        "xtick.labelcolor": report_style["ink"],
+        "ytick.labelcolor": report_style["ink"],
         "axes.linewidth": 0.8,
-        "grid.color": look["grid"],
+        "grid.color": report_style["grid"],
         "grid.linewidth": 0.6,
         "legend.frameon": False,
         "lines.markersize": 3.5,
-        **look.matplotlib,
+        **report_style.matplotlib,
         "svg.fonttype": "none",
         "svg.hashsalt": "prefcal",
         "pdf.fonttype": _TRUETYPE,
@@ -154,8 +154,8 @@ def style(look: ReportLook) -> AbstractContextManager[None]:
     return mpl.rc_context(settings)
 
 
-def _families(look: ReportLook) -> list[str]:
-    return [*([look.font] if look.font else []), "DejaVu Sans"]
+def _families(report_style: ReportStyle) -> list[str]:
+    return [*([report_style.font] if report_style.font else []), "DejaVu Sans"]
 
 
 def _missing_signs(drawing: Drawing) -> set[str]:
@@ -207,7 +207,7 @@ def _saved(drawing: Drawing, title: str, form: str) -> bytes:
     return file.getvalue()
 
 
-def _inline(svg: str, name: str, look: ReportLook) -> Markup:
+def _inline(svg: str, name: str, report_style: ReportStyle) -> Markup:
     """Return the drawing as it stands on the page: in its colours and font, without what only a file needs."""
     svg = re.sub(
         r"<metadata>.*?</metadata>|<title>.*?</title>", "", svg[svg.index("<svg") :], flags=re.DOTALL
@@ -228,7 +228,7 @@ def _inline(svg: str, name: str, look: ReportLook) -> Markup:
         text = re.sub(
             r"-?\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), text
         )
-        for role, colour in look.light.items():
+        for role, colour in report_style.light.items():
             text = text.replace(colour, f"var(--{role})")
         return re.sub(r"(?<=[:;]) | (?=/>)", "", " ".join(text.split()))
 

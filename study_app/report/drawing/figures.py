@@ -28,7 +28,7 @@ from matplotlib.ticker import (
 
 from metrics.arrays import Bools, Floats
 from study_app.report.drawing.canvas import MOST_TICKS, new_drawing
-from study_app.report.drawing.look import ReportLook
+from study_app.report.drawing.style import ReportStyle
 from study_app.report.page import NARROW, quantity, shortened
 
 Colour: TypeAlias = tuple[float, float, float, float]
@@ -44,7 +44,7 @@ DOTTED, DASHED = (0, (1, 3)), (0, (4, 3))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
+class CurveMark:
     """A value in a row of them.
 
     Attributes
@@ -68,7 +68,7 @@ class Mark:
 
 
 def rows_with_intervals(
-    look: ReportLook, *, marks: Sequence[Mark], label: str, ranks: Sequence[str] = ()
+    report_style: ReportStyle, *, marks: Sequence[CurveMark], label: str, ranks: Sequence[str] = ()
 ) -> Drawing:
     """Draw a share and its interval in each row, the first on top; rows of ceilings are shaded, ranks stand on the right.
 
@@ -77,11 +77,11 @@ def rows_with_intervals(
     drawing, axes = new_drawing(4.6, 0.75 + 0.23 * len(marks))
     axes.grid(visible=True, axis="x")
     for row, mark in enumerate(marks):
-        colour = look[{"x": "disagree", CEILING: "ink"}.get(mark.sign, "agree")]
+        colour = report_style[{"x": "disagree", CEILING: "ink"}.get(mark.sign, "agree")]
         if mark.sign == CEILING:
-            axes.axhspan(row - 0.5, row + 0.5, color=look["raised"], linewidth=0, zorder=0)
+            axes.axhspan(row - 0.5, row + 0.5, color=report_style["raised"], linewidth=0, zorder=0)
         if np.isnan(mark.low):
-            axes.axhline(row, color=look["muted"], linewidth=0.9, linestyle=DOTTED, zorder=1)
+            axes.axhline(row, color=report_style["muted"], linewidth=0.9, linestyle=DOTTED, zorder=1)
         else:
             axes.plot([mark.low, mark.high], [row, row], color=colour, linewidth=1.4, zorder=2)
         face = "none" if mark.sign == "s" else colour
@@ -90,9 +90,15 @@ def rows_with_intervals(
         )
         if not np.isnan(mark.there):
             axes.plot(
-                [mark.there], [row], "|", color=look["ink"], markersize=9, markeredgewidth=1.6, zorder=4
+                [mark.there],
+                [row],
+                "|",
+                color=report_style["ink"],
+                markersize=9,
+                markeredgewidth=1.6,
+                zorder=4,
             )
-    axes.axvline(0.5, color=look["muted"], linewidth=0.9, linestyle=DASHED)
+    axes.axvline(0.5, color=report_style["muted"], linewidth=0.9, linestyle=DASHED)
     axes.set_yticks(range(len(marks)), [shortened(mark.label) for mark in marks])
     axes.set_ylim(len(marks) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
@@ -107,7 +113,7 @@ def rows_with_intervals(
 
 
 def scatter(
-    look: ReportLook, *, difference: Floats, share: Floats, measure: str, thing: str = "system"
+    report_style: ReportStyle, *, difference: Floats, share: Floats, measure: str, thing: str = "system"
 ) -> Drawing:
     """Draw vote share against score difference, one sign a pair; the quadrants of agreement are shaded.
 
@@ -118,13 +124,17 @@ def scatter(
     together = np.sign(difference) * np.sign(share - 0.5)
     drawing, axes = new_drawing(3.3, 2.9)
     for left, low in ((0.0, 0.5), (-reach, -0.05)):
-        axes.fill_between([left, left + reach], low, low + 0.55, color=look["shade"], linewidth=0)
-    axes.axhline(0.5, color=look["muted"], linewidth=0.8)
-    axes.axvline(0, color=look["muted"], linewidth=0.8)
+        axes.fill_between([left, left + reach], low, low + 0.55, color=report_style["shade"], linewidth=0)
+    axes.axhline(0.5, color=report_style["muted"], linewidth=0.8)
+    axes.axvline(0, color=report_style["muted"], linewidth=0.8)
     if difference.size > MOST_SIGNS:
         columns, rows = np.linspace(-reach, reach, CELLS[0] + 1), np.linspace(-0.05, 1.05, CELLS[1] + 1)
         counts = np.histogram2d(share, difference, bins=(rows, columns))[0]
-        colours = [to_rgba(look["agree"], 0.25), to_rgba(look["agree"]), to_rgba(look["ink"])]
+        colours = [
+            to_rgba(report_style["agree"], 0.25),
+            to_rgba(report_style["agree"]),
+            to_rgba(report_style["ink"]),
+        ]
         shades = LinearSegmentedColormap.from_list("counts", colours)
         shown = np.ma.masked_equal(counts, 0)
         axes.pcolormesh(columns, rows, shown, cmap=shades, norm=LogNorm(1, max(2, counts.max())))
@@ -135,10 +145,10 @@ def scatter(
                 difference[chosen],
                 share[chosen],
                 marker,
-                color=look[colour],
+                color=report_style[colour],
                 markersize=3.6,
                 markeredgewidth=1.0,
-                markerfacecolor=look[colour] if sign == 1 else "none",
+                markerfacecolor=report_style[colour] if sign == 1 else "none",
                 alpha=0.65 if sign else 0.9,
                 clip_on=False,
             )
@@ -150,13 +160,13 @@ def scatter(
 
 
 def curve_with_marks(
-    look: ReportLook,
+    report_style: ReportStyle,
     *,
     values: Floats,
     agreement: Floats,
     band: tuple[Floats, Floats],
     ceilings: tuple[float, float],
-    marks: Sequence[Mark],
+    marks: Sequence[CurveMark],
     labels: tuple[str, str],
     log: bool,
 ) -> Drawing:
@@ -164,14 +174,14 @@ def curve_with_marks(
 
     Parameters
     ----------
-    look : ReportLook
+    report_style : ReportStyle
     values, agreement : (points,) ndarray of float
         The parameter, and the curve.
     band : two (points,) ndarrays of float
         Its lower and upper end; NaN where it has none.
     ceilings : (float, float)
         Agreement of a second panel, and of a perfect measure; NaN where unknown.
-    marks : sequence of Mark
+    marks : sequence of CurveMark
         An open end of an interval runs into the edge.
     labels : (str, str)
         Of the parameter, and of the measure.
@@ -183,22 +193,30 @@ def curve_with_marks(
     upper.grid(visible=True, axis="y")
     if np.isfinite(ceilings).all():
         upper.axhspan(
-            *ceilings, facecolor=look["accent"], edgecolor=look["accent"], alpha=0.22, linewidth=1.0
+            *ceilings,
+            facecolor=report_style["accent"],
+            edgecolor=report_style["accent"],
+            alpha=0.22,
+            linewidth=1.0,
         )
-        upper.axhspan(*ceilings, fill=False, edgecolor=look["accent"], hatch="////", linewidth=0, alpha=0.35)
-    upper.fill_between(values, *band, color=look["agree"], alpha=0.18, linewidth=0)
-    upper.plot(values, agreement, color=look["agree"], linewidth=1.6)
+        upper.axhspan(
+            *ceilings, fill=False, edgecolor=report_style["accent"], hatch="////", linewidth=0, alpha=0.35
+        )
+    upper.fill_between(values, *band, color=report_style["agree"], alpha=0.18, linewidth=0)
+    upper.plot(values, agreement, color=report_style["agree"], linewidth=1.6)
     in_percent(upper.yaxis)
     upper.tick_params(axis="x", which="both", length=0)
     low, high = float(values.min()), float(values.max())
     for row, mark in enumerate(marks):
         if not np.isnan(mark.low):
             ends = np.clip([mark.low, mark.high], low, high)
-            lower.plot(ends, [row, row], "|-", color=look["disagree"], linewidth=2.0, markersize=9, zorder=3)
+            lower.plot(
+                ends, [row, row], "|-", color=report_style["disagree"], linewidth=2.0, markersize=9, zorder=3
+            )
         value = float(np.clip(mark.value, low, high))
-        lower.plot([value], [row], mark.sign, color=look["ink"], markersize=3.6, clip_on=False)
+        lower.plot([value], [row], mark.sign, color=report_style["ink"], markersize=3.6, clip_on=False)
         for axes in (upper, lower):
-            axes.axvline(value, color=look["grid"], linewidth=0.6, zorder=0)
+            axes.axvline(value, color=report_style["grid"], linewidth=0.6, zorder=0)
     lower.set_yticks(range(len(marks)), [mark.label for mark in marks])
     lower.set_ylim(len(marks) - 0.4, -0.6)
     lower.spines["left"].set_visible(False)
@@ -220,7 +238,7 @@ def in_percent(axis: Axis) -> None:
 
 
 def worker_scatter(
-    look: ReportLook,
+    report_style: ReportStyle,
     *,
     seconds: Floats,
     consistency: Floats,
@@ -235,10 +253,10 @@ def worker_scatter(
     height = consistency.copy()
     height[order] += 0.018 * (np.arange(len(order)) % 3 - 1)
     drawing, axes = new_drawing(4.1, 2.5)
-    _signs(axes, look, seconds, height, excluded)
+    _signs(axes, report_style, seconds, height, excluded)
     for limit, line in zip(limits, (axes.axvline, axes.axhline), strict=True):
         if limit is not None:
-            line(limit, color=look["muted"], linewidth=0.9, linestyle=DASHED)
+            line(limit, color=report_style["muted"], linewidth=0.9, linestyle=DASHED)
     axes.set_xlabel("mean search time, in seconds")
     axes.set_ylabel("repeats answered alike")
     axes.set_ylim(-0.1, 1.1)
@@ -247,7 +265,7 @@ def worker_scatter(
 
 
 def worker_shares(
-    look: ReportLook,
+    report_style: ReportStyle,
     *,
     value: Floats,
     ends: tuple[Floats, Floats],
@@ -261,7 +279,7 @@ def worker_shares(
 
     Parameters
     ----------
-    look : ReportLook
+    report_style : ReportStyle
     value : (workers,) ndarray of float
         Each worker's share.
     ends : two (workers,) ndarrays of float
@@ -281,10 +299,10 @@ def worker_shares(
     place = np.arange(1.0, len(order) + 1)
     drawing, axes = new_drawing(4.1, 2.5)
     if np.isfinite(overall).all():
-        axes.axhspan(*overall, facecolor=look["agree"], alpha=0.22, linewidth=0)
-    axes.axhline(reference, color=look["muted"], linewidth=0.9, linestyle=DASHED)
-    axes.vlines(place, low[order], high[order], color=look["accent"], linewidth=0.8)
-    _signs(axes, look, place, value[order], excluded[order])
+        axes.axhspan(*overall, facecolor=report_style["agree"], alpha=0.22, linewidth=0)
+    axes.axhline(reference, color=report_style["muted"], linewidth=0.9, linestyle=DASHED)
+    axes.vlines(place, low[order], high[order], color=report_style["accent"], linewidth=0.8)
+    _signs(axes, report_style, place, value[order], excluded[order])
     axes.xaxis.set_major_locator(MaxNLocator(MOST_TICKS, integer=True))
     axes.set_xlabel("workers, in order")
     axes.set_ylabel(label)
@@ -294,12 +312,12 @@ def worker_shares(
     return drawing
 
 
-def _signs(axes: Axes, look: ReportLook, x: Floats, y: Floats, excluded: Bools) -> None:
+def _signs(axes: Axes, report_style: ReportStyle, x: Floats, y: Floats, excluded: Bools) -> None:
     for chosen, marker, colour, size in ((~excluded, "o", "agree", 3.6), (excluded, "x", "disagree", 4.4)):
-        axes.plot(x[chosen], y[chosen], marker, color=look[colour], markersize=size, alpha=0.75)
+        axes.plot(x[chosen], y[chosen], marker, color=report_style[colour], markersize=size, alpha=0.75)
 
 
-def fit_drawing(look: ReportLook, *, plot: Callable[[Axes], None]) -> Drawing:
+def fit_drawing(report_style: ReportStyle, *, plot: Callable[[Axes], None]) -> Drawing:
     """Let a fit draw itself, without the title it would give itself, in the colours of a look."""
     drawing, axes = new_drawing(3.7, 3.1)
     plot(axes)
@@ -316,26 +334,26 @@ def fit_drawing(look: ReportLook, *, plot: Callable[[Axes], None]) -> Drawing:
         handles, labels = axes.get_legend_handles_labels()
         drawing.legend(handles, labels, loc="outside lower center", ncols=2, fontsize="small")
     for artist in drawing.findobj(lambda drawn: isinstance(drawn, Line2D | Collection | Patch)):
-        _recolour(artist, look)
+        _recolour(artist, report_style)
     return drawing
 
 
-def _recolour(artist: Any, look: ReportLook) -> None:
+def _recolour(artist: Any, report_style: ReportStyle) -> None:
     """Give one line, area or sign the look's colours."""
     is_line = isinstance(artist, Line2D)
     for part in ("color", "markerfacecolor", "markeredgecolor") if is_line else ("facecolor", "edgecolor"):
         colour = getattr(artist, f"get_{part}")()
         if isinstance(artist, Collection):
-            colour = [_in_look(single, look) for single in colour]
+            colour = [_in_look(single, report_style) for single in colour]
         elif not (isinstance(colour, str) and colour.lower() in {"none", "auto"}):
-            colour = _in_look(colour, look)
+            colour = _in_look(colour, report_style)
         getattr(artist, f"set_{part}")(colour)
 
 
-def _in_look(colour: Any, look: ReportLook) -> Colour:
+def _in_look(colour: Any, report_style: ReportStyle) -> Colour:
     """Return the look's colour for a fit's own: greys by their lightness, named ones by their role, others as they are."""
     red, green, blue, alpha = to_rgba(colour)
     role = NAMED.get(to_hex(colour))
     if red == green == blue and red < 1:
         role = "ink" if red < DARKEST_GREY else "muted" if red < LIGHTEST_GREY else "grid"
-    return (red, green, blue, alpha) if role is None else to_rgba(look[role], alpha)
+    return (red, green, blue, alpha) if role is None else to_rgba(report_style[role], alpha)

@@ -8,9 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 from matplotlib.lines import Line2D
 
-from metrics.arrays import Floats, Places
+from metrics.arrays import Floats, Indices
 from study_app.report.drawing.canvas import new_drawing
-from study_app.report.drawing.look import ReportLook
+from study_app.report.drawing.style import ReportStyle
 from study_app.report.page import decimal, shortened
 
 DARKEST = 0.6
@@ -21,12 +21,14 @@ LINE_CHARS = 44
 AWAY, VISIT = "mean time away", "mean visit"
 
 
-def heat_map(look: ReportLook, *, rows: Sequence[str], columns: Sequence[str], values: Floats) -> Drawing:
+def heat_map(
+    report_style: ReportStyle, *, rows: Sequence[str], columns: Sequence[str], values: Floats
+) -> Drawing:
     """Draw a cell for each tau: above 0 blue, below 0 hatched orange, the stronger the nearer to 1 or -1, in every map alike.
 
     Parameters
     ----------
-    look : ReportLook
+    report_style : ReportStyle
     rows, columns : sequence of str
         Times away from below, visits from the left.
     values : (rows, columns) ndarray of float
@@ -39,7 +41,7 @@ def heat_map(look: ReportLook, *, rows: Sequence[str], columns: Sequence[str], v
                 [column - 0.5, column + 0.5],
                 row - 0.5,
                 row + 0.5,
-                facecolor=look["agree" if value >= 0 else "disagree"],
+                facecolor=report_style["agree" if value >= 0 else "disagree"],
                 alpha=DARKEST * abs(float(value)),
                 hatch=None if value >= 0 else "///",
                 linewidth=0,
@@ -50,11 +52,11 @@ def heat_map(look: ReportLook, *, rows: Sequence[str], columns: Sequence[str], v
 
 
 def best_map(
-    look: ReportLook,
+    report_style: ReportStyle,
     *,
     away: Sequence[str],
     session: Sequence[str],
-    best: Places,
+    best: Indices,
     systems: Sequence[str],
     people: tuple[float, float] | None = None,
 ) -> Drawing:
@@ -62,7 +64,7 @@ def best_map(
 
     Parameters
     ----------
-    look : ReportLook
+    report_style : ReportStyle
     away, session : sequence of str
         Labels of the rows and columns: mean times away and mean visits.
     best : (away, session) ndarray of int
@@ -80,16 +82,16 @@ def best_map(
             [column - 0.5, column + 0.5],
             row - 0.5,
             row + 0.5,
-            color=look["accent"],
+            color=report_style["accent"],
             alpha=0.05 + 0.35 * place / max(len(shown) - 1, 1),
             linewidth=0,
         )
-        _plot_sign(axes, look, place, column, row)
+        _plot_sign(axes, report_style, place, column, row)
     if people is not None:
-        ring: dict[str, Any] = {"color": look["disagree"], "markersize": 13, "markeredgewidth": 1.8}
+        ring: dict[str, Any] = {"color": report_style["disagree"], "markersize": 13, "markeredgewidth": 1.8}
         axes.plot([people[1]], [people[0]], "o", markerfacecolor="none", **ring)
     _name_cells(axes, away, session)
-    _legend(drawing, look, [systems[number] for number in shown])
+    _legend(drawing, report_style, [systems[number] for number in shown])
     return drawing
 
 
@@ -101,7 +103,7 @@ def _name_cells(axes: Axes, away: Sequence[str], session: Sequence[str]) -> None
 
 
 def one_against_other(
-    look: ReportLook,
+    report_style: ReportStyle,
     *,
     systems: Sequence[str],
     x: Floats,
@@ -113,7 +115,7 @@ def one_against_other(
 
     Parameters
     ----------
-    look : ReportLook
+    report_style : ReportStyle
     systems : sequence of str
         Their names.
     x, y : (systems,) ndarray of float
@@ -126,48 +128,53 @@ def one_against_other(
     drawing, axes = new_drawing(3.3, 2.9)
     for value, line in zip(at, (axes.axvline, axes.axhline), strict=True):
         if value is not None and np.isfinite(value):
-            line(value, color=look["muted"], linewidth=0.9, linestyle=":")
+            line(value, color=report_style["muted"], linewidth=0.9, linestyle=":")
     named = len(systems) <= len(SIGNS)
     for number, place in enumerate(zip(x, y, strict=True)):
-        _plot_sign(axes, look, number if named else 0, *place)
+        _plot_sign(axes, report_style, number if named else 0, *place)
     axes.margins(0.12)
     axes.set(xlabel=labels[0], ylabel=labels[1])
     if named:
-        _legend(drawing, look, systems)
+        _legend(drawing, report_style, systems)
     return drawing
 
 
 def tau_over_alpha(
-    look: ReportLook, *, alphas: Floats, tau: Floats, band: tuple[Floats, Floats], marks: Mapping[str, float]
+    report_style: ReportStyle,
+    *,
+    alphas: Floats,
+    tau: Floats,
+    band: tuple[Floats, Floats],
+    marks: Mapping[str, float],
 ) -> Drawing:
     """Draw Kendall's tau over alpha with its pointwise interval; marks are alphas to be seen."""
     drawing, axes = new_drawing(3.3, 2.9)
-    axes.axhline(0, color=look["muted"], linewidth=0.8)
+    axes.axhline(0, color=report_style["muted"], linewidth=0.8)
     if np.isfinite(band[0]).any():
-        axes.fill_between(alphas, *band, color=look["agree"], alpha=0.18, linewidth=0)
-    axes.plot(alphas, tau, color=look["agree"], linewidth=1.6)
+        axes.fill_between(alphas, *band, color=report_style["agree"], alpha=0.18, linewidth=0)
+    axes.plot(alphas, tau, color=report_style["agree"], linewidth=1.6)
     styles: tuple[Literal["--", ":", "-."], ...] = ("--", ":", "-.")
     for style, (name, alpha) in zip(styles, marks.items(), strict=False):
-        axes.axvline(alpha, color=look["ink"], linewidth=0.9, linestyle=style, label=name)
+        axes.axvline(alpha, color=report_style["ink"], linewidth=0.9, linestyle=style, label=name)
     axes.set(xlim=(0, 1), ylim=(-1.05, 1.05))
     axes.set(xlabel="α, weight of gain against pain", ylabel="Kendall’s τ of T11U and ELG-1")
     drawing.legend(loc="outside lower center", ncols=2, fontsize="small")
     return drawing
 
 
-def _sign(look: ReportLook, number: int) -> dict[str, Any]:
-    face = look["agree"] if number % 2 == 0 else "none"
-    return {"marker": SIGNS[number % len(SIGNS)], "color": look["agree"], "markerfacecolor": face}
+def _sign(report_style: ReportStyle, number: int) -> dict[str, Any]:
+    face = report_style["agree"] if number % 2 == 0 else "none"
+    return {"marker": SIGNS[number % len(SIGNS)], "color": report_style["agree"], "markerfacecolor": face}
 
 
-def _plot_sign(axes: Axes, look: ReportLook, number: int, x: float, y: float) -> None:
-    axes.plot([x], [y], linestyle="none", markersize=5, alpha=0.85, **_sign(look, number))
+def _plot_sign(axes: Axes, report_style: ReportStyle, number: int, x: float, y: float) -> None:
+    axes.plot([x], [y], linestyle="none", markersize=5, alpha=0.85, **_sign(report_style, number))
 
 
-def _legend(drawing: Drawing, look: ReportLook, names: Sequence[str]) -> None:
+def _legend(drawing: Drawing, report_style: ReportStyle, names: Sequence[str]) -> None:
     short = [shortened(name, 18) for name in names]
     handles = [
-        Line2D([], [], linestyle="none", label=name, **_sign(look, number))
+        Line2D([], [], linestyle="none", label=name, **_sign(report_style, number))
         for number, name in enumerate(short)
     ]
     columns = min(len(short), max(1, LINE_CHARS // (5 + max(map(len, short), default=1))))

@@ -5,25 +5,25 @@ from functools import partial
 
 import numpy as np
 
-from calibration.agree.measures.variants import Fit, Role
+from calibration.agree.measures.variants import ParameterOrigin, VariantRole
 from calibration.agree.result import (
     DIFFERENCE_COLUMNS,
     beyond_perfect,
     decided,
-    nothing_detectable,
+    has_enough_pairs,
     often_tied,
-    tells,
+    undetectable_note,
 )
-from metrics.errors import listed
-from study_app.report.drawing.figures import CEILING, MOST_SIGNS, Mark, rows_with_intervals, scatter
+from metrics.errors import join_names
+from study_app.report.drawing.figures import CEILING, MOST_SIGNS, CurveMark, rows_with_intervals, scatter
 from study_app.report.page import (
     LEVEL,
     Figure,
     Section,
-    counted,
     p_value,
     percent,
     percent_interval,
+    pluralise,
     points,
     points_interval,
     quantity,
@@ -58,22 +58,20 @@ COUNTED = (
 
 def answer(result: TaskResult) -> str:
     """Say how often the measure asked about agrees, and what the comparisons that were named found; or that there is too little."""
-    row, measures = result.row(result.asked), len(result.fair)
-    if not tells(row):
+    row, measures = result.row(result.primary_measure), len(result.fair)
+    if not has_enough_pairs(row):
         which = result.named or (result.main if len(result.measures) == 1 else "any measure")
         return (
-            f"Too few to say how well {which} agrees with the preferences: {counted(decided(row), 'decided pair')},"
+            f"Too few to say how well {which} agrees with the preferences: {pluralise(decided(row), 'decided pair')},"
             f" {result.topics_counted}"
         )
-    share = f"{percent(row['agreement'])} of {counted(row['pairs'], 'pair')}"
+    share = f"{percent(row['agreement'])} of {pluralise(row['pairs'], 'pair')}"
     if result.named is None and measures > 1:
         if len(result.best) == measures:
             return f"{measures} measures agree with the majority equally often, on {share}"
         agree = "agrees" if len(result.best) == 1 else "agree"
-        return f"{listed(result.best, most=3)} {agree} with the majority most often of {measures} measures, on {share}"
-    sentence = (
-        f"{result.asked} agrees with the majority on {share} ({percent_interval(row['low'], row['high'])})"
-    )
+        return f"{join_names(result.best, most=3)} {agree} with the majority most often of {measures} measures, on {share}"
+    sentence = f"{result.primary_measure} agrees with the majority on {share} ({percent_interval(row['low'], row['high'])})"
     return f"{sentence}; {_compared(result.named_comparisons)}" if result.named_comparisons else sentence
 
 
@@ -91,12 +89,12 @@ def _compared(rows: list[Row]) -> str:
 
 def certainty(result: TaskResult) -> str:
     """Say the interval of the agreement, from whom it comes, and what tells the measure from the one compared, or the next."""
-    row = result.row(result.asked)
-    people = "" if np.isnan(row["workers"]) else f", {counted(int(row['workers']), 'worker')}"
-    size = f"{counted(row['judgments'], 'judgment')} of {result.topics_counted}{people}"
+    row = result.row(result.primary_measure)
+    people = "" if np.isnan(row["workers"]) else f", {pluralise(int(row['workers']), 'worker')}"
+    size = f"{pluralise(row['judgments'], 'judgment')} of {result.topics_counted}{people}"
     if np.isnan(row["low"]):
         return f"No interval: all queries are alike, or there is only one; {size}"
-    sentence = f"With {LEVEL} confidence {result.asked} is between {percent_interval(row['low'], row['high']).replace(' to ', ' and ')} ({size})"
+    sentence = f"With {LEVEL} confidence {result.primary_measure} is between {percent_interval(row['low'], row['high']).replace(' to ', ' and ')} ({size})"
     if result.named_comparisons and (tested := _tested(result.named_comparisons[0])):
         return f"{sentence}; the difference has {tested.removeprefix(', ')}"
     change = runner_up(result)
@@ -113,19 +111,21 @@ def certainty(result: TaskResult) -> str:
 def runner_up(result: TaskResult) -> "Row | None":
     """Return the comparison of the measure asked about with the next best; None where there is none with an interval."""
     others = result.fair[~result.fair["measure"].isin(result.best)]
-    change = result.comparison(result.asked, str(others["measure"].iloc[0])) if len(others) else None
+    change = (
+        result.comparison(result.primary_measure, str(others["measure"].iloc[0])) if len(others) else None
+    )
     return None if change is None or np.isnan(change["low"]) else change
 
 
 def ceiling(result: TaskResult) -> str:
     """Say how often people agree with each other, and how far from that the measure asked about is."""
-    row, asked = result.row(result.main), result.row(result.asked)
+    row, asked = result.row(result.main), result.row(result.primary_measure)
     if row["no_ceiling"]:
         return f"How far people agree with each other cannot be told: {row['no_ceiling']}"
-    of, there = "", _from_panel(asked, result.asked)
+    of, there = "", _from_panel(asked, result.primary_measure)
     if result.ceiling_is_of_fewer:
         of = f" of the {quantity(float(row['pairs_there']))} pairs that have {result.of_two}"
-        there = f", where {result.asked} is in {percent(asked['agreement_there'])}{there}"
+        there = f", where {result.primary_measure} is in {percent(asked['agreement_there'])}{there}"
     return (
         f"Another panel of as many people would agree with this majority in {percent(row['ceiling'])}{of}"
         f" ({percent_interval(row['ceiling_low'], row['ceiling_high'])}), and a measure that knew what most people prefer in"
@@ -149,9 +149,9 @@ def detectable(result: TaskResult) -> str:
     if result.comparisons.empty:
         return ""
     smallest = result.comparisons["minimum_detectable"].dropna()
-    known = [difference for difference in smallest if not nothing_detectable(difference)]
+    known = [difference for difference in smallest if not undetectable_note(difference)]
     if not known:
-        return next(filter(None, map(nothing_detectable, smallest)), "").removesuffix(".")
+        return next(filter(None, map(undetectable_note, smallest)), "").removesuffix(".")
     ends = dict.fromkeys(points(end).lstrip("+") for end in (min(known), max(known)))
     which = ", depending on the measures," if len(ends) > 1 else ""
     return (
@@ -163,7 +163,9 @@ def detectable(result: TaskResult) -> str:
 def agreement_section(result: TaskResult, key: str) -> Section:
     """Return the sentences, the tables, and the scatter of the paper's Fig. 3; every measure in a figure if the first screen has no room."""
     others = [row["against"] for row in result.named_comparisons[:1]]
-    shown = dict.fromkeys(name for name in (result.asked, *others, result.fitted) if name is not None)
+    shown = dict.fromkeys(
+        name for name in (result.primary_measure, *others, result.fitted) if name is not None
+    )
     all_rows = (
         ()
         if key == "agreement" and len(result.measures) <= MOST_ROWS
@@ -174,25 +176,25 @@ def agreement_section(result: TaskResult, key: str) -> Section:
         title=answer(result),
         short="Agreement" if key == "agreement" else f"Agreement, {result.task}",
         paragraphs=tuple(_paragraphs(result)),
-        figures=(*all_rows, *scatters(result, list(shown), key, result.asked)),
+        figures=(*all_rows, *scatters(result, list(shown), key, result.primary_measure)),
         tables=tuple(agreement_tables(result, key)),
     )
 
 
 def _paragraphs(result: TaskResult) -> Iterator[str]:
-    row = result.row(result.asked)
+    row = result.row(result.primary_measure)
     seconds, known = row["mean_decision_seconds"], not np.isnan(row["workers"])
     who = (
-        f"{counted(int(row['workers']), 'worker')} compared"
+        f"{pluralise(int(row['workers']), 'worker')} compared"
         if known
         else "People of whom nobody knows who they were compared"
     )
     took = "" if np.isnan(seconds) else f" A decision took {seconds:.1f} seconds on average."
     yield (
-        f"{who} {counted(row['pairs'], 'pair')} of {result.things[1]} over {result.topics_counted} in"
-        f" {counted(row['judgments'], 'judgment')}.{took} {_leading(result)}; {counted(row['vote_ties'], 'pair')}"
+        f"{who} {pluralise(row['pairs'], 'pair')} of {result.things[1]} over {result.topics_counted} in"
+        f" {pluralise(row['judgments'], 'judgment')}.{took} {_leading(result)}; {pluralise(row['vote_ties'], 'pair')}"
         f" {'is' if row['vote_ties'] == 1 else 'are'} tied in the votes and {quantity(float(row['metric_ties']))} in the scores of"
-        f" {result.asked}."
+        f" {result.primary_measure}."
     )
     beyond = list(beyond_perfect(result.rows, result.ties))
     yield " ".join([f"{ceiling(result)}.", *beyond])
@@ -219,7 +221,9 @@ def _leading(result: TaskResult) -> str:
     tied = [f"{name} on {percent(share)}" for name, share in often_tied(result.rows).items()]
     if not tied:
         return "A tie counts against the measure here"
-    return f"A tie counts as half an agreement here, since scores tie on many pairs ({listed(tied, most=3)})"
+    return (
+        f"A tie counts as half an agreement here, since scores tie on many pairs ({join_names(tied, most=3)})"
+    )
 
 
 def _tested(comparison: Row) -> str:
@@ -246,23 +250,25 @@ def rows_figure(result: TaskResult, name: str, most: int | None = None) -> Figur
     row = result.row(result.main)
     ordered = sorted(result.measures, key=lambda measure: -result.row(measure)["agreement"])
     shown = ordered[:most]
-    if result.asked not in shown:
-        shown[-1] = result.asked
+    if result.primary_measure not in shown:
+        shown[-1] = result.primary_measure
     marks = [_mark(result, measure) for measure in shown]
     ceilings = [
-        Mark(label=label, value=row[name], low=row[f"{name}_low"], high=row[f"{name}_high"], sign=CEILING)
+        CurveMark(
+            label=label, value=row[name], low=row[f"{name}_low"], high=row[f"{name}_high"], sign=CEILING
+        )
         for label, name in ((SECOND, "ceiling"), (PERFECT, "perfect"))
         if not row["no_ceiling"]
     ]
     left_out = len(ordered) - len(shown)
     signs = {mark.sign for mark in (*marks, *ceilings)}
     fewer = (
-        f" The last two rows are of the {quantity(float(row['pairs_there']))} of {counted(row['pairs'], 'pair')} that have"
+        f" The last two rows are of the {quantity(float(row['pairs_there']))} of {pluralise(row['pairs'], 'pair')} that have"
         f" {result.of_two}; an upright line is the agreement on these, and only that is comparable with them."
     )
-    words = result.in_words(result.asked)
+    words = result.in_words(result.primary_measure)
     parts = (
-        "" if words == result.asked else f"{result.asked}: {words}.",
+        "" if words == result.primary_measure else f"{result.primary_measure}: {words}.",
         (
             f"Agreement with its {LEVEL} interval over queries{'' if np.isnan(row['workers']) else ' and people'}, a tie counting"
             f" {'half' if result.ties == 'half' else 'against the measure'}."
@@ -272,7 +278,7 @@ def rows_figure(result: TaskResult, name: str, most: int | None = None) -> Figur
         f"No ceiling: {row['no_ceiling']}." if row["no_ceiling"] else "",
         fewer.strip() if result.ceiling_is_of_fewer else "",
         NO_INTERVAL if any(np.isnan(mark.low) for mark in marks) else "",
-        f"{counted(left_out, 'measure')} more: section Agreement." if left_out else "",
+        f"{pluralise(left_out, 'measure')} more: section Agreement." if left_out else "",
     )
     return Figure(
         name=name,
@@ -289,15 +295,17 @@ def rows_figure(result: TaskResult, name: str, most: int | None = None) -> Figur
     )
 
 
-def _mark(result: TaskResult, measure: str) -> Mark:
+def _mark(result: TaskResult, measure: str) -> CurveMark:
     row = result.row(measure)
-    signs = {Role.FITTED: "D", Role.ABLATION: "s", Role.SCORES: "^"}
-    return Mark(
+    signs = {VariantRole.FITTED: "D", VariantRole.ABLATION: "s", VariantRole.SCORES: "^"}
+    return CurveMark(
         label=measure,
         value=float(row["agreement"]),
         low=float(row["low"]),
         high=float(row["high"]),
-        sign="x" if row["fit"] == Fit.IN_SAMPLE else signs.get(Role(str(row["role"])), "o"),
+        sign="x"
+        if row["fit"] == ParameterOrigin.IN_SAMPLE
+        else signs.get(VariantRole(str(row["role"])), "o"),
         there=float(row["agreement_there"]) if result.ceiling_is_of_fewer else np.nan,
     )
 
@@ -335,7 +343,7 @@ def scatters(
                 thing=singular,
             ),
             alt=(
-                f"Vote share against score difference for {counted(row['pairs'], 'pair')} under {measure}:"
+                f"Vote share against score difference for {pluralise(row['pairs'], 'pair')} under {measure}:"
                 f" {percent(row['agreement'])} lie in the quadrants of agreement, {row['tied_pairs']}"
                 f" {'is' if row['tied_pairs'] == 1 else 'are'} tied."
             ),

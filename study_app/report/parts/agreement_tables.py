@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from calibration.agree.result import DIFFERENCE_COLUMNS, nothing_detectable
+from calibration.agree.result import DIFFERENCE_COLUMNS, undetectable_note
 from metrics.agreement.agreement import TIES
 from study_app.report.page import (
     DASH,
@@ -13,10 +13,10 @@ from study_app.report.page import (
     NONE,
     Column,
     ReportTable,
-    counted,
     p_value,
     percent,
     percent_interval,
+    pluralise,
     points,
     points_interval,
     quantity,
@@ -132,7 +132,7 @@ def comparison_table(result: TaskResult, key: str) -> ReportTable:
     ]
     if (result.comparisons["named"] == "analysis").any():
         notes.append("Named at analysis: with an option, when the answers were there; not planned.")
-    notes += dict.fromkeys(filter(None, map(nothing_detectable, result.comparisons["minimum_detectable"])))
+    notes += dict.fromkeys(filter(None, map(undetectable_note, result.comparisons["minimum_detectable"])))
     return to_table(
         f"{key}-comparisons",
         f"Differences between measures in task {result.task}, in percentage points",
@@ -154,7 +154,7 @@ def comparison_table(result: TaskResult, key: str) -> ReportTable:
 
 
 def _detectable(difference: float) -> str:
-    return NONE if nothing_detectable(difference) else points(difference).lstrip("+")
+    return NONE if undetectable_note(difference) else points(difference).lstrip("+")
 
 
 def _standing(standing: str, named: str) -> str:
@@ -179,7 +179,7 @@ def exclusion_table(result: TaskResult, key: str) -> ReportTable:
             (INTERVAL, percent_interval, "low_with", "high_with"),
         ),
         note=(
-            f"{counted(int(without['workers'].iloc[0]), 'worker')} without and"
+            f"{pluralise(int(without['workers'].iloc[0]), 'worker')} without and"
             f" {int(everybody['workers'].iloc[0])} with the excluded ones. Excluding people for what they prefer would"
             " raise the agreement by itself; the rule looks at search time and repeats only."
         ),

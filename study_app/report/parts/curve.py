@@ -6,10 +6,10 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from calibration.agree.measures.variants import Fit, Role
-from calibration.agree.result import tells
+from calibration.agree.measures.variants import ParameterOrigin, VariantRole
+from calibration.agree.result import has_enough_pairs
 from calibration.user_model.model import UserModel
-from study_app.report.drawing.figures import Mark, curve_with_marks
+from study_app.report.drawing.figures import CurveMark, curve_with_marks
 from study_app.report.page import LEVEL, Figure, Section, percent, points, points_interval, quantity, stretch
 from study_app.report.parts.agreement import scatters
 from study_app.report.parts.fit import PATIENCE, curve_marks
@@ -59,7 +59,7 @@ def curve_sections(
 
 def ablation_section(result: TaskResult, key: str) -> Section | None:
     """Return what is left of the agreement without each part of M (the paper's Fig. 4), or without time; None without ablations."""
-    ablations = result.rows[result.rows["role"] == Role.ABLATION]["measure"].drop_duplicates().tolist()
+    ablations = result.rows[result.rows["role"] == VariantRole.ABLATION]["measure"].drop_duplicates().tolist()
     if not ablations:
         return None
     if result.row(ablations[0])["family"] == RANKED:
@@ -100,14 +100,14 @@ def _ablation_title(result: TaskResult, ablations: Sequence[str]) -> str:
 
 
 def _curve_section(
-    result: TaskResult, curve: pd.DataFrame, measure: str, over: str, marks: Sequence[Mark], key: str
+    result: TaskResult, curve: pd.DataFrame, measure: str, over: str, marks: Sequence[CurveMark], key: str
 ) -> Section:
     top = curve["agreement"].max()
     before, after = WORDS.get(over, (f"{over} = ", ""))
     where = stretch(
         curve["value"].tolist(), (curve["agreement"] == top).tolist(), quantity, before=before, after=after
     )
-    few = "" if tells(result.row(result.main)) else f" ({TOO_FEW})"
+    few = "" if has_enough_pairs(result.row(result.main)) else f" ({TOO_FEW})"
     title = f"Along the curve agreement of {measure} is highest, {percent(top)}, {where}{few}"
     fitted = result.rows[result.rows["measure"].str.startswith(FITTED.get(over, over))]
     row = result.row(result.main, "against")
@@ -151,7 +151,7 @@ def _curve_section(
         key=key,
         title=title,
         short=NAMES.get(over, over),
-        paragraphs=(EXPLORATION + (FAIR if (fitted["fit"] == Fit.CROSS_FITTED).any() else ""),),
+        paragraphs=(EXPLORATION + (FAIR if (fitted["fit"] == ParameterOrigin.CROSS_FITTED).any() else ""),),
         figures=(figure,),
     )
 

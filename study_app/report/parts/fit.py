@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
 
-from calibration.fit.kept import FitPlot, FitPlots
+from calibration.fit.fit_files import FitPlot, FitPlots
 from calibration.user_model.model import PATIENCE_SPREAD, ParameterEntry, UserModel, plain_name
 from calibration.user_model.units import DisplayScale, for_people, label, other_laws, scales
-from metrics.errors import listed
+from metrics.errors import join_names
 from metrics.summaries.score import PAPER_PATIENCE
-from study_app.report.drawing.figures import Mark, fit_drawing
-from study_app.report.folder import ReportMaterial
+from study_app.report.drawing.figures import CurveMark, fit_drawing
+from study_app.report.folder import ReportInputs
 from study_app.report.page import (
     DASH,
     LEVEL,
@@ -24,10 +24,10 @@ from study_app.report.page import (
     Figure,
     ReportTable,
     Section,
-    counted,
-    lasting,
+    duration_phrase,
     percent,
     percent_interval,
+    pluralise,
     points,
     quantity,
     quantity_interval,
@@ -59,14 +59,16 @@ DEFAULTS = {"alpha": ("push_alpha", 0.66), "lateness": ("lateness_decay", 0.5)}
 """What varies along a curve -> the parameter that it is, and its default."""
 
 
-def fit_title(kept: FitPlot, model: UserModel) -> str | None:
+def fit_title(fit_plot: FitPlot, model: UserModel) -> str | None:
     """Return the finding of a drawing, None for a drawing that is not known here."""
     families = dict.fromkeys(family for family, _ in _TITLES)
-    family = next((one for one in families if kept.fit == one or kept.fit.startswith(f"{one}_")), "")
-    title = _TITLES.get((family, kept.plot))
-    if title is None or kept.plot not in CAPTIONS:
+    family = next((one for one in families if fit_plot.fit == one or fit_plot.fit.startswith(f"{one}_")), "")
+    title = _TITLES.get((family, fit_plot.plot))
+    if title is None or fit_plot.plot not in CAPTIONS:
         return None
-    return title(kept, [model.parameters[name] for name in kept.parameters if name in model.parameters])
+    return title(
+        fit_plot, [model.parameters[name] for name in fit_plot.parameters if name in model.parameters]
+    )
 
 
 def _lasting(entry: ParameterEntry) -> str:
@@ -86,7 +88,7 @@ def _speed(entry: ParameterEntry) -> str:
 
 
 def _spread(entry: ParameterEntry) -> str:
-    return f"{lasting(entry.estimate)} (standard deviation)"
+    return f"{duration_phrase(entry.estimate)} (standard deviation)"
 
 
 def _in_characters(entry: ParameterEntry) -> str:
@@ -97,9 +99,11 @@ def _in_percent(entry: ParameterEntry) -> str:
     return f"{percent(entry.estimate)} ({percent_interval(*entry.interval)})"
 
 
-def _push(kept: FitPlot, entries: list[ParameterEntry]) -> str:
+def _push(fit_plot: FitPlot, entries: list[ParameterEntry]) -> str:
     """Say the first weight that is told from 0: of pushes on eventful days, else of silence on silent ones."""
-    clear = {name: entry for name, entry in zip(kept.parameters, entries, strict=False) if _is_told(entry)}
+    clear = {
+        name: entry for name, entry in zip(fit_plot.parameters, entries, strict=False) if _is_told(entry)
+    }
     for name, words in (
         ("push_P_E", "A non-relevant push on an eventful day costs {} of what a relevant one gains"),
         ("push_S_0", "A silent day without a push is worth {} of a relevant push"),
@@ -128,9 +132,9 @@ _TITLES: Mapping[tuple[str, str], Callable[[FitPlot, list[ParameterEntry]], str]
         ("session", "totals"): lambda _, fitted: f"A visit lasts {_lasting(fitted[0])}",
         ("session", "qq"): lambda _, fitted: f"Mean visits differ between people by {_spread(fitted[1])}",
         ("reading_speed", "qq"): lambda _, fitted: f"Half of the people read at least {_speed(fitted[0])}",
-        ("reading_speed", "residuals"): lambda kept, _: (
-            f"{percent(kept.details.get('share_idle'))} of the reads are idle,"
-            f" {percent(kept.details.get('share_skimmed'))} are skimmed"
+        ("reading_speed", "residuals"): lambda fit_plot, _: (
+            f"{percent(fit_plot.details.get('share_idle'))} of the reads are idle,"
+            f" {percent(fit_plot.details.get('share_skimmed'))} are skimmed"
         ),
         ("lateness", "proportions"): lambda _, fitted: (
             f"Each visit late leaves an update with {_in_percent(fitted[0])} of its use"
@@ -144,9 +148,9 @@ _TITLES: Mapping[tuple[str, str], Callable[[FitPlot, list[ParameterEntry]], str]
         ("patience_chars_preferences", "profile"): lambda _, fitted: (
             f"The preferences speak for a patience of {_in_characters(fitted[0])}"
         ),
-        ("intents", "shrinkage"): lambda kept, _: (
-            f"{counted(int(kept.details.get('intents') or 0), 'probability', 'probabilities')} of intents lie"
-            f" {points(kept.details.get('distance')).lstrip('+')} points from the votes on average"
+        ("intents", "shrinkage"): lambda fit_plot, _: (
+            f"{pluralise(int(fit_plot.details.get('intents') or 0), 'probability', 'probabilities')} of intents lie"
+            f" {points(fit_plot.details.get('distance')).lstrip('+')} points from the votes on average"
         ),
         ("push", "weights"): _push,
     }
@@ -171,7 +175,9 @@ def true_value(truth: UserModel | None, name: str) -> float | None:
     return next((known[one].estimate for one in names if one in known), None)
 
 
-def curve_marks(model: UserModel | None, truth: UserModel | None, language: str, over: str) -> list[Mark]:
+def curve_marks(
+    model: UserModel | None, truth: UserModel | None, language: str, over: str
+) -> list[CurveMark]:
     """Return the values to mark below a curve: the default, the estimates, the truth.
 
     Parameters
@@ -189,17 +195,17 @@ def curve_marks(model: UserModel | None, truth: UserModel | None, language: str,
     else:
         return []
     parameters = model.parameters if model is not None else {}
-    marks = [Mark(label="default", value=default)]
+    marks = [CurveMark(label="default", value=default)]
     for source, name in names.items():
         entry = parameters.get(f"{name}[{language}]") or parameters.get(name)
         if entry is not None:
             low, high = entry.interval if _has_interval(entry) else (math.nan, math.nan)
             ends = (0.0 if low is None else low, math.inf if high is None else high)
-            marks.append(Mark(label=source, value=_finite(entry), low=ends[0], high=ends[1]))
-    return marks if true is None else [*marks, Mark(label="truth", value=true)]
+            marks.append(CurveMark(label=source, value=_finite(entry), low=ends[0], high=ends[1]))
+    return marks if true is None else [*marks, CurveMark(label="truth", value=true)]
 
 
-def fit_section(material: ReportMaterial, key: str = "parameters") -> Section:
+def fit_section(material: ReportInputs, key: str = "parameters") -> Section:
     """Return the fits as figures, the table of fitted parameters, and what the fits say about themselves."""
     model, truth = material.model, material.truth
     if model is None or not (model.parameters or model.intents):
@@ -212,7 +218,7 @@ def fit_section(material: ReportMaterial, key: str = "parameters") -> Section:
     shown = for_people(model.parameters)
     known = [(true_value(truth, name), entry) for name, entry in shown.items() if _has_interval(entry)]
     inside = [_holds(entry, true) for true, entry in known if true is not None]
-    title = f"{counted(len(shown), 'parameter')} fitted to what the workers did"
+    title = f"{pluralise(len(shown), 'parameter')} fitted to what the workers did"
     if inside:
         title = f"{sum(inside)} of {len(inside)} intervals hold the crowd’s true value"
     return Section(
@@ -227,8 +233,8 @@ def fit_section(material: ReportMaterial, key: str = "parameters") -> Section:
     )
 
 
-def _figures(kept: FitPlots, model: UserModel) -> Iterator[Figure]:
-    for one in kept.plots:
+def _figures(fit_plot: FitPlots, model: UserModel) -> Iterator[Figure]:
+    for one in fit_plot.plots:
         title = fit_title(one, model)
         if title is None or one.plot in LEFT_OUT:
             continue
@@ -294,7 +300,7 @@ def _diagnostic_table(model: UserModel) -> ReportTable:
         "Diagnostics",
         sorted(about.items(), key=lambda item: item[0][0] != "warning"),
         (
-            ("Parameters", lambda row: listed(row[1])),
+            ("Parameters", lambda row: join_names(row[1])),
             ("Kind", lambda row: row[0][0]),
             ("What the fit says", lambda row: row[0][1]),
         ),
@@ -308,7 +314,7 @@ def _intent_sentences(model: UserModel, truth: UserModel | None) -> list[str]:
         return []
     number = sum(map(len, model.intents.values()))
     sentence = (
-        f"The probabilities of {counted(number, 'intent')} of {counted(len(model.intents), 'query', 'queries')} were"
+        f"The probabilities of {pluralise(number, 'intent')} of {pluralise(len(model.intents), 'query', 'queries')} were"
         " fitted from votes."
     )
     inside = [

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from calibration.agree.result import FEWEST_PAIRS, FEWEST_QUERIES, beyond_perfect, tells
+from calibration.agree.result import FEWEST_PAIRS, FEWEST_QUERIES, beyond_perfect, has_enough_pairs
 from calibration.rank.folder import Ranking, ranks_in_words
-from study_app.report.folder import ReportMaterial
-from study_app.report.page import Figure, Front, Section, counted, points
+from study_app.report.folder import ReportInputs
+from study_app.report.page import Figure, Front, Section, pluralise, points
 from study_app.report.parts.agreement import (
     MOST_ROWS,
     SIGNIFICANT,
@@ -28,12 +28,12 @@ NOBODY_ASKED = "Simulated people and judged events: nobody was asked anything, a
 NO_AGREEMENT = "There is no agreement.csv in this folder; prefcal agree writes it"
 
 
-def front(material: ReportMaterial, results: Sequence[TaskResult], sections: Sequence[Section]) -> Front:
+def front(material: ReportInputs, results: Sequence[TaskResult], sections: Sequence[Section]) -> Front:
     """Return the first screen: of the first task whose agreement was measured, else of ranks, else of what else there is.
 
     Parameters
     ----------
-    material : ReportMaterial
+    material : ReportInputs
     results : sequence of TaskResult
         What was found for each task.
     sections : sequence of Section
@@ -76,7 +76,7 @@ def _question(result: TaskResult) -> str:
         first = result.named_comparisons[0]
         question = f"Does {first['measure']} agree with people more often than {first['against']}?"
     elif result.named is not None or len(result.measures) == 1:
-        question = f"How often does {result.asked} agree with people?"
+        question = f"How often does {result.primary_measure} agree with people?"
     else:
         question = "Which measure agrees with people most often?"
     return (
@@ -91,7 +91,7 @@ def _of_agreement(result: TaskResult, record: Mapping[str, object]) -> Iterator[
     yield SURE, certainty(result)
     yield CEILING, ceiling(result)
     yield AGAINST, next(_objections(result, record))
-    if not tells(result.row(result.asked)):
+    if not has_enough_pairs(result.row(result.primary_measure)):
         yield NEXT, "Ask more people about more queries; prefcal plan agreement says how many"
     elif result.named_comparisons and not result.named_comparisons[0]["p_holm"] < SIGNIFICANT:
         yield (
@@ -106,13 +106,13 @@ def _of_agreement(result: TaskResult, record: Mapping[str, object]) -> Iterator[
     else:
         yield (
             NEXT,
-            f"Read the pairs on which {result.asked} and people disagree most, in section Agreement, before you rely on it",
+            f"Read the pairs on which {result.primary_measure} and people disagree most, in section Agreement, before you rely on it",
         )
 
 
 def _objections(result: TaskResult, record: Mapping[str, object]) -> Iterator[str]:
     """Yield what speaks against the answer, the worst first; one sentence at least."""
-    if not tells(result.row(result.asked)):
+    if not has_enough_pairs(result.row(result.primary_measure)):
         yield f"A finding needs {FEWEST_PAIRS} pairs with a majority, and {FEWEST_QUERIES} queries"
     known = record.get("diagnostics", {})
     of_task = known.get(result.task, []) if isinstance(known, Mapping) else []
@@ -148,7 +148,7 @@ def _of_ranking(ranking: Ranking) -> Iterator[tuple[str, str]]:
         "Ranks",
         (
             f"{best['system']} has rank {ranks_in_words(best['rank_low'], best['rank_high'])}; {alone} of"
-            f" {counted(len(rows), 'system')} {own}"
+            f" {pluralise(len(rows), 'system')} {own}"
         ),
     )
     notes = notes_of(ranking, str(task))

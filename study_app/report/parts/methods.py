@@ -7,9 +7,9 @@ from importlib.metadata import version
 import pandas as pd
 from pydantic import JsonValue
 
-from calibration.tables.study import StudyRecord
-from study_app.report.folder import MODEL, TABLES, ReportMaterial
-from study_app.report.page import DASH, Section, counted, quantity, to_table
+from calibration.tables.study_json import StudyRecord
+from study_app.report.folder import MODEL, TABLES, ReportInputs
+from study_app.report.page import DASH, Section, pluralise, quantity, to_table
 from study_app.report.parts.agreement import detectable
 from study_app.report.results import PLACES, TaskResult
 from study_app.tasks.kinds import KINDS
@@ -57,7 +57,7 @@ LIMITS = (
 LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib")
 
 
-def methods_section(material: ReportMaterial, results: list[TaskResult], key: str = "methods") -> Section:
+def methods_section(material: ReportInputs, results: list[TaskResult], key: str = "methods") -> Section:
     """Return what was done with its numbers: by whom, in which tasks, how it was computed, and what is known of the answers."""
     done = [*_people(material), *_tasks(material), *_exclusion(material)]
     first, *paragraphs = done or ["What the workers did is not on record here."]
@@ -81,7 +81,7 @@ def methods_section(material: ReportMaterial, results: list[TaskResult], key: st
 
 
 def limits_section(
-    material: ReportMaterial, results: list[TaskResult], key: str = "limits"
+    material: ReportInputs, results: list[TaskResult], key: str = "limits"
 ) -> Iterator[Section]:
     """Yield the limits that this study has by its size, its crowd and its methods; nothing where nothing was measured."""
     limits = []
@@ -99,7 +99,7 @@ def limits_section(
         yield Section(key=key, title=first.removesuffix("."), short="Limits", paragraphs=tuple(rest))
 
 
-def _people(material: ReportMaterial) -> Iterator[str]:
+def _people(material: ReportInputs) -> Iterator[str]:
     workers = material.tables.get("workers")
     if workers is None:
         return
@@ -108,17 +108,17 @@ def _people(material: ReportMaterial) -> Iterator[str]:
     first, last = (f"{end:%Y-%m-%d}" if len(seen) else "" for end in (seen.min(), seen.max()))
     when = f" between {first} and {last}" if first != last else f" on {first}" if first else ""
     finished = int(workers["completed_at"].notna().sum())
-    yield f"{counted(len(workers), crowd)} took part{when}; {finished} finished."
+    yield f"{pluralise(len(workers), crowd)} took part{when}; {finished} finished."
 
 
-def _tasks(material: ReportMaterial) -> Iterator[str]:
+def _tasks(material: ReportInputs) -> Iterator[str]:
     """Yield what each task was, in the words of its kind, under which criteria, and what was shown again."""
     for name, task in material.study.tasks.items() if material.study else ():
         if task.kind not in KINDS:
             continue
         numbers = task.protocol
         finished = FinishedTask(
-            systems=counted(len(task.systems), "system"),
+            systems=pluralise(len(task.systems), "system"),
             protocol=numbers,
             files=frozenset(task.collection),
             number=quantity,
@@ -131,12 +131,12 @@ def _tasks(material: ReportMaterial) -> Iterator[str]:
         if isinstance(repeats, int) and repeats >= 1:
             sides = "sides swapped" if numbers.get("validation_swapped", True) else "as before"
             sentences.append(
-                f"{counted(repeats, 'pair')} {'was' if repeats == 1 else 'were'} shown again, {sides}."
+                f"{pluralise(repeats, 'pair')} {'was' if repeats == 1 else 'were'} shown again, {sides}."
             )
         yield f"Task {name}: {' '.join(sentences)}"
 
 
-def _exclusion(material: ReportMaterial) -> Iterator[str]:
+def _exclusion(material: ReportInputs) -> Iterator[str]:
     """Yield the study's rule for leaving workers out, as far as the protocol tells it."""
     rules = []
     for task in material.study.tasks.values() if material.study else ():
@@ -158,7 +158,7 @@ def _amount(number: JsonValue, word: str) -> str:
     return f"{shown} {word if shown == '1' else f'{word}s'}"
 
 
-def provenance_section(material: ReportMaterial, key: str = "again") -> Section:
+def provenance_section(material: ReportInputs, key: str = "again") -> Section:
     """Return hashes, versions, seeds and command lines."""
     return Section(
         key=key,
@@ -177,7 +177,7 @@ def provenance_section(material: ReportMaterial, key: str = "again") -> Section:
     )
 
 
-def _warnings(material: ReportMaterial) -> Iterator[str]:
+def _warnings(material: ReportInputs) -> Iterator[str]:
     """Yield a sentence for each input that is not what the results were made from."""
     now = material.tables_sha256
     for name, then in (
@@ -188,7 +188,7 @@ def _warnings(material: ReportMaterial) -> Iterator[str]:
             yield f"Warning: {name} was made from other tables than the ones in this folder."
 
 
-def _rows(material: ReportMaterial) -> Iterator[tuple[str, str]]:
+def _rows(material: ReportInputs) -> Iterator[tuple[str, str]]:
     record, study, model = material.record, material.study, material.model
     if study is not None:
         yield from _study_rows(study)
@@ -221,7 +221,7 @@ def _study_rows(study: StudyRecord) -> Iterator[tuple[str, str]]:
                     yield f"{task}, {kind} {name}, sha256", file.sha256
 
 
-def _commands(material: ReportMaterial) -> Iterator[str]:
+def _commands(material: ReportInputs) -> Iterator[str]:
     """Yield the lines that make everything again; a fit whose options nobody knows is a remark."""
     record = material.record
     if record.get("command"):

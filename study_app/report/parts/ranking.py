@@ -6,20 +6,20 @@ from functools import partial
 import pandas as pd
 
 from calibration.rank.folder import Ranking, ranks_in_words
-from metrics.errors import listed
-from study_app.report.drawing.figures import Mark, rows_with_intervals
+from metrics.errors import join_names
+from study_app.report.drawing.figures import CurveMark, rows_with_intervals
 from study_app.report.page import (
     NARROW,
     Column,
     Figure,
     ReportTable,
     Section,
-    counted,
     decimal,
     decimal_interval,
     p_value,
     percent,
     percent_interval,
+    pluralise,
     to_table,
 )
 
@@ -57,8 +57,8 @@ def preferred(rows: pd.DataFrame, too_few: str | None = None) -> str:
         rate = f"{percent(best['win_rate'])} ({percent_interval(best['win_low'], best['win_high'])})"
         return f"{best['system']} is first: its win rate is {rate}"
     if len(first) == len(rows):
-        return f"These judgments do not tell: any of {counted(len(rows), 'system')} may be the first"
-    return f"One of {listed(first['system'].tolist(), most=4)}: each of these may be the first of {len(rows)}"
+        return f"These judgments do not tell: any of {pluralise(len(rows), 'system')} may be the first"
+    return f"One of {join_names(first['system'].tolist(), most=4)}: each of these may be the first of {len(rows)}"
 
 
 def _paragraphs(ranking: Ranking, task: str, rows: pd.DataFrame, met: pd.DataFrame) -> Iterator[str]:
@@ -78,8 +78,8 @@ def _paragraphs(ranking: Ranking, task: str, rows: pd.DataFrame, met: pd.DataFra
 
 def judgments_in_words(rows: pd.DataFrame, met: pd.DataFrame) -> str:
     """Say how many judgments a ranking is from."""
-    judgments = counted(int(met["judgments"].sum()), "judgment")
-    return f"{judgments} of {counted(len(rows), 'system')}, on up to {counted(int(rows['topics'].max()), 'topic')}"
+    judgments = pluralise(int(met["judgments"].sum()), "judgment")
+    return f"{judgments} of {pluralise(len(rows), 'system')}, on up to {pluralise(int(rows['topics'].max()), 'topic')}"
 
 
 def notes_of(ranking: Ranking, task: str) -> list[str]:
@@ -94,7 +94,9 @@ def _level(ranking: Ranking) -> str:
 
 def _figure(ranking: Ranking, task: str, rows: pd.DataFrame, key: str) -> Figure:
     marks = [
-        Mark(label=row["system"], value=row["win_rate"], low=row["win_low"], high=row["win_high"], sign="o")
+        CurveMark(
+            label=row["system"], value=row["win_rate"], low=row["win_low"], high=row["win_high"], sign="o"
+        )
         for row in rows.to_dict("records")
     ]
     ranks = list(map(ranks_in_words, rows["rank_low"], rows["rank_high"]))

@@ -16,24 +16,24 @@ from calibration.agree.folder import (
     STREAM_KINDS,
     UPDATE_COUPLES,
     UPDATES,
-    TaskStreams,
+    TaskStreamScores,
     of_task,
 )
 from calibration.user_model.model import UserModel
 from metrics.arrays import Floats
-from metrics.errors import listed
+from metrics.errors import join_names
 from study_app.report.drawing.ranking_figures import best_map, one_against_other, tau_over_alpha
-from study_app.report.folder import ReportMaterial
+from study_app.report.folder import ReportInputs
 from study_app.report.page import (
     LEVEL,
     Figure,
     ReportTable,
     Section,
     brief,
-    counted,
     decimal,
     decimal_interval,
-    lasting,
+    duration_phrase,
+    pluralise,
     quantity,
     slug,
     stretch,
@@ -64,7 +64,7 @@ LABELS = {"silence-precision": "silence precision", "silence-recall": "silence r
 """What a measure is called on an axis, where it is not its column."""
 
 
-def msu_extremes(streams: TaskStreams, key: str) -> Iterator[Figure]:
+def msu_extremes(streams: TaskStreamScores, key: str) -> Iterator[Figure]:
     """Yield the populations for which MSU ranks most and least like ELG (Fig. 3 to 5)."""
     elg = streams.overall("ELG")
     for measure, most, source in EXTREMES:
@@ -76,10 +76,10 @@ def msu_extremes(streams: TaskStreams, key: str) -> Iterator[Figure]:
         equal = int((taus == taus[place]).sum())
         i, j, number = (int(part) for part in np.unravel_index(place, sweep.tau.shape))
         whom = (
-            f"away for {lasting(sweep.away[i])}, there for {lasting(sweep.session[j])}, L ="
+            f"away for {duration_phrase(sweep.away[i])}, there for {duration_phrase(sweep.session[j])}, L ="
             f" {sweep.lateness[number]:g}"
         )
-        tried = counted(taus.size, "population")
+        tried = pluralise(taus.size, "population")
         drawn = partial(
             one_against_other,
             systems=streams.systems,
@@ -99,7 +99,7 @@ def msu_extremes(streams: TaskStreams, key: str) -> Iterator[Figure]:
         )
 
 
-def best_figure(streams: TaskStreams, key: str) -> Figure:
+def best_figure(streams: TaskStreamScores, key: str) -> Figure:
     """Return the map of the best system by how long people stay away and how long they stay."""
     sweep, people = streams.sweep("MSU"), streams.people()
     number = int(np.argmin(np.abs(sweep.lateness - people["lateness"])))
@@ -112,7 +112,7 @@ def best_figure(streams: TaskStreams, key: str) -> Figure:
     whose = "the fitted people" if people["people"] == FITTED else "the paper’s reasonable people"
     drawn = partial(
         best_map,
-        away=[lasting(seconds) for seconds in sweep.away],
+        away=[duration_phrase(seconds) for seconds in sweep.away],
         session=[brief(seconds) for seconds in sweep.session],
         best=best.astype(np.intp),
         systems=streams.systems,
@@ -125,7 +125,7 @@ def best_figure(streams: TaskStreams, key: str) -> Figure:
         name=f"{key}-best",
         title=_best_title(everywhere, number, winners, level),
         draw=drawn,
-        alt=f"Share of the {counted(best.size, 'population')} at {level} for which each system has the highest MSU: "
+        alt=f"Share of the {pluralise(best.size, 'population')} at {level} for which each system has the highest MSU: "
         + "; ".join(f"{name} {share:.0%}" for name, share in shares.items())
         + ".",
         caption=f"The system of highest MSU at {level}, the nearest of those tried to the people’s, by how long people"
@@ -143,11 +143,11 @@ def _best_title(
     tried = everywhere.size if alone else everywhere[:, :, number].size
     at = "" if alone else f" at {level}"
     if len(winners) == 1:
-        return f"System {winners[0]} scores highest for all {counted(tried, 'population')} tried{at}"
-    return f"Which of {counted(len(winners), 'system')} scores highest{at} depends on the people"
+        return f"System {winners[0]} scores highest for all {pluralise(tried, 'population')} tried{at}"
+    return f"Which of {pluralise(len(winners), 'system')} scores highest{at} depends on the people"
 
 
-def system_table(streams: TaskStreams, task: str, key: str) -> ReportTable:
+def system_table(streams: TaskStreamScores, task: str, key: str) -> ReportTable:
     """Return MSU and ELG of every system, and the people for whom it is best (Table 3 of the stream paper)."""
     metrics = ("ELG", "MSU", "MSU/s")
     values = pd.DataFrame({name: streams.overall(name) for name in ("updates", *metrics)})
@@ -165,8 +165,8 @@ def system_table(streams: TaskStreams, task: str, key: str) -> ReportTable:
             ("Updates", quantity, "updates"),
             *((name, _ranked, name, f"{name} rank") for name in metrics),
             ("Best rank", str, "best"),
-            ("Away", lasting, "away"),
-            ("Visit", lasting, "session"),
+            ("Away", duration_phrase, "away"),
+            ("Visit", duration_phrase, "session"),
             ("L", "{:g}".format, "lateness"),
         ),
         note=(
@@ -185,7 +185,7 @@ def _place(value: float, grid: Floats) -> float:
     return float(np.interp(np.log(value), np.log(grid), np.arange(len(grid))))
 
 
-def stream_sections(material: ReportMaterial) -> Iterator[Section]:
+def stream_sections(material: ReportInputs) -> Iterator[Section]:
     """Yield what there is to say on the streams of each task; why not, where they could not be scored."""
     for task, record in material.study.tasks.items() if material.study is not None else ():
         key = f"streams-{slug(task)}"
@@ -211,7 +211,11 @@ def _why_not(task: str, reason: str, key: str) -> Section:
 
 
 def _section(
-    task: str, pushes: TaskStreams | None, updates: TaskStreams | None, model: UserModel | None, key: str
+    task: str,
+    pushes: TaskStreamScores | None,
+    updates: TaskStreamScores | None,
+    model: UserModel | None,
+    key: str,
 ) -> Section:
     """Return the section of a task: what its judgments were made for first, what was converted after it."""
     parts: list[tuple[bool, list[Figure], ReportTable]] = []
@@ -244,7 +248,7 @@ def _section(
     )
 
 
-def _first(pushes: TaskStreams | None, updates: TaskStreams | None) -> tuple[TaskStreams, str]:
+def _first(pushes: TaskStreamScores | None, updates: TaskStreamScores | None) -> tuple[TaskStreamScores, str]:
     """Return the scores as what the streams are, updates or pushes, and their measure; there always are the ones or the others."""
     if pushes is not None and (updates is None or updates.converted):
         return pushes, "ELG-1"
@@ -253,18 +257,18 @@ def _first(pushes: TaskStreams | None, updates: TaskStreams | None) -> tuple[Tas
     return updates, "MSU"
 
 
-def _title(task: str, streams: TaskStreams, measure: str) -> str:
+def _title(task: str, streams: TaskStreamScores, measure: str) -> str:
     values = streams.overall(measure)
     best = [name for name, value in zip(streams.systems, values, strict=True) if value == np.nanmax(values)]
     is_fitted = measure == "MSU" and streams.people()["people"] == FITTED
-    systems = f"system {best[0]} scores" if len(best) == 1 else f"systems {listed(best)} score"
+    systems = f"system {best[0]} scores" if len(best) == 1 else f"systems {join_names(best)} score"
     return (
         f"Streams of {task}: {'for the fitted people ' if is_fitted else ''}{systems} highest of"
-        f" {counted(len(values), 'system')} by {measure}"
+        f" {pluralise(len(values), 'system')} by {measure}"
     )
 
 
-def _people_in_words(streams: TaskStreams) -> str:
+def _people_in_words(streams: TaskStreamScores) -> str:
     people = streams.people()
     who = (
         "the people who were fitted"
@@ -272,13 +276,13 @@ def _people_in_words(streams: TaskStreams) -> str:
         else "the paper’s reasonable people, since none were fitted"
     )
     return (
-        f"MSU is for {who}: away for {lasting(people['away_mean_seconds'])} and there for"
-        f" {lasting(people['session_mean_seconds'])} on average, a nugget one visit late being worth"
+        f"MSU is for {who}: away for {duration_phrase(people['away_mean_seconds'])} and there for"
+        f" {duration_phrase(people['session_mean_seconds'])} on average, a nugget one visit late being worth"
         f" {decimal(people['lateness'])}. Every measure is over all judged topics."
     )
 
 
-def _pairs(streams: TaskStreams, couples: tuple[tuple[str, str], ...], key: str) -> Iterator[Figure]:
+def _pairs(streams: TaskStreamScores, couples: tuple[tuple[str, str], ...], key: str) -> Iterator[Figure]:
     """Yield a figure for each couple of measures that enough systems have."""
     for metrics in couples:
         x, y = (streams.overall(metric) for metric in metrics)
@@ -298,14 +302,14 @@ def _pairs(streams: TaskStreams, couples: tuple[tuple[str, str], ...], key: str)
         )
         yield Figure(
             name=f"{key}-{'-'.join(slug(metric.lower()) for metric in metrics)}",
-            title=f"{names[0]} and {names[1]} over {counted(int(known.sum()), 'system')}: {tau_in_words(tau, low, high, int(known.sum()))}",
+            title=f"{names[0]} and {names[1]} over {pluralise(int(known.sum()), 'system')}: {tau_in_words(tau, low, high, int(known.sum()))}",
             draw=drawn,
             alt=f"{names[1]} against {names[0]}: "
             + "; ".join(
                 f"{name} {decimal(float(a))}, {decimal(float(b))}"
                 for name, a, b in zip(streams.systems, x, y, strict=True)
             ),
-            caption=f"Compare {SOURCES[metrics]}; {counted(int(known.sum()), 'system')}."
+            caption=f"Compare {SOURCES[metrics]}; {pluralise(int(known.sum()), 'system')}."
             + (DOTTED if empty != (None, None) else "")
             + (f" {CONVERTED}" if streams.converted else ""),
         )
@@ -319,7 +323,7 @@ def tau_in_words(tau: float, low: float, high: float, systems: int) -> str:
     return f"{value} ({decimal_interval(low, high)})"
 
 
-def _alpha_figure(pushes: TaskStreams, model: UserModel | None, key: str) -> Iterator[Figure]:
+def _alpha_figure(pushes: TaskStreamScores, model: UserModel | None, key: str) -> Iterator[Figure]:
     curve = pushes.along_alpha()
     alphas, tau, low, high = (curve[name].to_numpy(np.float64) for name in ("alpha", "tau", "low", "high"))
     if np.isnan(tau).all():
@@ -345,7 +349,7 @@ def _alpha_figure(pushes: TaskStreams, model: UserModel | None, key: str) -> Ite
     )
 
 
-def push_table(pushes: TaskStreams, task: str, key: str) -> ReportTable:
+def push_table(pushes: TaskStreamScores, task: str, key: str) -> ReportTable:
     """Return every system by every push measure."""
     values = pd.DataFrame({name: pushes.overall(name) for name in PUSH_COLUMNS}).assign(system=pushes.systems)
     return to_table(

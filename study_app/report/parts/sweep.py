@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from metrics.arrays import Floats
-from metrics.sweep.like import told_apart
+from metrics.sweep.equivalent_populations import told_apart
 from metrics.sweep.result import MSUSweep, and_more, in_units, in_words, points_equal
 from metrics.sweep.tables import LIKE, OTHERS, POPULATION, SWEEP, SYSTEM
 from study_app.report.drawing.ranking_figures import SIGNS, best_map, heat_map, one_against_other
@@ -18,9 +18,9 @@ from study_app.report.page import (
     Figure,
     ReportTable,
     Section,
-    counted,
     decimal,
     decimal_interval,
+    pluralise,
     quantity,
     slug,
     to_table,
@@ -77,13 +77,13 @@ def sweep_section(sweep: MSUSweep) -> Section:
     grid = sweep.parts.grid
     lateness = min(grid.lateness, key=lambda value: abs(value - USUAL_LATENESS))
     spread = min(grid.spread, key=lambda value: abs(value - USUAL_SPREAD))
-    shown = _Slice(grid.away_seconds, grid.session_seconds, lateness, spread)
+    sweep_slice = _Slice(grid.away_seconds, grid.session_seconds, lateness, spread)
     return Section(
         key=KEY,
         title=sweep_title(sweep, best),
         short="Sweep",
         paragraphs=(_size_in_words(sweep), NO_SHARE),
-        figures=() if few else (_leaders(sweep, best, shown), *_against(sweep, taus, shown)),
+        figures=() if few else (_leaders(sweep, best, sweep_slice), *_against(sweep, taus, sweep_slice)),
         tables=(_best_table(best), *(() if like is None else (_like_table(like),))),
     )
 
@@ -94,45 +94,45 @@ def sweep_title(sweep: MSUSweep, best: pd.DataFrame) -> str:
     name, count = str(leaders.index[0]), int(leaders.iloc[0])
     whole = len(sweep.parts.grid)
     if count == whole:
-        return (
-            f"{name} is best of {counted(len(sweep.runs), 'run')} at every one of {counted(whole, 'point')}"
-        )
+        return f"{name} is best of {pluralise(len(sweep.runs), 'run')} at every one of {pluralise(whole, 'point')}"
     return (
-        f"Which of {counted(len(sweep.runs), 'run')} leads depends on the people: {counted(len(leaders), 'run')} lead"
-        f" somewhere, {name} at {count:,} of {counted(whole, 'point')}"
+        f"Which of {pluralise(len(sweep.runs), 'run')} leads depends on the people: {pluralise(len(leaders), 'run')} lead"
+        f" somewhere, {name} at {count:,} of {pluralise(whole, 'point')}"
     )
 
 
 def _size_in_words(sweep: MSUSweep) -> str:
     grid = sweep.parts.grid
     return (
-        f"{counted(len(grid), 'point')}: {counted(grid.population_count, 'population')}, each with"
-        f" {counted(len(grid.lateness), 'lateness decay')}; {counted(sweep.users, 'simulated user')} of each;"
-        f" {counted(len(sweep.runs), 'run')} on {counted(len(sweep.topics), 'topic')}."
+        f"{pluralise(len(grid), 'point')}: {pluralise(grid.population_count, 'population')}, each with"
+        f" {pluralise(len(grid.lateness), 'lateness decay')}; {pluralise(sweep.users, 'simulated user')} of each;"
+        f" {pluralise(len(sweep.runs), 'run')} on {pluralise(len(sweep.topics), 'topic')}."
     )
 
 
-def _leaders(sweep: MSUSweep, best: pd.DataFrame, shown: _Slice) -> Figure:
-    rows = shown.of(best[best["of"] == POPULATION])
+def _leaders(sweep: MSUSweep, best: pd.DataFrame, sweep_slice: _Slice) -> Figure:
+    rows = sweep_slice.of(best[best["of"] == POPULATION])
     names = rows["run"].tolist()
     winners = list(dict.fromkeys(names))
-    places = np.array([sweep.runs.index(name) for name in names], dtype=np.intp).reshape(len(shown.away), -1)
-    away, session = shown.labels
+    places = np.array([sweep.runs.index(name) for name in names], dtype=np.intp).reshape(
+        len(sweep_slice.away), -1
+    )
+    away, session = sweep_slice.labels
     equal = int((rows["runs_equal"].astype(int) > 1).sum())
-    who = winners[0] if len(winners) == 1 else counted(len(winners), "run")
+    who = winners[0] if len(winners) == 1 else pluralise(len(winners), "run")
     return Figure(
         name=f"{KEY}-leaders",
-        title=f"{who} lead{'s' if len(winners) == 1 else ''} among {counted(len(names), 'population')} at L = {shown.lateness:g}",
+        title=f"{who} lead{'s' if len(winners) == 1 else ''} among {pluralise(len(names), 'population')} at L = {sweep_slice.lateness:g}",
         draw=partial(best_map, away=away, session=session, best=places, systems=sweep.runs),
         alt="Run of highest MSU, by how many populations: "
         + "; ".join(f"{name} {names.count(name)}" for name in winners)
         + ".",
-        caption=f"The run of highest MSU. {shown.words}"
-        + (f" Of equal runs the first is shown ({counted(equal, 'population')})." if equal else ""),
+        caption=f"The run of highest MSU. {sweep_slice.words}"
+        + (f" Of equal runs the first is shown ({pluralise(equal, 'population')})." if equal else ""),
     )
 
 
-def _against(sweep: MSUSweep, taus: pd.DataFrame, shown: _Slice) -> Iterator[Figure]:
+def _against(sweep: MSUSweep, taus: pd.DataFrame, sweep_slice: _Slice) -> Iterator[Figure]:
     """Yield for MSU and MSU per second, and each other measure, the map of tau and the points at its two ends."""
     others = sweep.others()
     for name in list(others)[1:][:MOST_OTHERS]:
@@ -140,7 +140,7 @@ def _against(sweep: MSUSweep, taus: pd.DataFrame, shown: _Slice) -> Iterator[Fig
             rows = taus[(taus["metric"] == metric) & (taus["against"] == name)]
             if rows["tau-b"].isna().all():
                 continue
-            yield _tau_map(rows, metric, name, shown)
+            yield _tau_map(rows, metric, name, sweep_slice)
             values = others[name].to_numpy(np.float64)
             most, least = rows.loc[rows["tau-b"].idxmax()], rows.loc[rows["tau-b"].idxmin()]
             if most["tau-b"] == least["tau-b"]:
@@ -152,12 +152,12 @@ def _against(sweep: MSUSweep, taus: pd.DataFrame, shown: _Slice) -> Iterator[Fig
                     yield _one_point(sweep, rows, row, values, place, f"{metric} ranks {how} like {name}")
 
 
-def _tau_map(rows: pd.DataFrame, metric: str, other: str, shown: _Slice) -> Figure:
-    values: Floats = shown.of(rows)["tau-b"].to_numpy(np.float64).reshape(len(shown.away), -1)
-    away, session = shown.labels
+def _tau_map(rows: pd.DataFrame, metric: str, other: str, sweep_slice: _Slice) -> Figure:
+    values: Floats = sweep_slice.of(rows)["tau-b"].to_numpy(np.float64).reshape(len(sweep_slice.away), -1)
+    away, session = sweep_slice.labels
     everywhere, here = _span(rows["tau-b"].to_numpy(np.float64)), _span(values)
     same = everywhere == here and len(set(here)) == 1
-    where = "at every point" if same else f"at L = {shown.lateness:g}"
+    where = "at every point" if same else f"at L = {sweep_slice.lateness:g}"
     return Figure(
         name=f"{KEY}-{slug(metric.lower())}-{slug(other.lower())}",
         title=f"{metric} and {other}: {_span_in_words(here)} {where}"
@@ -169,7 +169,7 @@ def _tau_map(rows: pd.DataFrame, metric: str, other: str, shown: _Slice) -> Figu
             for label, of_row in zip(away, values.tolist(), strict=True)
         )
         + ".",
-        caption=f"Kendall’s τ of {metric} and {other} at {values.size} of {counted(len(rows), 'point')}: {shown.words}"
+        caption=f"Kendall’s τ of {metric} and {other} at {values.size} of {pluralise(len(rows), 'point')}: {sweep_slice.words}"
         + ("" if everywhere == here else f" Over all points: {_span_in_words(everywhere)}.")
         + (" Hatched: below 0." if (values < 0).any() else ""),
     )
@@ -202,7 +202,7 @@ def _one_point(
         draw=partial(one_against_other, systems=sweep.runs, x=other, y=scores, labels=(name, metric)),
         alt=f"{metric} against {name} for people {in_words(row)}: Kendall’s tau {decimal(row['tau-b'])}.",
         caption=f"A sign is a run. Compare Fig. 3 to 5 of {PAPER}"
-        + (f"; of {counted(equal, 'point')} with this τ the first." if equal > 1 else ".")
+        + (f"; of {pluralise(equal, 'point')} with this τ the first." if equal > 1 else ".")
         + (f" Which run is where: {OTHERS} and {SWEEP}." if len(sweep.runs) > len(SIGNS) else ""),
     )
 
@@ -233,11 +233,11 @@ def _best_table(best: pd.DataFrame) -> ReportTable:
 
 
 def _like_table(like: pd.DataFrame) -> ReportTable:
-    shown = like.head(MOST_LIKE)
+    sweep_slice = like.head(MOST_LIKE)
     return to_table(
         f"{KEY}-like",
         f"The people for whom MSU ranks the runs most like {like['against'].iloc[0]}",
-        shown,
+        sweep_slice,
         (
             *POINT,
             ("τ", decimal, "tau-b"),
@@ -246,5 +246,5 @@ def _like_table(like: pd.DataFrame) -> ReportTable:
             ("Below", decimal, "below"),
             (f"{LEVEL} interval", decimal_interval, "below_low", "below_high"),
         ),
-        note=f"Below: how far τ is below that of the first point. {told_apart(like)} {len(shown)} of {counted(len(like), 'point')}; all of them: {LIKE}.",
+        note=f"Below: how far τ is below that of the first point. {told_apart(like)} {len(sweep_slice)} of {pluralise(len(like), 'point')}; all of them: {LIKE}.",
     )

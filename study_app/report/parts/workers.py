@@ -11,21 +11,21 @@ from matplotlib.figure import Figure as Drawing
 
 from calibration.raters.consistency import consistency_by_worker
 from calibration.raters.preferences import left_share_by_worker
-from calibration.tables.preferences import left_out
+from calibration.tables.preferences import exclusions
 from calibration.user_model.model import ParameterEntry
 from study_app.report.drawing.figures import worker_scatter, worker_shares
-from study_app.report.drawing.look import ReportLook
-from study_app.report.folder import ReportMaterial
+from study_app.report.drawing.style import ReportStyle
+from study_app.report.folder import ReportInputs
 from study_app.report.page import (
     LEVEL,
     Figure,
     ReportTable,
     Section,
-    counted,
     decimal,
     decimal_interval,
     percent,
     percent_interval,
+    pluralise,
     quantity,
     to_table,
 )
@@ -84,7 +84,7 @@ def consistency_figure(
             as_percent=False,
         ),
         alt=(
-            f"Consistency beyond chance of {counted(len(consistency), 'worker')}: together kappa"
+            f"Consistency beyond chance of {pluralise(len(consistency), 'worker')}: together kappa"
             f" {decimal(overall.estimate)}, {percent(entries['consistency_share'].estimate)} of the repeats answered alike;"
             f" {int((consistency['kappa'] <= 0).sum())} not beyond chance."
         ),
@@ -118,7 +118,7 @@ def side_figure(
             as_percent=True,
         ),
         alt=(
-            f"Share of left answers of {counted(len(shares), 'worker')}: together {percent(overall.estimate)},"
+            f"Share of left answers of {pluralise(len(shares), 'worker')}: together {percent(overall.estimate)},"
             f" {leaning} with an interval that leaves out one half."
         ),
         caption=CAPTION + "one half, no lean.",
@@ -127,9 +127,9 @@ def side_figure(
 
 def _drawn(
     rows: pd.DataFrame, names: tuple[str, str, str], workers: pd.DataFrame | None, **how: Any
-) -> Callable[[ReportLook], Drawing]:
+) -> Callable[[ReportStyle], Drawing]:
     value, low, high = (rows[name].to_numpy(np.float64) for name in names)
-    excluded = rows["worker"].isin(left_out(workers).index).to_numpy(bool)
+    excluded = rows["worker"].isin(exclusions(workers).index).to_numpy(bool)
     return partial(worker_shares, value=value, ends=(low, high), excluded=excluded, **how)
 
 
@@ -138,7 +138,7 @@ def _ends(entry: ParameterEntry) -> tuple[float, float]:
     return (np.nan if low is None else low), (np.nan if high is None else high)
 
 
-def workers_section(material: ReportMaterial, key: str = "workers") -> Section:
+def workers_section(material: ReportInputs, key: str = "workers") -> Section:
     """Return what is known of the workers' care; what the tables lack is said."""
     paragraphs: list[str] = []
     figures: list[Figure] = []
@@ -147,7 +147,7 @@ def workers_section(material: ReportMaterial, key: str = "workers") -> Section:
     title = "Nothing is known about the workers"
     if workers is None:
         if preferences is not None:
-            title = f"{counted(judges, 'worker')} judged" if judges else "Who judged is not known"
+            title = f"{pluralise(judges, 'worker')} judged" if judges else "Who judged is not known"
         paragraphs.append("There is no table of workers, so nobody could be left out.")
     else:
         title, sentence = _exclusions(workers)
@@ -202,7 +202,7 @@ def _quality_table(entries: Mapping[str, ParameterEntry], key: str) -> Iterator[
 
 
 def _exclusions(workers: pd.DataFrame) -> tuple[str, str]:
-    out = left_out(workers)
+    out = exclusions(workers)
     excluded = int((out == "excluded").sum())
     withdrawn = int((out == "withdrawn").sum())
     completed = int(workers["completed_at"].notna().sum())
@@ -210,9 +210,9 @@ def _exclusions(workers: pd.DataFrame) -> tuple[str, str]:
         workers.loc[workers["worker"].isin(out[out == "excluded"].index), "reason"].dropna().value_counts()
     )
     why = ", ".join(f"{reason}: {count}" for reason, count in reasons.items())
-    title = f"{excluded} of {counted(len(workers), 'worker')} {'was' if excluded == 1 else 'were'} left out"
+    title = f"{excluded} of {pluralise(len(workers), 'worker')} {'was' if excluded == 1 else 'were'} left out"
     sentence = (
-        f"{counted(len(workers), 'worker')} took part and {completed} finished. The study’s rule left out {excluded}"
+        f"{pluralise(len(workers), 'worker')} took part and {completed} finished. The study’s rule left out {excluded}"
         + (f" ({why})" if why else "")
         + f"; {withdrawn} withdrew. Their rows are in no fit and in no number here but the one that says so."
         + _flagged(workers)
@@ -230,7 +230,7 @@ def _flagged(workers: pd.DataFrame) -> str:
     return f" Flagged, and not left out for it ({flag_counts})."
 
 
-def _limits(material: ReportMaterial) -> tuple[float | None, float | None]:
+def _limits(material: ReportInputs) -> tuple[float | None, float | None]:
     """Return the smallest search time and consistency that the study accepted."""
     limits: dict[str, float] = {}
     for task in material.study.tasks.values() if material.study else ():
@@ -251,7 +251,7 @@ def _search_figure(
     excluded = known["excluded"].fillna(value=False).to_numpy(bool)
     seconds = known["mean_search_seconds"].to_numpy(np.float64)
     consistency = known["consistency"].to_numpy(np.float64)
-    median, number = f"{np.median(seconds):.0f} seconds", counted(len(known), "worker")
+    median, number = f"{np.median(seconds):.0f} seconds", pluralise(len(known), "worker")
     yield Figure(
         name=name,
         title=f"Half of {number} searched for at least {median}",

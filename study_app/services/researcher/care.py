@@ -17,9 +17,9 @@ from study_app.protocol.domain import (
     is_straight,
 )
 from study_app.store.models import Assignment, Judgment, Showing, Slot
-from study_app.store.plan import StudyPlan
+from study_app.store.study_cache import CachedStudy
 from study_app.store.submissions import sharers
-from study_app.study.entries import JudgingTask, SearchedTask
+from study_app.study.entries import JudgingTask, TaskWithSearch
 from study_app.study.platforms import platform_of
 
 CHOICES = ("left", "right", "equally_good", "equally_bad")
@@ -50,7 +50,7 @@ class CareChecks:
     choices: tuple[int, ...] = (0, 0, 0, 0)
 
 
-def care_checks(session: Session, study: StudyPlan, workers: Workers) -> dict[int, CareChecks]:
+def care_checks(session: Session, study: CachedStudy, workers: Workers) -> dict[int, CareChecks]:
     """Return the quality checks of each worker for or against whom there is any sign."""
     repeats, searches = repeat_answers(session, study, workers), _searches(session, study, workers)
     answers, shared = _answers(session, workers), sharers(session, study.id, platform_of(study.entry))
@@ -118,7 +118,7 @@ def _answers(session: Session, workers: Workers) -> dict[int, _Answers]:
 
 
 def repeat_answers(
-    session: Session, study: StudyPlan, workers: Workers
+    session: Session, study: CachedStudy, workers: Workers
 ) -> dict[int, list[tuple[bool, float]]]:
     """Return (is consistent, share that its task wants) of each worker's repeats."""
     first, answer = aliased(Showing), aliased(Judgment)
@@ -151,7 +151,7 @@ def _preferred(judgment: type[Judgment], showing: type[Showing]) -> Any:
     )
 
 
-def _searches(session: Session, study: StudyPlan, workers: Workers) -> dict[int, list[tuple[float, float]]]:
+def _searches(session: Session, study: CachedStudy, workers: Workers) -> dict[int, list[tuple[float, float]]]:
     """Return (seconds, least that its task wants) of each worker's searches."""
     shown_ms, left_ms = (
         type_coerce(moment, BigInteger) for moment in (Slot.search_shown_at, Slot.search_left_at)
@@ -168,6 +168,6 @@ def _searches(session: Session, study: StudyPlan, workers: Workers) -> dict[int,
     searches: defaultdict[int, list[tuple[float, float]]] = defaultdict(list)
     for worker, task, milliseconds in session.execute(searched):
         entry = study.task(task).entry
-        if isinstance(entry, SearchedTask):
+        if isinstance(entry, TaskWithSearch):
             searches[worker].append((milliseconds / 1000, float(entry.min_search_seconds)))
     return searches

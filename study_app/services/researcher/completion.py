@@ -9,9 +9,9 @@ from sqlalchemy import Select, or_, select
 from sqlalchemy.orm import Session
 
 from study_app.services.worker.ends import last_answers
-from study_app.services.worker.whereabouts import locate
+from study_app.services.worker.worker_progress import load_progress
 from study_app.store.models import Assignment, Slot, Worker
-from study_app.store.plan import Plans, StudyPlan
+from study_app.store.study_cache import CachedStudy, StudyCache
 
 AT_A_TIME = 1000
 """Most workers named in one statement, since databases limit how many."""
@@ -20,7 +20,7 @@ _UNFINISHED = select(Assignment.worker_id, Slot.id).join(Slot.assignment)
 
 
 def complete_workers(
-    session: Session, plans: Plans, plan: StudyPlan, *, now: datetime
+    session: Session, plans: StudyCache, loaded_study: CachedStudy, *, now: datetime
 ) -> dict[int, datetime]:
     """Return when the data of each worker (row) of a study were complete.
 
@@ -28,7 +28,7 @@ def complete_workers(
     """
     workers = session.scalars(
         select(Worker)
-        .where(Worker.study_id == plan.id, Worker.consented_at.is_not(None))
+        .where(Worker.study_id == loaded_study.id, Worker.consented_at.is_not(None))
         .order_by(Worker.number)
     ).all()
     unpressed = unpressed_workers(session, plans, workers, now=now)
@@ -40,7 +40,7 @@ def complete_workers(
 
 
 def unpressed_workers(
-    session: Session, plans: Plans, workers: Sequence[Any], *, now: datetime
+    session: Session, plans: StudyCache, workers: Sequence[Any], *, now: datetime
 ) -> dict[int, datetime]:
     """Return the time of the last required answer of those who pressed no button.
 
@@ -53,7 +53,7 @@ def unpressed_workers(
     for worker in undecided:
         if unfinished[worker]:
             continue
-        progress = locate(session, plans, worker, now=now)
+        progress = load_progress(session, plans, worker, now=now)
         if progress.state.is_complete:
             ends = [follow.ends_at for follow in progress.follows.values()]
             times[worker] = max([*last_answers(session, worker), *ends], default=now)

@@ -95,16 +95,16 @@ class Change:
 def changes_of(study: LoadedStudy, content: StudyContent) -> list[Change]:
     """Return every value in which a study file, with all it names, differs from what is loaded."""
     old, new = dict(_loaded(study)), dict(_given(content))
-    places = [*new, *(place for place in old if place not in new)]
+    places = [*new, *(key_path for key_path in old if key_path not in new)]
     changes = [
         Change(
-            place=place,
-            old=old.get(place, ABSENT),
-            new=new.get(place, ABSENT),
-            kind=new.get(place[:2]) if place[0] == "tasks" else None,
+            place=key_path,
+            old=old.get(key_path, ABSENT),
+            new=new.get(key_path, ABSENT),
+            kind=new.get(key_path[:2]) if key_path[0] == "tasks" else None,
         )
-        for place in places
-        if old.get(place, ABSENT) != new.get(place, ABSENT)
+        for key_path in places
+        if old.get(key_path, ABSENT) != new.get(key_path, ABSENT)
     ]
     absent = {change.place for change in changes if ABSENT in (change.old, change.new)}
     return [change for change in changes if not absent & set(_around(change.place))]
@@ -194,8 +194,8 @@ def _media_leaves(number: int, shown: Iterable[tuple[str, str, Media]]) -> Itera
         yield ("tasks", number, "systems", system, "media"), f"content {digest[:8]}"
 
 
-def _around(place: Place) -> Iterator[Place]:
-    return (place[:end] for end in range(1, len(place)))
+def _around(key_path: Place) -> Iterator[Place]:
+    return (key_path[:end] for end in range(1, len(key_path)))
 
 
 def _short(value: Any) -> str:
@@ -302,11 +302,11 @@ def _has_workers(session: Session, study: LoadedStudy) -> bool:
 
 def _has_answers(session: Session, study: LoadedStudy) -> bool:
     """Say whether anything refers to a task: work that was given out, or a try at its check."""
-    given, tried = (
+    task_content, tried = (
         exists().where(model.task_id == Task.id, Task.study_id == study.id)
         for model in (Assignment, Introduction)
     )
-    return bool(session.scalar(select(or_(given, tried))))
+    return bool(session.scalar(select(or_(task_content, tried))))
 
 
 def _keep_media(session: Session, content: StudyContent) -> None:
@@ -338,11 +338,11 @@ def _keep_media(session: Session, content: StudyContent) -> None:
 
 def _update_tasks(study: LoadedStudy, content: StudyContent) -> None:
     """Take over what may change while answers exist: numbers of the protocol, and where files stand."""
-    for task, given in zip(study.tasks, content.tasks, strict=True):
-        task.config = given.entry.model_dump(mode="json")
-        task.files = {kind: asdict(file) for kind, file in given.files.items()}
+    for task, task_content in zip(study.tasks, content.tasks, strict=True):
+        task.config = task_content.entry.model_dump(mode="json")
+        task.files = {kind: asdict(file) for kind, file in task_content.files.items()}
         for system in task.systems:
-            system.path = given.systems[system.name].path
+            system.path = task_content.systems[system.name].path
 
 
 def _delete_tasks(session: Session, study: LoadedStudy) -> None:
@@ -357,74 +357,78 @@ def _delete_tasks(session: Session, study: LoadedStudy) -> None:
 
 
 def _add_tasks(session: Session, study: LoadedStudy, content: StudyContent) -> None:
-    for position, given in enumerate(content.tasks, start=1):
+    for position, task_content in enumerate(content.tasks, start=1):
         task = Task(
             study_id=study.id,
             position=position,
-            name=given.entry.name,
-            kind=given.entry.kind,
-            language=given.entry.language,
-            config=given.entry.model_dump(mode="json"),
-            files={kind: asdict(file) for kind, file in given.files.items()},
+            name=task_content.entry.name,
+            kind=task_content.entry.kind,
+            language=task_content.entry.language,
+            config=task_content.entry.model_dump(mode="json"),
+            files={kind: asdict(file) for kind, file in task_content.files.items()},
         )
         session.add(task)
         session.flush()
-        systems = _add_systems(session, given, task.id)
-        _add_topics(session, given, task.id, systems)
+        systems = _add_systems(session, task_content, task.id)
+        _add_topics(session, task_content, task.id, systems)
 
 
-def _add_systems(session: Session, given: TaskContent, task: int) -> dict[str, int]:
+def _add_systems(session: Session, task_content: TaskContent, task: int) -> dict[str, int]:
     systems = [
         System(task_id=task, position=position, name=name, path=file.path, sha256=file.sha256)
-        for position, (name, file) in enumerate(given.systems.items(), start=1)
+        for position, (name, file) in enumerate(task_content.systems.items(), start=1)
     ]
     session.add_all(systems)
     session.flush()
     return {system.name: system.id for system in systems}
 
 
-def _add_topics(session: Session, given: TaskContent, task: int, systems: dict[str, int]) -> None:
-    session.add_all(TaskTable(task_id=task, name=name, content=table) for name, table in given.tables.items())
-    for position, content in enumerate(given.topics, start=1):
+def _add_topics(session: Session, task_content: TaskContent, task: int, systems: dict[str, int]) -> None:
+    session.add_all(
+        TaskTable(task_id=task, name=name, content=table) for name, table in task_content.tables.items()
+    )
+    for position, content in enumerate(task_content.topics, start=1):
         topic = Topic(
             task_id=task,
             position=position,
             name=content.id,
             text=content.text,
-            detail=_detail(content, given),
+            detail=_detail(content, task_content),
         )
         session.add(topic)
         session.flush()
-        session.add_all(_parts_of(content, topic.id, given, systems))
+        session.add_all(_parts_of(content, topic.id, task_content, systems))
     session.flush()
 
 
-def _detail(content: TopicContent, given: TaskContent) -> dict[str, Any] | None:
+def _detail(content: TopicContent, task_content: TaskContent) -> dict[str, Any] | None:
     """Return what the pages need of a topic: of pairs also what of `TaskKind.optional` the judged sides have."""
-    side = kind_of(given.entry).side
+    side = kind_of(task_content.entry).side
     if side is None:
         return content.detail
     detail = content.detail or {}
-    judged = {system for couple in given.couples[content.id] for system in couple}
-    shows = {name for system in judged for name in side.shows(given.sides[content.id, system], detail)}
+    judged = {system for couple in task_content.system_pairs[content.id] for system in couple}
+    shows = {name for system in judged for name in side.shows(task_content.sides[content.id, system], detail)}
     return {**detail, "shows": sorted(shows)}
 
 
-def _parts_of(content: TopicContent, topic: int, given: TaskContent, systems: dict[str, int]) -> list[Base]:
+def _parts_of(
+    content: TopicContent, topic: int, task_content: TaskContent, systems: dict[str, int]
+) -> list[Base]:
     """Return the rows below a topic: intents, what the systems show, pairs."""
-    page = kind_of(given.entry).page
+    page = kind_of(task_content.entry).page
     intents = [
         Intent(topic_id=topic, position=position, name=name, text=text, probability=content.probability(name))
         for position, (name, text) in enumerate(content.intents.items(), start=1)
     ]
     shown = [
         model(topic_id=topic, system_id=row, content=of_kind[content.id, name].json())
-        for model, of_kind in ((StoredSummary, given.sides), (StoredStream, given.streams))
+        for model, of_kind in ((StoredSummary, task_content.sides), (StoredStream, task_content.streams))
         for name, row in systems.items()
         if (content.id, name) in of_kind
     ]
     pairs = [
         Pair(topic_id=topic, system_a_id=systems[a], system_b_id=systems[b], name=f"{content.id}:{a}~{b}")
-        for a, b in (given.couples[content.id] if page == "pair" else ())
+        for a, b in (task_content.system_pairs[content.id] if page == "pair" else ())
     ]
     return [*intents, *shown, *pairs]

@@ -23,10 +23,10 @@ from study_app.protocol.domain import (
 )
 from study_app.services.researcher.care import CHOICES, CareChecks, care_checks
 from study_app.services.researcher.reconcile import PaymentCounts, count_payments
-from study_app.services.worker.room import counts, taken_units, task_tallies
+from study_app.services.worker.availability import slot_is_taken, taken_units, task_tallies
 from study_app.services.worker.streams import WAS_USED, follower_tallies
 from study_app.store.models import Assignment, Judgment, LoadedStudy, Pair, Showing, Slot, Topic, Worker
-from study_app.store.plan import StudyPlan, TaskPlan, TopicPlan
+from study_app.store.study_cache import CachedStudy, CachedTask, CachedTopic
 from study_app.store.submissions import takes_part
 from study_app.store.task_models import Follow, Prompt, StreamView, UsefulAnswer, UsefulQuestion
 from study_app.study.entries import JudgingTask
@@ -85,7 +85,7 @@ class CheckRate:
         return self.failed / self.judged if self.judged else None
 
 
-def possible_checks(study: StudyPlan) -> list[str]:
+def possible_checks(study: CachedStudy) -> list[str]:
     """Return the keys of `CHECKS` that a study can judge."""
     has_repeats = any(
         isinstance(task.entry, JudgingTask) and task.entry.validation_pairs for task in study.tasks
@@ -209,7 +209,7 @@ class StudyProgress:
 
 def study_progress(
     session: Session,
-    study: StudyPlan,
+    study: CachedStudy,
     *,
     now: datetime,
     complete: Collection[int],
@@ -220,7 +220,7 @@ def study_progress(
     ----------
     session : Session
         Only read from.
-    study : StudyPlan
+    study : CachedStudy
     now : datetime
         Decides which places are held.
     complete : collection of int
@@ -248,7 +248,7 @@ def study_progress(
     )
 
 
-def _task_progress(session: Session, task: TaskPlan, *, now: datetime) -> TaskProgress:
+def _task_progress(session: Session, task: CachedTask, *, now: datetime) -> TaskProgress:
     has_pairs = task.kind.page == "pair"
     return TaskProgress(
         name=str(task.entry.name),
@@ -260,7 +260,7 @@ def _task_progress(session: Session, task: TaskPlan, *, now: datetime) -> TaskPr
     )
 
 
-def query_progress(session: Session, task: TaskPlan, *, now: datetime) -> tuple[QueryProgress, ...]:
+def query_progress(session: Session, task: CachedTask, *, now: datetime) -> tuple[QueryProgress, ...]:
     """Return the progress of each topic of a task, in their order."""
     is_done = and_(Slot.done_at.is_not(None), Slot.done_at <= now)
     counted = (
@@ -269,7 +269,7 @@ def query_progress(session: Session, task: TaskPlan, *, now: datetime) -> tuple[
         .join(Assignment.worker)
         .where(
             Assignment.task_id == task.id,
-            counts(now),
+            slot_is_taken(now),
         )
         .group_by(Slot.topic_id, is_done)
     )
@@ -283,7 +283,7 @@ def query_progress(session: Session, task: TaskPlan, *, now: datetime) -> tuple[
     return tuple(queries)
 
 
-def _room(topic: TopicPlan, task: TaskPlan, units: Mapping[int, int], taken: int) -> int | None:
+def _room(topic: CachedTopic, task: CachedTask, units: Mapping[int, int], taken: int) -> int | None:
     """Return the free slots of a topic, over its units if it has any."""
     if topic.is_closed:
         return 0
@@ -294,7 +294,7 @@ def _room(topic: TopicPlan, task: TaskPlan, units: Mapping[int, int], taken: int
     return max(0, task.limit - taken)
 
 
-def stream_progress(session: Session, task: TaskPlan, *, now: datetime) -> StreamProgress:
+def stream_progress(session: Session, task: CachedTask, *, now: datetime) -> StreamProgress:
     """Return the progress of the streams of a task."""
     follows = (
         select(Follow.id)
@@ -323,7 +323,7 @@ def _count(session: Session, query: Select[int]) -> int:
     return session.scalar(select(func.count()).select_from(query.subquery())) or 0
 
 
-def _judgments_per_pair(session: Session, task: TaskPlan) -> Sequence[int]:
+def _judgments_per_pair(session: Session, task: CachedTask) -> Sequence[int]:
     judged = (
         select(Showing.pair_id, func.count().label("number"))
         .join(Judgment, (Judgment.showing_id == Showing.id) & (Judgment.revision == 1))
@@ -344,7 +344,7 @@ def _judgments_per_pair(session: Session, task: TaskPlan) -> Sequence[int]:
     return session.scalars(counted).all()
 
 
-def _side_differences(session: Session, task: TaskPlan, *, now: datetime) -> Sequence[int]:
+def _side_differences(session: Session, task: CachedTask, *, now: datetime) -> Sequence[int]:
     return [abs(tally.a_left - tally.b_left) for tally in task_tallies(session, task.id, now=now)]
 
 

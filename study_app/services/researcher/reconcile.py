@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from study_app.services.researcher.completion import complete_workers, rows_by_owner, unpressed_workers
 from study_app.services.worker.ends import visited_between
 from study_app.store.models import Assignment, LoadedStudy, PlatformEntry, PlatformIdentity, Slot, Worker
-from study_app.store.plan import Plans, StudyPlan
+from study_app.store.study_cache import CachedStudy, StudyCache
 from study_app.store.submissions import sharers
 from study_app.store.task_models import CodeShown, Follow, PlatformRecord
 from study_app.study.platform_list import Submission
@@ -86,7 +86,12 @@ class _KnownWorker:
 
 
 def reconcile(
-    session: Session, plans: Plans, study: LoadedStudy, submissions: Collection[Submission], *, now: datetime
+    session: Session,
+    plans: StudyCache,
+    study: LoadedStudy,
+    submissions: Collection[Submission],
+    *,
+    now: datetime,
 ) -> list[ReconciledSubmission]:
     """Store the platform's list, and return what is to be done about each submission.
 
@@ -135,7 +140,7 @@ def reconcile(
 
 
 def never_listed(
-    session: Session, plans: Plans, study: StudyPlan, *, now: datetime
+    session: Session, plans: StudyCache, study: CachedStudy, *, now: datetime
 ) -> list[ReconciledSubmission]:
     """Return the workers with complete data who stand in no list, by arrival."""
     records = (
@@ -166,7 +171,7 @@ def _identified(study: int) -> Select[PlatformIdentity, Worker]:
 
 def _known_workers(
     session: Session,
-    plans: Plans,
+    plans: StudyCache,
     wanted: Select[PlatformIdentity, Worker],
     *,
     now: datetime,
@@ -217,7 +222,7 @@ _PAYS: tuple[SubmissionState, ...] = (
 
 def _pay_once(
     session: Session,
-    study: StudyPlan,
+    study: CachedStudy,
     everybody: Sequence[_KnownWorker],
     records: dict[tuple[int, str], PlatformRecord],
 ) -> None:
@@ -244,7 +249,7 @@ def _pay_once(
 
 
 def _finding(
-    session: Session, study: StudyPlan, worker: _KnownWorker, submission: Submission
+    session: Session, study: CachedStudy, worker: _KnownWorker, submission: Submission
 ) -> SubmissionState:
     due = _due(session, study, worker, submission)
     if due:
@@ -261,7 +266,7 @@ def _finding(
     return "no_data" if submission.code is None or ended else "wrong_code"
 
 
-def _unlisted(study: StudyPlan, worker: _KnownWorker, taken: Collection[str]) -> ReconciledSubmission:
+def _unlisted(study: CachedStudy, worker: _KnownWorker, taken: Collection[str]) -> ReconciledSubmission:
     """Return a worker who is in no list; ``taken`` are the listed submissions."""
     name = platform_of(study.entry).submission_parameter
     came_under = {entry.parameters.get(name or "") for entry in worker.entries}
@@ -274,7 +279,7 @@ def _unlisted(study: StudyPlan, worker: _KnownWorker, taken: Collection[str]) ->
     )
 
 
-def _due(session: Session, study: StudyPlan, worker: _KnownWorker, submission: Submission) -> set[str]:
+def _due(session: Session, study: CachedStudy, worker: _KnownWorker, submission: Submission) -> set[str]:
     """Return the codes that stand for complete data of a submission, if complete.
 
     Of a diary that is the code of the visit that was paid for, when there was one; and at its end the code of the whole.
@@ -286,7 +291,7 @@ def _due(session: Session, study: StudyPlan, worker: _KnownWorker, submission: S
     return due
 
 
-def _is_of_visit(session: Session, study: StudyPlan, worker: _KnownWorker, submission: str) -> bool:
+def _is_of_visit(session: Session, study: CachedStudy, worker: _KnownWorker, submission: str) -> bool:
     """Return True if a submission stands for a visit that is paid by itself."""
     return study.entry.visit_code is not None and any(
         _was_visited(session, worker, entry) for entry in _entries(worker, submission)
@@ -348,7 +353,7 @@ def in_a_list(session: Session, study: int) -> set[str]:
     return set(session.scalars(query))
 
 
-def completed(session: Session, plans: Plans, study: StudyPlan, *, now: datetime) -> list[str]:
+def completed(session: Session, plans: StudyCache, study: CachedStudy, *, now: datetime) -> list[str]:
     """Return the pseudonyms of workers with complete data, by arrival."""
     complete = complete_workers(session, plans, study, now=now)
     query = select(Worker.id, Worker.pseudonym).where(

@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from study_app.store.models import Assignment, PageLoad, PlatformIdentity, Slot, StoredEvent, Topic, Worker
-from study_app.store.plan import StudyPlan
+from study_app.store.study_cache import CachedStudy
 from study_app.store.task_models import Follow, Prompt, StreamView
 from study_app.study.entries import FollowedTask
 
@@ -21,7 +21,9 @@ class Reminder:
     worker: int
 
 
-def remind(session: Session, plan: StudyPlan, *, quiet_hours: float | None, now: datetime) -> list[Reminder]:
+def remind(
+    session: Session, loaded_study: CachedStudy, *, quiet_hours: float | None, now: datetime
+) -> list[Reminder]:
     """Return every stream whose days are not over, and store its reminder.
 
     Parameters
@@ -37,7 +39,7 @@ def remind(session: Session, plan: StudyPlan, *, quiet_hours: float | None, now:
         .join(Assignment.worker)
         .join(PlatformIdentity, PlatformIdentity.worker_id == Worker.id)
         .where(
-            Worker.study_id == plan.id,
+            Worker.study_id == loaded_study.id,
             Worker.withdrawn_at.is_(None),
             Worker.completed_at.is_(None),
             Worker.stopped_at.is_(None),
@@ -48,7 +50,7 @@ def remind(session: Session, plan: StudyPlan, *, quiet_hours: float | None, now:
     signs = _last_signs(session)
     reminders = []
     for follow, task, worker, platform_worker, title in follows:
-        entry = plan.task(task).following
+        entry = loaded_study.task(task).following
         if quiet_hours is None or not _was_here(
             signs.get(follow.id, follow.started_at), quiet_hours, entry, now=now
         ):

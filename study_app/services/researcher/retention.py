@@ -39,7 +39,7 @@ from study_app.store.task_models import (
 )
 
 Ids: TypeAlias = Select[Any]
-Part: TypeAlias = tuple[type[Base], Any]
+TaskCompletion: TypeAlias = tuple[type[Base], Any]
 """A table, and the condition on its rows that go."""
 
 
@@ -106,7 +106,7 @@ def withdrawn_workers(study: int) -> Ids:
     return select(Worker.id).where(Worker.study_id == study, Worker.withdrawn_at.is_not(None))
 
 
-def identity_parts(workers: Sequence[int]) -> list[Part]:
+def identity_parts(workers: Sequence[int]) -> list[TaskCompletion]:
     """Return the rows that identify workers on their platform, in deletable order."""
     known = select(PlatformIdentity.id).where(PlatformIdentity.worker_id.in_(workers))
     return [
@@ -116,7 +116,7 @@ def identity_parts(workers: Sequence[int]) -> list[Part]:
     ]
 
 
-def worker_parts(workers: Sequence[int]) -> list[Part]:
+def worker_parts(workers: Sequence[int]) -> list[TaskCompletion]:
     """Return all rows of workers but their own, in deletable order."""
     slots = select(Slot.id).join(Slot.assignment).where(Assignment.worker_id.in_(workers))
     follows = select(Follow.id).where(Follow.slot_id.in_(slots))
@@ -155,7 +155,7 @@ def unpaid(session: Session, workers: Sequence[int], complete: Collection[int]) 
     return session.scalar(query) or 0
 
 
-def count_rows(session: Session, parts: Sequence[Part]) -> dict[str, int]:
+def count_rows(session: Session, parts: Sequence[TaskCompletion]) -> dict[str, int]:
     """Return table -> how many of its rows would go; tables without any are left out."""
     counted = {
         model.__tablename__: session.scalar(select(func.count()).select_from(model).where(condition)) or 0
@@ -164,7 +164,7 @@ def count_rows(session: Session, parts: Sequence[Part]) -> dict[str, int]:
     return {table: number for table, number in counted.items() if number}
 
 
-def delete_rows(session: Session, parts: Sequence[Part]) -> None:
+def delete_rows(session: Session, parts: Sequence[TaskCompletion]) -> None:
     """Delete them; codes that were shown stay without the arrival that they were for."""
     session.flush()
     for model, condition in parts:

@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import bindparam, delete, select
 from sqlalchemy.orm import Session
 
-from metrics.errors import input_fault, listed, nearest
+from metrics.errors import closest_name, input_fault, join_names
 from study_app.store.models import LoadedStudy, Setting
 from study_app.store.tokens import KeyBefore, NewToken
 
@@ -24,12 +24,12 @@ def chosen_study(session: Session, name: str | None) -> LoadedStudy:
     if not studies:
         raise input_fault("no study is loaded", cure="load one: prefcal study load FILE")
     if name is not None:
-        near = nearest(name, studies)
-        cure = f"did you mean {near!r}" if near else f"loaded: {listed(studies)}"
+        near = closest_name(name, studies)
+        cure = f"did you mean {near!r}" if near else f"loaded: {join_names(studies)}"
         raise input_fault(f"unknown study {name!r}", cure=cure)
     if len(studies) > 1:
         raise input_fault(
-            f"{len(studies)} studies are loaded", cure=f"name one with --study: {listed(studies)}"
+            f"{len(studies)} studies are loaded", cure=f"name one with --study: {join_names(studies)}"
         )
     return next(iter(studies.values()))
 

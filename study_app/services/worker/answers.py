@@ -14,9 +14,9 @@ from sqlalchemy.orm import Session
 
 from study_app.protocol.steps import Step
 from study_app.services.worker.ends import time_of_end
-from study_app.services.worker.whereabouts import Whereabouts
+from study_app.services.worker.worker_progress import WorkerProgress
 from study_app.store.models import Ballot, Judgment, Showing
-from study_app.store.plan import Plans, SlotRow, TaskPlan, WorkerRow, change
+from study_app.store.study_cache import CachedTask, SlotRow, StudyCache, WorkerRow, update_rows
 from study_app.store.task_models import Introduction, Rating, Reply, Sheet
 from study_app.store.tokens import NewToken, PageToken
 from study_app.study.question_answers import ReplyValue
@@ -74,7 +74,7 @@ class Answer:
 def show_search(session: Session, slot: SlotRow, *, now: datetime) -> None:
     """Start the search clock when the page is shown for the first time."""
     if slot.search_shown_at is None:
-        change(session, slot, search_shown_at=now)
+        update_rows(session, slot, search_shown_at=now)
 
 
 def search_seconds(slot: SlotRow, *, now: datetime) -> float:
@@ -93,7 +93,7 @@ def leave_search(session: Session, slot: SlotRow, *, least_seconds: float, now: 
     if slot.search_left_at is None:
         if search_seconds(slot, now=now) < least_seconds:
             return False
-        change(session, slot, search_left_at=now)
+        update_rows(session, slot, search_left_at=now)
     return True
 
 
@@ -117,15 +117,15 @@ def vote(session: Session, slot: SlotRow, intents: Sequence[str], page: PageToke
 
 
 def judge(
-    session: Session, here: Whereabouts, step: Step, answer: Answer, page: PageToken, *, now: datetime
+    session: Session, progress: WorkerProgress, step: Step, answer: Answer, page: PageToken, *, now: datetime
 ) -> None:
     """Store the answer to a pair.
 
     The same choice again changes nothing, another one is a new revision. The slot is done with the last
     answer it needs.
     """
-    slot = here.slot(step)
-    shown = shown_pair(session, here, step)
+    slot = progress.slot(step)
+    shown = shown_pair(session, progress, step)
     if shown.choice == answer.choice:
         return
     decision_ms, timing = decision_time(answer.decision_ms, page.served_at, now=now)
@@ -142,7 +142,7 @@ def judge(
         "late": slot.late,
     }
     session.connection().execute(_NEW_JUDGMENT, judgment)
-    answered = here.state.tasks[step.task - 1].slots[step.query - 1].answered
+    answered = progress.state.tasks[step.task - 1].slots[step.query - 1].answered
     if all(done or number == step.pair for number, done in enumerate(answered, start=1)):
         finish_slot(session, slot, now=now)
 
@@ -150,14 +150,14 @@ def judge(
 def finish_slot(session: Session, slot: SlotRow, *, now: datetime) -> None:
     """Store the time at which a slot became complete, the first time only."""
     if slot.done_at is None:
-        change(session, slot, done_at=now)
+        update_rows(session, slot, done_at=now)
 
 
 def shown_pair(
-    session: Session, here: Whereabouts, step: Step, *, until: datetime | None = None
+    session: Session, progress: WorkerProgress, step: Step, *, until: datetime | None = None
 ) -> ShownPair:
     """Return the content of a pair page, with its answer now or at ``until``."""
-    place = {"slot": here.slot(step).id, "pair": step.pair}
+    place = {"slot": progress.slot(step).id, "pair": step.pair}
     shown = ShownPair(*session.connection().execute(_SHOWN_PAIR, place).one())
     if until is None:
         return shown
@@ -180,26 +180,26 @@ def decision_time(claimed_ms: int | None, served_at: datetime, *, now: datetime)
     return measured_ms, "server"
 
 
-def finish(session: Session, here: Whereabouts, *, now: datetime, new_token: NewToken) -> bool:
+def finish(session: Session, progress: WorkerProgress, *, now: datetime, new_token: NewToken) -> bool:
     """Complete a worker and create the completion code.
 
     Returns False when a required answer is missing.
     """
-    worker = here.worker
+    worker = progress.worker
     if worker.completed_at is None:
-        if not here.state.has_all:
+        if not progress.state.has_all:
             return False
-        change(
+        update_rows(
             session,
             worker,
             completed_at=time_of_end(session, worker, now=now),
-            completion_code=here.plan.entry.completion_code or new_token(COMPLETION_LETTERS).upper(),
+            completion_code=progress.plan.entry.completion_code or new_token(COMPLETION_LETTERS).upper(),
         )
     return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class PageRequest:
     """Request of a worker for a step's page.
 
     Attributes
@@ -219,8 +219,8 @@ class Look:
     """
 
     session: Session
-    plans: Plans
-    here: Whereabouts
+    plans: StudyCache
+    here: WorkerProgress
     step: Step
     now: datetime
     shown: ShownPair | None = None
@@ -233,8 +233,8 @@ class Look:
     @property
     def language(self) -> str:
         """Language of the step's task, or of the study for pages of no task."""
-        plan = self.here.plan
-        return self.here.task(self.step).entry.language if self.step.task else plan.language
+        loaded_study = self.here.plan
+        return self.here.task(self.step).entry.language if self.step.task else loaded_study.language
 
     @property
     def query(self) -> str:
@@ -254,7 +254,7 @@ _RATINGS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckStanding:
+class CheckProgress:
     """Progress of a worker with the page before a task.
 
     Attributes
@@ -273,8 +273,8 @@ class CheckStanding:
 
 
 def standing(
-    session: Session, worker: WorkerRow, task: TaskPlan, *, until: datetime | None = None
-) -> CheckStanding:
+    session: Session, worker: WorkerRow, task: CachedTask, *, until: datetime | None = None
+) -> CheckProgress:
     """Return a worker's progress with the page before a task, now or at ``until``."""
     tries = _tries(session, worker, task)
     return _standing([one for one in tries if until is None or one.decided_at < until])
@@ -283,12 +283,12 @@ def standing(
 def attempt(
     session: Session,
     worker: WorkerRow,
-    task: TaskPlan,
+    task: CachedTask,
     picked: Sequence[int],
     page: PageToken,
     *,
     now: datetime,
-) -> CheckStanding:
+) -> CheckProgress:
     """Store a try at a check.
 
     The same form sent twice is one try, and after the check was passed nothing is stored.
@@ -322,22 +322,22 @@ def wrong_answers(check: Sequence[CheckItem], picked: Sequence[int]) -> tuple[in
     return tuple(number for number, (item, option) in pairs if option != item.answer)
 
 
-def _tries(session: Session, worker: WorkerRow, task: TaskPlan) -> list[Introduction]:
+def _tries(session: Session, worker: WorkerRow, task: CachedTask) -> list[Introduction]:
     mine = select(Introduction).where(Introduction.worker_id == worker.id, Introduction.task_id == task.id)
     return list(session.scalars(mine.order_by(Introduction.number)))
 
 
-def _standing(tries: Sequence[Introduction]) -> CheckStanding:
-    return CheckStanding(
+def _standing(tries: Sequence[Introduction]) -> CheckProgress:
+    return CheckProgress(
         passed=any(one.passed for one in tries),
         tries_left=TRIES - len(tries),
         picked=tuple(tries[-1].answers) if tries else (),
     )
 
 
-def sheet_of(session: Session, here: Whereabouts, step: Step) -> Sheet:
+def sheet_of(session: Session, progress: WorkerProgress, step: Step) -> Sheet:
     """Return the sheet of iUnits of a page."""
-    return session.scalars(_SHEET, {"slot": here.slot(step).id, "position": step.pair}).one()
+    return session.scalars(_SHEET, {"slot": progress.slot(step).id, "position": step.pair}).one()
 
 
 def newest_rating(session: Session, sheet: Sheet, *, until: datetime | None = None) -> Rating | None:
@@ -361,7 +361,7 @@ def sent_ratings(sheet: Sheet, sent: Mapping[str, Sequence[str]]) -> dict[str, i
 
 def rate(
     session: Session,
-    here: Whereabouts,
+    progress: WorkerProgress,
     step: Step,
     ratings: Mapping[str, int],
     page: PageToken,
@@ -373,7 +373,7 @@ def rate(
     The same ratings again change nothing, others are a new revision. The slot is done with the last sheet it
     needs.
     """
-    slot, sheet = here.slot(step), sheet_of(session, here, step)
+    slot, sheet = progress.slot(step), sheet_of(session, progress, step)
     if set(ratings) != set(sheet.iunits):
         return False
     newest = newest_rating(session, sheet)
@@ -388,7 +388,7 @@ def rate(
             decided_at=now,
         )
     )
-    answered = here.state.tasks[step.task - 1].slots[step.query - 1].answered
+    answered = progress.state.tasks[step.task - 1].slots[step.query - 1].answered
     if all(done or number == step.pair for number, done in enumerate(answered, start=1)):
         finish_slot(session, slot, now=now)
     session.flush()

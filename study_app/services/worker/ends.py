@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 from sqlalchemy import bindparam, exists, func, insert, or_, select, true, union_all
 from sqlalchemy.orm import Session
 
-from study_app.services.worker.whereabouts import Whereabouts
+from study_app.services.worker.worker_progress import WorkerProgress
 from study_app.store.models import (
     Assignment,
     Ballot,
@@ -24,9 +24,9 @@ from study_app.store.models import (
     Slot,
     Worker,
 )
-from study_app.store.plan import WorkerRow, change, columns, store
+from study_app.store.study_cache import WorkerRow, columns, insert_row, update_rows
 from study_app.store.task_models import CodeShown, Rating, Reply, Sheet, StreamView
-from study_app.study.platforms import WayBack, way_back
+from study_app.study.platforms import ReturnLink, way_back
 
 End: TypeAlias = Literal["screened_out", "failed_checks", "partial"]
 _ITS_SLOTS = (
@@ -42,22 +42,22 @@ _LAST_ANSWERS = union_all(
 )
 
 
-def stop(session: Session, here: Whereabouts, end: End, *, now: datetime) -> None:
+def stop(session: Session, progress: WorkerProgress, end: End, *, now: datetime) -> None:
     """End a worker's part for good and free the unfinished slots.
 
     The code is the study's for that end; for a partial one only if some answer is stored. A worker whose part
     has ended already is left alone.
     """
-    worker = here.worker
+    worker = progress.worker
     if worker.completed_at is not None or worker.stopped_at is not None:
         return
-    code = getattr(here.plan.entry.codes, end) if end != "partial" or has_answer(here) else None
+    code = getattr(progress.plan.entry.codes, end) if end != "partial" or has_answer(progress) else None
     at = time_of_end(session, worker, now=now)
-    change(session, worker, stopped_at=at, stopped_as=end, completion_code=code)
-    held = [slot for slots in here.slots.values() for slot in slots]
+    update_rows(session, worker, stopped_at=at, stopped_as=end, completion_code=code)
+    held = [slot for slots in progress.slots.values() for slot in slots]
     live = [slot for slot in held if slot.done_at is None and slot.expires_at > now]
     if live:
-        change(session, *live, expires_at=now)
+        update_rows(session, *live, expires_at=now)
 
 
 def time_of_end(session: Session, worker: WorkerRow, *, now: datetime) -> datetime:
@@ -76,9 +76,9 @@ def last_answers(session: Session, worker: int) -> list[datetime]:
     return [at for at in session.scalars(_LAST_ANSWERS, {"worker": worker}) if at is not None]
 
 
-def has_answer(here: Whereabouts) -> bool:
+def has_answer(progress: WorkerProgress) -> bool:
     """Return whether any answer of a worker is stored, or any stream was followed."""
-    return any(slot.followed or any(slot.answered) for task in here.state.tasks for slot in task.slots)
+    return any(slot.followed or any(slot.answered) for task in progress.state.tasks for slot in task.slots)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +164,7 @@ class DueCode:
         complete, screened_out, failed_checks, partial or visit.
     code : str or None
         None where the study has none for this end.
-    back : WayBack or None
+    back : ReturnLink or None
         Way to hand it in.
     entry : int or None
         For a visit, the arrival that it is for.
@@ -172,7 +172,7 @@ class DueCode:
 
     kind: str
     code: str | None
-    back: WayBack | None
+    back: ReturnLink | None
     entry: int | None = None
 
     @property
@@ -181,32 +181,32 @@ class DueCode:
         return None if self.back is None else self.back.host
 
 
-def end_code(session: Session, here: Whereabouts) -> DueCode:
+def end_code(session: Session, progress: WorkerProgress) -> DueCode:
     """Return the code of a worker whose part has ended."""
-    worker = here.worker
+    worker = progress.worker
     kind = "complete" if worker.stopped_as is None else worker.stopped_as
     latest = _latest(session, worker)
     parameters = {} if latest is None else latest.parameters
     return DueCode(
         kind=kind,
         code=worker.completion_code,
-        back=_way_back(session, here, kind, worker.completion_code, parameters),
+        back=_way_back(session, progress, kind, worker.completion_code, parameters),
     )
 
 
-def visit_code(session: Session, here: Whereabouts) -> DueCode | None:
+def visit_code(session: Session, progress: WorkerProgress) -> DueCode | None:
     """Return the code for the visit since the worker last came from the platform.
 
     Returns None without a visit or such a code.
     """
-    code = here.plan.entry.visit_code
-    latest = None if code is None else _latest(session, here.worker)
+    code = progress.plan.entry.visit_code
+    latest = None if code is None else _latest(session, progress.worker)
     if code is None or latest is None:
         return None
     entry = _first_of_submission(session, latest)
-    if not visited_between(session, [follow.id for follow in here.follows.values()], entry.arrived_at):
+    if not visited_between(session, [follow.id for follow in progress.follows.values()], entry.arrived_at):
         return None
-    back = _way_back(session, here, "visit", code, entry.parameters)
+    back = _way_back(session, progress, "visit", code, entry.parameters)
     return DueCode(kind="visit", code=code, back=back, entry=entry.id)
 
 
@@ -223,7 +223,7 @@ def note_shown(session: Session, worker: WorkerRow, due: DueCode, *, now: dateti
     session.connection().execute(_LOCKED_WORKER, {"worker": worker.id})
     if due.code is not None and not is_noted(session, worker, due):
         note = {"worker_id": worker.id, "kind": due.kind, "code": due.code, "shown_at": now}
-        store(session, _NEW_NOTE, note | {"entry_id": due.entry})
+        insert_row(session, _NEW_NOTE, note | {"entry_id": due.entry})
 
 
 def _latest(session: Session, worker: WorkerRow) -> _Arrival | None:
@@ -267,7 +267,7 @@ def visited_between(
 
 
 def _way_back(
-    session: Session, here: Whereabouts, kind: str, code: str | None, parameters: Mapping[str, Any]
-) -> WayBack | None:
-    known = session.connection().scalar(_ID_THERE, {"worker": here.worker.id})
-    return way_back(here.plan.entry, kind, code, worker=known, parameters=parameters)
+    session: Session, progress: WorkerProgress, kind: str, code: str | None, parameters: Mapping[str, Any]
+) -> ReturnLink | None:
+    known = session.connection().scalar(_ID_THERE, {"worker": progress.worker.id})
+    return way_back(progress.plan.entry, kind, code, worker=known, parameters=parameters)

@@ -7,10 +7,10 @@ from datetime import datetime
 from sqlalchemy import bindparam, func, insert, select
 from sqlalchemy.orm import Session
 
-from study_app.services.worker.room import has_open
-from study_app.services.worker.whereabouts import Whereabouts
+from study_app.services.worker.availability import has_open
+from study_app.services.worker.worker_progress import WorkerProgress
 from study_app.store.models import LoadedStudy, PlatformEntry, PlatformIdentity, Worker
-from study_app.store.plan import Plans, StudyPlan, change, store
+from study_app.store.study_cache import CachedStudy, StudyCache, insert_row, update_rows
 from study_app.store.task_models import ConsentText
 from study_app.store.tokens import NewToken, time_shift
 
@@ -88,7 +88,7 @@ class Arrival:
     is_invited: bool
 
 
-def find_study(session: Session, plans: Plans, name: str) -> StudyPlan | None:
+def find_study(session: Session, plans: StudyCache, name: str) -> CachedStudy | None:
     """Return the loaded study of a name, None for an unknown name."""
     if not name.isprintable():  # PostgreSQL refuses NUL even in a question
         return None
@@ -96,34 +96,34 @@ def find_study(session: Session, plans: Plans, name: str) -> StudyPlan | None:
     return None if row is None else plans.of(session, row.id, row.version)
 
 
-def loaded_studies(session: Session, plans: Plans) -> list[StudyPlan]:
+def loaded_studies(session: Session, plans: StudyCache) -> list[CachedStudy]:
     """Return every study in the order of first loading."""
     rows = session.execute(select(LoadedStudy.id, LoadedStudy.version).order_by(LoadedStudy.id)).all()
     return [plans.of(session, row.id, row.version) for row in rows]
 
 
-def known_worker(session: Session, plan: StudyPlan, visitor: Visitor) -> KnownWorker | None:
+def known_worker(session: Session, loaded_study: CachedStudy, visitor: Visitor) -> KnownWorker | None:
     """Return the worker that a visitor is, None for a new visitor."""
-    who = {"study": plan.id, "platform": visitor.platform, "worker": visitor.worker}
+    who = {"study": loaded_study.id, "platform": visitor.platform, "worker": visitor.worker}
     row = session.connection().execute(_KNOWN, who).one_or_none()
     return None if row is None else KnownWorker(*row)
 
 
-def is_full(session: Session, plan: StudyPlan, *, now: datetime) -> bool:
+def is_full(session: Session, loaded_study: CachedStudy, *, now: datetime) -> bool:
     """Return whether no task that opens the study has room for one more worker."""
-    opening = [task for task in plan.tasks if task.opens_study] or plan.tasks
+    opening = [task for task in loaded_study.tasks if task.opens_study] or loaded_study.tasks
     return not any(has_open(session, task, held=(), now=now) for task in opening)
 
 
 def arrive(
-    session: Session, plan: StudyPlan, visitor: Visitor, *, now: datetime, new_token: NewToken
+    session: Session, loaded_study: CachedStudy, visitor: Visitor, *, now: datetime, new_token: NewToken
 ) -> Arrival:
     """Admit a visitor, as the same worker whenever they come back."""
-    session.connection().execute(_LOCKED_STUDY, {"study": plan.id})
-    earlier = known_worker(session, plan, visitor)
-    worker = earlier or _new_worker(session, plan, visitor, now=now, new_token=new_token)
+    session.connection().execute(_LOCKED_STUDY, {"study": loaded_study.id})
+    earlier = known_worker(session, loaded_study, visitor)
+    worker = earlier or _new_worker(session, loaded_study, visitor, now=now, new_token=new_token)
     is_invited = earlier is not None and _is_invited(session, earlier, visitor)
-    store(
+    insert_row(
         session,
         _NEW_ARRIVAL,
         {"identity_id": worker.identity_id, "arrived_at": now, "parameters": dict(visitor.parameters)},
@@ -136,23 +136,25 @@ def arrive(
     )
 
 
-def give_consent(session: Session, here: Whereabouts, *, now: datetime) -> None:
+def give_consent(session: Session, progress: WorkerProgress, *, now: datetime) -> None:
     """Store a worker's consent to the current text; the first consent counts."""
-    if here.worker.consented_at is None:
-        change(
+    if progress.worker.consented_at is None:
+        update_rows(
             session,
-            here.worker,
+            progress.worker,
             consented_at=now,
             last_seen_at=now,
-            consent_sha256=here.plan.consent_sha256,
+            consent_sha256=progress.plan.consent_sha256,
         )
 
 
-def consent_text(session: Session, plan: StudyPlan, sha256: str) -> str:
+def consent_text(session: Session, loaded_study: CachedStudy, sha256: str) -> str:
     """Return the consent text of a hash, the current text if it is the same."""
-    if sha256 == plan.consent_sha256:
-        return plan.entry.consent
-    kept = select(ConsentText.text).where(ConsentText.study_id == plan.id, ConsentText.sha256 == sha256)
+    if sha256 == loaded_study.consent_sha256:
+        return loaded_study.entry.consent
+    kept = select(ConsentText.text).where(
+        ConsentText.study_id == loaded_study.id, ConsentText.sha256 == sha256
+    )
     return session.scalars(kept).one()
 
 
@@ -164,15 +166,15 @@ def _is_invited(session: Session, worker: KnownWorker, visitor: Visitor) -> bool
 
 
 def _new_worker(
-    session: Session, plan: StudyPlan, visitor: Visitor, *, now: datetime, new_token: NewToken
+    session: Session, loaded_study: CachedStudy, visitor: Visitor, *, now: datetime, new_token: NewToken
 ) -> KnownWorker:
-    last = session.connection().scalar(_LAST_NUMBER, {"study": plan.id})
+    last = session.connection().scalar(_LAST_NUMBER, {"study": loaded_study.id})
     pseudonym, withdrawal_code = new_token(PSEUDONYM_LETTERS), new_token(WITHDRAWAL_LETTERS)
-    worker = store(
+    worker = insert_row(
         session,
         _NEW_WORKER,
         {
-            "study_id": plan.id,
+            "study_id": loaded_study.id,
             "number": (last or 0) + 1,
             "pseudonym": pseudonym,
             "withdrawal_code": withdrawal_code,
@@ -181,11 +183,11 @@ def _new_worker(
             "last_seen_at": now,
         },
     )
-    identity = store(
+    identity = insert_row(
         session,
         _NEW_IDENTITY,
         {
-            "study_id": plan.id,
+            "study_id": loaded_study.id,
             "worker_id": worker,
             "platform": visitor.platform,
             "platform_worker": visitor.worker,

@@ -29,7 +29,7 @@ from sqlalchemy.orm import Session
 from study_app.logs.page_events import PageEvent
 from study_app.protocol.steps import CONSENT
 from study_app.services.worker.slots import SIGN_OF_LIFE_EVERY, keep_alive
-from study_app.services.worker.whereabouts import UnknownWorkerError, locate
+from study_app.services.worker.worker_progress import UnknownWorkerError, load_progress
 from study_app.store.models import (
     EPOCH,
     MILLISECOND,
@@ -40,7 +40,7 @@ from study_app.store.models import (
     StoredEvent,
     Worker,
 )
-from study_app.store.plan import Plans
+from study_app.store.study_cache import StudyCache
 from study_app.store.tokens import PageToken
 from study_app.study.entries import StudyEntry
 
@@ -134,7 +134,7 @@ class Receipt:
 
 
 def store_events(
-    session: Session, plans: Plans, page: PageToken, events: Sequence[PageEvent], *, now: datetime
+    session: Session, plans: StudyCache, page: PageToken, events: Sequence[PageEvent], *, now: datetime
 ) -> Receipt:
     """Store the new events of a page, and renew the leases of its worker.
 
@@ -251,7 +251,7 @@ def _without_hole(upto: int, numbers: Iterable[int]) -> int:
 
 def _keep_lease(
     session: Session,
-    plans: Plans,
+    plans: StudyCache,
     worker: int,
     entry: StudyEntry,
     rows: Sequence[Row[Any]],
@@ -273,7 +273,7 @@ def _keep_lease(
         if row.expires_ms is not None and row.expires_ms - row.leased_ms > first_ms
     ]
     if held and min(held) <= now_ms:
-        keep_alive(session, locate(session, plans, worker, now=now, lock=True), now=now)
+        keep_alive(session, load_progress(session, plans, worker, now=now, lock=True), now=now)
         return
     ages = bool(held) and now_ms + entry.lease // MILLISECOND - min(held) >= often_ms
     if ages or now_ms - rows[0].seen_ms >= often_ms:

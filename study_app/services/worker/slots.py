@@ -15,26 +15,26 @@ from study_app.protocol.domain import (
     PairTally,
     PlannedShowing,
     balanced_sides,
-    drawn,
     has_room,
     planned_showings,
+    rng_for,
     topic_order,
 )
 from study_app.protocol.steps import Step, is_settled
-from study_app.services.worker.ends import has_answer
-from study_app.services.worker.room import (
+from study_app.services.worker.availability import (
+    count_taken_slots,
     open_pairs,
     open_topics,
     open_units,
     pair_tallies,
-    taken,
     taken_units,
 )
-from study_app.services.worker.whereabouts import Whereabouts, has_gone_on
+from study_app.services.worker.ends import has_answer
+from study_app.services.worker.worker_progress import WorkerProgress, has_gone_on
 from study_app.store.models import Assignment, Pair, Showing, Slot, Task
-from study_app.store.plan import SlotRow, TaskPlan, TopicPlan, WorkerRow, change, store
+from study_app.store.study_cache import CachedTask, CachedTopic, SlotRow, WorkerRow, insert_row, update_rows
 from study_app.store.task_models import Sheet
-from study_app.study.entries import ChosenPairs, RatedTask, TakenPairs
+from study_app.study.entries import AssignedPairTask, ChosenTopicTask, RatedTask
 
 _ASSIGNMENT = select(Assignment.id).where(
     Assignment.worker_id == bindparam("worker"), Assignment.task_id == bindparam("task")
@@ -71,9 +71,9 @@ SIGN_OF_LIFE_EVERY = timedelta(seconds=30)
 
 def _draw_query(
     session: Session,
-    here: Whereabouts,
-    task: TaskPlan,
-    entry: ChosenPairs,
+    progress: WorkerProgress,
+    task: CachedTask,
+    entry: ChosenTopicTask,
     slot: SlotRow,
     *,
     now: datetime,
@@ -83,20 +83,24 @@ def _draw_query(
         pairs=entry.pairs_each,
         validation=entry.validation_pairs,
         swapped=entry.validation_swapped,
-        rng=drawn(here.plan.entry.seed, here.worker.number, f"pairs {task.number}.{slot.position}"),
+        rng=rng_for(progress.plan.entry.seed, progress.worker.number, f"pairs {task.number}.{slot.position}"),
     )
-    repeats = [(place, plan.repeats) for place, plan in enumerate(planned) if plan.repeats is not None]
-    first = [plan for plan in planned if plan.repeats is None]
-    _store(session, _showing_rows(here.worker, task, slot, planned), first)
+    repeats = [
+        (place, loaded_study.repeats)
+        for place, loaded_study in enumerate(planned)
+        if loaded_study.repeats is not None
+    ]
+    first = [loaded_study for loaded_study in planned if loaded_study.repeats is None]
+    _store(session, _showing_rows(progress.worker, task, slot, planned), first)
     if repeats:
         _link_repeats(session, slot, repeats)
 
 
 def _draw_pairs(
     session: Session,
-    here: Whereabouts,
-    task: TaskPlan,
-    entry: TakenPairs,
+    progress: WorkerProgress,
+    task: CachedTask,
+    entry: AssignedPairTask,
     slots: Sequence[SlotRow],
     tallies: Mapping[int, PairTally],
     *,
@@ -109,28 +113,30 @@ def _draw_pairs(
     """
     rows, first = [], []
     for slot in slots:
-        rng = drawn(here.plan.entry.seed, here.worker.number, f"pairs {task.number}.{slot.position}")
+        rng = rng_for(
+            progress.plan.entry.seed, progress.worker.number, f"pairs {task.number}.{slot.position}"
+        )
         left, right = balanced_sides(tallies[slot.unit], rng)
         shown = PlannedShowing(pair=slot.unit, left=left, right=right)
         repeats = _drawn_repeats(session, slot, entry, rng) if is_last else {}
-        drawn_rows = _showing_rows(here.worker, task, slot, [shown, *repeats.values()])
+        drawn_rows = _showing_rows(progress.worker, task, slot, [shown, *repeats.values()])
         for row, original in zip(drawn_rows[1:], repeats, strict=True):
             row["repeats_id"] = original
         rows += drawn_rows
         first.append(shown)
-    reveals = _reveals_silence(here, task, entry)
+    reveals = _reveals_silence(progress, task, entry)
     _store(session, [row | {"reveals_silence": reveals} for row in rows], first)
 
 
-def _reveals_silence(here: Whereabouts, task: TaskPlan, entry: TakenPairs) -> bool | None:
+def _reveals_silence(progress: WorkerProgress, task: CachedTask, entry: AssignedPairTask) -> bool | None:
     """Return whether a worker sees which days were silent; None without days."""
     if entry.revealed != "random":
         return entry.revealed
-    return drawn(here.plan.entry.seed, here.worker.number, f"silence {task.number}").random() < 0.5
+    return rng_for(progress.plan.entry.seed, progress.worker.number, f"silence {task.number}").random() < 0.5
 
 
 def _drawn_repeats(
-    session: Session, slot: SlotRow, entry: TakenPairs, rng: Random
+    session: Session, slot: SlotRow, entry: AssignedPairTask, rng: Random
 ) -> dict[int, PlannedShowing]:
     """Draw the earlier pairs that the last slot repeats.
 
@@ -152,20 +158,20 @@ def _drawn_repeats(
 
 
 def _showing_rows(
-    worker: WorkerRow, task: TaskPlan, slot: SlotRow, planned: Sequence[PlannedShowing]
+    worker: WorkerRow, task: CachedTask, slot: SlotRow, planned: Sequence[PlannedShowing]
 ) -> list[dict[str, Any]]:
     return [
         {
             "slot_id": slot.id,
-            "pair_id": plan.pair,
+            "pair_id": loaded_study.pair,
             "position": position,
             "name": f"{worker.pseudonym}.{task.number}.{slot.position}.{position}",
-            "left_system_id": plan.left,
-            "right_system_id": plan.right,
+            "left_system_id": loaded_study.left,
+            "right_system_id": loaded_study.right,
             "repeats_id": None,
             "reveals_silence": None,
         }
-        for position, plan in enumerate(planned, start=1)
+        for position, loaded_study in enumerate(planned, start=1)
     ]
 
 
@@ -192,14 +198,14 @@ def _link_repeats(session: Session, slot: SlotRow, repeats: Sequence[tuple[int, 
 
 
 def _draw_sheets(
-    session: Session, here: Whereabouts, task: TaskPlan, entry: RatedTask, slot: SlotRow
+    session: Session, progress: WorkerProgress, task: CachedTask, entry: RatedTask, slot: SlotRow
 ) -> None:
     """Draw the order of a query's iUnits, and cut it into pages of about equal length.
 
     The order is for one worker and intent.
     """
     iunits = list(task.topic(slot.topic_id).detail["iunits"])
-    rng = drawn(here.plan.entry.seed, here.worker.number, f"iunits {task.number}.{slot.position}")
+    rng = rng_for(progress.plan.entry.seed, progress.worker.number, f"iunits {task.number}.{slot.position}")
     rng.shuffle(iunits)
     pages = -(-len(iunits) // entry.iunits_per_page)
     session.add_all(
@@ -214,48 +220,50 @@ def _draw_sheets(
     session.flush()
 
 
-def assignment_of(session: Session, worker: WorkerRow, task: TaskPlan, *, now: datetime) -> int:
+def assignment_of(session: Session, worker: WorkerRow, task: CachedTask, *, now: datetime) -> int:
     """Return the row of a worker's part in a task, a new one the first time."""
     assignment = session.connection().scalar(_ASSIGNMENT, {"worker": worker.id, "task": task.id})
     if assignment is None:
         row = {"worker_id": worker.id, "task_id": task.id, "started_at": now}
-        assignment = store(session, _NEW_ASSIGNMENT, row)
+        assignment = insert_row(session, _NEW_ASSIGNMENT, row)
     return assignment
 
 
-def listed_topics(here: Whereabouts, task: TaskPlan) -> list[TopicPlan]:
+def listed_topics(progress: WorkerProgress, task: CachedTask) -> list[CachedTopic]:
     """Return every query of a task in the order of the worker's list.
 
     A query's number is its position in that list.
     """
-    rng = drawn(here.plan.entry.seed, here.worker.number, f"topics {task.number}")
+    rng = rng_for(progress.plan.entry.seed, progress.worker.number, f"topics {task.number}")
     return [task.topics[place] for place in topic_order(len(task.topics), rng)]
 
 
-def take_slot(session: Session, here: Whereabouts, task: TaskPlan, topic: int, *, now: datetime) -> bool:
+def take_slot(
+    session: Session, progress: WorkerProgress, task: CachedTask, topic: int, *, now: datetime
+) -> bool:
     """Assign a query to the worker and draw its pages.
 
     Returns False when another worker was faster.
     """
     queue_for(session, task)
-    held = here.slots[task.number]
-    if topic not in open_topics(session, task, besides={slot.topic_id for slot in held}, now=now):
+    own_slots = progress.slots[task.number]
+    if topic not in open_topics(session, task, besides={slot.topic_id for slot in own_slots}, now=now):
         return False
-    (slot,) = _hold(session, here, task, [(topic, 0)], now=now)
-    if isinstance(task.entry, ChosenPairs):
-        _draw_query(session, here, task, task.entry, slot, now=now)
+    (slot,) = _hold(session, progress, task, [(topic, 0)], now=now)
+    if isinstance(task.entry, ChosenTopicTask):
+        _draw_query(session, progress, task, task.entry, slot, now=now)
     return True
 
 
-def take_units(session: Session, here: Whereabouts, task: TaskPlan, *, now: datetime) -> bool:
+def take_units(session: Session, progress: WorkerProgress, task: CachedTask, *, now: datetime) -> bool:
     """Assign the open units with the fewest slots, of the current topic if any.
 
     Returns False when none is left. Several pairs are assigned at once, as `_at_once` says: one count serves
     for all of them.
     """
     queue_for(session, task)
-    held = here.slots[task.number]
-    besides = {slot.unit for slot in held}
+    own_slots = progress.slots[task.number]
+    besides = {slot.unit for slot in own_slots}
     tallies = open_pairs(session, task, besides=besides, now=now) if task.pairs else {}
     counted = (
         {pair: tally.shown for pair, tally in tallies.items()}
@@ -264,48 +272,56 @@ def take_units(session: Session, here: Whereabouts, task: TaskPlan, *, now: date
     )
     if not counted:
         return False
-    is_last = len(held) + 1 == task.wanted or len(counted) == 1
-    places = _next_units(here, task, counted)
-    slots = _hold(session, here, task, places, now=now)
+    is_last = len(own_slots) + 1 == task.wanted or len(counted) == 1
+    places = _next_units(progress, task, counted)
+    slots = _hold(session, progress, task, places, now=now)
     match task.entry:
-        case TakenPairs() as entry:
-            _draw_pairs(session, here, task, entry, slots, tallies, is_last=is_last)
+        case AssignedPairTask() as entry:
+            _draw_pairs(session, progress, task, entry, slots, tallies, is_last=is_last)
         case RatedTask() as entry:
-            _draw_sheets(session, here, task, entry, slots[0])
+            _draw_sheets(session, progress, task, entry, slots[0])
     return True
 
 
-def take_after(session: Session, here: Whereabouts, step: Step, *, now: datetime) -> Step | None:
+def take_after(session: Session, progress: WorkerProgress, step: Step, *, now: datetime) -> Step | None:
     """Assign what follows all held slots, whose last page was just answered.
 
-    Returns None where the progress has to be loaded anew to find the next step. ``here`` is from before the
+    Returns None where the progress has to be loaded anew to find the next step. ``progress`` is from before the
     answer: loading everything twice more would slow the most frequent request.
     """
-    task, states = here.task(step), here.state.tasks[step.task - 1].slots
+    task, states = progress.task(step), progress.state.tasks[step.task - 1].slots
     others = [state for number, state in enumerate(states, start=1) if number != step.query]
     wants = task.kind.has_units and is_settled(others) and len(states) < task.wanted
-    if not wants or has_gone_on(here.plan, here.slots, task) or not take_units(session, here, task, now=now):
+    if (
+        not wants
+        or has_gone_on(progress.plan, progress.slots, task)
+        or not take_units(session, progress, task, now=now)
+    ):
         return None
     return Step(step.kind, step.task, len(states) + 1, 1)
 
 
-def _next_units(here: Whereabouts, task: TaskPlan, counted: Mapping[int, int]) -> list[tuple[int, int]]:
+def _next_units(
+    progress: WorkerProgress, task: CachedTask, counted: Mapping[int, int]
+) -> list[tuple[int, int]]:
     """Choose the (topic, unit) that the worker gets now, among open units.
 
     Each is the least done; of these one of the topic before it; of these by chance.
     """
-    held = here.slots[task.number]
+    own_slots = progress.slots[task.number]
     topics = {unit: topic.id for topic in task.topics for unit in topic.units}
-    left, at_hand = dict(counted), held[-1].topic_id if held else None
+    left, at_hand = dict(counted), own_slots[-1].topic_id if own_slots else None
     places: list[tuple[int, int]] = []
-    for _ in range(_at_once(task, len(held), len(counted))):
+    for _ in range(_at_once(task, len(own_slots), len(counted))):
         fewest = min(left.values())
         if places and not has_room(fewest + 1, task.limit):
             break
         least = [unit for unit, number in left.items() if number == fewest]
         of_topic = [unit for unit in least if topics[unit] == at_hand]
-        rng = drawn(
-            here.plan.entry.seed, here.worker.number, f"unit {task.number}.{len(held) + len(places) + 1}"
+        rng = rng_for(
+            progress.plan.entry.seed,
+            progress.worker.number,
+            f"unit {task.number}.{len(own_slots) + len(places) + 1}",
         )
         unit = rng.choice(sorted(of_topic or least))
         at_hand = topics[unit]
@@ -314,99 +330,109 @@ def _next_units(here: Whereabouts, task: TaskPlan, counted: Mapping[int, int]) -
     return places
 
 
-def _at_once(task: TaskPlan, held: int, left: int) -> int:
+def _at_once(task: CachedTask, own_slots: int, left: int) -> int:
     """Return the most units that a worker gets at once.
 
     The first is given alone, since many leave there, and so is the last, which comes with repeats of those
     before it; in between a pair is given ahead only while another slot of it is left (`_next_units`).
     """
-    if not task.pairs or not held:
+    if not task.pairs or not own_slots:
         return 1
-    return max(1, min(PAIRS_AT_ONCE, task.wanted - held - 1, left - 1))
+    return max(1, min(PAIRS_AT_ONCE, task.wanted - own_slots - 1, left - 1))
 
 
 def _hold(
-    session: Session, here: Whereabouts, task: TaskPlan, places: Sequence[tuple[int, int]], *, now: datetime
+    session: Session,
+    progress: WorkerProgress,
+    task: CachedTask,
+    places: Sequence[tuple[int, int]],
+    *,
+    now: datetime,
 ) -> list[SlotRow]:
     """Store and return slots of (topic, unit); unit 0 is the whole topic."""
-    held = here.slots[task.number]
-    assignment = held[-1].assignment_id if held else assignment_of(session, here.worker, task, now=now)
+    own_slots = progress.slots[task.number]
+    assignment = (
+        own_slots[-1].assignment_id if own_slots else assignment_of(session, progress.worker, task, now=now)
+    )
     rows: list[dict[str, Any]] = [
         {
             "assignment_id": assignment,
             "topic_id": topic,
             "unit": unit,
             "position": position,
-            "expires_at": now + (lease(here) if held or has_answer(here) else here.plan.entry.first_lease),
+            "expires_at": now
+            + (lease(progress) if own_slots or has_answer(progress) else progress.plan.entry.first_lease),
             "late": False,
             "search_shown_at": None,
             "search_left_at": None,
             "done_at": None,
         }
-        for position, (topic, unit) in enumerate(places, start=len(held) + 1)
+        for position, (topic, unit) in enumerate(places, start=len(own_slots) + 1)
     ]
     ids = session.connection().scalars(_NEW_SLOTS, [row | {"leased_at": now} for row in rows])
     return [SlotRow(slot, **row) for slot, row in zip(ids, rows, strict=True)]
 
 
-def take_next(session: Session, here: Whereabouts, *, now: datetime) -> bool:
+def take_next(session: Session, progress: WorkerProgress, *, now: datetime) -> bool:
     """Assign what comes next where the worker has no choice.
 
     Returns whether something was assigned.
     """
-    for task, state in zip(here.plan.tasks, here.state.tasks, strict=True):
+    for task, state in zip(progress.plan.tasks, progress.state.tasks, strict=True):
         if state.awaits_introduction:
             return False
         if state.wants_slot:
             if task.kind.has_units:
-                return take_units(session, here, task, now=now)
-            held = {slot.topic_id for slot in here.slots[task.number]}
-            left = [topic.id for topic in task.topics if topic.id not in held]
-            return not state.has_choice and take_slot(session, here, task, left[0], now=now)
+                return take_units(session, progress, task, now=now)
+            own_slots = {slot.topic_id for slot in progress.slots[task.number]}
+            left = [topic.id for topic in task.topics if topic.id not in own_slots]
+            return not state.has_choice and take_slot(session, progress, task, left[0], now=now)
         if not all(slot.is_done for slot in state.slots):
             return False
     return False
 
 
-def keep_alive(session: Session, here: Whereabouts, *, now: datetime, answers: bool = False) -> None:
+def keep_alive(session: Session, progress: WorkerProgress, *, now: datetime, answers: bool = False) -> None:
     """Store activity and renew the worker's leases, from the first answer on.
 
     ``answers``: this is an answer. A worker who returns to an expired slot continues: it is renewed when the
     query has room for it once more, and late when another worker has taken the slot.
     """
-    if now - here.worker.last_seen_at >= SIGN_OF_LIFE_EVERY:
-        change(session, here.worker, last_seen_at=now)
-    entry = here.plan.entry
-    if entry.first_lease < entry.lease and not answers and not has_answer(here):
+    if now - progress.worker.last_seen_at >= SIGN_OF_LIFE_EVERY:
+        update_rows(session, progress.worker, last_seen_at=now)
+    entry = progress.plan.entry
+    if entry.first_lease < entry.lease and not answers and not has_answer(progress):
         return
-    until = now + lease(here)
-    held = [(slot, task) for task in here.plan.tasks for slot in here.slots[task.number]]
-    open_slots = [(slot, task) for slot, task in held if slot.done_at is None]
+    until = now + lease(progress)
+    own_slots = [(slot, task) for task in progress.plan.tasks for slot in progress.slots[task.number]]
+    open_slots = [(slot, task) for slot, task in own_slots if slot.done_at is None]
     for slot, task in open_slots:
         if slot.expires_at <= now and not slot.late and not _has_place(session, slot, task, now=now):
-            change(session, slot, late=True)
+            update_rows(session, slot, late=True)
     aging = [slot for slot, _ in open_slots if until - slot.expires_at >= SIGN_OF_LIFE_EVERY]
     if aging:
-        change(session, *aging, expires_at=until)
+        update_rows(session, *aging, expires_at=until)
 
 
-def _has_place(session: Session, slot: SlotRow, task: TaskPlan, *, now: datetime) -> bool:
+def _has_place(session: Session, slot: SlotRow, task: CachedTask, *, now: datetime) -> bool:
     """Return whether the topic, unit or pair of an expired slot has room again."""
     queue_for(session, task)
     if not task.kind.has_units:
-        taken_so_far = taken(session, [slot.topic_id], now=now, besides_slot=slot.id)[slot.topic_id]
+        taken_so_far = count_taken_slots(session, [slot.topic_id], now=now, besides_slot=slot.id)[
+            slot.topic_id
+        ]
     else:
         topic = task.topic(slot.topic_id)
         taken_so_far = taken_units(session, task, now=now, topic=topic, besides_slot=slot.id)[slot.unit]
     return has_room(taken_so_far, task.limit)
 
 
-def lease(here: Whereabouts) -> timedelta:
+def lease(progress: WorkerProgress) -> timedelta:
     """Return the time for which a slot is held without activity."""
-    return here.plan.entry.lease
+    return progress.plan.entry.lease
 
 
-def queue_for(session: Session, task: TaskPlan) -> None:
+def queue_for(session: Session, task: CachedTask) -> None:
     """Lock a task's slots until this transaction ends (a no-op on SQLite).
 
     SQLite lets one writer in anyway. One lock a task, and tasks only in their order, so that no two workers

@@ -23,18 +23,26 @@ from sqlalchemy.orm import Session, aliased
 
 from study_app.logs.dwell import LoggedEvent, read_page, server_times
 from study_app.protocol.domain import (
-    drawn,
     fewest,
     follow_length,
     is_same_visit,
+    rng_for,
     stream_time,
 )
 from study_app.protocol.steps import Step
 from study_app.protocol.streams import SIDE, UpdateStream, places_of
 from study_app.services.worker.slots import queue_for
-from study_app.services.worker.whereabouts import Whereabouts
+from study_app.services.worker.worker_progress import WorkerProgress
 from study_app.store.models import EPOCH, MILLISECOND, Assignment, PageLoad, Slot, StoredEvent, Worker
-from study_app.store.plan import FollowRow, Plans, StreamViewRow, TaskPlan, change, columns, store
+from study_app.store.study_cache import (
+    CachedTask,
+    FollowRow,
+    StreamViewRow,
+    StudyCache,
+    columns,
+    insert_row,
+    update_rows,
+)
 from study_app.store.task_models import Follow, StreamView
 from study_app.study.entries import FollowedTask
 
@@ -89,7 +97,7 @@ _LEFT = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Followed:
+class FollowedStream:
     """Stream that a worker follows: its row, its updates, and its task's entry."""
 
     follow: FollowRow
@@ -102,40 +110,42 @@ class Followed:
 
     def upto(self, now: datetime) -> int:
         """Return the index of the newest update so far, 0 for none."""
-        return self.stream.upto(self.time(now))
+        return self.stream.newest_index(self.time(now))
 
 
-def followed(session: Session, plans: Plans, here: Whereabouts, step: Step) -> Followed:
+def followed(session: Session, plans: StudyCache, progress: WorkerProgress, step: Step) -> FollowedStream:
     """Return the stream that the worker follows at a step."""
-    follow = here.follow(step)
-    return Followed(
+    follow = progress.follow(step)
+    return FollowedStream(
         follow=follow,
-        stream=plans.stream(session, here.plan, here.slot(step).topic_id, follow.system_id),
-        entry=here.task(step).following,
+        stream=plans.stream(session, progress.plan, progress.slot(step).topic_id, follow.system_id),
+        entry=progress.task(step).following,
     )
 
 
-def enrol(session: Session, plans: Plans, here: Whereabouts, step: Step, *, now: datetime) -> FollowRow:
+def enrol(
+    session: Session, plans: StudyCache, progress: WorkerProgress, step: Step, *, now: datetime
+) -> FollowRow:
     """Enrol the worker for an event, with the system that has the fewest followers.
 
     Enrolling again changes nothing. The slot is taken for good: for other workers it is done.
     """
-    slot, task = here.slot(step), here.task(step)
-    if slot.id in here.follows:
-        return here.follows[slot.id]
+    slot, task = progress.slot(step), progress.task(step)
+    if slot.id in progress.follows:
+        return progress.follows[slot.id]
     queue_for(session, task)
-    rng = drawn(here.plan.entry.seed, here.worker.number, f"system {task.number}.{slot.position}")
+    rng = rng_for(progress.plan.entry.seed, progress.worker.number, f"system {task.number}.{slot.position}")
     tallies = follower_tallies(session, task, slot.topic_id)[slot.topic_id]
     system = rng.choice(fewest(tallies, task.following.workers_per_stream))
-    stream = plans.stream(session, here.plan, slot.topic_id, system)
+    stream = plans.stream(session, progress.plan, slot.topic_id, system)
     length = follow_length(stream.end - stream.start, task.following.days, task.following.clock_factor)
     row = {"slot_id": slot.id, "system_id": system, "started_at": now, "ends_at": now + length}
-    follow = FollowRow(store(session, _NEW_FOLLOW, row), slot.id, system, now, now + length)
-    change(session, slot, done_at=follow.ends_at, expires_at=follow.ends_at)
+    follow = FollowRow(insert_row(session, _NEW_FOLLOW, row), slot.id, system, now, now + length)
+    update_rows(session, slot, done_at=follow.ends_at, expires_at=follow.ends_at)
     return follow
 
 
-def follower_tallies(session: Session, task: TaskPlan, *topics: int) -> dict[int, dict[int, int]]:
+def follower_tallies(session: Session, task: CachedTask, *topics: int) -> dict[int, dict[int, int]]:
     """Count the followers of each system by topic, without workers who withdrew.
 
     All topics are counted where none is named.
@@ -161,7 +171,7 @@ TELLING = ("open", "layout", "visible", "hidden", "beat", "see", "close")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Served:
+class ServedPage:
     """Page of a stream to be served, with the indices of updates on it read before."""
 
     view: StreamViewRow
@@ -169,8 +179,14 @@ class Served:
 
 
 def open_view(
-    session: Session, one: Followed, *, key: str, entry: str, below: int | None, now: datetime
-) -> Served:
+    session: Session,
+    followed_stream: FollowedStream,
+    *,
+    key: str,
+    entry: str,
+    below: int | None,
+    now: datetime,
+) -> ServedPage:
     """Store and return the next page of a stream.
 
     The caller holds the worker's lock, so that no two visits begin at once.
@@ -184,9 +200,9 @@ def open_view(
     below : int or None
         Show updates older than this index, if it is one of the visit that goes on.
     """
-    latest, newer = _latest_and_above(session, one)
-    logs, upto = _logged(session, newer), one.upto(now)
-    read = _places(one, newer, logs)
+    latest, newer = _latest_and_above(session, followed_stream)
+    logs, upto = _logged(session, newer), followed_stream.upto(now)
+    read = _places(followed_stream, newer, logs)
     if latest is None:
         visit, after, below = 1, 0, None
     elif is_same_visit(_last_sign([latest, *(v for v in newer if v.visit == latest.visit)], logs), now):
@@ -194,12 +210,12 @@ def open_view(
         below = below if below and latest.after + 1 < below <= upto else None
     else:
         visit, after, below = latest.visit + 1, max(read | {latest.after}), None
-    first, last = _portion(after, upto, below, one.entry.updates_per_page)
-    row: dict[str, Any] = {"follow_id": one.follow.id, "key": key, "served_at": now}
+    first, last = _portion(after, upto, below, followed_stream.entry.updates_per_page)
+    row: dict[str, Any] = {"follow_id": followed_stream.follow.id, "key": key, "served_at": now}
     row |= {"visit": visit, "entry": entry, "after": after, "upto": upto, "first": first, "last": last}
     row |= {"read": [], "left_at": None}
-    view = StreamViewRow(store(session, _NEW_VIEW, row), **row)
-    return Served(view=view, read=frozenset(place for place in read if first <= place <= last))
+    view = StreamViewRow(insert_row(session, _NEW_VIEW, row), **row)
+    return ServedPage(view=view, read=frozenset(place for place in read if first <= place <= last))
 
 
 def _portion(after: int, upto: int, below: int | None, size: int) -> tuple[int, int]:
@@ -208,15 +224,17 @@ def _portion(after: int, upto: int, below: int | None, size: int) -> tuple[int, 
     return (max(after + 1, last - size + 1), last) if last > after else (0, 0)
 
 
-def _views(session: Session, query: Select[Any], one: Followed, **values: object) -> list[StreamViewRow]:
+def _views(
+    session: Session, query: Select[Any], followed_stream: FollowedStream, **values: object
+) -> list[StreamViewRow]:
     return [
         StreamViewRow(*row)
-        for row in session.connection().execute(query, {"follow": one.follow.id, **values})
+        for row in session.connection().execute(query, {"follow": followed_stream.follow.id, **values})
     ]
 
 
 def _latest_and_above(
-    session: Session, one: Followed
+    session: Session, followed_stream: FollowedStream
 ) -> tuple[StreamViewRow | None, Sequence[StreamViewRow]]:
     """Return the latest view, and the views that show what its visit has read.
 
@@ -224,7 +242,7 @@ def _latest_and_above(
     them. Views of which only the serving is known are left out, and of the others the newest are taken: the
     page costs the same however often it was loaded.
     """
-    values = {"follow": one.follow.id, "most": MAX_LOADS + 1}
+    values = {"follow": followed_stream.follow.id, "most": MAX_LOADS + 1}
     rows = session.connection().execute(_LATEST_AND_ABOVE, values).all()
     views = [StreamViewRow(*row[1:]) for row in rows]
     used = [view for view, row in zip(views, rows, strict=True) if row[0]]
@@ -245,19 +263,21 @@ def _last_sign(views: Sequence[StreamViewRow], logs: Mapping[str, Sequence[Logge
     return max(signs)
 
 
-def places_read(session: Session, one: Followed, views: Iterable[StreamViewRow]) -> set[int]:
+def places_read(
+    session: Session, followed_stream: FollowedStream, views: Iterable[StreamViewRow]
+) -> set[int]:
     """Return the indices of updates read: named by a form, or fully seen in the log."""
     showing = [view for view in views if view.last]
-    return _places(one, showing, _logged(session, showing))
+    return _places(followed_stream, showing, _logged(session, showing))
 
 
 def _places(
-    one: Followed, views: Iterable[StreamViewRow], logs: Mapping[str, Sequence[LoggedEvent]]
+    followed_stream: FollowedStream, views: Iterable[StreamViewRow], logs: Mapping[str, Sequence[LoggedEvent]]
 ) -> set[int]:
     read = set()
     for view in views:
         if view.last:
-            items = one.stream.items(view.first, view.last, one.entry.language)
+            items = followed_stream.stream.items(view.first, view.last, followed_stream.entry.language)
             told = [event for event in logs.get(view.key, ()) if event.kind in TELLING]
             seen = read_page(told, {SIDE: items}).items
             read |= places_of(item for (_, item), reading in seen.items() if reading.fully_seen)
@@ -276,7 +296,7 @@ def _logged(session: Session, views: Collection[StreamViewRow]) -> Mapping[str, 
 
 
 def send_read(
-    session: Session, one: Followed, *, page: str, keys: Iterable[str], now: datetime
+    session: Session, followed_stream: FollowedStream, *, page: str, keys: Iterable[str], now: datetime
 ) -> StreamViewRow | None:
     """Store the updates that a stream page's form names as read.
 
@@ -287,8 +307,8 @@ def send_read(
     StreamViewRow or None
         The page, None when it was never served.
     """
-    views = _views(session, _VISIT_OF_PAGE, one, page=page)
-    view = next((one for one in views if one.key == page), None)
+    views = _views(session, _VISIT_OF_PAGE, followed_stream, page=page)
+    view = next((followed_stream for followed_stream in views if followed_stream.key == page), None)
     if view is None:
         return None
     shown = {place for each in views for place in range(each.first, each.last + 1)}

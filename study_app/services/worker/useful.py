@@ -8,12 +8,18 @@ from typing import NamedTuple
 from sqlalchemy import bindparam, exists, func, insert, select
 from sqlalchemy.orm import Session
 
-from study_app.protocol.domain import Asked, drawn, drawn_questions, single_new_nuggets, visits_late
+from study_app.protocol.domain import (
+    UsefulQuestionDraw,
+    drawn_questions,
+    rng_for,
+    single_new_nuggets,
+    visits_late,
+)
 from study_app.protocol.steps import Step
-from study_app.services.worker.streams import Followed, places_read
-from study_app.services.worker.whereabouts import Whereabouts
+from study_app.services.worker.streams import FollowedStream, places_read
+from study_app.services.worker.worker_progress import WorkerProgress
 from study_app.store.models import Assignment, PageLoad, Slot, Worker
-from study_app.store.plan import FollowRow, StreamViewRow, columns, store
+from study_app.store.study_cache import FollowRow, StreamViewRow, columns, insert_row
 from study_app.store.task_models import Follow, StreamView, UsefulAnswer, UsefulQuestion
 
 # Written once: these run whenever a stream is left.
@@ -61,7 +67,13 @@ class QuestionRow:
 
 
 def ask(
-    session: Session, here: Whereabouts, step: Step, one: Followed, view: StreamViewRow, *, now: datetime
+    session: Session,
+    progress: WorkerProgress,
+    step: Step,
+    followed_stream: FollowedStream,
+    view: StreamViewRow,
+    *,
+    now: datetime,
 ) -> bool:
     """Draw and store the questions after a visit.
 
@@ -72,21 +84,25 @@ def ask(
     view : StreamViewRow
         Page of the visit whose form was sent.
     """
-    stored = questions(session, one.follow)
+    stored = questions(session, followed_stream.follow)
     of_visit = [question for question in stored if question.visit == view.visit]
-    room = one.entry.ask_per_visit - len(of_visit)
+    room = followed_stream.entry.ask_per_visit - len(of_visit)
     if room > 0:
         asked = {question.nugget for question in stored}
-        candidates = [one for one in _candidates(session, one, view) if one.nugget not in asked]
-        rng = drawn(
-            here.plan.entry.seed,
-            here.worker.number,
+        candidates = [
+            followed_stream
+            for followed_stream in _candidates(session, followed_stream, view)
+            if followed_stream.nugget not in asked
+        ]
+        rng = rng_for(
+            progress.plan.entry.seed,
+            progress.worker.number,
             f"useful {step.task}.{step.query}.{view.visit}.{len(of_visit)}",
         )
-        so_far = _asked_so_far(session, here.plan.id) if candidates else {}
+        so_far = _asked_so_far(session, progress.plan.id) if candidates else {}
         drawn_now = drawn_questions(candidates, so_far, room, rng)
         if drawn_now:
-            row = {"follow_id": one.follow.id, "visit": view.visit, "asked_at": now}
+            row = {"follow_id": followed_stream.follow.id, "visit": view.visit, "asked_at": now}
             session.connection().execute(_NEW_QUESTION, [row | asdict(question) for question in drawn_now])
             return True
     return any(not question.answers for question in of_visit)
@@ -96,9 +112,11 @@ def questions(session: Session, follow: FollowRow) -> Sequence[QuestionRow]:
     """Return every question about a stream, in the order of drawing."""
     asked: dict[int, QuestionRow] = {}
     rows = session.connection().execute(_QUESTIONS, {"follow": follow.id})
-    for row, visit, place, nugget, asked_at, useful, answered_at in rows:
+    for row, visit, update_index, nugget, asked_at, useful, answered_at in rows:
         if row not in asked:
-            asked[row] = QuestionRow(id=row, visit=visit, place=place, nugget=nugget, asked_at=asked_at)
+            asked[row] = QuestionRow(
+                id=row, visit=visit, place=update_index, nugget=nugget, asked_at=asked_at
+            )
         if answered_at is not None:
             asked[row].answers.append(UsefulReply(useful, answered_at))
     return list(asked.values())
@@ -127,7 +145,7 @@ def answer(session: Session, question: QuestionRow, *, useful: bool, page: str, 
     newest = question.answers[-1] if question.answers else None
     if newest is None or newest.useful != useful:
         row = {"question_id": question.id, "revision": len(question.answers) + 1, "useful": useful}
-        store(session, _NEW_ANSWER, row | {"page_key": page, "answered_at": now})
+        insert_row(session, _NEW_ANSWER, row | {"page_key": page, "answered_at": now})
 
 
 def _asked_so_far(session: Session, study: int) -> Mapping[int, int]:
@@ -136,41 +154,51 @@ def _asked_so_far(session: Session, study: int) -> Mapping[int, int]:
     return {late: number for late, number in counted}  # noqa: C416 - rows are not tuples to mypy
 
 
-def _candidates(session: Session, one: Followed, view: StreamViewRow) -> list[Asked]:
+def _candidates(
+    session: Session, followed_stream: FollowedStream, view: StreamViewRow
+) -> list[UsefulQuestionDraw]:
     """Return the possible questions after a visit.
 
     They are about updates read in it with exactly one new nugget.
     """
-    so_far = {"follow": one.follow.id, "visit": view.visit}
+    so_far = {"follow": followed_stream.follow.id, "visit": view.visit}
     rows = session.connection().execute(_VIEWS_SO_FAR, so_far).all()
     views = [StreamViewRow(*row[1:]) for row in rows]
-    now = places_read(session, one, [earlier for earlier in views if earlier.visit == view.visit])
-    nuggets_now = {name for place in now for name, _ in one.stream.brought(place)}
+    now = places_read(session, followed_stream, [earlier for earlier in views if earlier.visit == view.visit])
+    nuggets_now = {name for update_index in now for name, _ in followed_stream.stream.brought(update_index)}
     rivals = [
-        place
-        for place in range(1, view.upto + 1)
-        if any(name in nuggets_now for name, _ in one.stream.brought(place))
+        update_index
+        for update_index in range(1, view.upto + 1)
+        if any(name in nuggets_now for name, _ in followed_stream.stream.brought(update_index))
     ]
     before = places_read(
         session,
-        one,
+        followed_stream,
         [
             earlier
             for earlier in views
-            if earlier.visit < view.visit and any(earlier.first <= place <= earlier.last for place in rivals)
+            if earlier.visit < view.visit
+            and any(earlier.first <= update_index <= earlier.last for update_index in rivals)
         ],
     )
-    nuggets = {place: [name for name, _ in one.stream.brought(place)] for place in (*rivals, *now)}
-    times = _visit_times(one, [view for view, row in zip(views, rows, strict=True) if row[0]], views)
+    nuggets = {
+        update_index: [name for name, _ in followed_stream.stream.brought(update_index)]
+        for update_index in (*rivals, *now)
+    }
+    times = _visit_times(
+        followed_stream, [view for view, row in zip(views, rows, strict=True) if row[0]], views
+    )
     candidates = []
-    for place, nugget in single_new_nuggets(now, before, nuggets):
-        known = dict(one.stream.brought(place))[nugget]
-        candidates.append(Asked(place=place, nugget=nugget, visits_late=visits_late(known, times)))
+    for update_index, nugget in single_new_nuggets(now, before, nuggets):
+        known = dict(followed_stream.stream.brought(update_index))[nugget]
+        candidates.append(
+            UsefulQuestionDraw(place=update_index, nugget=nugget, visits_late=visits_late(known, times))
+        )
     return candidates
 
 
 def _visit_times(
-    one: Followed, logged: Iterable[StreamViewRow], views: Sequence[StreamViewRow]
+    followed_stream: FollowedStream, logged: Iterable[StreamViewRow], views: Sequence[StreamViewRow]
 ) -> list[float]:
     """Return the start of each visit, in stream time.
 
@@ -180,5 +208,5 @@ def _visit_times(
     began: dict[int, float] = {}
     for view in views:
         if view.visit in alive:
-            began.setdefault(view.visit, one.time(view.served_at))
+            began.setdefault(view.visit, followed_stream.time(view.served_at))
     return sorted(began.values())

@@ -20,7 +20,7 @@ from sqlalchemy.engine import make_url
 
 from metrics.errors import input_fault
 from study_app.store.console_models import FORGET_RESULTS
-from study_app.store.database import METADATA, Database, faults_named, shown_address
+from study_app.store.database import METADATA, Database, database_errors_as_input, shown_address
 
 MAGIC = b"PGDMP"
 VERSION_TABLE = "alembic_version"
@@ -115,7 +115,7 @@ def refuse_when_used(database: Database) -> None:
     """Raise `InputError` if another client is connected to a database."""
     database.engine.dispose()
     end = time.monotonic() + CLOSING_SECONDS
-    with faults_named(database), database.engine.connect() as connection:
+    with database_errors_as_input(database), database.engine.connect() as connection:
         while (others := connection.scalar(text(OTHERS))) and time.monotonic() < end:
             connection.rollback()  # a transaction would be told the same again
             time.sleep(AGAIN_SECONDS)

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from metrics.errors import input_fault
-from metrics.files import sync, sync_names, unfinished
+from metrics.files import sync, sync_names, temporary_path
 from study_app.store.console_models import FORGET_RESULTS
 from study_app.store.database import BUSY_TIMEOUT_MS, Database
-from study_app.store.file_turns import serving_lock
+from study_app.store.writer_lock import serving_lock
 
 
 @contextmanager
@@ -28,7 +28,7 @@ def appearing(file: Path) -> Iterator[Path]:
         If it cannot be written; a file of that name is then left as it was.
     """
     try:
-        with unfinished(file) as part:
+        with temporary_path(file) as part:
             part.touch(mode=0o600)
             yield part
             sync(part)

@@ -19,7 +19,7 @@ from study_app.store.backups import postgres, sqlite
 from study_app.store.console_models import FORGET_RESULTS
 from study_app.store.database import (
     Database,
-    faults_named,
+    database_errors_as_input,
     migrations,
     open_database,
     schema_change,
@@ -70,7 +70,7 @@ def put_across(database: Database, version: str, rows: Rows) -> None:
 
 
 def _fill(database: Database, version: str, rows: Rows) -> None:
-    with faults_named(database), schema_change(database) as connection:
+    with database_errors_as_input(database), schema_change(database) as connection:
         if not database.is_sqlite:
             connection.exec_driver_sql(postgres.drop_tables())
         tables = _made(connection, version)

@@ -24,14 +24,14 @@ from markdown_it.renderer import RendererProtocol
 from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 
-from metrics.errors import Fault, FaultLog, counted, listed
-from metrics.readers.answers import Citation, GivenAnswer, read_answers
+from metrics.errors import Fault, FaultLog, join_names, pluralise
+from metrics.readers.answers import AnswerText, Citation, read_answers
 from metrics.readers.texts import read_ranked_topics
-from metrics.taking_part import TopicNames
+from metrics.unused_input import TopicNames
 from study_app.protocol.sides import Block, ListPlace, Side, text_block
 from study_app.study.entries import collection_paths
 from study_app.tasks.answer_pairs import UNCITED, AnswerPairs
-from study_app.tasks.content import UNSHOWN, TaskContent, TopicContent, source_files, tried
+from study_app.tasks.content import UNSHOWN, TaskContent, TopicContent, collect_faults, source_files
 
 BRACKETS = re.compile(r"\[([^\[\]\n]{1,64})\]")
 LIKE_A_MARK = re.compile(
@@ -211,11 +211,11 @@ DIGITS = re.compile(r"\d+")
 def read_answer_content(folder: Path, task: AnswerPairs, faults: list[Fault]) -> TaskContent | None:
     """Read one task's files; adds what is wrong with them to ``faults`` and returns None then."""
     paths = collection_paths(task)
-    asked = tried(faults, partial(read_ranked_topics, folder / paths["topics"]))
+    asked = collect_faults(faults, partial(read_ranked_topics, folder / paths["topics"]))
     if asked is None:
         return None
     found = {
-        name: tried(faults, partial(_system, folder / path, TopicNames(asked), paths["topics"]))
+        name: collect_faults(faults, partial(_system, folder / path, TopicNames(asked), paths["topics"]))
         for name, path in task.systems.items()
     }
     whole = {name: answers for name, answers in found.items() if answers is not None}
@@ -235,7 +235,7 @@ def read_answer_content(folder: Path, task: AnswerPairs, faults: list[Fault]) ->
     )
 
 
-def _system(path: Path, names: TopicNames, topics_file: str) -> dict[str, GivenAnswer]:
+def _system(path: Path, names: TopicNames, topics_file: str) -> dict[str, AnswerText]:
     """Read one system's answers by question.
 
     Raises
@@ -244,7 +244,7 @@ def _system(path: Path, names: TopicNames, topics_file: str) -> dict[str, GivenA
         As `read_answers` does; else with every answer to no question of the collection, and every mark of a source that is not given.
     """
     log = FaultLog(path)
-    answers: dict[str, GivenAnswer] = {}
+    answers: dict[str, AnswerText] = {}
     for written, answer in read_answers(path).items():
         topic = names.find(written)
         if topic is None:
@@ -262,7 +262,7 @@ def _system(path: Path, names: TopicNames, topics_file: str) -> dict[str, GivenA
     return answers
 
 
-def _missing(answer: GivenAnswer) -> list[str]:
+def _missing(answer: AnswerText) -> list[str]:
     """Return the marks of sources that are not given: whole numbers in brackets, and what looks like a label that is given.
 
     So it is with each part of a list or range of which another is given. An answer that says nothing of sources may have anything in brackets.
@@ -277,7 +277,7 @@ def _missing(answer: GivenAnswer) -> list[str]:
     return [label for label in used if label not in given and DIGITS.sub("0", label) in shapes]
 
 
-def _lookalikes(answer: GivenAnswer) -> list[str]:
+def _lookalikes(answer: AnswerText) -> list[str]:
     """Return what readers may take for the mark of a source and is none, each once, as it is written.
 
     In an answer without citations that is what would be a mark with them: numbers in brackets, alone or in lists and ranges.
@@ -302,7 +302,7 @@ def _is_numbers(inside: str) -> bool:
     return all(part.isdecimal() or RANGE.fullmatch(part) for part in SEPARATORS[-1].split(inside.strip()))
 
 
-def shown_answer_of(answer: GivenAnswer) -> Side:
+def shown_answer_of(answer: AnswerText) -> Side:
     """Return an answer: ``f3`` is its element 3, a block or the line of a source; ``s3.0`` the text of source ``f3``."""
     sources = {one.label: one for one in answer.citations or ()}
     shown: list[Block] = []
@@ -332,16 +332,16 @@ def _source(source: Citation, block: str, place: int) -> Block:
     return text_block(line, key=f"f{place}", id=name, kind="link", inside=(below,))
 
 
-def _notes(asked: Iterable[str], systems: Mapping[str, Mapping[str, GivenAnswer]]) -> Iterator[str]:
+def _notes(asked: Iterable[str], systems: Mapping[str, Mapping[str, AnswerText]]) -> Iterator[str]:
     """Say which questions a system leaves open, and where marks of sources have no sources."""
     topics = list(asked)
     for name, answers in systems.items():
         silent = [topic for topic in topics if topic not in answers]
         if silent:
-            yield f"{name}: no answer to {counted(len(silent), 'topic')} of {len(topics)}: {listed(silent)}"
+            yield f"{name}: no answer to {pluralise(len(silent), 'topic')} of {len(topics)}: {join_names(silent)}"
         textless = sum(not one.has_text for answer in answers.values() for one in answer.citations or ())
         if textless:
-            yield f"{name}: {counted(textless, 'cited source')} without a text, shown by {'its' if textless == 1 else 'their'} id"
+            yield f"{name}: {pluralise(textless, 'cited source')} without a text, shown by {'its' if textless == 1 else 'their'} id"
         marked = {topic: _lookalikes(answer) for topic, answer in answers.items()}
         for is_bare, what in ((True, "and no citations"), (False, "that are of none of the citations")):
             of_these = [
@@ -352,6 +352,6 @@ def _notes(asked: Iterable[str], systems: Mapping[str, Mapping[str, GivenAnswer]
             if of_these:
                 example = marked[of_these[0]][0]
                 yield (
-                    f"{name}: marks such as {example} {what} in {counted(len(of_these), 'answer')}, shown as text: "
-                    f"{listed(of_these)}"
+                    f"{name}: marks such as {example} {what} in {pluralise(len(of_these), 'answer')}, shown as text: "
+                    f"{join_names(of_these)}"
                 )

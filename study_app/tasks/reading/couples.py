@@ -8,11 +8,18 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from metrics.errors import Fault, FaultLog, counted, listed, nearest
+from metrics.errors import Fault, FaultLog, closest_name, join_names, pluralise
 from metrics.readers.columns import read_columns
-from metrics.taking_part import STREAM_TOPICS, TopicNames
+from metrics.unused_input import STREAM_TOPICS, TopicNames
 from study_app.study.entries import JudgingTask
-from study_app.tasks.content import Couple, EventFiles, PushFiles, TaskContent, source_files, tried
+from study_app.tasks.content import (
+    EventFiles,
+    PushFiles,
+    SystemPair,
+    TaskContent,
+    collect_faults,
+    source_files,
+)
 
 COLUMNS = ("topic", "a", "b")
 
@@ -33,21 +40,21 @@ def with_pairs(folder: Path, content: TaskContent, faults: list[Fault]) -> TaskC
         return content
     name = content.entry.pairs_file
     if name is None:
-        return _judged_only(content, content.couples)
-    chosen = tried(faults, partial(_read, folder / name, content))
+        return _judged_only(content, content.system_pairs)
+    chosen = collect_faults(faults, partial(_read, folder / name, content))
     if chosen is None:
         return None
     files = {**content.files, **source_files(folder, {"pairs": name})}
     return _judged_only(replace(content, files=files), chosen)
 
 
-def _judged_only(content: TaskContent, couples: Mapping[str, Sequence[Couple]]) -> TaskContent:
+def _judged_only(content: TaskContent, couples: Mapping[str, Sequence[SystemPair]]) -> TaskContent:
     """Keep the topics of which there are couples."""
     kept = {topic.id: tuple(couples[topic.id]) for topic in content.topics if couples.get(topic.id)}
     silent = [topic.id for topic in content.topics if topic.id not in kept]
     if not silent:
         return replace(content, chosen=kept)
-    note = f"{counted(len(silent), 'topic')} without a pair, not shown: {listed(silent)}"
+    note = f"{pluralise(len(silent), 'topic')} without a pair, not shown: {join_names(silent)}"
     return replace(
         content,
         topics=tuple(topic for topic in content.topics if topic.id in kept),
@@ -57,7 +64,7 @@ def _judged_only(content: TaskContent, couples: Mapping[str, Sequence[Couple]]) 
     )
 
 
-def _read(path: Path, content: TaskContent) -> dict[str, list[Couple]]:
+def _read(path: Path, content: TaskContent) -> dict[str, list[SystemPair]]:
     """Read the couples to judge, each in the order in which the study file has its systems; a first line may be a header.
 
     Raises
@@ -68,7 +75,7 @@ def _read(path: Path, content: TaskContent) -> dict[str, list[Couple]]:
     """
     log = FaultLog(path)
     topics = [topic.id for topic in content.topics]
-    names, chosen = _names(path, content), dict[str, list[Couple]]()
+    names, chosen = _names(path, content), dict[str, list[SystemPair]]()
     order = {system: place for place, system in enumerate(content.systems)}
     columns = read_columns(COLUMNS, log)
     for line, written, one, other in zip(columns.lines.tolist(), *columns.fields, strict=True):
@@ -101,7 +108,7 @@ def _names(path: Path, content: TaskContent) -> TopicNames:
 
 
 def _problem(
-    content: TaskContent, topic: str, couple: Couple, order: Mapping[str, int]
+    content: TaskContent, topic: str, couple: SystemPair, order: Mapping[str, int]
 ) -> tuple[str, str] | None:
     """Say why a couple of a topic cannot be judged, and how to mend it; None where it can."""
     for system in couple:
@@ -115,5 +122,5 @@ def _problem(
 
 
 def _cure(name: str, known: Sequence[str] | Mapping[str, int]) -> str:
-    near = nearest(name, known)
-    return f"did you mean {near!r}?" if near else f"known here: {listed(known)}"
+    near = closest_name(name, known)
+    return f"did you mean {near!r}?" if near else f"known here: {join_names(known)}"

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
-from metrics.errors import Fault, InputError, nearest
+from metrics.errors import Fault, InputError, closest_name
 from metrics.events import UPDATE, Event, EventCollection, UpdateRun
 from metrics.msu.measures import text_words
 from metrics.msu.trails import IntArray
 from metrics.readers.columns import line_of_row
 from metrics.readers.tempsum import read_events, read_update_run
 from metrics.readers.trees import read_xml
-from metrics.taking_part import STREAM_TOPICS, TopicNames, unjudged_entries
+from metrics.unused_input import STREAM_TOPICS, TopicNames, unjudged_entries
 from study_app.protocol.sides import Block, text_block
 from study_app.protocol.streams import UpdateStream, key_of
 from study_app.study.entries import collection_paths
@@ -61,7 +61,7 @@ def _notes_of_run(path: Path, run: UpdateRun, collection: EventCollection) -> li
     for part in unjudged_entries(
         run.topics, collection.topics, prefix=STREAM_TOPICS, noun=UPDATE, says=says, cause=""
     ):
-        near = nearest(part.example, collection.topics)
+        near = closest_name(part.example, collection.topics)
         notes.append(
             f"{run.name}: {part.count} of {part.of} updates {says}, such as {part.example!r} "
             f"(line {line_of_row(path, part.entry or 0)}"

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from metrics.errors import Fault, FaultLog, counted, listed
+from metrics.errors import Fault, FaultLog, join_names, pluralise
 from metrics.readers.images import GivenImage, read_images
 from metrics.readers.texts import AskedTopic, read_ranked_topics
-from metrics.taking_part import TopicNames
+from metrics.unused_input import TopicNames
 from study_app.protocol.sides import Block, Media, Side
 from study_app.study.entries import collection_paths
-from study_app.tasks.content import TaskContent, TopicContent, source_files, tried
+from study_app.tasks.content import TaskContent, TopicContent, collect_faults, source_files
 from study_app.tasks.image_pairs import ImagePairs
 from study_app.tasks.reading.media_files import MediaError, media_bytes, media_reader
 from study_app.tasks.reading.pictures import check_bytes, read_picture, stripped
@@ -31,11 +31,11 @@ class _Images:
 def read_image_content(folder: Path, task: ImagePairs, faults: list[Fault]) -> TaskContent | None:
     """Read one task's files; adds what is wrong with them to ``faults`` and returns None then."""
     paths = collection_paths(task)
-    asked = tried(faults, partial(read_ranked_topics, folder / paths["topics"]))
+    asked = collect_faults(faults, partial(read_ranked_topics, folder / paths["topics"]))
     if asked is None:
         return None
     found = {
-        name: tried(faults, partial(_system, folder / path, TopicNames(asked), paths["topics"]))
+        name: collect_faults(faults, partial(_system, folder / path, TopicNames(asked), paths["topics"]))
         for name, path in task.systems.items()
     }
     whole = {name: images for name, images in found.items() if images is not None}
@@ -148,7 +148,7 @@ def _notes(topics: Mapping[str, AskedTopic], systems: Mapping[str, _Images]) -> 
     for name, images in systems.items():
         silent = [topic for topic in topics if topic not in images.media]
         if silent:
-            yield f"{name}: no picture of {counted(len(silent), 'topic')} of {len(topics)}: {listed(silent)}"
+            yield f"{name}: no picture of {pluralise(len(silent), 'topic')} of {len(topics)}: {join_names(silent)}"
         undescribed = [topic for topic, image in images.given.items() if not image.alt]
         if undescribed:
-            yield f"{name}: {counted(len(undescribed), 'picture')} without alt, nothing to whoever does not see: {listed(undescribed)}"
+            yield f"{name}: {pluralise(len(undescribed), 'picture')} without alt, nothing to whoever does not see: {join_names(undescribed)}"

@@ -21,17 +21,17 @@ import numpy as np
 from metrics.errors import Fault, FaultLog, input_fault
 from metrics.events import EventCollection
 from metrics.push.contingency import cell_totals
-from metrics.push.days import account
+from metrics.push.days import count_pushes
 from metrics.push.measures import CONVENTIONS
 from metrics.push.pool import PushPool, push_pool
 from metrics.push.streams import PushCollection, PushRun, days_between
 from metrics.readers.push import push_from_events, push_run_from_updates, read_push_collection, read_push_run
 from metrics.readers.tempsum import read_events, read_update_run
 from metrics.readers.texts import InterestProfile, read_profiles, read_texts
-from metrics.taking_part import STREAM_TOPICS, TopicNames
+from metrics.unused_input import STREAM_TOPICS, TopicNames
 from study_app.protocol.sides import Block, Side
 from study_app.study.entries import collection_paths
-from study_app.tasks.content import EventFiles, TaskContent, TopicContent, source_files, tried
+from study_app.tasks.content import EventFiles, TaskContent, TopicContent, collect_faults, source_files
 from study_app.tasks.reading.event_streams import event_words, update_block
 from study_app.tasks.stream_pairs import StreamPairs
 
@@ -81,7 +81,7 @@ def read_push_source(folder: Path, task: StreamPairs, faults: list[Fault]) -> Pu
     names = collection_paths(task)
     paths = {kind: folder / name for kind, name in names.items()}
     if isinstance(task.collection, EventFiles):
-        return tried(faults, lambda: _from_events(paths, names))
+        return collect_faults(faults, lambda: _from_events(paths, names))
     return _from_pushes(paths, names, days_between(*task.days) if task.days else (), faults)
 
 
@@ -89,12 +89,12 @@ def _from_pushes(
     paths: Mapping[str, Path], names: Mapping[str, str], days: tuple[str, ...], faults: list[Fault]
 ) -> PushSource | None:
     judgments = {kind: paths[kind] for kind in ("qrels", "clusters", "epochs")}
-    judged = tried(faults, partial(read_push_collection, **judgments, days=days))
-    written = tried(faults, partial(read_profiles, paths["topics"]))
-    texts = tried(faults, partial(read_texts, paths["texts"]))
+    judged = collect_faults(faults, partial(read_push_collection, **judgments, days=days))
+    written = collect_faults(faults, partial(read_profiles, paths["topics"]))
+    texts = collect_faults(faults, partial(read_texts, paths["texts"]))
     if judged is None or written is None or texts is None:
         return None
-    profiles = tried(faults, partial(_profiles, paths["topics"], judged, written))
+    profiles = collect_faults(faults, partial(_profiles, paths["topics"], judged, written))
     if profiles is None:
         return None
     without = [topic for topic in judged.days if topic not in profiles]
@@ -174,7 +174,8 @@ def read_push_content(folder: Path, task: StreamPairs, faults: list[Fault]) -> T
     if source is None:
         return None
     read = [
-        tried(faults, partial(_streams, folder / path, name, source)) for name, path in task.systems.items()
+        collect_faults(faults, partial(_streams, folder / path, name, source))
+        for name, path in task.systems.items()
     ]
     streams = [one for one in read if one is not None]
     if len(streams) < len(read):
@@ -286,7 +287,7 @@ def _push_cells(pool: PushPool, topics: Sequence[str], runs: Sequence[PushRun]) 
     rows = []
     for run in runs:
         for convention, (rules, _) in CONVENTIONS.items():
-            totals = cell_totals(account(pool, run, rules))
+            totals = cell_totals(count_pushes(pool, run, rules))
             rows += [
                 {
                     "topic": topic,

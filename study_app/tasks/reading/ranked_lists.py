@@ -11,13 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from metrics.errors import Fault, FaultLog, input_fault, nearest
+from metrics.errors import Fault, FaultLog, closest_name, input_fault
 from metrics.ranked.lists import RankedCollection, RankedRun
 from metrics.readers.ranked import read_ranked_collection, read_ranked_run, read_windows
 from metrics.readers.texts import AskedTopic, DocumentText, read_document_texts, read_ranked_topics
 from study_app.protocol.sides import Side, text_block
 from study_app.study.entries import collection_paths
-from study_app.tasks.content import TaskContent, TopicContent, source_files, tried
+from study_app.tasks.content import TaskContent, TopicContent, collect_faults, source_files
 from study_app.tasks.ranked_pairs import RankedPairs
 
 
@@ -47,9 +47,10 @@ def read_ranked_content(folder: Path, task: RankedPairs, faults: list[Fault]) ->
     collection = _collection({kind: folder / path for kind, path in names.items()}, faults)
     if collection is None:
         return None
-    topics = tried(faults, partial(_topics, folder / names["topics"], collection))
+    topics = collect_faults(faults, partial(_topics, folder / names["topics"], collection))
     runs = [
-        tried(faults, partial(_run, folder / path, name, collection)) for name, path in task.systems.items()
+        collect_faults(faults, partial(_run, folder / path, name, collection))
+        for name, path in task.systems.items()
     ]
     whole = [run for run in runs if run is not None]
     if topics is None or len(whole) < len(runs):
@@ -72,11 +73,11 @@ def read_ranked_content(folder: Path, task: RankedPairs, faults: list[Fault]) ->
 
 
 def _collection(paths: Mapping[str, Path], faults: list[Fault]) -> _Collection | None:
-    asked = tried(faults, partial(read_ranked_topics, paths["topics"]))
-    texts = tried(faults, partial(read_document_texts, paths["texts"]))
+    asked = collect_faults(faults, partial(read_ranked_topics, paths["topics"]))
+    texts = collect_faults(faults, partial(read_document_texts, paths["texts"]))
     before, judged, windows = len(faults), None, None
     if "qrels" in paths:
-        judged = tried(
+        judged = collect_faults(
             faults,
             partial(
                 read_ranked_collection,
@@ -86,7 +87,11 @@ def _collection(paths: Mapping[str, Path], faults: list[Fault]) -> _Collection |
             ),
         )
     if "windows" in paths:
-        windows = tried(faults, partial(read_windows, paths["windows"])) if judged is None else judged.windows
+        windows = (
+            collect_faults(faults, partial(read_windows, paths["windows"]))
+            if judged is None
+            else judged.windows
+        )
     if asked is None or texts is None or len(faults) > before:
         return None
     return _Collection(asked=asked, texts=texts, judged=judged, windows=windows)
@@ -159,7 +164,7 @@ def _notes_of_topics(
     silent = [name for name in judged if name not in shown]
     notes = []
     if strange:
-        near = nearest(strange[0], silent)
+        near = closest_name(strange[0], silent)
         notes.append(
             f"{names['topics']}: {len(strange)} of {len(asked)} topics are not judged, such as {strange[0]!r}"
             + (f" (did you mean {near!r}?)" if near else "")

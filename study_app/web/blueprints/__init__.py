@@ -3,12 +3,12 @@
 A view checks the request, calls one service, and redirects or renders.
 """
 
-from study_app.web.blueprints import beside, ends, entry, streams, work
+from study_app.web.blueprints import ends, entry, service_routes, streams, work
 
 BLUEPRINTS = (
     entry.blueprint,
     work.blueprint,
     streams.blueprint,
     ends.blueprint,
-    beside.blueprint,
+    service_routes.blueprint,
 )

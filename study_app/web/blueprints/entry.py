@@ -10,7 +10,7 @@ from study_app.protocol.steps import CONSENT
 from study_app.services.researcher.studies import is_paused
 from study_app.services.worker.entry import Visitor, arrive, find_study, is_full, known_worker
 from study_app.store.database import is_nearly_full, transaction
-from study_app.store.plan import StudyPlan
+from study_app.store.study_cache import CachedStudy
 from study_app.store.submissions import other_of_submission
 from study_app.study.id_list import lets_in
 from study_app.study.platforms import (
@@ -22,11 +22,11 @@ from study_app.study.platforms import (
     visit_parameters,
     worker_id,
 )
-from study_app.study.signed_ids import UnsignedError, signed_parameters
-from study_app.web.blueprints.walk import to_step
+from study_app.study.signed_ids import InvalidTokenError, signed_parameters
+from study_app.web.blueprints.step_views import to_step
 from study_app.web.pages.pages import PreviewPage
-from study_app.web.serving import note_worker, permit, reference, rendered, said, server
-from study_app.web.show.show import consent_paragraphs
+from study_app.web.serving import message_response, note_worker, reference, relax_headers, render_page, server
+from study_app.web.show.step_pages import consent_paragraphs
 
 LOGGER = logging.getLogger("prefcal.door")
 blueprint = Blueprint("entry", __name__)
@@ -42,36 +42,36 @@ def enter(study: str) -> Response:
     with transaction(app.database, write=False) as session:
         plan = find_study(session, app.plans, study)
         if plan is None:
-            return said("no_study", status=404)
-        permit(frame_hosts=frame_hosts(plan.entry))
+            return message_response("no_study", status=404)
+        relax_headers(frame_hosts=frame_hosts(plan.entry))
         platform = platform_of(plan.entry)
         if is_preview(platform, request.args):
             return _preview(plan)
         try:
             signed = signed_parameters(plan.entry, request.args, host=request.host, now=app.now())
-        except UnsignedError as error:
+        except InvalidTokenError as error:
             LOGGER.warning("request %s: not let in: %s", reference(), error)
-            return said("not_signed", status=403, language=plan.language)
+            return message_response("not_signed", status=403, language=plan.language)
         given = worker_id(platform, signed)
         if given is None:
-            return said("no_id", status=400, language=plan.language)
+            return message_response("no_id", status=400, language=plan.language)
         if platform.takes_form and submit_host(plan.entry, request.args) is None:
-            return said("bad_host", status=400, language=plan.language)
+            return message_response("bad_host", status=400, language=plan.language)
         visitor = Visitor(platform=platform.name, worker=given, parameters=visit_parameters(platform, signed))
         refusal = _refusal(session, plan, visitor)
         other = None if refusal else _other_id(session, plan, visitor)
     return refusal or _let_in(plan, visitor, other)
 
 
-def _preview(plan: StudyPlan) -> Response:
+def _preview(plan: CachedStudy) -> Response:
     """Show the work before it is accepted; nothing is stored and no slot is held."""
     page = PreviewPage(
         language=plan.language, title=plan.entry.title, paragraphs=consent_paragraphs(plan.entry.consent)
     )
-    return rendered("preview", page)
+    return render_page("preview", page)
 
 
-def _refusal(session: Session, plan: StudyPlan, visitor: Visitor) -> Response | None:
+def _refusal(session: Session, plan: CachedStudy, visitor: Visitor) -> Response | None:
     """Return the page that refuses a visitor, None for one who can come in.
 
     It comes before anything is asked.
@@ -92,10 +92,10 @@ def _refusal(session: Session, plan: StudyPlan, visitor: Visitor) -> Response | 
     else:
         return None
     text = platform_of(plan.entry).full_text if key == "full" else None
-    return said(key, status=status, language=plan.language, text=text)
+    return message_response(key, status=status, language=plan.language, text=text)
 
 
-def _other_id(session: Session, plan: StudyPlan, visitor: Visitor) -> str | None:
+def _other_id(session: Session, plan: CachedStudy, visitor: Visitor) -> str | None:
     """Return the worker who came under the visitor's submission with another id.
 
     Returns None for nobody.
@@ -105,7 +105,7 @@ def _other_id(session: Session, plan: StudyPlan, visitor: Visitor) -> str | None
     return other_of_submission(session, plan.id, platform, worker=visitor.worker, submission=submission)
 
 
-def _let_in(plan: StudyPlan, visitor: Visitor, other: str | None) -> Response:
+def _let_in(plan: CachedStudy, visitor: Visitor, other: str | None) -> Response:
     """Admit a visitor, and log a shared submission with ``other``.
 
     They are admitted all the same: the first arrival may be the one with the made-up id, and only the
@@ -125,7 +125,7 @@ def _let_in(plan: StudyPlan, visitor: Visitor, other: str | None) -> Response:
     return redirect(f"/w/{token}/{via}", code=303)
 
 
-def _fits_device(plan: StudyPlan) -> bool:
+def _fits_device(plan: CachedStudy) -> bool:
     if plan.entry.device == "any":
         return True
     hint = request.headers.get("Sec-CH-UA-Mobile")

@@ -7,22 +7,22 @@ from werkzeug.wrappers import Response
 from study_app.protocol.steps import Step, current_step, open_steps, part_of
 from study_app.services.worker import streams as service
 from study_app.services.worker import useful as asking
-from study_app.services.worker.answers import Look
-from study_app.services.worker.whereabouts import Whereabouts, locate
+from study_app.services.worker.answers import PageRequest
+from study_app.services.worker.worker_progress import WorkerProgress, load_progress
 from study_app.store.database import transaction
 from study_app.store.tokens import PageToken
 from study_app.study.platforms import frame_hosts
 from study_app.web.blueprints.ends import new_visit_code
-from study_app.web.blueprints.walk import (
+from study_app.web.blueprints.step_views import (
     PAGE_KEY_LETTERS,
-    Onward,
-    came,
+    NextStep,
+    arrival_source,
     home,
-    show,
-    take,
+    render_step,
+    submit_step,
     to_step,
 )
-from study_app.web.serving import note_worker, permit, rendered, server
+from study_app.web.serving import note_worker, relax_headers, render_page, server
 from study_app.web.show.tasks import stream_page
 
 blueprint = Blueprint("streams", __name__, url_prefix="/w/<token>")
@@ -32,7 +32,7 @@ ANSWERS = {"yes": True, "no": False}
 @blueprint.get("/<int:task>/<int:query>/enrol")
 def enrol(token: str, task: int, query: int) -> Response:
     """Show the page about following an event."""
-    return show(token, Step("enrol", task, query))
+    return render_step(token, Step("enrol", task, query))
 
 
 @blueprint.post("/<int:task>/<int:query>/enrol")
@@ -40,18 +40,18 @@ def post_enrol(token: str, task: int, query: int) -> Response:
     """Begin to follow an event."""
     step = Step("enrol", task, query)
 
-    def act(session: Session, here: Whereabouts, page: PageToken) -> str | None:  # noqa: ARG001
+    def act(session: Session, progress: WorkerProgress, page: PageToken) -> str | None:  # noqa: ARG001
         app = server()
-        service.enrol(session, app.plans, here, step, now=app.now())
+        service.enrol(session, app.plans, progress, step, now=app.now())
         return None
 
-    return take(token, step, act)
+    return submit_step(token, step, act)
 
 
 @blueprint.get("/<int:task>/streams")
 def streams(token: str, task: int) -> Response:
     """Show the streams that the worker follows."""
-    return show(token, Step("streams", task))
+    return render_step(token, Step("streams", task))
 
 
 @blueprint.get("/<int:task>/<int:query>/stream")
@@ -60,24 +60,26 @@ def stream(token: str, task: int, query: int) -> Response:
     app, step = server(), Step("stream", task, query)
     worker, now = app.signer.worker(token), app.now()
     with transaction(app.database, write=True) as session:
-        here = locate(session, app.plans, worker, now=now, lock=True)
-        note_worker(here.worker.pseudonym)
-        permit(frame_hosts=frame_hosts(here.plan.entry))
-        if step not in open_steps(here.state):
-            return to_step(token, current_step(here.state))
-        one = service.followed(session, app.plans, here, step)
+        progress = load_progress(session, app.plans, worker, now=now, lock=True)
+        note_worker(progress.worker.pseudonym)
+        relax_headers(frame_hosts=frame_hosts(progress.plan.entry))
+        if step not in open_steps(progress.state):
+            return to_step(token, current_step(progress.state))
+        one = service.followed(session, app.plans, progress, step)
         if one.follow.ends_at <= now:
             return to_step(token, Step("away", task, query))
         key = app.new_token(PAGE_KEY_LETTERS)
         below = request.args.get("below", type=int)
-        served = service.open_view(session, one, key=key, entry=came(now=now), below=below, now=now)
-        look = Look(session=session, plans=app.plans, here=here, step=step, now=now, home=home(token))
+        served = service.open_view(session, one, key=key, entry=arrival_source(now=now), below=below, now=now)
+        look = PageRequest(
+            session=session, plans=app.plans, here=progress, step=step, now=now, home=home(token)
+        )
         page = stream_page(look, one, served)
     signed = app.signer.page_token(
         PageToken(worker=worker, key=key, step=step.path, showing=None, served_at=now)
     )
     tokens = {"worker": token, "page": signed}
-    return rendered("stream", page, tokens=tokens, part=part_of(here.state, step))
+    return render_page("stream", page, tokens=tokens, part=part_of(progress.state, step))
 
 
 @blueprint.post("/<int:task>/<int:query>/stream")
@@ -89,23 +91,23 @@ def post_stream(token: str, task: int, query: int) -> Response:
     step = Step("stream", task, query)
     below = request.form.get("below", type=int)
 
-    def act(session: Session, here: Whereabouts, page: PageToken) -> Onward:
+    def act(session: Session, progress: WorkerProgress, page: PageToken) -> NextStep:
         app = server()
         now = app.now()
-        one = service.followed(session, app.plans, here, step)
+        one = service.followed(session, app.plans, progress, step)
         view = service.send_read(session, one, page=page.key, keys=request.form.getlist("read"), now=now)
         if below is not None:
-            return Onward(step, f"below={below}")
-        asks = view is not None and asking.ask(session, here, step, one, view, now=now)
-        return Onward(Step("useful" if asks else "away", task, query))
+            return NextStep(step, f"below={below}")
+        asks = view is not None and asking.ask(session, progress, step, one, view, now=now)
+        return NextStep(Step("useful" if asks else "away", task, query))
 
-    return take(token, step, act)
+    return submit_step(token, step, act)
 
 
 @blueprint.get("/<int:task>/<int:query>/useful")
 def useful(token: str, task: int, query: int) -> Response:
     """Ask which updates of the visit were still of use."""
-    return show(token, Step("useful", task, query))
+    return render_step(token, Step("useful", task, query))
 
 
 @blueprint.post("/<int:task>/<int:query>/useful")
@@ -113,19 +115,19 @@ def post_useful(token: str, task: int, query: int) -> Response:
     """Store the answers about use; none is required."""
     step = Step("useful", task, query)
 
-    def act(session: Session, here: Whereabouts, page: PageToken) -> Onward:
-        follow = here.follow(step)
+    def act(session: Session, progress: WorkerProgress, page: PageToken) -> NextStep:
+        follow = progress.follow(step)
         shown = asking.questions_on_page(session, follow, served_at=page.served_at)
         for number, question in enumerate(shown, start=1):
             answer = ANSWERS.get(request.form.get(f"useful-{number}", ""))
             if answer is not None and "skip" not in request.form:
                 asking.answer(session, question, useful=answer, page=page.key, now=server().now())
-        return Onward(Step("away", task, query))
+        return NextStep(Step("away", task, query))
 
-    return take(token, step, act)
+    return submit_step(token, step, act)
 
 
 @blueprint.get("/<int:task>/<int:query>/away")
 def away(token: str, task: int, query: int) -> Response:
     """Show the page after a visit, with the visit's code where each visit has one."""
-    return show(token, Step("away", task, query), aside=new_visit_code)
+    return render_step(token, Step("away", task, query), aside=new_visit_code)

@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 from sqlalchemy import exists, func, select
 from sqlalchemy.orm import Session
 
-from metrics.errors import counted
+from metrics.errors import pluralise
 from study_app.services.researcher.progress import CheckRate, StudyProgress, TaskProgress
 from study_app.services.researcher.studies import BACKED_UP_AT, setting
 from study_app.store.database import FULL_BYTES, LOW_BYTES
 from study_app.store.models import Assignment, PageLoad, Slot, StoredEvent, Worker
-from study_app.store.plan import StudyPlan
+from study_app.store.study_cache import CachedStudy
 
 RECENT = timedelta(minutes=15)
 """A sign of life no older than this means that a worker is here, and that a page sends its log."""
@@ -33,7 +33,7 @@ class Alert:
 
 
 def find_alerts(
-    session: Session, study: StudyPlan, progress: StudyProgress, *, free_bytes: int | None, now: datetime
+    session: Session, study: CachedStudy, progress: StudyProgress, *, free_bytes: int | None, now: datetime
 ) -> tuple[Alert, ...]:
     """Return what is wrong now, the worst first.
 
@@ -69,7 +69,7 @@ def _disk(free_bytes: int | None) -> Iterator[Alert]:
         )
 
 
-def _logs(session: Session, study: StudyPlan, *, now: datetime) -> Iterator[Alert]:
+def _logs(session: Session, study: CachedStudy, *, now: datetime) -> Iterator[Alert]:
     """Yield alerts about workers, here now or before, whose pages send no log."""
     present = select(Worker.id).where(
         Worker.study_id == study.id,
@@ -91,7 +91,7 @@ def _logs(session: Session, study: StudyPlan, *, now: datetime) -> Iterator[Aler
     if people >= MIN_CONCERNED and session.scalar(heard.limit(1)) is None:
         minutes = RECENT // timedelta(minutes=1)
         yield Alert(
-            what=f"No page has sent a log for {minutes} minutes, though {counted(people, 'worker')} were here.",
+            what=f"No page has sent a log for {minutes} minutes, though {pluralise(people, 'worker')} were here.",
             hint="See whether POST /e/ reaches the server through the proxy: prefcal doctor ADDRESS. Answers are not lost; reading "
             "times are.",
         )
@@ -108,13 +108,13 @@ def _logs(session: Session, study: StudyPlan, *, now: datetime) -> Iterator[Aler
     ).one()
     if silent >= MIN_CONCERNED and silent > MAX_FAILING * answered:
         yield Alert(
-            what=f"{silent} of {counted(answered, 'worker')} who have done a part never sent a log.",
+            what=f"{silent} of {pluralise(answered, 'worker')} who have done a part never sent a log.",
             hint="They work without script, or something blocks it: try the study in a browser of your own. Their preferences count; "
             "their reading cannot be measured.",
         )
 
 
-def _checks(session: Session, study: StudyPlan, checks: Sequence[CheckRate]) -> Iterator[Alert]:
+def _checks(session: Session, study: CachedStudy, checks: Sequence[CheckRate]) -> Iterator[Alert]:
     for check in checks:
         if check.judged >= MIN_JUDGED and check.rate is not None and check.rate > MAX_FAILING:
             yield Alert(
@@ -134,7 +134,7 @@ def _checks(session: Session, study: StudyPlan, checks: Sequence[CheckRate]) -> 
         )
 
 
-def _full(study: StudyPlan, tasks: Sequence[TaskProgress]) -> Iterator[Alert]:
+def _full(study: CachedStudy, tasks: Sequence[TaskProgress]) -> Iterator[Alert]:
     """Yield an alert about full tasks while others still let people in."""
     names = [
         (f"task {task.number} ({task.entry.name})", all(query.room == 0 for query in progress.queries))
@@ -149,7 +149,7 @@ def _full(study: StudyPlan, tasks: Sequence[TaskProgress]) -> Iterator[Alert]:
         )
 
 
-def _backup(session: Session, study: StudyPlan, *, now: datetime) -> Iterator[Alert]:
+def _backup(session: Session, study: CachedStudy, *, now: datetime) -> Iterator[Alert]:
     consented = select(exists().where(Worker.study_id == study.id, Worker.consented_at.is_not(None)))
     if not session.scalar(consented):
         return

@@ -29,7 +29,7 @@ from markupsafe import Markup
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import NotFound
 
-from metrics.errors import InputError, shown_faults
+from metrics.errors import InputError, format_faults
 from study_app.services.researcher.access import (
     MANAGE,
     WATCH,
@@ -42,7 +42,7 @@ from study_app.services.researcher.audit import KeyHolder, add_audit_entry, desc
 from study_app.services.worker.entry import find_study
 from study_app.store.console_models import AuditEntry
 from study_app.store.database import transaction
-from study_app.store.plan import StudyPlan
+from study_app.store.study_cache import CachedStudy
 from study_app.web.serving import is_https, server
 
 COOKIE = "prefcal_console"
@@ -65,7 +65,7 @@ class ConsoleRequest:
 
     Attributes
     ----------
-    study : StudyPlan
+    study : CachedStudy
         The study of the console; every question to the database has to name ``study.id``.
     session : Session
         The transaction of this request; it writes under `manager_required`, which commits it.
@@ -81,7 +81,7 @@ class ConsoleRequest:
         Under `manager_required` what is done once the transaction is stored.
     """
 
-    study: StudyPlan
+    study: CachedStudy
     session: Session
     sign_in: SignIn
     now: datetime
@@ -186,7 +186,7 @@ def _audited(
             except RefusedAction as refusal:
                 return _refused(study, action, refusal.reason, refusal.status)
             except InputError as error:
-                return _refused(study, action, "\n".join(map(str, shown_faults(error.faults))), 422)
+                return _refused(study, action, "\n".join(map(str, format_faults(error.faults))), 422)
             for finish in console_request.after_commit:
                 finish()
             return response

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from study_app.services.researcher.care import Workers, care_checks, is_newest, repeat_answers
 from study_app.store.models import Assignment, Judgment, PageLoad, Showing, Slot, StoredEvent
-from study_app.store.plan import StudyPlan
+from study_app.store.study_cache import CachedStudy
 
 MIN_COMPUTER_PIXELS = 600
 """A window of which one side is shorter is a phone's."""
@@ -63,7 +63,7 @@ class Window:
         return "phone" if min(self.width, self.height) < MIN_COMPUTER_PIXELS else "computer"
 
 
-def last_tasks(session: Session, study: StudyPlan, workers: Workers, now: datetime) -> dict[int, LastTask]:
+def last_tasks(session: Session, study: CachedStudy, workers: Workers, now: datetime) -> dict[int, LastTask]:
     """Return the last task of each worker who has slots."""
     done = func.count().filter(Slot.done_at <= now)
     slots = (
@@ -82,7 +82,7 @@ def last_tasks(session: Session, study: StudyPlan, workers: Workers, now: dateti
     return last
 
 
-def consistencies(session: Session, study: StudyPlan, workers: Workers) -> dict[int, Consistency]:
+def consistencies(session: Session, study: CachedStudy, workers: Workers) -> dict[int, Consistency]:
     """Return the consistency of each worker with repeated pairs."""
     return {
         worker: Consistency(consistent=sum(consistent for consistent, _ in repeats), repeats=len(repeats))
@@ -131,7 +131,7 @@ def log_gaps(session: Session, workers: Workers) -> dict[int, WorkerLogGaps]:
     }
 
 
-Fact: TypeAlias = Callable[[Session, StudyPlan, Workers, datetime], Mapping[int, Any]]
+Fact: TypeAlias = Callable[[Session, CachedStudy, Workers, datetime], Mapping[int, Any]]
 
 FACTS: Mapping[str, Fact] = {
     "last_task": last_tasks,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from flask import Response, make_response, render_template, request
 
-from metrics.errors import plain_cell
+from metrics.errors import escape_spreadsheet_cell
 from study_app.store.console_models import AuditEntry
 from study_app.web.console.auth import ConsoleRequest, row_number
 
@@ -46,6 +46,6 @@ def csv_response(name: str, header: Iterable[str], rows: Iterable[Iterable[objec
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)
-    writer.writerows([plain_cell(str(cell)) for cell in row] for row in rows)
+    writer.writerows([escape_spreadsheet_cell(str(cell)) for cell in row] for row in rows)
     headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
     return Response(text.getvalue(), mimetype="text/csv", headers=headers)

@@ -14,12 +14,12 @@ from flask import Blueprint, Response, request
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from metrics.errors import InputError, counted, input_fault
+from metrics.errors import InputError, input_fault, pluralise
 from study_app.protocol.domain import follow_length
 from study_app.services.researcher.progress import query_progress
-from study_app.services.worker.room import open_topics, open_units
+from study_app.services.worker.availability import open_topics, open_units
 from study_app.store.models import Assignment, LoadedStudy, Slot, Task, Topic, Worker
-from study_app.store.plan import Plans, StudyPlan, TaskPlan, TopicPlan
+from study_app.store.study_cache import CachedStudy, CachedTask, CachedTopic, StudyCache
 from study_app.store.task_models import Follow
 from study_app.tasks.workload import workers_to_fill
 from study_app.web.console.auth import ConsoleRequest, manager_required, row_number, viewer_required
@@ -143,7 +143,7 @@ def _extend(console_request: ConsoleRequest, fields: Mapping[str, str]) -> Limit
     return extend_days(console_request.session, server().plans, study, task, days, now=now)
 
 
-def _task(study: StudyPlan, fields: Mapping[str, str]) -> TaskPlan:
+def _task(study: CachedStudy, fields: Mapping[str, str]) -> CachedTask:
     number = _number(fields.get("task", ""), "task")
     if not 1 <= number <= len(study.tasks):
         raise input_fault(f"there is no task {number}", cure=f"tasks are 1 to {len(study.tasks)}")
@@ -157,7 +157,7 @@ def _number(text: str, name: str) -> int:
     return number
 
 
-def planned_workers(study: StudyPlan) -> int | None:
+def planned_workers(study: CachedStudy) -> int | None:
     """Return how many workers fill the study as it is now; None without a limit.
 
     It counts workers who are let in for any task, as `study_app.estimate` does.
@@ -167,21 +167,21 @@ def planned_workers(study: StudyPlan) -> int | None:
     return max(finite) if finite and len(finite) == len(limits) else None
 
 
-def workers_for(task: TaskPlan, limit: int | None) -> int | None:
+def workers_for(task: CachedTask, limit: int | None) -> int | None:
     """Return how many workers fill the open topics of a task with some limit."""
     topics = [topic for topic in task.topics if not topic.is_closed]
     places = sum(len(topic.units) for topic in topics) if task.kind.has_units else len(topics)
     return workers_to_fill(places, limit, task.wanted) if places else 0
 
 
-def file_limit(task: TaskPlan) -> int | None:
+def file_limit(task: CachedTask) -> int | None:
     """Return the limit of a task in the study file; None without one."""
     key = task.kind.limit_key
     limit: int | None = None if key is None else getattr(task.entry, key)
     return limit
 
 
-def raise_limit(session: Session, study: StudyPlan, task: TaskPlan, limit: int) -> LimitChange:
+def raise_limit(session: Session, study: CachedStudy, task: CachedTask, limit: int) -> LimitChange:
     """Return the change to a higher limit of a task.
 
     Raises
@@ -202,7 +202,7 @@ def raise_limit(session: Session, study: StudyPlan, task: TaskPlan, limit: int) 
     return LimitChange(
         title=f"Raise {key} of task {task.entry.name} from {old} to {limit}",
         effects=(
-            f"Up to {counted(more, 'more worker')} can come for this task: {after} instead of {before}.",
+            f"Up to {pluralise(more, 'more worker')} can come for this task: {after} instead of {before}.",
             *_cost(study, more),
             "Nothing changes for workers who have come already.",
             "Workers who were sent away because the study was full are not called back: say on the platform that there are places again.",
@@ -214,7 +214,7 @@ def raise_limit(session: Session, study: StudyPlan, task: TaskPlan, limit: int) 
     )
 
 
-def _cost(study: StudyPlan, workers: int) -> tuple[str, ...]:
+def _cost(study: CachedStudy, workers: int) -> tuple[str, ...]:
     reward = study.entry.reward
     if reward is None:
         return ()
@@ -222,7 +222,7 @@ def _cost(study: StudyPlan, workers: int) -> tuple[str, ...]:
     return (f"That costs up to {amount:.2f} {study.entry.currency} more, the platform's fee included.",)
 
 
-def _set(session: Session, study: StudyPlan, task: TaskPlan, key: str, value: float) -> None:
+def _set(session: Session, study: CachedStudy, task: CachedTask, key: str, value: float) -> None:
     """Store a new number of a task, and let every server read the study anew."""
     stored = _locked(session, study)
     row = session.get_one(Task, task.id)
@@ -234,7 +234,7 @@ def _set(session: Session, study: StudyPlan, task: TaskPlan, key: str, value: fl
     session.flush()
 
 
-def _locked(session: Session, study: StudyPlan) -> LoadedStudy:
+def _locked(session: Session, study: CachedStudy) -> LoadedStudy:
     """Lock the study's row; raises `InputError` if it was changed meanwhile."""
     stored = session.scalars(
         select(LoadedStudy).where(LoadedStudy.id == study.id).with_for_update(key_share=True)
@@ -244,7 +244,7 @@ def _locked(session: Session, study: StudyPlan) -> LoadedStudy:
     return stored
 
 
-def close_topic(session: Session, study: StudyPlan, row: int, *, now: datetime) -> LimitChange:
+def close_topic(session: Session, study: CachedStudy, row: int, *, now: datetime) -> LimitChange:
     """Return the change that closes a topic; raises `InputError` if it is closed."""
     task, topic = _topic(study, row)
     name = f"{task.kind.topic.lower()} {topic.name}"
@@ -255,7 +255,7 @@ def close_topic(session: Session, study: StudyPlan, row: int, *, now: datetime) 
         title=f"Close {name} of task {task.entry.name}: {topic.text}",
         effects=(
             "No new worker gets it. Its answers stay, and count.",
-            f"Workers who have it now go on with it to the end: {counted(_at_work(session, topic, now=now), 'worker')}.",
+            f"Workers who have it now go on with it to the end: {pluralise(_at_work(session, topic, now=now), 'worker')}.",
             f"Others of this task that have room: {left}." if left else _nothing_left(study, task),
             "It can be opened again here.",
         ),
@@ -265,7 +265,7 @@ def close_topic(session: Session, study: StudyPlan, row: int, *, now: datetime) 
     )
 
 
-def _topic(study: StudyPlan, row: int) -> tuple[TaskPlan, TopicPlan]:
+def _topic(study: CachedStudy, row: int) -> tuple[CachedTask, CachedTopic]:
     """Return a topic and its task; raises `InputError` when it is none of this study."""
     for task in study.tasks:
         for topic in task.topics:
@@ -274,7 +274,7 @@ def _topic(study: StudyPlan, row: int) -> tuple[TaskPlan, TopicPlan]:
     raise input_fault("this study has no such query", cure="look at the page again")
 
 
-def _at_work(session: Session, topic: TopicPlan, *, now: datetime) -> int:
+def _at_work(session: Session, topic: CachedTopic, *, now: datetime) -> int:
     at_work = (
         select(func.count(func.distinct(Worker.id)))
         .select_from(Slot)
@@ -290,7 +290,7 @@ def _at_work(session: Session, topic: TopicPlan, *, now: datetime) -> int:
     return session.scalar(at_work) or 0
 
 
-def _open_after(session: Session, task: TaskPlan, topic: TopicPlan, *, now: datetime) -> int:
+def _open_after(session: Session, task: CachedTask, topic: CachedTopic, *, now: datetime) -> int:
     """Return how many topics of a task have room when one is closed."""
     if not task.kind.has_units:
         return len(open_topics(session, task, besides={topic.id}, now=now))
@@ -298,13 +298,13 @@ def _open_after(session: Session, task: TaskPlan, topic: TopicPlan, *, now: date
     return sum(any(unit in units for unit in other.units) for other in task.topics)
 
 
-def _nothing_left(study: StudyPlan, task: TaskPlan) -> str:
+def _nothing_left(study: CachedStudy, task: CachedTask) -> str:
     others = sum(other.opens_study for other in study.tasks) > 1
     rest = "New workers get only the other tasks." if others else "So nobody new is let in."
     return f"Nothing else of task {task.entry.name} has room. {rest}"
 
 
-def open_topic(session: Session, study: StudyPlan, row: int) -> str:
+def open_topic(session: Session, study: CachedStudy, row: int) -> str:
     """Open a closed topic again, return its name; raises `InputError` if it is open."""
     _, topic = _topic(study, row)
     if not topic.is_closed:
@@ -313,7 +313,7 @@ def open_topic(session: Session, study: StudyPlan, row: int) -> str:
     return topic.name
 
 
-def _set_closed(session: Session, study: StudyPlan, row: int, closed_at: datetime | None) -> None:
+def _set_closed(session: Session, study: CachedStudy, row: int, closed_at: datetime | None) -> None:
     stored = _locked(session, study)
     session.execute(update(Topic).where(Topic.id == row).values(closed_at=closed_at))
     stored.version += 1
@@ -321,7 +321,7 @@ def _set_closed(session: Session, study: StudyPlan, row: int, closed_at: datetim
 
 
 def extend_days(
-    session: Session, plans: Plans, study: StudyPlan, task: TaskPlan, days: float, *, now: datetime
+    session: Session, plans: StudyCache, study: CachedStudy, task: CachedTask, days: float, *, now: datetime
 ) -> LimitChange:
     """Return the change to more days of following, for those who follow now too.
 
@@ -340,13 +340,13 @@ def extend_days(
     over, following = _count_follows(session, task, now=now)
     if over:
         raise input_fault(
-            f"the days of {counted(over, 'stream')} are over, so that people would have followed for different times",
+            f"the days of {pluralise(over, 'stream')} are over, so that people would have followed for different times",
             cure="load the study under another name for more days",
         )
     return LimitChange(
         title=f"Extend the days of task {task.entry.name} from {old:g} to {days:g}",
         effects=(
-            f"{counted(following, 'stream')} that people follow now go on until then, or until the event ends."
+            f"{pluralise(following, 'stream')} that people follow now go on until then, or until the event ends."
             if following
             else "Nobody follows a stream yet.",
             "Those who follow now were told fewer days: write to them, and pay for more.",
@@ -358,7 +358,7 @@ def extend_days(
     )
 
 
-def _count_follows(session: Session, task: TaskPlan, *, now: datetime) -> tuple[int, int]:
+def _count_follows(session: Session, task: CachedTask, *, now: datetime) -> tuple[int, int]:
     """Return how many streams' days are over, and how many are followed now."""
     over, following = session.execute(
         select(func.count().filter(Follow.ends_at <= now), func.count().filter(Follow.ends_at > now))
@@ -371,7 +371,7 @@ def _count_follows(session: Session, task: TaskPlan, *, now: datetime) -> tuple[
     return over, following
 
 
-def _set_days(session: Session, plans: Plans, study: StudyPlan, task: TaskPlan, days: float) -> None:
+def _set_days(session: Session, plans: StudyCache, study: CachedStudy, task: CachedTask, days: float) -> None:
     _set(session, study, task, "days", days)
     follows = select(Follow).join(Follow.slot).join(Slot.assignment).where(Assignment.task_id == task.id)
     for follow in session.scalars(follows):

@@ -16,7 +16,7 @@ from werkzeug.exceptions import NotFound
 from study_app.services.researcher.care import is_newest
 from study_app.services.researcher.results_views import add_results_view, results_views
 from study_app.store.models import Assignment, Judgment, Pair, Showing, Slot, Topic, Worker
-from study_app.store.plan import StudyPlan, TaskPlan, TopicPlan
+from study_app.store.study_cache import CachedStudy, CachedTask, CachedTopic
 from study_app.web.console.auth import ConsoleRequest, manager_required, row_number, viewer_required
 from study_app.web.console.layout import page
 
@@ -39,7 +39,7 @@ def material(console_request: ConsoleRequest) -> Response:
     )
 
 
-def _task(console_request: ConsoleRequest) -> TaskPlan:
+def _task(console_request: ConsoleRequest) -> CachedTask:
     """Return the task of the number in the address, else the first with pairs."""
     tasks = console_request.study.tasks
     if "task" not in request.args:
@@ -77,7 +77,7 @@ class PairMatrix:
     ----------
     system_pairs : tuple of (str, str)
         Names of both systems, in the order of the study file.
-    rows : tuple of (TopicPlan, tuple)
+    rows : tuple of (CachedTopic, tuple)
         The first topics, as many as `MAX_CELLS` holds, each with the judgments of each pair of systems, repeats not counted; None where
         the topic has no such pair.
     highest : int
@@ -89,14 +89,14 @@ class PairMatrix:
     """
 
     system_pairs: tuple[tuple[str, str], ...]
-    rows: tuple[tuple[TopicPlan, tuple[int | None, ...]], ...]
+    rows: tuple[tuple[CachedTopic, tuple[int | None, ...]], ...]
     highest: int
     judgments: int
     repeats: int
     silent_days: Mapping[bool, int] | None
 
 
-def pair_matrix(session: Session, task: TaskPlan) -> PairMatrix:
+def pair_matrix(session: Session, task: CachedTask) -> PairMatrix:
     """Count the judgments of a task with pairs, of workers who have not withdrawn."""
     by_order = list(task.systems).index
     pairs = {
@@ -130,7 +130,7 @@ def pair_matrix(session: Session, task: TaskPlan) -> PairMatrix:
     )
 
 
-def _judgment_counts(task: TaskPlan) -> Select[int, bool, bool | None, int]:
+def _judgment_counts(task: CachedTask) -> Select[int, bool, bool | None, int]:
     """Select pair, is repeat, reveals silent days, and number of judgments."""
     is_repeat = Showing.repeats_id.is_not(None)
     return (
@@ -175,7 +175,7 @@ class TaskVotes:
     systems: tuple[tuple[str, float, int], ...]
 
 
-def votes_so_far(session: Session, study: StudyPlan) -> list[TaskVotes]:
+def votes_so_far(session: Session, study: CachedStudy) -> list[TaskVotes]:
     """Count the votes of every task with pairs.
 
     Newest revisions count; repeats and workers who withdrew do not.
@@ -183,7 +183,7 @@ def votes_so_far(session: Session, study: StudyPlan) -> list[TaskVotes]:
     return [_task_votes(session, task) for task in study.tasks if task.kind.page == "pair"]
 
 
-def _task_votes(session: Session, task: TaskPlan) -> TaskVotes:
+def _task_votes(session: Session, task: CachedTask) -> TaskVotes:
     by_order = list(task.systems).index
     votes: defaultdict[tuple[int, ...], Counter[int | None]] = defaultdict(Counter)
     for left, right, choice, number in session.execute(_choices(task)):
@@ -202,7 +202,7 @@ def _task_votes(session: Session, task: TaskPlan) -> TaskVotes:
     return TaskVotes(task=str(task.entry.name), kind=task.entry.kind, pairs=pairs, systems=_shares(pairs))
 
 
-def _choices(task: TaskPlan) -> Select[int, int, str, int]:
+def _choices(task: CachedTask) -> Select[int, int, str, int]:
     return (
         select(Showing.left_system_id, Showing.right_system_id, Judgment.choice, func.count())
         .join(Judgment, Judgment.showing_id == Showing.id)

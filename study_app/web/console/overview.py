@@ -17,7 +17,7 @@ from study_app.services.researcher.progress import StudyProgress, study_progress
 from study_app.services.researcher.studies import pause, resume
 from study_app.store.database import room_left
 from study_app.store.models import LoadedStudy
-from study_app.store.plan import Plans, StudyPlan
+from study_app.store.study_cache import CachedStudy, StudyCache
 from study_app.web.console.alerts import Alert, find_alerts
 from study_app.web.console.auth import ConsoleRequest, RefusedAction, manager_required, viewer_required
 from study_app.web.console.layout import page
@@ -42,7 +42,7 @@ class OverviewSnapshot:
     summary: StudySummary
     alerts: tuple[Alert, ...]
 
-    def is_current(self, study: StudyPlan, *, within: timedelta, now: datetime) -> bool:
+    def is_current(self, study: CachedStudy, *, within: timedelta, now: datetime) -> bool:
         """Return True if this is of the study as it is, and no older than that."""
         return self.version == study.version and self.at < now < self.at + within
 
@@ -51,12 +51,12 @@ class OverviewSnapshot:
 class SnapshotCache:
     """The newest snapshot of each study, by its row."""
 
-    plans: Plans
+    plans: StudyCache
     snapshots: dict[int, OverviewSnapshot] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)
 
     def get(
-        self, session: Session, study: StudyPlan, *, free_bytes: int | None, now: datetime
+        self, session: Session, study: CachedStudy, *, free_bytes: int | None, now: datetime
     ) -> OverviewSnapshot:
         """Return a snapshot of a study.
 
@@ -81,7 +81,7 @@ class SnapshotCache:
             self.lock.release()
 
     def _take(
-        self, session: Session, study: StudyPlan, free_bytes: int | None, now: datetime
+        self, session: Session, study: CachedStudy, free_bytes: int | None, now: datetime
     ) -> OverviewSnapshot:
         began = time.monotonic()
         complete = complete_workers(session, self.plans, study, now=now)

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Select, case, func, select, update
 from sqlalchemy.orm import Session
 from werkzeug.exceptions import NotFound
 
-from metrics.errors import InputError, counted, listed, shown_faults
+from metrics.errors import InputError, format_faults, join_names, pluralise
 from study_app.services.researcher.reconcile import (
     SUBMISSION_STATES,
     SubmissionState,
@@ -18,7 +18,7 @@ from study_app.services.researcher.reconcile import (
     reconcile,
 )
 from study_app.store.models import EPOCH, MILLISECOND, LoadedStudy, PlatformIdentity
-from study_app.store.plan import Plans, StudyPlan
+from study_app.store.study_cache import CachedStudy, StudyCache
 from study_app.store.task_models import PlatformRecord
 from study_app.study.platform_list import PlatformList, parse_platform_list
 from study_app.study.platforms import platform_of
@@ -107,23 +107,23 @@ def post_list(console_request: ConsoleRequest) -> Response:
     rows = reconcile(
         console_request.session, server().plans, stored, read.submissions, now=console_request.now
     )
-    words = [counted(len(read.submissions), "line")]
+    words = [pluralise(len(read.submissions), "line")]
     if unknown := sum(row.finding == "unknown" for row in rows):
         words.append(f"{unknown} of ids that nobody in this study has")
     if read.unknown:
         words.append(
-            f"states that prefcal does not know, so that nothing is advised there: {listed(read.unknown)}"
+            f"states that prefcal does not know, so that nothing is advised there: {join_names(read.unknown)}"
         )
     console_request.note("; ".join(words))
     return console_request.back("payments")
 
 
-def _read(study: StudyPlan, name: str, content: bytes) -> PlatformList:
+def _read(study: CachedStudy, name: str, content: bytes) -> PlatformList:
     """Read an uploaded list; raises `RefusedAction` with every fault where it is none."""
     try:
         read = parse_platform_list(content, name, platform_of(study.entry), named={})
     except InputError as error:
-        faults = "\n".join(shown_faults(error.faults))
+        faults = "\n".join(format_faults(error.faults))
         raise RefusedAction(
             "This is no list that prefcal can read; nothing of it was stored. Download the list of submissions from the platform as CSV,"
             f" and upload it as it is. Where columns have other names, prefcal reconcile takes these.\n{faults}"
@@ -141,7 +141,7 @@ def payments_csv(console_request: ConsoleRequest, name: str) -> Response:
         raise NotFound
     session, study, now = console_request.session, console_request.study, console_request.now
     rows = payment_rows(session, server().plans, study, name, now=now)
-    console_request.note(f"{name}: {counted(len(rows), 'line')}")
+    console_request.note(f"{name}: {pluralise(len(rows), 'line')}")
     return csv_response(f"{study.name}-{name}", COLUMNS, rows)
 
 
@@ -159,11 +159,11 @@ def post_paid(console_request: ConsoleRequest) -> Response:
     number = mark_paid(session, study_id, name, now=console_request.now)
     if number == 0:
         raise RefusedAction("Nobody is left on this list: they were marked as paid already.", 409)
-    console_request.note(f"{counted(number, 'submission')} of the list {name}")
+    console_request.note(f"{pluralise(number, 'submission')} of the list {name}")
     return console_request.back("payments")
 
 
-def payment_state(session: Session, plans: Plans, study: StudyPlan, *, now: datetime) -> PaymentState:
+def payment_state(session: Session, plans: StudyCache, study: CachedStudy, *, now: datetime) -> PaymentState:
     """Count the submissions of a study by what is to be done."""
     read_at = last_read(session, study.id)
     if read_at is None:
@@ -187,7 +187,7 @@ def last_read(session: Session, study_id: int) -> datetime | None:
 
 
 def payment_rows(
-    session: Session, plans: Plans, study: StudyPlan, name: str, *, now: datetime
+    session: Session, plans: StudyCache, study: CachedStudy, name: str, *, now: datetime
 ) -> Sequence[tuple[str, ...]]:
     """Return the rows of a list, as `COLUMNS` names them."""
     states = LISTS[name].states

@@ -16,12 +16,12 @@ from flask import Blueprint, Response, request
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from metrics.errors import counted
+from metrics.errors import pluralise
 from study_app.protocol.steps import Step
 from study_app.services.researcher.care import CareChecks, Workers
 from study_app.services.researcher.completion import unpressed_workers
 from study_app.store.models import Worker
-from study_app.store.plan import Plans, StudyPlan
+from study_app.store.study_cache import CachedStudy, StudyCache
 from study_app.web.console.auth import ConsoleRequest, download, message_page, viewer_required
 from study_app.web.console.facts import FACTS, Consistency, LastTask, Window, WorkerLogGaps
 from study_app.web.console.layout import csv_response, page
@@ -227,7 +227,7 @@ def people_csv(console_request: ConsoleRequest) -> Response:
     """Return the whole table, as it is filtered and sorted, as CSV."""
     session, study, now = console_request.session, console_request.study, console_request.now
     rows = people_part(session, server().plans, study, _people_query(), now=now, size=None).rows
-    console_request.note(counted(len(rows), "line"))
+    console_request.note(pluralise(len(rows), "line"))
     return csv_response(f"{study.name}-people", CSV, ([cell(row) for cell in CSV.values()] for row in rows))
 
 
@@ -298,7 +298,7 @@ def person(console_request: ConsoleRequest, pseudonym: str) -> Response:
     )
 
 
-def step_words(study: StudyPlan, step: Step | None) -> str:
+def step_words(study: CachedStudy, step: Step | None) -> str:
     """Format a step: task 2 (summaries), query 1, pair 3."""
     if step is None:
         return ""
@@ -313,7 +313,7 @@ def step_words(study: StudyPlan, step: Step | None) -> str:
 
 
 def people_of(
-    session: Session, plans: Plans, study_id: int, *, now: datetime, pseudonym: str | None = None
+    session: Session, plans: StudyCache, study_id: int, *, now: datetime, pseudonym: str | None = None
 ) -> list[PersonRow]:
     """Return everybody who ever came, or the worker of a pseudonym, by arrival."""
     workers = select(*_OWN).where(Worker.study_id == study_id).order_by(Worker.number)
@@ -367,8 +367,8 @@ def _state(row: Any, complete_at: datetime | None, now: datetime) -> str:
 
 def people_part(
     session: Session,
-    plans: Plans,
-    study: StudyPlan,
+    plans: StudyCache,
+    study: CachedStudy,
     query: PeopleQuery,
     *,
     now: datetime,
@@ -396,7 +396,7 @@ def people_part(
 
 def _add_facts(
     session: Session,
-    study: StudyPlan,
+    study: CachedStudy,
     rows: Sequence[PersonRow],
     facts: Iterable[str | None],
     *,

@@ -19,19 +19,19 @@ from lxml.html import HtmlElement
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from metrics.errors import counted
+from metrics.errors import pluralise
 from study_app.logs.dwell import LoggedEvent
-from study_app.logs.screen import PageStory, Screen, ScreenMoment
+from study_app.logs.screen import PageStory, ScreenMoment, ScreenState
 from study_app.protocol.steps import Step, part_of, step_of
 from study_app.services.researcher.audit import add_audit_entry
 from study_app.services.researcher.results_views import add_results_view
-from study_app.services.worker.answers import Look
-from study_app.services.worker.streams import WAS_USED, Followed, Served, followed, places_read
-from study_app.services.worker.whereabouts import locate
+from study_app.services.worker.answers import PageRequest
+from study_app.services.worker.streams import WAS_USED, FollowedStream, ServedPage, followed, places_read
+from study_app.services.worker.worker_progress import load_progress
 from study_app.store.console_models import AuditEntry
 from study_app.store.database import transaction
 from study_app.store.models import EPOCH, MILLISECOND, PageLoad, StoredEvent, Worker
-from study_app.store.plan import Plans, StreamViewRow, columns
+from study_app.store.study_cache import StreamViewRow, StudyCache, columns
 from study_app.store.submissions import takes_part
 from study_app.store.task_models import StreamView
 from study_app.web.console.auth import ConsoleRequest, message_page, viewer_required
@@ -40,8 +40,8 @@ from study_app.web.console.layout import page
 from study_app.web.console.people import step_words
 from study_app.web.console.timeline import SHOW_SYSTEMS
 from study_app.web.pages.pages import StreamPage
-from study_app.web.serving import permit, server
-from study_app.web.show.show import AnyPage, page_of
+from study_app.web.serving import relax_headers, server
+from study_app.web.show.step_pages import AnyPage, page_of
 from study_app.web.show.tasks import stream_page
 
 blueprint = Blueprint("replay", __name__)
@@ -131,7 +131,7 @@ def replay(console_request: ConsoleRequest, pseudonym: str, past: PastPage) -> R
     first = next((moment.at_ms for moment in moments if moment.changed), moments[0].at_ms if moments else 0)
     at = request.args.get("at", first, type=int)
     size, end = _size(story.screen(at)), max(1, story.end_ms)
-    permit(shows_frame=True)
+    relax_headers(shows_frame=True)
     return page(
         "console/replay.html",
         console_request,
@@ -152,7 +152,7 @@ def replay(console_request: ConsoleRequest, pseudonym: str, past: PastPage) -> R
     )
 
 
-def _size(screen: Screen) -> tuple[int, int]:
+def _size(screen: ScreenState) -> tuple[int, int]:
     return screen.width or DEFAULT_WINDOW[0], screen.height or DEFAULT_WINDOW[1]
 
 
@@ -177,7 +177,7 @@ def framed(console_request: ConsoleRequest, _pseudonym: str, past: PastPage) -> 
         tokens={"worker": "-", "page": "-"},
         part=part,
     )
-    permit(in_own_frame=True)
+    relax_headers(in_own_frame=True)
     screen = story_of(session, past).screen(request.args.get("at", 0, type=int))
     return make_response(as_it_stood(html, screen))
 
@@ -242,11 +242,11 @@ def story_of(session: Session, page: PastPage) -> PageStory:
 
 
 def page_then(
-    session: Session, plans: Plans, past: PastPage
+    session: Session, plans: StudyCache, past: PastPage
 ) -> tuple[AnyPage | StreamPage, tuple[int, int] | None]:
     """Return what a page showed, and which part of the study it was (see `part_of`)."""
-    progress = locate(session, plans, past.worker, now=past.served_at)
-    request_then = Look(
+    progress = load_progress(session, plans, past.worker, now=past.served_at)
+    request_then = PageRequest(
         session=session,
         plans=plans,
         here=progress,
@@ -261,7 +261,7 @@ def page_then(
     return stream_page(request_then, stream, _served(session, stream, past)), part
 
 
-def _served(session: Session, stream: Followed, past: PastPage) -> Served:
+def _served(session: Session, stream: FollowedStream, past: PastPage) -> ServedPage:
     """Return a page of a stream as it was served, with the updates read before."""
     views = select(*columns(StreamView, StreamViewRow))
     view = StreamViewRow(*session.execute(views.where(StreamView.key == past.key)).one())
@@ -272,7 +272,7 @@ def _served(session: Session, stream: Followed, past: PastPage) -> Served:
         WAS_USED,
     )
     read = places_read(session, stream, [StreamViewRow(*row) for row in session.execute(earlier)])
-    return Served(view=view, read=frozenset(index for index in read if view.first <= index <= view.last))
+    return ServedPage(view=view, read=frozenset(index for index in read if view.first <= index <= view.last))
 
 
 def _change(moment: ScreenMoment) -> Mapping[str, object]:
@@ -294,10 +294,10 @@ def _change(moment: ScreenMoment) -> Mapping[str, object]:
 
 def moment_words(moment: ScreenMoment) -> str:
     """Format a moment."""
-    words = [f"{counted(moment.missing, 'event')} never arrived"] if moment.missing else []
+    words = [f"{pluralise(moment.missing, 'event')} never arrived"] if moment.missing else []
     words += [_words(event) for event in moment.acts]
     if moment.changed:
-        words.append(f"{counted(moment.shown, 'item')} on the screen")
+        words.append(f"{pluralise(moment.shown, 'item')} on the screen")
     return "; ".join(words)
 
 
@@ -323,7 +323,7 @@ def _words(event: LoggedEvent) -> str:
     }[event.kind]
 
 
-def as_it_stood(html: str, screen: Screen) -> str:
+def as_it_stood(html: str, screen: ScreenState) -> str:
     """Return a worker's page marked for a moment, without links and forms.
 
     An item on the screen has ``data-shown`` = its share; the first of them is ``#on-screen``.
@@ -348,7 +348,7 @@ def as_it_stood(html: str, screen: Screen) -> str:
     return str(lxml.html.tostring(document, doctype="<!doctype html>", encoding="unicode"))
 
 
-def _mark_items(document: Any, screen: Screen) -> None:
+def _mark_items(document: Any, screen: ScreenState) -> None:
     shown, is_first = screen.shown, True
     for side in document.xpath("//*[@data-side]"):
         side.attrib.pop("data-module", None)

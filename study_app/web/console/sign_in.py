@@ -24,7 +24,7 @@ from study_app.services.researcher.access import form_token, holder_of, sign_in,
 from study_app.services.researcher.audit import KeyHolder, add_wrong_key
 from study_app.services.worker.entry import find_study
 from study_app.store.database import transaction
-from study_app.store.plan import StudyPlan
+from study_app.store.study_cache import CachedStudy
 from study_app.store.tokens import ConsoleWatcher
 from study_app.web.console.auth import (
     ConsoleRequest,
@@ -139,7 +139,7 @@ def _is_own_form() -> bool:
     return token != "" and hmac.compare_digest(sent.encode(), form_token(token).encode())
 
 
-def _opened_by(name: str, key: str) -> tuple[StudyPlan, KeyHolder] | None:
+def _opened_by(name: str, key: str) -> tuple[CachedStudy, KeyHolder] | None:
     """Return the study that a key opens and its holder, None if it opens none."""
     app = server()
     with transaction(app.database, write=False) as session:

@@ -13,10 +13,10 @@ import numpy as np
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from metrics.errors import counted
+from metrics.errors import pluralise
 from study_app.services.researcher.progress import StudyProgress, TaskProgress
 from study_app.store.models import Assignment, Slot, Worker
-from study_app.store.plan import StudyPlan
+from study_app.store.study_cache import CachedStudy
 from study_app.web.console.limits import planned_workers
 
 MIN_CONSENTED = 3
@@ -60,7 +60,7 @@ class StudySummary:
 
 def summarise(
     session: Session,
-    study: StudyPlan,
+    study: CachedStudy,
     progress: StudyProgress,
     *,
     now: datetime,
@@ -72,7 +72,7 @@ def summarise(
     ----------
     session : Session
         Only read from.
-    study : StudyPlan
+    study : CachedStudy
     progress : StudyProgress
         How far its tasks are.
     now : datetime
@@ -97,7 +97,7 @@ def summarise(
     )
 
 
-def _task_workers(session: Session, study: StudyPlan, *, now: datetime) -> tuple[tuple[int, int], ...]:
+def _task_workers(session: Session, study: CachedStudy, *, now: datetime) -> tuple[tuple[int, int], ...]:
     each = (
         select(Assignment.task_id, func.count().filter(Slot.done_at <= now).label("done"))
         .select_from(Assignment)
@@ -117,7 +117,7 @@ def _task_workers(session: Session, study: StudyPlan, *, now: datetime) -> tuple
     )
 
 
-def _pay(study: StudyPlan, finished: int) -> str:
+def _pay(study: CachedStudy, finished: int) -> str:
     """Format the cost so far and of a full study, as `study_app.estimate` does."""
     if study.entry.reward is None:
         return ""
@@ -127,7 +127,7 @@ def _pay(study: StudyPlan, finished: int) -> str:
     return f"{so_far}{full}. Pay for those who ended early is not included."
 
 
-def _workers_left(study: StudyPlan, tasks: Sequence[TaskProgress]) -> int | None:
+def _workers_left(study: CachedStudy, tasks: Sequence[TaskProgress]) -> int | None:
     """Return for how many more workers some task has room; None without a limit."""
     left = []
     for task, progress in zip(study.tasks, tasks, strict=True):
@@ -155,7 +155,7 @@ def completion_forecast(left: int | None, consented: Sequence[datetime], *, now:
     room = (
         "The number of workers has no limit."
         if left is None
-        else f"There is room for {counted(left, 'more worker')}."
+        else f"There is room for {pluralise(left, 'more worker')}."
     )
     for window in WINDOWS:
         recent = len(consented) - bisect_right(consented, now - window)

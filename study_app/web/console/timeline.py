@@ -25,7 +25,7 @@ from study_app.store.models import (
     Slot,
     Worker,
 )
-from study_app.store.plan import StudyPlan
+from study_app.store.study_cache import CachedStudy
 from study_app.store.task_models import (
     CodeShown,
     Follow,
@@ -72,7 +72,7 @@ class TimelineEvent:
 
 
 def timeline_events(
-    session: Session, study: StudyPlan, worker: int, *, with_sides: bool
+    session: Session, study: CachedStudy, worker: int, *, with_sides: bool
 ) -> list[TimelineEvent]:
     """Return the events of a worker, in order of time.
 
@@ -109,7 +109,7 @@ def _stages(session: Session, worker: int) -> Iterator[TimelineEvent]:
         yield stage(at=at, what=f"was shown the code: {kind.replace('_', ' ')}")
 
 
-def _tasks(session: Session, study: StudyPlan, worker: int) -> Iterator[TimelineEvent]:
+def _tasks(session: Session, study: CachedStudy, worker: int) -> Iterator[TimelineEvent]:
     tries = select(Introduction).where(Introduction.worker_id == worker)
     for introduction in session.scalars(tries):
         result = "passed" if introduction.passed else f"answered wrongly, try {introduction.number}"
@@ -131,7 +131,7 @@ def _tasks(session: Session, study: StudyPlan, worker: int) -> Iterator[Timeline
             yield stage(at=slot.search_left_at, what=f"searched for {seconds:.0f} s")
 
 
-def _streams(session: Session, study: StudyPlan, worker: int) -> Iterator[TimelineEvent]:
+def _streams(session: Session, study: CachedStudy, worker: int) -> Iterator[TimelineEvent]:
     follows = (
         select(Assignment.task_id, Slot.topic_id, Slot.position, Follow)
         .join(Slot, Slot.id == Follow.slot_id)
@@ -149,7 +149,9 @@ def _streams(session: Session, study: StudyPlan, worker: int) -> Iterator[Timeli
             yield stage(at=at, what="was written down for a reminder")
 
 
-def _answers(session: Session, study: StudyPlan, worker: int, *, with_sides: bool) -> Iterator[TimelineEvent]:
+def _answers(
+    session: Session, study: CachedStudy, worker: int, *, with_sides: bool
+) -> Iterator[TimelineEvent]:
     """Yield every revision of every answer, with its page if that logged."""
     logged = set(session.scalars(select(PageLoad.key).where(PageLoad.worker_id == worker)))
     slot = (Assignment.task_id, Slot.topic_id, Slot.position)
@@ -206,7 +208,7 @@ def _value(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _pages(session: Session, study: StudyPlan, worker: int) -> Iterator[TimelineEvent]:
+def _pages(session: Session, study: CachedStudy, worker: int) -> Iterator[TimelineEvent]:
     """Yield every page that logged something, with the topic of its slot."""
     slots = select(Assignment.task_id, Slot.position, Slot.topic_id).join(Slot.assignment)
     topics = {

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from markupsafe import Markup
 
-from study_app.study.platforms import WayBack
+from study_app.study.platforms import ReturnLink
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,7 +232,7 @@ class AwayPage:
     over: bool
     several: bool
     code: str | None
-    back: WayBack | None
+    back: ReturnLink | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,7 +274,7 @@ class EndPage:
         Catalogue keys that name the end and the code.
     code : str or None
         None where the study has none for this end.
-    back : WayBack or None
+    back : ReturnLink or None
         Way to hand in the code.
     at_once : bool
         The browser goes back by itself: only right after a finished worker's last form.
@@ -287,7 +287,7 @@ class EndPage:
     text: str
     label: str
     code: str | None
-    back: WayBack | None
+    back: ReturnLink | None
     at_once: bool
     withdrawal_code: str | None
 

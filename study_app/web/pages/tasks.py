@@ -6,7 +6,7 @@ Names of systems and ids of iUnits are in none of them.
 from dataclasses import dataclass
 from datetime import datetime
 
-from study_app.study.question_answers import Refusal
+from study_app.study.question_answers import RejectedAnswer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,9 +63,9 @@ class AskedQuestion:
         Numbers of the options chosen so far, as the field has them.
     value : str
         The text or number so far.
-    range : Refusal or None
+    range : RejectedAnswer or None
         Range of numbers that it takes, in words of the catalogue; None for all, and for other types.
-    refusal : Refusal or None
+    refusal : RejectedAnswer or None
         Fault of the answer.
     """
 
@@ -76,8 +76,8 @@ class AskedQuestion:
     options: tuple[tuple[int, str], ...]
     picked: frozenset[str]
     value: str
-    range: Refusal | None
-    refusal: Refusal | None
+    range: RejectedAnswer | None
+    refusal: RejectedAnswer | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

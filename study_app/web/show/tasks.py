@@ -9,8 +9,8 @@ from study_app.protocol.domain import follow_length
 from study_app.protocol.steps import Step
 from study_app.protocol.streams import key_of
 from study_app.services.worker.answers import (
-    CheckStanding,
-    Look,
+    CheckProgress,
+    PageRequest,
     newest_rating,
     newest_reply,
     sent_ratings,
@@ -19,12 +19,12 @@ from study_app.services.worker.answers import (
     wrong_answers,
 )
 from study_app.services.worker.ends import visit_code
-from study_app.services.worker.streams import Followed, Served, followed
+from study_app.services.worker.streams import FollowedStream, ServedPage, followed
 from study_app.services.worker.useful import questions_on_page
 from study_app.store.task_models import StreamView
-from study_app.study.entries import AskingTask, Question, TaskEntry, of_form
+from study_app.study.entries import Question, QuestionTask, TaskEntry, expect_entry_type
 from study_app.study.question_answers import (
-    Refusal,
+    RejectedAnswer,
     ReplyValue,
     checked_answers,
     field_of,
@@ -46,52 +46,66 @@ from study_app.web.pages.tasks import AskedQuestion, CheckLine, IntroPage, Quest
 EXAMPLE_DAY = datetime(2026, 9, 4, tzinfo=UTC)
 
 
-def rate_page(look: Look) -> RatePage:
+def rate_page(page_request: PageRequest) -> RatePage:
     """Return iUnits to rate, with the ratings so far; a refused form comes back as it was filled in."""
-    here, step = look.here, look.step
-    task, slot, sheet = here.task(step), here.slot(step), sheet_of(look.session, here, step)
+    progress, step = page_request.here, page_request.step
+    task, slot, sheet = (
+        progress.task(step),
+        progress.slot(step),
+        sheet_of(page_request.session, progress, step),
+    )
     topic = task.topic(slot.topic_id)
-    newest = newest_rating(look.session, sheet, until=look.until)
-    given = sent_ratings(sheet, look.sent) if look.sent else {} if newest is None else newest.ratings
+    newest = newest_rating(page_request.session, sheet, until=page_request.until)
+    given = (
+        sent_ratings(sheet, page_request.sent)
+        if page_request.sent
+        else {}
+        if newest is None
+        else newest.ratings
+    )
     return RatePage(
-        language=look.language,
+        language=page_request.language,
         query=topic.text,
         intent=dict(zip(topic.units, topic.intents, strict=True))[slot.unit][1],
         unit=step.query,
         units=task.wanted,
         number=step.pair,
-        total=len(here.state.tasks[task.number - 1].slots[step.query - 1].answered),
+        total=len(progress.state.tasks[task.number - 1].slots[step.query - 1].answered),
         lines=tuple(
             RatedLine(
                 number=number,
                 text=topic.detail["iunits"][iunit],
                 rating=given.get(iunit),
-                missing=bool(look.sent) and iunit not in given,
+                missing=bool(page_request.sent) and iunit not in given,
             )
             for number, iunit in enumerate(sheet.iunits, start=1)
         ),
-        error=look.error,
+        error=page_request.error,
     )
 
 
-def questions_page(look: Look) -> QuestionsPage:
+def questions_page(page_request: PageRequest) -> QuestionsPage:
     """Return the questions with the answers so far; a refused form comes back with what is wrong with each."""
-    entry = of_form(look.here.task(look.step).entry, AskingTask)
-    newest = newest_reply(look.session, look.here.slot(look.step), until=look.until)
-    refusals = checked_answers(entry.questions, look.sent).refusals if look.sent else {}
+    entry = expect_entry_type(page_request.here.task(page_request.step).entry, QuestionTask)
+    newest = newest_reply(
+        page_request.session, page_request.here.slot(page_request.step), until=page_request.until
+    )
+    refusals = checked_answers(entry.questions, page_request.sent).refusals if page_request.sent else {}
     stored = {} if newest is None else newest.answers
     return QuestionsPage(
-        language=look.language,
+        language=page_request.language,
         title=entry.title,
         questions=tuple(
             _asked(
                 question,
-                look.sent.get(field_of(question), ()) if look.sent else _as_sent(question, stored),
+                page_request.sent.get(field_of(question), ())
+                if page_request.sent
+                else _as_sent(question, stored),
                 refusals.get(question.id),
             )
             for question in entry.questions
         ),
-        error=look.error,
+        error=page_request.error,
     )
 
 
@@ -108,7 +122,7 @@ def _as_sent(question: Question, stored: Mapping[str, ReplyValue]) -> Sequence[s
     return [str(number) for number, option in enumerate(question.options, start=1) if option in chosen]
 
 
-def _asked(question: Question, sent: Sequence[str], refusal: Refusal | None) -> AskedQuestion:
+def _asked(question: Question, sent: Sequence[str], refusal: RejectedAnswer | None) -> AskedQuestion:
     return AskedQuestion(
         field=field_of(question),
         text=question.text,
@@ -122,22 +136,24 @@ def _asked(question: Question, sent: Sequence[str], refusal: Refusal | None) -> 
     )
 
 
-def intro_page(look: Look) -> IntroPage:
+def intro_page(page_request: PageRequest) -> IntroPage:
     """Return the page before a task; after a failed try it says which answers were wrong."""
-    task = look.here.task(look.step)
-    stand = standing(look.session, look.here.worker, task, until=look.until)
-    return introduction(task.entry, task.shows, look.language, stand, look.sent, look.error)
+    task = page_request.here.task(page_request.step)
+    intro_progress = standing(page_request.session, page_request.here.worker, task, until=page_request.until)
+    return introduction(
+        task.entry, task.shows, page_request.language, intro_progress, page_request.sent, page_request.error
+    )
 
 
 def introduction(
     entry: TaskEntry,
     shows: frozenset[str],
     language: str,
-    stand: CheckStanding,
+    intro_progress: CheckProgress,
     sent: Mapping[str, Sequence[str]],
     error: str | None,
 ) -> IntroPage:
-    """Return the page before a task for a worker who is so far; ``shows`` as of `TaskPlan`, ``sent`` and ``error`` as of `Look`."""
+    """Return the page before a task for a worker who is so far; ``shows`` as of `CachedTask`, ``sent`` and ``error`` as of `Look`."""
     own = (entry.instructions or "").split("\n\n") if entry.instructions != STANDARD else ()
     return IntroPage(
         language=language,
@@ -147,21 +163,21 @@ def introduction(
         example=entry.example,
         wide=entry.example and kind_of(entry).page == "pair",
         example_day=EXAMPLE_DAY,
-        check=() if stand.passed else _check(check_of(entry, shows), stand, sent),
-        tries_left=stand.tries_left,
-        passed=stand.passed,
+        check=() if intro_progress.passed else _check(check_of(entry, shows), intro_progress, sent),
+        tries_left=intro_progress.tries_left,
+        passed=intro_progress.passed,
         error=error,
     )
 
 
 def _check(
-    check: Sequence[CheckItem], stand: CheckStanding, sent: Mapping[str, Sequence[str]]
+    check: Sequence[CheckItem], intro_progress: CheckProgress, sent: Mapping[str, Sequence[str]]
 ) -> tuple[CheckLine, ...]:
     """Return the questions: what was right stays picked, what was wrong is named and open again.
 
     A form that is no try, since it leaves a question out, comes back as it was filled in.
     """
-    tried = stand.picked if len(stand.picked) == len(check) else (0,) * len(check)
+    tried = intro_progress.picked if len(intro_progress.picked) == len(check) else (0,) * len(check)
     wrong = wrong_answers(check, tried) if any(tried) else ()
     picked = sent_options(check, sent) if sent else tried
     return tuple(
@@ -186,87 +202,97 @@ def sent_options(check: Sequence[CheckItem], sent: Mapping[str, Sequence[str]]) 
     )
 
 
-def enrol_page(look: Look) -> EnrolPage:
+def enrol_page(page_request: PageRequest) -> EnrolPage:
     """Return what following means; its length is the event's, whichever system will tell of it."""
-    here, step = look.here, look.step
-    entry, slot = here.task(step).following, here.slot(step)
-    system = next(iter(here.task(step).systems))
-    stream = look.plans.stream(look.session, here.plan, slot.topic_id, system)
+    progress, step = page_request.here, page_request.step
+    entry, slot = progress.task(step).following, progress.slot(step)
+    system = next(iter(progress.task(step).systems))
+    stream = page_request.plans.stream(page_request.session, progress.plan, slot.topic_id, system)
     length = follow_length(stream.end - stream.start, entry.days, entry.clock_factor)
     return EnrolPage(
-        language=look.language,
-        query=look.query,
+        language=page_request.language,
+        query=page_request.query,
         seconds=length.total_seconds(),
         factor=entry.clock_factor,
-        followed=slot.id in here.follows and _was_before(look, here.follows[slot.id].started_at),
+        followed=slot.id in progress.follows
+        and _was_before(page_request, progress.follows[slot.id].started_at),
     )
 
 
-def streams_page(look: Look) -> StreamsPage:
+def streams_page(page_request: PageRequest) -> StreamsPage:
     """Return everything the worker follows, with what waits to be read."""
-    task = look.here.task(look.step)
+    task = page_request.here.task(page_request.step)
     lines = []
-    for number, slot in enumerate(look.here.slots[task.number], start=1):
-        if slot.id in look.here.follows:
-            one = followed(look.session, look.plans, look.here, Step("stream", task.number, number))
-            over = one.follow.ends_at <= look.now
+    for number, slot in enumerate(page_request.here.slots[task.number], start=1):
+        if slot.id in page_request.here.follows:
+            followed_stream = followed(
+                page_request.session,
+                page_request.plans,
+                page_request.here,
+                Step("stream", task.number, number),
+            )
+            over = followed_stream.follow.ends_at <= page_request.now
             lines.append(
                 FollowLine(
                     number=number,
                     title=task.topic(slot.topic_id).text,
-                    new=0 if over else _waiting(look, one),
+                    new=0 if over else _waiting(page_request, followed_stream),
                     over=over,
                 )
             )
-    return StreamsPage(language=look.language, follows=tuple(lines), arrival=look.arrival)
+    return StreamsPage(language=page_request.language, follows=tuple(lines), arrival=page_request.arrival)
 
 
-def _waiting(look: Look, one: Followed) -> int:
+def _waiting(page_request: PageRequest, followed_stream: FollowedStream) -> int:
     """Return how many updates came since the page last showed what there is."""
-    shown = select(func.max(StreamView.upto)).where(StreamView.follow_id == one.follow.id)
-    return max(0, one.upto(look.now) - (look.session.scalar(shown) or 0))
+    shown = select(func.max(StreamView.upto)).where(StreamView.follow_id == followed_stream.follow.id)
+    return max(0, followed_stream.upto(page_request.now) - (page_request.session.scalar(shown) or 0))
 
 
-def stream_page(look: Look, one: Followed, served: Served) -> StreamPage:
+def stream_page(page_request: PageRequest, followed_stream: FollowedStream, served: ServedPage) -> StreamPage:
     """Return a page of a stream as it was just served."""
     view = served.view
     shown = range(view.last, view.first - 1, -1) if view.last else range(0)
     return StreamPage(
-        language=look.language,
-        query=look.query,
-        at=moment(one.time(look.now)),
+        language=page_request.language,
+        query=page_request.query,
+        at=moment(followed_stream.time(page_request.now)),
         new=view.upto - view.after,
         updates=tuple(
             ShownUpdate(
                 key=key_of(place),
-                text=one.stream.update(place).text,
-                at=moment(one.stream.came_at(place)),
+                text=followed_stream.stream.update(place).text,
+                at=moment(followed_stream.stream.came_at(place)),
                 read=place in served.read,
             )
             for place in shown
         ),
         below=view.first if view.first > view.after + 1 else None,
         is_portion=0 < view.last < view.upto,
-        since=moment(one.stream.came_at(view.after)) if view.after else None,
-        ends_at=one.follow.ends_at,
-        several=_follows_several(look),
+        since=moment(followed_stream.stream.came_at(view.after)) if view.after else None,
+        ends_at=followed_stream.follow.ends_at,
+        several=_follows_several(page_request),
     )
 
 
-def useful_page(look: Look) -> UsefulPage:
+def useful_page(page_request: PageRequest) -> UsefulPage:
     """Return the questions about the last visit that has any."""
-    one = followed(look.session, look.plans, look.here, look.step)
-    asked = questions_on_page(look.session, one.follow, served_at=look.until)
+    followed_stream = followed(page_request.session, page_request.plans, page_request.here, page_request.step)
+    asked = questions_on_page(page_request.session, followed_stream.follow, served_at=page_request.until)
     return UsefulPage(
-        language=look.language,
-        query=look.query,
+        language=page_request.language,
+        query=page_request.query,
         asked=tuple(
             (
                 number,
                 key_of(question.place),
-                one.stream.update(question.place).text,
+                followed_stream.stream.update(question.place).text,
                 next(
-                    (one.useful for one in reversed(question.answers) if _was_before(look, one.answered_at)),
+                    (
+                        followed_stream.useful
+                        for followed_stream in reversed(question.answers)
+                        if _was_before(page_request, followed_stream.answered_at)
+                    ),
                     None,
                 ),
             )
@@ -275,22 +301,22 @@ def useful_page(look: Look) -> UsefulPage:
     )
 
 
-def _was_before(look: Look, at: datetime) -> bool:
+def _was_before(page_request: PageRequest, at: datetime) -> bool:
     """Say whether what happened then had happened when the page was looked at."""
-    return look.until is None or at < look.until
+    return page_request.until is None or at < page_request.until
 
 
-def away_page(look: Look) -> AwayPage:
+def away_page(page_request: PageRequest) -> AwayPage:
     """Return the page between two visits, or after the last."""
-    follow = look.here.follow(look.step)
-    due = visit_code(look.session, look.here)
+    follow = page_request.here.follow(page_request.step)
+    due = visit_code(page_request.session, page_request.here)
     return AwayPage(
-        language=look.language,
-        query=look.query,
-        address=look.home,
+        language=page_request.language,
+        query=page_request.query,
+        address=page_request.home,
         ends_at=follow.ends_at,
-        over=follow.ends_at <= look.now,
-        several=_follows_several(look),
+        over=follow.ends_at <= page_request.now,
+        several=_follows_several(page_request),
         code=None if due is None else due.code,
         back=None if due is None else due.back,
     )
@@ -302,6 +328,6 @@ def moment(seconds: float) -> datetime:
     return datetime.fromtimestamp(min(max(seconds, lowest.timestamp()), highest.timestamp() - 1), UTC)
 
 
-def _follows_several(look: Look) -> bool:
-    slots = look.here.slots[look.step.task]
-    return sum(slot.id in look.here.follows for slot in slots) > 1
+def _follows_several(page_request: PageRequest) -> bool:
+    slots = page_request.here.slots[page_request.step.task]
+    return sum(slot.id in page_request.here.follows for slot in slots) > 1

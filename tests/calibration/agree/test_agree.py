@@ -8,10 +8,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from calibration.agree.evidence import Evidence
+from calibration.agree.agree_tables import agree
 from calibration.agree.judged_task import judged_tasks
 from calibration.agree.measures.m_variants import patience_without_each_topic, sweep
-from calibration.agree.study import agree
+from calibration.agree.score_sources import ScoreSources
 from calibration.tables.sources import NamedFile, TaskSources
 from calibration.user_model.model import IntentEntry, ParameterEntry, UserModel
 from metrics.errors import InputError
@@ -139,7 +139,7 @@ def test_only_complete_workers_on_demand(tables):
     """The option counts those who finished."""
     workers = table("workers", [{"worker": "w00", "completed_at": "2026-03-01T00:00:00Z"}, {"worker": "w01"}])
 
-    found = agree(Evidence(tables=tables | {"workers": workers}), complete_only=True)
+    found = agree(ScoreSources(tables=tables | {"workers": workers}), complete_only=True)
 
     assert value(found, "M@1500", column="workers") == 1
 
@@ -347,7 +347,7 @@ def test_a_summary_that_meets_nothing_scores_zero(tables):
 
 def test_the_seed_alone_decides_every_draw(tables):
     """The same tables and seed give the same numbers."""
-    one, other = (agree(Evidence(tables=tables), seed=7) for _ in range(2))
+    one, other = (agree(ScoreSources(tables=tables), seed=7) for _ in range(2))
 
     pd.testing.assert_frame_equal(one.agreement, other.agreement)
     pd.testing.assert_frame_equal(one.curve, other.curve)

@@ -3,14 +3,14 @@
 import numpy as np
 import pandas as pd
 
-from calibration.agree.evidence import Evidence
-from calibration.agree.study import agree
+from calibration.agree.agree_tables import agree
+from calibration.agree.score_sources import ScoreSources
 from calibration.user_model.model import ParameterEntry, UserModel
 from tests.calibration.judged_summaries import TASK, study
 
 
 def found(**size):
-    return agree(Evidence(tables=study(**size)))
+    return agree(ScoreSources(tables=study(**size)))
 
 
 def names(result):
@@ -60,7 +60,7 @@ def test_where_nobody_knows_who_judged_intervals_are_over_queries_and_nothing_sp
     """A crowd without ids is neither one person nor one person a vote."""
     tables = study(topics=8, workers=6)
     unknown = tables | {"preferences": tables["preferences"].assign(worker=None)}
-    result = agree(Evidence(tables=unknown))
+    result = agree(ScoreSources(tables=unknown))
 
     assert names(result)[0] == "workers_not_known"
     assert result.agreement["low"].notna().any()
@@ -68,7 +68,7 @@ def test_where_nobody_knows_who_judged_intervals_are_over_queries_and_nothing_sp
     said = [one.sentence for one in result.diagnostics[TASK]]
     assert not any("worker" in sentence for sentence in said)
     own = tables["preferences"].assign(worker=[f"w{row}" for row in range(len(tables["preferences"]))])
-    invented = agree(Evidence(tables=tables | {"preferences": own})).agreement
+    invented = agree(ScoreSources(tables=tables | {"preferences": own})).agreement
     assert np.allclose(invented["low"], result.agreement["low"], equal_nan=True)
 
 
@@ -81,11 +81,11 @@ def test_who_clicks_at_random_is_said():
     clicked = clicked.assign(
         choice=clicked["choice"].where(~some, rng.choice(["left", "right"], len(clicked)))
     )
-    said = agree(Evidence(tables=tables | {"preferences": clicked}))
+    said = agree(ScoreSources(tables=tables | {"preferences": clicked}))
 
     assert "careless_workers" in names(said)
     assert said.warnings[0].startswith(f"{TASK}: careless_workers: 3 of 12 judges")
-    assert "careless_workers" not in names(agree(Evidence(tables=tables)))
+    assert "careless_workers" not in names(agree(ScoreSources(tables=tables)))
 
 
 def test_every_comparison_is_made_three_ways():
@@ -107,8 +107,8 @@ def test_measures_that_were_fitted_to_the_same_people_are_named():
     stops = pd.DataFrame({"worker": ["w00", "w01", "x"]})
     tables = study() | {"item_visibility": stops}
 
-    known = agree(Evidence(tables=tables, model=model)).diagnostics[TASK]
-    of_others = agree(Evidence(tables=tables, model=model, same_tables=False)).diagnostics[TASK]
+    known = agree(ScoreSources(tables=tables, model=model)).diagnostics[TASK]
+    of_others = agree(ScoreSources(tables=tables, model=model, same_tables=False)).diagnostics[TASK]
 
     sentences = [one.sentence for one in known if one.name == "same_people"]
     assert sentences[0].startswith("M@preferences: fitted to the other queries, which the same people judged")
@@ -123,7 +123,9 @@ def test_a_camp_is_called_a_camp_and_nobody_is_advised_to_leave_anybody_out():
     some = votes["worker"].isin(sorted(votes["worker"].unique())[:4])
     turned = votes["choice"].map({"left": "right", "right": "left"}).fillna(votes["choice"])
     said = agree(
-        Evidence(tables=tables | {"preferences": votes.assign(choice=votes["choice"].where(~some, turned))})
+        ScoreSources(
+            tables=tables | {"preferences": votes.assign(choice=votes["choice"].where(~some, turned))}
+        )
     )
 
     (camp,) = (one for one in said.diagnostics[TASK] if one.name == "opposite_camp")

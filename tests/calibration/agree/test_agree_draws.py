@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from calibration.agree.evidence import Evidence
-from calibration.agree.study import agree
+from calibration.agree.agree_tables import agree
+from calibration.agree.score_sources import ScoreSources
 from calibration.user_model.draws import draw_model
 from calibration.user_model.model import ParameterEntry, UserModel
 from metrics.summaries.score import m_from_positions
@@ -26,7 +26,7 @@ def test_the_spread_of_the_agreement_is_over_the_drawn_parameters():
     model = UserModel(parameters={"patience_chars_stops": entry(300.0, 30.0, 3000.0)})
     drawn = draw_model(model, 40, 1).models(model)
 
-    found = agree(Evidence(tables=tables, model=model, drawn=drawn))
+    found = agree(ScoreSources(tables=tables, model=model, drawn=drawn))
 
     rows = found.agreement[found.agreement["ties"] == "against"].set_index("measure")
     pairs = found.pairs
@@ -50,7 +50,7 @@ def test_the_spread_of_draws_that_all_lie_on_one_side_reaches_to_the_agreement()
     """No interval leaves out its own estimate, those of small studies neither."""
     stops = [UserModel(parameters={"patience_chars_stops": entry(one)}) for one in (800.0, 30.0, 40.0)]
 
-    found = agree(Evidence(tables=study(topics=4, workers=4), model=stops[0], drawn=stops[1:]))
+    found = agree(ScoreSources(tables=study(topics=4, workers=4), model=stops[0], drawn=stops[1:]))
 
     rows = found.agreement
     for value, low, high in (
@@ -80,8 +80,8 @@ def test_cross_fitted_parameters_move_with_the_common_one(make, names):
     model = UserModel(parameters={name: entry(estimate, estimate / 3, estimate * 1.9) for name in names})
     spread = draw_model(model, 30, 1).models(model)
 
-    still = agree(Evidence(tables=tables, model=model, drawn=[model, model])).agreement
-    moved = agree(Evidence(tables=tables, model=model, drawn=spread)).agreement
+    still = agree(ScoreSources(tables=tables, model=model, drawn=[model, model])).agreement
+    moved = agree(ScoreSources(tables=tables, model=model, drawn=spread)).agreement
 
     fitted = still["role"] == "fitted"
     assert "cross_fitted" in set(still.loc[fitted, "fit"])

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibration.agree.evidence import Evidence
-from calibration.agree.study import agree
+from calibration.agree.agree_tables import agree
+from calibration.agree.score_sources import ScoreSources
 from calibration.tables.sources import NamedFile, TaskSources
 from calibration.user_model.model import ParameterEntry, UserModel
 from metrics.errors import InputError
@@ -59,7 +59,7 @@ def test_events_are_scored_by_msu_first_and_by_converted_push_measures(events_st
     """For updates about events MSU is at home, and the push family is converted."""
     sources, preferences, paths, runs = events_study
 
-    found = agree(Evidence(tables={"preferences": preferences}, sources={TASK: sources}))
+    found = agree(ScoreSources(tables={"preferences": preferences}, sources={TASK: sources}))
 
     names = list(measures(found).index)
     assert names[:4] == ["MSU@0.5", "ELG", "LC", "HM"]
@@ -75,14 +75,14 @@ def test_events_are_scored_by_msu_first_and_by_converted_push_measures(events_st
         assert any(actual.values())
 
 
-@pytest.mark.filterwarnings("ignore::metrics.taking_part.LeftOutWarning")
+@pytest.mark.filterwarnings("ignore::metrics.unused_input.LeftOutWarning")
 def test_days_cut_events_too(events_study):
     """What was not shown is not scored: the first event begins in the afternoon and goes on the next day."""
     sources, preferences, paths, runs = events_study
     first = preferences[preferences["topic"] == "TS14.1"]
     one_day = replace(sources, protocol={"days": ["19700112", "19700112"]})
 
-    found = agree(Evidence(tables={"preferences": first}, sources={TASK: one_day}))
+    found = agree(ScoreSources(tables={"preferences": first}, sources={TASK: one_day}))
 
     events = read_events(**paths)
     cut = replace(events.topics["TS14.1"], end=12 * 86_400.0)
@@ -99,7 +99,7 @@ def test_updates_that_do_not_say_when_they_were_posted_are_no_pushes(events_stud
     other = {kind: NamedFile(path=path) for kind, path in write_events(tmp_path).items()}
 
     found = agree(
-        Evidence(tables={"preferences": preferences}, sources={TASK: replace(sources, collection=other)})
+        ScoreSources(tables={"preferences": preferences}, sources={TASK: replace(sources, collection=other)})
     )
 
     assert list(measures(found).index) == ["MSU@0.5", "ELG", "LC", "HM"]
@@ -114,7 +114,7 @@ def test_the_fitted_population_reads_and_what_it_lacks_is_the_papers(events_stud
         parameters={name: entry(value) for name, value in (fitted | {"reading_speed_mu": 0.1}).items()}
     )
 
-    found = agree(Evidence(tables={"preferences": preferences}, sources={TASK: sources}, model=model))
+    found = agree(ScoreSources(tables={"preferences": preferences}, sources={TASK: sources}, model=model))
 
     people = replace(PAPER, away_mean_seconds=40_000.0, away_sd_seconds=9_000.0)
     scores = score_msu(
@@ -138,4 +138,4 @@ def test_a_topic_that_is_not_on_the_days_of_the_task_is_named(events_study):
     with pytest.raises(
         InputError, match=r"judged, but without cells: a on TS14\.2, b on TS14\.2, c on TS14\.2"
     ):
-        agree(Evidence(tables={"preferences": preferences}, sources={TASK: away}))
+        agree(ScoreSources(tables={"preferences": preferences}, sources={TASK: away}))

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibration.agree.evidence import Evidence
+from calibration.agree.agree_tables import agree
 from calibration.agree.measures.kinds import KINDS
-from calibration.agree.study import agree
+from calibration.agree.score_sources import ScoreSources
 from calibration.tables.sources import NamedFile, TaskSources
 from calibration.user_model.draws import draw_model
 from calibration.user_model.model import IntentEntry, ParameterEntry, UserModel
@@ -58,7 +58,7 @@ def run_agree(study, **changed):
     sources, preferences = study
     model = changed.pop("model", None)
     return agree(
-        Evidence(
+        ScoreSources(
             tables={"preferences": preferences}, sources={TASK: replace(sources, **changed)}, model=model
         )
     )
@@ -177,7 +177,7 @@ def test_persistence_from_stops_makes_rank_biased_precision_of_what_was_shown(ra
     model = UserModel(parameters={"rbp_p": entry})
     sources, preferences = ranked_study
     sources = replace(sources, protocol={"depth": 5})
-    evidence = Evidence(tables={"preferences": preferences}, sources={TASK: sources}, model=model)
+    evidence = ScoreSources(tables={"preferences": preferences}, sources={TASK: sources}, model=model)
     found = agree(replace(evidence, drawn=draw_model(model, 10, 1).models(model)))
     row = found.agreement.drop_duplicates("measure").set_index("measure").loc["RBP@fitted"]
 
@@ -262,7 +262,7 @@ def test_without_ir_measures_a_line_says_what_it_would_add(plain_study, monkeypa
 
 def added(study, *measures):
     sources, preferences = study
-    evidence = Evidence(tables={"preferences": preferences}, sources={TASK: sources})
+    evidence = ScoreSources(tables={"preferences": preferences}, sources={TASK: sources})
     return agree(evidence, measures=measures)
 
 

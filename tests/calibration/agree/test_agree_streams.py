@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibration.agree.evidence import Evidence
-from calibration.agree.study import agree
+from calibration.agree.agree_tables import agree
+from calibration.agree.score_sources import ScoreSources
 from calibration.tables.sources import NamedFile, TaskSources
 from calibration.user_model.model import ParameterEntry, UserModel
 from metrics.errors import InputError
@@ -38,7 +38,7 @@ def push_study(tmp_path_factory):
 @pytest.fixture(scope="module")
 def found(push_study):
     sources, preferences = push_study
-    return agree(Evidence(tables={"preferences": preferences}, sources={TASK: sources}))
+    return agree(ScoreSources(tables={"preferences": preferences}, sources={TASK: sources}))
 
 
 def push_files(sources):
@@ -107,7 +107,7 @@ def test_without_texts_nobody_knows_how_long_a_push_takes_to_read(push_study):
     collection = {kind: file for kind, file in sources.collection.items() if kind != "texts"}
     bare = replace(sources, collection=collection)
 
-    found = agree(Evidence(tables={"preferences": preferences}, sources={TASK: bare}))
+    found = agree(ScoreSources(tables={"preferences": preferences}, sources={TASK: bare}))
 
     assert not any(name.startswith("MSU") for name in measures(found).index)
     assert "no file of texts" in found.notes[0]
@@ -128,13 +128,13 @@ def test_curves_run_over_alpha_and_over_lateness(found, push_study):
     assert (found.curve.groupby("over")["value"].agg(["min", "max"]) == [0.0, 1.0]).all().all()
 
 
-@pytest.mark.filterwarnings("ignore::metrics.taking_part.LeftOutWarning")
+@pytest.mark.filterwarnings("ignore::metrics.unused_input.LeftOutWarning")
 def test_the_days_of_the_task_are_those_that_count(push_study):
     """Without the last day the scores are those of two days."""
     sources, preferences = push_study
     two = replace(sources, protocol={"days": list(DAYS[:2])})
 
-    found = agree(Evidence(tables={"preferences": preferences}, sources={TASK: two}))
+    found = agree(ScoreSources(tables={"preferences": preferences}, sources={TASK: two}))
 
     collection, runs = push_files(sources)
     cut = replace(collection, days=dict.fromkeys(collection.days, days_between(*DAYS[:2])))
@@ -145,14 +145,14 @@ def test_the_days_of_the_task_are_those_that_count(push_study):
     assert "2015-07-22 " not in shown
     wrong = replace(sources, protocol={"days": ["20150722", "20150720"]})
     with pytest.raises(InputError, match="20150720 comes before 20150722; write the first and the last"):
-        agree(Evidence(tables={"preferences": preferences}, sources={TASK: wrong}))
+        agree(ScoreSources(tables={"preferences": preferences}, sources={TASK: wrong}))
 
 
 def test_cells_alone_are_enough_for_what_they_make_up():
     """Someone with logs of their own has table push_cells and no files."""
     tables = judged_cells(3)
 
-    found = agree(Evidence(tables=tables))
+    found = agree(ScoreSources(tables=tables))
 
     cells = tables["push_cells"].drop_duplicates(["topic", "system"]).set_index(["topic", "system"])
     t11u = 0.66 * cells["gain"] - 0.34 * (cells["nonrelevant_eventful"] + cells["nonrelevant_silent"])
@@ -170,9 +170,9 @@ def test_a_stream_without_cells_or_with_two_kinds_of_cells_is_named():
     twice = cells.assign(gain=cells["gain"].where(cells.index > 0, cells["gain"] + 1))
 
     with pytest.raises(InputError, match="judged, but without cells: S2 on MB001"):
-        agree(Evidence(tables=tables | {"push_cells": gone}))
+        agree(ScoreSources(tables=tables | {"push_cells": gone}))
     with pytest.raises(InputError, match="push_cells differ from pair to pair for S0 on MB000"):
-        agree(Evidence(tables=tables | {"push_cells": twice}))
+        agree(ScoreSources(tables=tables | {"push_cells": twice}))
 
 
 def test_fitted_weights_are_cross_fitted_and_shown_in_sample_too():
@@ -181,8 +181,8 @@ def test_fitted_weights_are_cross_fitted_and_shown_in_sample_too():
     tables = judged_cells(3)
     model = UserModel(parameters={name: entry(value) for name, value in weights.items()})
 
-    found = agree(Evidence(tables=tables, model=model))
-    other = agree(Evidence(tables=tables, model=model, same_tables=False))
+    found = agree(ScoreSources(tables=tables, model=model))
+    other = agree(ScoreSources(tables=tables, model=model, same_tables=False))
 
     fits = measures(found)["fit"].to_dict()
     assert fits == {
@@ -212,7 +212,7 @@ def test_a_weight_that_the_model_lacks_counts_nothing_and_is_named():
     """P_0 and S_0 cannot always be told apart."""
     model = UserModel(parameters={"push_P_E": entry(0.5), "push_S_E": entry(0.2)})
 
-    found = agree(Evidence(tables=judged_cells(3), model=model))
+    found = agree(ScoreSources(tables=judged_cells(3), model=model))
 
     assert found.notes[-1].endswith(
         ": the contingency utility counts push_P_0, push_S_0 as 0, which the model lacks: "
@@ -226,7 +226,7 @@ def test_systems_judged_and_systems_with_a_run_must_be_the_same(push_study):
     fewer = replace(sources, systems={name: sources.systems[name] for name in SYSTEMS[:2]})
 
     with pytest.raises(InputError, match="judged without a run: keen; with a run but never judged: none"):
-        agree(Evidence(tables={"preferences": preferences}, sources={TASK: fewer}))
+        agree(ScoreSources(tables={"preferences": preferences}, sources={TASK: fewer}))
 
 
 def test_the_pairs_that_disagree_most_come_with_what_was_pushed(found, push_study):
@@ -248,7 +248,7 @@ def test_short_topic_names_mean_the_long_ones(push_study):
     sources, preferences = push_study
     short = preferences.assign(topic=preferences["topic"].str.removeprefix("MB"))
 
-    found = agree(Evidence(tables={"preferences": table("preferences", short)}, sources={TASK: sources}))
+    found = agree(ScoreSources(tables={"preferences": table("preferences", short)}, sources={TASK: sources}))
 
     assert {topic for topic, *_ in differences(found, "ELG-1")} == {"1", "2", "3", "4"}
     assert any(differences(found, "ELG-1").values())
@@ -268,7 +268,7 @@ def test_scores_of_your_own_need_no_files_and_the_reason_for_no_others_is_said(p
     )
     changed = {TASK: replace(sources, collection=files)}
 
-    found = agree(Evidence(tables={"preferences": preferences}, sources=changed, scores=scores))
+    found = agree(ScoreSources(tables={"preferences": preferences}, sources=changed, scores=scores))
 
     assert list(measures(found).index) == ["mine"]
     assert "qrels.txt is not the file that the study used" in found.notes[0]
@@ -291,7 +291,7 @@ def test_the_tracks_own_scores_of_2015_come_out_through_agreement(shared):
     )
     preferences = choices(runs, sorted(topics[runs[0]]), np.random.default_rng(1), workers=2)
 
-    found = agree(Evidence(tables={"preferences": preferences}, sources={TASK: sources}))
+    found = agree(ScoreSources(tables={"preferences": preferences}, sources={TASK: sources}))
 
     for measure, name in (("ELG-1", "ELG"), ("nCG-1", "nCG")):
         expected = {

@@ -5,12 +5,18 @@ import itertools
 import pandas as pd
 import pytest
 
-from calibration.agree.comparisons import Couple, couples
-from calibration.agree.evidence import Evidence
+from calibration.agree.agree_tables import agree
+from calibration.agree.comparisons import PlannedComparison, couples
 from calibration.agree.measures.names import resolved, resolved_for_all
-from calibration.agree.measures.variants import Fit, Role, Variant
-from calibration.agree.result import NamedAt, Standing, Wanted, nothing_detectable, wanted_by_study
-from calibration.agree.study import agree
+from calibration.agree.measures.variants import ParameterOrigin, ScoredMeasure, VariantRole
+from calibration.agree.result import (
+    ComparisonRole,
+    NamedAt,
+    NamedComparisons,
+    undetectable_note,
+    wanted_by_study,
+)
+from calibration.agree.score_sources import ScoreSources
 from calibration.tables.sources import TaskSources
 from calibration.user_model.model import ParameterEntry, UserModel
 from metrics.agreement.comparison import holm
@@ -20,9 +26,9 @@ from tests.calibration.judged_summaries import TASK, study
 SCORES = pd.Series(dtype="float64")
 
 
-def variant(measure, fit=Fit.NONE, *, converted=False):
-    return Variant(
-        measure=measure, family="push", role=Role.DEFAULT, fit=fit, scores=SCORES, converted=converted
+def variant(measure, fit=ParameterOrigin.NONE, *, converted=False):
+    return ScoredMeasure(
+        measure=measure, family="push", role=VariantRole.DEFAULT, fit=fit, scores=SCORES, converted=converted
     )
 
 
@@ -31,8 +37,8 @@ MEASURES = (
     variant("ELG-0"),
     variant("T11U"),
     variant("MSU@0.5 (converted)", converted=True),
-    variant("T11U@preferences", Fit.CROSS_FITTED),
-    variant("T11U@preferences in sample", Fit.IN_SAMPLE),
+    variant("T11U@preferences", ParameterOrigin.CROSS_FITTED),
+    variant("T11U@preferences in sample", ParameterOrigin.IN_SAMPLE),
 )
 
 
@@ -43,7 +49,7 @@ def made(wanted):
 def test_where_nothing_is_named_every_two_fair_measures_are_compared_in_one_family():
     """No measure is the main one; in-sample ones are no fair rivals, converted ones were judged for something else."""
     fair, converted = ["ELG-1", "ELG-0", "T11U", "T11U@preferences"], "MSU@0.5 (converted)"
-    found = made(Wanted())
+    found = made(NamedComparisons())
 
     assert found[:6] == [("family", second, first, True) for first, second in itertools.combinations(fair, 2)]
     assert [row[0::3] for row in found[6:]] == [("exploratory", False)] * 4
@@ -52,7 +58,7 @@ def test_where_nothing_is_named_every_two_fair_measures_are_compared_in_one_fami
 
 def test_the_planned_comparison_comes_first_and_makes_the_others_exploratory():
     """Whoever plans one test has one test."""
-    found = made(Wanted(primary=("ELG-1", "ELG-0")))
+    found = made(NamedComparisons(primary=("ELG-1", "ELG-0")))
 
     assert found[0] == ("primary", "ELG-1", "ELG-0", False)
     assert {standing for standing, *_ in found[1:]} == {"exploratory"}
@@ -62,7 +68,7 @@ def test_the_planned_comparison_comes_first_and_makes_the_others_exploratory():
 
 def test_a_named_family_is_compared_with_its_first_measure():
     """And all others too, outside the family."""
-    assert made(Wanted(compare=("T11U", "ELG-0", "MSU@0.5 (converted)"))) == [
+    assert made(NamedComparisons(compare=("T11U", "ELG-0", "MSU@0.5 (converted)"))) == [
         ("family", "ELG-0", "T11U", True),
         ("family", "MSU@0.5 (converted)", "T11U", True),
         ("exploratory", "ELG-1", "T11U", False),
@@ -72,8 +78,12 @@ def test_a_named_family_is_compared_with_its_first_measure():
 
 def test_a_single_name_is_compared_with_the_default_measure():
     """Is mine better than the default?"""
-    assert couples(Wanted(compare=("T11U",)), MEASURES)[0] == Couple(
-        standing=Standing.FAMILY, measure="T11U", against="ELG-1", in_family=True, named=NamedAt.STUDY_FILE
+    assert couples(NamedComparisons(compare=("T11U",)), MEASURES)[0] == PlannedComparison(
+        standing=ComparisonRole.FAMILY,
+        measure="T11U",
+        against="ELG-1",
+        in_family=True,
+        named=NamedAt.STUDY_FILE,
     )
 
 
@@ -92,7 +102,9 @@ def test_the_correction_is_over_the_family_alone():
         }
     )
 
-    rows = agree(Evidence(tables=study(), model=model, sources=sources)).comparisons.query("by == 'majority'")
+    rows = agree(ScoreSources(tables=study(), model=model, sources=sources)).comparisons.query(
+        "by == 'majority'"
+    )
 
     assert rows["standing"].tolist() == ["primary", *["exploratory"] * (len(rows) - 1)]
     assert rows["named"].tolist()[:3] == ["study_file"] * 3
@@ -105,9 +117,9 @@ def test_the_correction_is_over_the_family_alone():
 
 def test_a_primary_comparison_that_was_named_at_analysis_is_corrected_with_its_family():
     """It may have been chosen by looking, so it has no right to a p of its own."""
-    wanted = Wanted(primary=("M@840", "M@1500"), compare=("M@1500", "M@250", "M@1500 uniform P"))
+    wanted = NamedComparisons(primary=("M@840", "M@1500"), compare=("M@1500", "M@250", "M@1500 uniform P"))
 
-    rows = agree(Evidence(tables=study()), wanted=wanted).comparisons.query("by == 'majority'")
+    rows = agree(ScoreSources(tables=study()), named_comparisons=wanted).comparisons.query("by == 'majority'")
 
     named = rows[rows["named"] == "analysis"]
     assert named["measure"].tolist() == ["M@840", "M@250", "M@1500 uniform P"]
@@ -118,14 +130,18 @@ def test_a_primary_comparison_that_was_named_at_analysis_is_corrected_with_its_f
 
 def test_a_difference_above_one_can_be_told_by_nobody():
     """Two agreements are never farther apart; what is unknown is another matter."""
-    assert nothing_detectable(1.788).startswith("So small a study can tell no difference")
-    assert [nothing_detectable(one) for one in (0.2, 1.0, float("nan"))] == ["", "", ""]
+    assert undetectable_note(1.788).startswith("So small a study can tell no difference")
+    assert [undetectable_note(one) for one in (0.2, 1.0, float("nan"))] == ["", "", ""]
 
 
 def test_a_name_may_leave_out_that_it_is_converted():
     """Who writes a study file thinks of the measure."""
     wanted, notes = resolved(
-        Wanted(primary=("ELG-1", "MSU@0.5")), MEASURES, task="t", kind="stream_pairs", place="study.json"
+        NamedComparisons(primary=("ELG-1", "MSU@0.5")),
+        MEASURES,
+        task="t",
+        kind="stream_pairs",
+        place="study.json",
     )
 
     assert wanted.primary == ("ELG-1", "MSU@0.5 (converted)")
@@ -138,50 +154,54 @@ def test_an_unknown_measure_is_refused_with_the_nearest_one():
         InputError,
         match=r"study.json:1: there is no measure 'ELG1' in task t; did you mean 'ELG-1'\? known are ELG-0",
     ):
-        resolved(Wanted(compare=("ELG1",)), MEASURES, task="t", kind="stream_pairs", place="study.json")
+        resolved(
+            NamedComparisons(compare=("ELG1",)), MEASURES, task="t", kind="stream_pairs", place="study.json"
+        )
 
 
 def test_an_in_sample_measure_is_refused_with_its_fair_form():
     """Its agreement is flattered."""
     with pytest.raises(InputError, match="name 'T11U@preferences', which is cross-fitted"):
         resolved_for_all(
-            Wanted(compare=("T11U@preferences in sample",)), {"t": MEASURES}, {"t": "stream_pairs"}
+            NamedComparisons(compare=("T11U@preferences in sample",)), {"t": MEASURES}, {"t": "stream_pairs"}
         )
 
 
 def test_what_a_study_names_and_nothing_scores_here_is_left_out_with_a_sentence():
     """Files may be on another machine, the model may come later."""
-    wanted = Wanted(primary=("nCG-1", "ELG-1"), compare=("ELG-1", "Contingency@preferences", "T11U"))
+    wanted = NamedComparisons(
+        primary=("nCG-1", "ELG-1"), compare=("ELG-1", "Contingency@preferences", "T11U")
+    )
 
     found, notes = resolved(wanted, MEASURES, task="t", kind="stream_pairs", place="study.json")
 
-    assert found == Wanted(compare=("ELG-1", "T11U"))
+    assert found == NamedComparisons(compare=("ELG-1", "T11U"))
     assert [note.split(",")[0] for note in notes] == [
         "t: no comparison with nCG-1",
         "t: no comparison with Contingency@preferences",
     ]
     depth, notes = resolved(
-        Wanted(compare=("TIA-P@5",)), MEASURES, task="t", kind="ranked_pairs", place="study.json"
+        NamedComparisons(compare=("TIA-P@5",)), MEASURES, task="t", kind="ranked_pairs", place="study.json"
     )
-    assert (depth, len(notes)) == (Wanted(), 1)
+    assert (depth, len(notes)) == (NamedComparisons(), 1)
 
 
 def test_options_hold_for_every_task_that_has_the_measures():
     """A study has tasks of several kinds; a name that no task knows is refused."""
     other = (variant("M@1500"), variant("M@stops"))
     kinds = {"pushes": "stream_pairs", "summaries": "summary_pairs"}
-    wanted = Wanted(primary=("ELG-1", "ELG-0"), compare=("T11U", "M@stops"))
+    wanted = NamedComparisons(primary=("ELG-1", "ELG-0"), compare=("T11U", "M@stops"))
 
     found = resolved_for_all(wanted, {"pushes": MEASURES, "summaries": other}, kinds)
 
     assert found == {
-        "pushes": Wanted(primary=("ELG-1", "ELG-0"), compare=("T11U",)),
-        "summaries": Wanted(compare=("M@stops",)),
+        "pushes": NamedComparisons(primary=("ELG-1", "ELG-0"), compare=("T11U",)),
+        "summaries": NamedComparisons(compare=("M@stops",)),
     }
     with pytest.raises(
         InputError, match="--compare: there is no measure 'M@stop' in any task; did you mean 'M@stops'"
     ):
-        resolved_for_all(Wanted(compare=("M@stop",)), {"summaries": other}, kinds)
+        resolved_for_all(NamedComparisons(compare=("M@stop",)), {"summaries": other}, kinds)
 
 
 def test_the_study_file_names_them_for_each_task():
@@ -190,27 +210,29 @@ def test_the_study_file_names_them_for_each_task():
         kind="summary_pairs",
         protocol={"primary": ["M@1500 uniform P", "M@1500"], "compare": ["M@1500", "M@1500 uniform P"]},
     )
-    evidence = Evidence(tables=study(topics=5), sources={TASK: sources})
+    evidence = ScoreSources(tables=study(topics=5), sources={TASK: sources})
 
     planned = agree(evidence)
-    typed = agree(evidence, wanted=Wanted(compare=("M@1500 uniform P",)))
+    typed = agree(evidence, named_comparisons=NamedComparisons(compare=("M@1500 uniform P",)))
 
     assert wanted_by_study(sources.protocol) == planned.wanted[TASK]
     assert planned.comparisons["standing"].tolist() == ["primary"] * 3
     assert typed.comparisons["standing"].tolist() == ["family"] * 3
-    assert wanted_by_study({"primary": None}) == Wanted()
+    assert wanted_by_study({"primary": None}) == NamedComparisons()
 
 
 def test_a_study_may_write_a_measure_as_the_registry_does():
     """What `prefcal study check` takes without a word, `prefcal agree` takes too."""
-    wanted = Wanted(primary=("T11U(alpha=0.66)", "ELG(silent_days=1)"), compare=("MSU(lateness=0.5)",))
+    wanted = NamedComparisons(
+        primary=("T11U(alpha=0.66)", "ELG(silent_days=1)"), compare=("MSU(lateness=0.5)",)
+    )
 
     found, notes = resolved(wanted, MEASURES, task="t", kind="stream_pairs", place="study.json")
 
     assert (found.primary, found.compare, notes) == (("T11U", "ELG-1"), ("MSU@0.5 (converted)",), [])
     with pytest.raises(InputError, match=r"study.json:1: ELG has no parameter 'silent_day'; did you mean"):
         resolved(
-            Wanted(compare=("ELG(silent_day=1)",)),
+            NamedComparisons(compare=("ELG(silent_day=1)",)),
             MEASURES,
             task="t",
             kind="stream_pairs",

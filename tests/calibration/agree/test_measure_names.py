@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibration.agree.evidence import Evidence
+from calibration.agree.agree_tables import agree
 from calibration.agree.measures.kinds import KINDS
 from calibration.agree.measures.names import is_name, measure_called, nearest_name, printed_name
-from calibration.agree.result import Wanted
-from calibration.agree.study import agree
+from calibration.agree.result import NamedComparisons
+from calibration.agree.score_sources import ScoreSources
 from calibration.user_model.model import IntentEntry, UserModel
 from metrics.errors import InputError
 from metrics.registry import all_measures, parse_measure
@@ -93,9 +93,9 @@ def test_the_nearest_name_is_told():
 
 def test_a_named_measure_is_scored_although_no_table_has_it(tables):
     """840 is the patience of NTCIR's own evaluation; the family holds it only because it is named."""
-    wanted = Wanted(compare=("M@1500", "MMeasure(patience=840)"))
+    wanted = NamedComparisons(compare=("M@1500", "MMeasure(patience=840)"))
 
-    found = agree(Evidence(tables=tables), wanted=wanted)
+    found = agree(ScoreSources(tables=tables), named_comparisons=wanted)
 
     assert found.wanted["summaries"].compare == ("M@1500", "M@840")
     row = found.agreement.drop_duplicates("measure").set_index("measure").loc["M@840"]
@@ -110,9 +110,9 @@ def test_a_named_measure_is_scored_although_no_table_has_it(tables):
 
 def test_a_planned_comparison_does_not_put_a_named_measure_into_the_family(tables):
     """Only `compare` names the family."""
-    rows = agree(Evidence(tables=tables), wanted=Wanted(primary=("M@1500", "M@840"))).comparisons.query(
-        "by == 'majority'"
-    )
+    rows = agree(
+        ScoreSources(tables=tables), named_comparisons=NamedComparisons(primary=("M@1500", "M@840"))
+    ).comparisons.query("by == 'majority'")
 
     assert rows[["standing", "measure", "against"]].iloc[0].tolist() == ["primary", "M@1500", "M@840"]
     assert rows["p_holm"].notna().sum() == 2
@@ -121,23 +121,31 @@ def test_a_planned_comparison_does_not_put_a_named_measure_into_the_family(table
 
 def test_a_measure_is_not_compared_with_itself_under_two_names(tables):
     """In a family it counts once; a planned comparison needs two."""
-    twice = Wanted(compare=("M@1500", "M@840", "MMeasure(patience=840)"))
+    twice = NamedComparisons(compare=("M@1500", "M@840", "MMeasure(patience=840)"))
 
-    assert agree(Evidence(tables=tables), wanted=twice).wanted["summaries"].compare == ("M@1500", "M@840")
+    assert agree(ScoreSources(tables=tables), named_comparisons=twice).wanted["summaries"].compare == (
+        "M@1500",
+        "M@840",
+    )
     with pytest.raises(InputError, match="both measures of primary are M@840; name two that differ"):
-        agree(Evidence(tables=tables), wanted=Wanted(primary=("M@840", "MMeasure(patience=840)")))
+        agree(
+            ScoreSources(tables=tables),
+            named_comparisons=NamedComparisons(primary=("M@840", "MMeasure(patience=840)")),
+        )
 
 
 def test_probabilities_from_votes_are_named_with_any_patience(tables):
     """They need a model that has them."""
     shares = {name: IntentEntry(estimate=p) for name, p in (("i1", 0.1), ("i2", 0.9))}
-    wanted = Wanted(compare=("M@840 fitted P",))
+    wanted = NamedComparisons(compare=("M@840 fitted P",))
 
-    found = agree(Evidence(tables=tables, model=UserModel(intents={"q0": shares})), wanted=wanted)
+    found = agree(
+        ScoreSources(tables=tables, model=UserModel(intents={"q0": shares})), named_comparisons=wanted
+    )
 
     assert "M@840 fitted P" in set(found.agreement["measure"])
     with pytest.raises(InputError, match="nothing here scores 'M@840 fitted P'; give --model FILE"):
-        agree(Evidence(tables=tables), wanted=wanted)
+        agree(ScoreSources(tables=tables), named_comparisons=wanted)
 
 
 def test_utilities_of_any_weights_are_named_where_there_are_cells():
@@ -145,7 +153,7 @@ def test_utilities_of_any_weights_are_named_where_there_are_cells():
     tables = judged_cells(3)
     names = ("T11U(alpha=0.5)", "Contingency(P_E=0.5, P_0=2)")
 
-    found = agree(Evidence(tables=tables), wanted=Wanted(compare=names))
+    found = agree(ScoreSources(tables=tables), named_comparisons=NamedComparisons(compare=names))
 
     measures = found.wanted[tables["preferences"]["task"].iloc[0]].compare
     cells = tables["push_cells"].drop_duplicates(["topic", "system"]).set_index(["topic", "system"])
@@ -162,9 +170,11 @@ def test_utilities_of_any_weights_are_named_where_there_are_cells():
 def test_pushes_can_be_scored_by_other_rules_and_other_people(tmp_path):
     """From the files; what is converted says so."""
     sources, preferences = write_push_study(tmp_path)
-    wanted = Wanted(compare=("ELG(silent_days=1, convention='paper')", "MSU@0.1"))
+    wanted = NamedComparisons(compare=("ELG(silent_days=1, convention='paper')", "MSU@0.1"))
 
-    found = agree(Evidence(tables={"preferences": preferences}, sources={TASK: sources}), wanted=wanted)
+    found = agree(
+        ScoreSources(tables={"preferences": preferences}, sources={TASK: sources}), named_comparisons=wanted
+    )
 
     assert found.wanted[TASK].compare[1] == "MSU@0.1 (converted)"
     rows = found.agreement.drop_duplicates("measure").set_index("measure")
@@ -179,7 +189,9 @@ def test_scores_from_elsewhere_keep_the_name_that_they_came_under(tables):
     scores = pd.DataFrame({"run": systems["system"], "topic": systems["topic"], "metric": "M@840"})
     scores["value"] = range(len(scores))
 
-    found = agree(Evidence(tables=tables, scores=scores), wanted=Wanted(compare=("M@840",)))
+    found = agree(
+        ScoreSources(tables=tables, scores=scores), named_comparisons=NamedComparisons(compare=("M@840",))
+    )
 
     rows = found.agreement.drop_duplicates("measure").set_index("measure")
     assert rows.loc["M@840", "family"] == "scores"
@@ -189,14 +201,14 @@ def test_a_measure_that_ties_every_pair_is_said_to_and_left_out(tables):
     """It agrees with nobody whatever people prefer: -1 points would be no finding."""
     systems = tables["positions"][["topic", "system"]].drop_duplicates()
     flat = pd.DataFrame({"run": systems["system"], "topic": systems["topic"], "metric": "flat", "value": 0.3})
-    evidence = Evidence(tables=tables, scores=flat)
+    evidence = ScoreSources(tables=tables, scores=flat)
 
     found = agree(evidence)
 
     assert "flat" in set(found.agreement["measure"])
     assert "flat" not in set(found.comparisons["measure"])
     assert any("flat scores the systems of every pair alike" in note for note in found.notes)
-    by_name = agree(evidence, wanted=Wanted(compare=("M@1500", "flat"))).comparisons
+    by_name = agree(evidence, named_comparisons=NamedComparisons(compare=("M@1500", "flat"))).comparisons
     assert by_name["measure"].iloc[0] == "flat"
 
 
@@ -214,4 +226,4 @@ def test_a_measure_that_ties_every_pair_is_said_to_and_left_out(tables):
 def test_why_a_name_is_refused_is_what_its_writer_must_change(tables, name, message):
     """A missing model is no typing slip, and a typing slip no missing model."""
     with pytest.raises(InputError, match=message):
-        agree(Evidence(tables=tables), wanted=Wanted(compare=(name,)))
+        agree(ScoreSources(tables=tables), named_comparisons=NamedComparisons(compare=(name,)))

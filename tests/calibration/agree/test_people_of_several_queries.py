@@ -5,7 +5,7 @@ import pytest
 
 from calibration.agree.judged_task import judged_tasks, wide_tastes
 from metrics.agreement.agreement import agreement
-from metrics.agreement.people import crossing
+from metrics.agreement.crossed_errors import crossing
 from tests.calibration.judged_summaries import table
 from tests.metrics.simulated_votes import judged_measures
 
@@ -142,7 +142,7 @@ def test_people_with_unequal_loads_keep_an_interval_that_says_something():
     """Degrees of freedom are the effective number of people less 1: with those of squared loads intervals were seven times as wide."""
     rng = np.random.default_rng(6)
     found = [unequal_study(rng, taste=0.08) for _ in range(300)]
-    value, reach = np.array([mean for mean, _ in found]), np.array([error.reach() for _, error in found])
+    value, reach = np.array([mean for mean, _ in found]), np.array([error.half_width() for _, error in found])
 
     assert 0.92 <= np.mean(np.abs(value - value.mean()) <= reach) <= 0.985
     assert np.median(reach) < 1.3 * 1.96 * value.std()

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibration.agree.evidence import Evidence
+from calibration.agree.agree_tables import agree
 from calibration.agree.result import judged_things, leading_ties, often_tied
-from calibration.agree.study import agree
+from calibration.agree.score_sources import ScoreSources
 from metrics.agreement.agreement import score_difference
 from tests.calibration.judged_summaries import SYSTEMS, study
 
@@ -27,7 +27,7 @@ def scores(**measures):
 
 def agreed(**measures):
     preferences = study(topics=TOPICS, workers=6)["preferences"]
-    return agree(Evidence(tables={"preferences": preferences}, scores=scores(**measures)))
+    return agree(ScoreSources(tables={"preferences": preferences}, scores=scores(**measures)))
 
 
 def worth(place, topic):
@@ -106,6 +106,6 @@ def test_names_that_differ_in_case_only_are_said():
     other = preferences.assign(topic=preferences["topic"].where(preferences["topic"] != "q1", "Q0"))
     given = scores(one=worth)
     given = given.assign(topic=given["topic"].replace("q1", "Q0"))
-    notes = agree(Evidence(tables={"preferences": other}, scores=given)).notes
+    notes = agree(ScoreSources(tables={"preferences": other}, scores=given)).notes
 
     assert any("topics Q0 and q0 differ in case only, and count as different ones" in note for note in notes)

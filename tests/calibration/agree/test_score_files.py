@@ -3,10 +3,10 @@
 import pandas as pd
 import pytest
 
-from calibration.agree.evidence import Evidence, read_scores, scores_of_task, with_system_names
+from calibration.agree.agree_tables import agree
 from calibration.agree.judged_task import JudgedTask
-from calibration.agree.study import agree
-from calibration.tables.files import checked
+from calibration.agree.score_sources import ScoreSources, read_scores, scores_of_task, with_system_names
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 from metrics.errors import InputError
 
@@ -108,7 +108,9 @@ def scored(topics, runs=("A", "B")):
 def agreement(topics, scores):
     votes = judged(topics)
     votes["validation_of"] = pd.NA
-    return agree(Evidence(tables={"preferences": checked(votes, TABLES["preferences"])}, scores=scores))
+    return agree(
+        ScoreSources(tables={"preferences": check_frame(votes, TABLES["preferences"])}, scores=scores)
+    )
 
 
 @pytest.mark.parametrize(

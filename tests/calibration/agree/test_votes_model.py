@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calibration.agree.comparisons import slope_difference
-from metrics.agreement.people import VotesByPerson
+from metrics.agreement.crossed_errors import VotesByPerson
 from tests.metrics.simulated_votes import judged_measures
 
 

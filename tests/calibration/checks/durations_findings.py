@@ -6,14 +6,14 @@ import numpy as np
 
 from calibration.checks.finding import Finding
 from calibration.checks.registry import run_checks
-from calibration.models.durations.exposure import Exposure, VisitsRead
+from calibration.models.durations.exposure import CensoredDurations, VisitsRead
 from calibration.models.durations.fit import (
     AWAY,
     DurationFit,
     fit_exposure,
 )
 from calibration.models.durations.from_tables import away_exposure, session_exposure
-from calibration.models.durations.simulate import Diary, simulate_visits
+from calibration.models.durations.simulate import ObservationDesign, simulate_visits
 from metrics.msu.score import Population
 
 DAY = 86_400.0
@@ -22,14 +22,14 @@ PEOPLE = Population(
 )
 
 
-def watched(moments: list[np.ndarray], days: float = 7.0) -> Exposure:
+def watched(moments: list[np.ndarray], days: float = 7.0) -> CensoredDurations:
     """Workers who came at these moments, in days since a midnight; visits take no time."""
     stops = [np.append(np.sort(own), days) * DAY for own in moments]
     unit = np.repeat(np.arange(len(moments)), [len(stop) for stop in stops])
     stop = np.concatenate(stops)
     first = np.diff(unit, prepend=-1) > 0
     last = np.diff(unit, append=len(moments)) > 0
-    return Exposure(
+    return CensoredDurations(
         unit=unit,
         follow=unit,
         start=np.where(first, 0.0, np.concatenate([[0.0], stop[:-1]])),
@@ -56,10 +56,10 @@ def rates(workers: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def tables(seed: int = 1, **diary: Any) -> dict[str, Any]:
-    return simulate_visits(PEOPLE, Diary(**diary), np.random.default_rng(seed))
+    return simulate_visits(PEOPLE, ObservationDesign(**diary), np.random.default_rng(seed))
 
 
-def said(exposure: Exposure) -> tuple[DurationFit, dict[str, Finding]]:
+def said(exposure: CensoredDurations) -> tuple[DurationFit, dict[str, Finding]]:
     """Return the fit, and its findings by name."""
     fit = fit_exposure(exposure, names=AWAY, resamples=2)
     return fit, {finding.name: finding for finding in run_checks(fit, exposure)}

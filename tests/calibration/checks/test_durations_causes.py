@@ -17,12 +17,12 @@ from calibration.checks.durations.session_trend import session_trend
 from calibration.checks.durations.split_sessions import join
 from calibration.checks.durations.topics_differ import topics_apart
 from calibration.fit.families import FitOptions
-from calibration.fit.study import fit_user_model
+from calibration.fit.user_model_fit import fit_user_model
 from calibration.models.durations.correlation import fit_correlation, fit_together
-from calibration.models.durations.exposure import Exposure, VisitsRead
+from calibration.models.durations.exposure import CensoredDurations, VisitsRead
 from calibration.models.durations.fit import AWAY, fit_durations
 from calibration.models.durations.from_tables import away_exposure, session_exposure
-from calibration.models.durations.laws import ANYWHERE, highest
+from calibration.models.durations.laws import ANYWHERE, maximise_log_likelihood
 from tests.calibration.checks.durations_findings import (
     DAY,
     moments,
@@ -240,10 +240,10 @@ def test_few_people_are_named_with_how_s_errs():
 
 
 # --- single tests
-def intervals(*events: float, end: float, design: str = "window") -> Exposure:
+def intervals(*events: float, end: float, design: str = "window") -> CensoredDurations:
     """One worker whose events came at these times."""
     stop = np.array([*events, end]) if end > events[-1] else np.array(events)
-    return Exposure(
+    return CensoredDurations(
         unit=np.zeros(len(stop), dtype=int),
         follow=np.zeros(len(stop), dtype=int),
         start=np.concatenate([[0.0], stop[:-1]]),
@@ -429,7 +429,7 @@ def test_sessions_of_people_who_come_often_count_no_more():
     length = rng.exponential(stay[some][unit])
     number = np.full(300, -1)
     number[some] = np.arange(len(some))
-    session = Exposure(
+    session = CensoredDurations(
         unit=unit,
         follow=some[unit],
         start=np.zeros(len(unit)),
@@ -472,7 +472,7 @@ def test_the_highest_likelihood_is_found_however_large_the_study_is():
         valley = 100 * (point[1] - point[0] ** 2) ** 2 + (1 - point[0]) ** 2
         return np.full(10_000, -100 - valley / 10_000)
 
-    point, loglik = highest(each, (-1.2, 1.0), (ANYWHERE, ANYWHERE))
+    point, loglik = maximise_log_likelihood(each, (-1.2, 1.0), (ANYWHERE, ANYWHERE))
 
     assert point == pytest.approx([1, 1], abs=0.01)
     assert loglik == pytest.approx(-1e6, abs=1e-3)

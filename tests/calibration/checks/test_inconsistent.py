@@ -7,7 +7,7 @@ import pytest
 import prefcal
 from calibration.checks.inconsistent import check_repeats
 from calibration.raters.consistency import fit_consistency
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 
 
@@ -26,7 +26,7 @@ def repeated(alike: float, *, seed: int = 1, people: int = 12, repeats: int = 5)
                     (f"R{person}-{pair}", f"W{person}", "t", f"Q{pair}", "B", "A", again, f"J{person}-{pair}")
                 )
     names = ["judgment", "worker", "task", "topic", "system_left", "system_right", "choice", "validation_of"]
-    return checked(pd.DataFrame(rows, columns=names), TABLES["preferences"])
+    return check_frame(pd.DataFrame(rows, columns=names), TABLES["preferences"])
 
 
 def said(alike: float, **study: int) -> bool:

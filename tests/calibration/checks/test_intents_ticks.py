@@ -8,9 +8,9 @@ from calibration.checks.finding import Finding
 from calibration.checks.intents.breadth import breadth
 from calibration.checks.intents.random_ticks import largest_random_share, random_tickers
 from calibration.checks.registry import run_checks
-from calibration.inference.people import POWERS, share_left_open
+from calibration.inference.heterogeneity import POWERS, share_left_open
 from calibration.models.intents import IntentBallots, IntentFit, fit_intents, fit_intents_to
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 
 RATES = np.array([0.8, 0.5, 0.3, 0.1, 0.05])
@@ -40,7 +40,7 @@ def ballots(
         for topic in range(topics)
         for intent in ([f"i{i}" for i in np.flatnonzero(drawn[person, topic])] or [None])
     ]
-    return checked(pd.DataFrame(rows, columns=["worker", "topic", "intent"]), TABLES["intent_votes"])
+    return check_frame(pd.DataFrame(rows, columns=["worker", "topic", "intent"]), TABLES["intent_votes"])
 
 
 def checked_votes(votes: pd.DataFrame) -> tuple[IntentFit, dict[str, Finding]]:
@@ -135,7 +135,7 @@ def test_random_tickers_are_known():
     p_value, kind = random_tickers(data)
 
     assert p_value < 1e-6
-    assert {*data.voters[kind.is_one]} == {f"W{u:02d}" for u in range(6)}
+    assert {*data.voters[kind.is_careless]} == {f"W{u:02d}" for u in range(6)}
 
 
 def kinds(*, two_kinds: bool) -> pd.DataFrame:
@@ -147,7 +147,7 @@ def kinds(*, two_kinds: bool) -> pd.DataFrame:
         for place, rate in enumerate(rates)
         for voter in np.flatnonzero(rng.random(30) < rate)
     ]
-    return checked(pd.DataFrame(rows, columns=["worker", "topic", "intent"]), TABLES["intent_votes"])
+    return check_frame(pd.DataFrame(rows, columns=["worker", "topic", "intent"]), TABLES["intent_votes"])
 
 
 def test_rates_from_one_beta_are_accepted_and_two_kinds_are_not():
@@ -186,7 +186,9 @@ def test_where_nobody_ticks_every_intent_is_as_likely():
     offered = pd.DataFrame(
         {"topic": [f"Q{t}" for t in range(3) for _ in range(4)], "intent": list("abcd") * 3}
     )
-    entries = fit_intents(votes, checked(offered, TABLES["intents"]), rng=np.random.default_rng(1)).entries()
+    entries = fit_intents(
+        votes, check_frame(offered, TABLES["intents"]), rng=np.random.default_rng(1)
+    ).entries()
 
     assert [entry.estimate for entry in entries["Q0"].values()] == pytest.approx([0.25] * 4)
     assert all(0 <= e.interval[0] <= 0.25 <= e.interval[1] <= 1 for e in entries["Q0"].values())

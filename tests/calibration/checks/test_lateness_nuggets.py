@@ -10,7 +10,7 @@ from calibration.checks.registry import run_checks
 from calibration.models.lateness.answers import LatenessCounts, lateness_counts
 from calibration.models.lateness.fit import DECAY, P0, LatenessFit, fit_lateness, fit_lateness_counts
 from calibration.models.lateness.simulate import LatenessRaters, simulate_lateness, simulate_lateness_counts
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 
 
@@ -31,7 +31,7 @@ def late_by_nugget(seed: int, nuggets: int = 15, workers: int = 50, nugget_sd: f
         "visits_late": late[nugget],
         "useful": rng.random(len(worker)) < p0 * 0.5 ** late[nugget],
     }
-    return checked(pd.DataFrame(rows), TABLES["lateness"])
+    return check_frame(pd.DataFrame(rows), TABLES["lateness"])
 
 
 def warnings_of(fit: LatenessFit) -> set[str]:

@@ -8,11 +8,11 @@ from calibration.checks.finding import Finding
 from calibration.checks.patience.decay_form import nearest_line
 from calibration.checks.patience.patience_differs import stop_residuals
 from calibration.fit.findings import checked
-from calibration.inference.clusters import chance_of_common
+from calibration.inference.clusters import p_shared_effect
 from calibration.inference.results import CalibrationResult
 from calibration.inference.uncertainty import LikelihoodCurve
 from calibration.models.patience.preferences import NAME, fit_patience_from_preferences
-from calibration.models.patience.simulate import Habits, Judges, simulate_stops
+from calibration.models.patience.simulate import Habits, SimulatedJudges, simulate_stops
 from calibration.models.patience.stops import NAME as STOPS
 from calibration.models.patience.stops import (
     Stops,
@@ -34,7 +34,7 @@ Study = tuple[CalibrationResult, dict[str, Finding]]
 
 def judged(seed: int, *, topics: int = 25, patience: float = 840, **people) -> Study:
     """Return the fit to the same 12 people on all topics, and what its checks say."""
-    judges = Judges(patience_chars=patience, people=12, effect=1.5, **people)
+    judges = SimulatedJudges(patience_chars=patience, people=12, effect=1.5, **people)
     pairs = drawn_pairs(judges, topics=topics, seed=seed)
     fit = fit_patience_from_preferences(pairs, n_workers=12)
     return fit, findings(fit, pairs)
@@ -122,7 +122,7 @@ def test_a_hyperbolic_decay_is_named_with_its_half_length():
 
 def test_the_nearest_line_to_a_line_is_itself():
     """And of other forms the L that the linear model finds in the votes that they expect."""
-    pairs = drawn_pairs(Judges(patience_chars=840, people=12, effect=1.5))
+    pairs = drawn_pairs(SimulatedJudges(patience_chars=840, people=12, effect=1.5))
     fit = fit_patience_from_preferences(pairs, n_workers=12)
 
     assert nearest_line(pairs, fit.place, "linear") == pytest.approx(fit.params[NAME], rel=1e-3)
@@ -130,7 +130,9 @@ def test_the_nearest_line_to_a_line_is_itself():
 
 def test_checks_of_the_form_change_no_number_and_no_interval():
     """An L of another model is no part of an interval for L."""
-    pairs = drawn_pairs(Judges(patience_chars=840, people=12, effect=1.5, decay="exponential"), topics=25)
+    pairs = drawn_pairs(
+        SimulatedJudges(patience_chars=840, people=12, effect=1.5, decay="exponential"), topics=25
+    )
     fit = fit_patience_from_preferences(pairs, n_workers=12)
     noted, _ = checked(fit, pairs)
 
@@ -245,7 +247,7 @@ def by_screens_of_500(seed: int) -> Stops:
 def test_readers_whose_stops_are_ends_of_screens_are_not_taken_for_different_people():
     """Many stops share a place, and the order in which their readers are listed says nothing about these."""
     data = [by_screens_of_500(seed) for seed in range(8)]
-    chances = [chance_of_common(stop_residuals(stops), stops.worker) for stops in data]
+    chances = [p_shared_effect(stop_residuals(stops), stops.worker) for stops in data]
 
     assert sum(chance < 0.01 for chance in chances) <= 1
     assert np.median(chances) > 0.2

@@ -5,8 +5,8 @@ import pytest
 
 from calibration.checks.persistence.one_beta import beta_geometric
 from calibration.models.persistence import (
+    ContinuationCounts,
     ListReaders,
-    ListSteps,
     fit_persistence,
     fit_steps,
     list_steps,
@@ -15,7 +15,7 @@ from calibration.models.persistence import (
 from tests.calibration.checks.patience_findings import findings, warned
 
 
-def drawn(seed: int = 0, p: float = 0.8, **readers) -> ListSteps:
+def drawn(seed: int = 0, p: float = 0.8, **readers) -> ContinuationCounts:
     return list_steps(simulate_list_stops(p, np.random.default_rng(seed), ListReaders(**readers)))
 
 
@@ -53,7 +53,7 @@ def test_who_always_goes_to_the_end_stands_beside_the_number():
     assert law.estimate == pytest.approx(0.8, abs=0.05)
 
 
-def two_kinds(seed: int, *, by: str = "worker") -> ListSteps:
+def two_kinds(seed: int, *, by: str = "worker") -> ContinuationCounts:
     """Draw readings of 60 people x 6 lists of 40 entries whose p is .82 for half of the people (lists), and .942 for the others."""
     rng = np.random.default_rng(seed)
     worker, text = np.repeat(np.arange(60), 6), np.tile(np.arange(360) % 36, 1)
@@ -61,7 +61,7 @@ def two_kinds(seed: int, *, by: str = "worker") -> ListSteps:
     kind = (worker if by == "worker" else text) % 2
     taken = rng.geometric(1 - np.where(kind, 0.942, 0.82)) - 1
     possible = np.full(360, 40)
-    return ListSteps(
+    return ContinuationCounts(
         people=tuple(f"w{n}" for n in range(60)),
         worker=worker,
         text=text,

@@ -8,7 +8,7 @@ from calibration.checks.push.pain_form import bent_test
 from calibration.checks.registry import run_checks
 from calibration.models.push.alpha import NAME as ALPHA
 from calibration.models.push.alpha import fit_alpha_to
-from calibration.models.push.judgments import PushJudgments, felt
+from calibration.models.push.judgments import PushJudgments, transform_cells
 from calibration.models.push.simulate import TRUTH, PushJudges, simulate_push_judgments
 from calibration.models.push.weights import PushFit, fit_weights_to
 
@@ -157,11 +157,11 @@ def test_one_push_costs_the_same_in_every_form_and_none_nothing():
     """So a weight means the same in all of them."""
     x = np.array([[2.0, -1.0, -3.0, 0.0, 1.0], [0.0, -4.0, 0.0, -9.0, 0.0]])
 
-    assert felt(x, "root").tolist() == [[2, -1, -3, 0, 1], [0, -2, 0, -3, 0]]
-    assert felt(x, "any").tolist() == [[2, -1, -3, 0, 1], [0, -1, 0, -1, 0]]
-    assert felt(x, "three_halves")[1].tolist() == [0, -8, 0, -27, 0]
-    assert felt(x, "count").tolist() == x.tolist()
-    assert felt(x * 2, "root", "gain").tolist() == [[2, -2, -6, 0, 2], [0, -8, 0, -18, 0]]
+    assert transform_cells(x, "root").tolist() == [[2, -1, -3, 0, 1], [0, -2, 0, -3, 0]]
+    assert transform_cells(x, "any").tolist() == [[2, -1, -3, 0, 1], [0, -1, 0, -1, 0]]
+    assert transform_cells(x, "three_halves")[1].tolist() == [0, -8, 0, -27, 0]
+    assert transform_cells(x, "count").tolist() == x.tolist()
+    assert transform_cells(x * 2, "root", "gain").tolist() == [[2, -2, -6, 0, 2], [0, -8, 0, -18, 0]]
 
 
 def test_without_any_pain_its_form_cannot_be_told():

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calibration.models.reading.law import Readers, simulate_reads
+from calibration.models.reading.law import SimulatedReaders, simulate_reads
 from tests.calibration.checks.reading_findings import checked, warned
 from tests.calibration.models.reading.reading_crowds import crowd
 from tests.calibration.models.reading.test_reading_speed import drawn
@@ -19,11 +19,11 @@ def test_a_speed_of_ranked_lists_is_called_one_of_judging_them():
 def test_items_of_one_length_leave_a_time_per_item_unseen():
     """A fixed time an item and time by length cannot be told apart; with lengths in a range of three they can."""
     rng = np.random.default_rng(1)
-    narrow = simulate_reads(Readers(overhead_seconds=2), rng, workers=40, words=(20, 24))
+    narrow = simulate_reads(SimulatedReaders(overhead_seconds=2), rng, workers=40, words=(20, 24))
     assert "narrow_lengths" in warned(narrow)
-    wide = simulate_reads(Readers(overhead_seconds=2), rng, workers=40, words=(8, 60))
+    wide = simulate_reads(SimulatedReaders(overhead_seconds=2), rng, workers=40, words=(8, 60))
     assert "time_per_item" in warned(wide)
-    fair = simulate_reads(Readers(), rng, workers=40, words=(8, 60))
+    fair = simulate_reads(SimulatedReaders(), rng, workers=40, words=(8, 60))
     assert not {"narrow_lengths", "time_per_item"} & warned(fair)
 
 

@@ -12,7 +12,7 @@ from benchmarks.same_answers import Crowd, with_copies
 from calibration.checks.same_answers import find_same_answers, one_cluster
 from calibration.fit.families import FitOptions
 from calibration.rank.ranking import rank_systems
-from calibration.simulate import Study
+from calibration.simulate import SimulatedStudy
 from calibration.tables.files import write_tables
 from metrics.errors import InputError
 from study_app.cli import cli
@@ -82,7 +82,7 @@ def test_fewer_than_ten_items_in_common_say_nothing():
 
 def test_equal_rows_of_times_are_found_in_every_table():
     """Visits and dwells of a worker under two more names, and none without."""
-    tables = prefcal.simulate(Study(workers=20, topics=6), seed=3)
+    tables = prefcal.simulate(SimulatedStudy(workers=20, topics=6), seed=3)
     tables = {name: tables[name] for name in ("follows", "visits", "reads")}
     found = find_same_answers(with_copies(tables, 2))
 
@@ -93,7 +93,7 @@ def test_equal_rows_of_times_are_found_in_every_table():
 
 def test_as_one_cluster_each_row_of_times_counts_once():
     """The tables are those without the copies, by number of rows."""
-    tables = prefcal.simulate(Study(workers=20, topics=6), seed=3)
+    tables = prefcal.simulate(SimulatedStudy(workers=20, topics=6), seed=3)
     tables = {name: tables[name] for name in ("follows", "visits")}
     twice = with_copies(tables, 2)
     united = one_cluster(twice, find_same_answers(twice))
@@ -106,7 +106,7 @@ def test_as_one_cluster_each_row_of_times_counts_once():
 
 def test_fit_names_them_and_says_what_the_numbers_are_with_one_person():
     """The estimate stays as it is; the other stands beside it."""
-    tables = prefcal.simulate(Study(workers=20, topics=6), seed=3)
+    tables = prefcal.simulate(SimulatedStudy(workers=20, topics=6), seed=3)
     tables = with_copies({name: tables[name] for name in ("follows", "visits")}, times=4)
     apart = prefcal.fit(tables, options=FitOptions())
     quiet = prefcal.fit(tables, options=FitOptions(checks=False))

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from calibration.agree.evidence import Evidence
-from calibration.agree.study import agree
+from calibration.agree.agree_tables import agree
+from calibration.agree.score_sources import ScoreSources
 from calibration.checks import votes
 from calibration.checks.votes import VoteChecks, names_in_two_cases
 from calibration.rank.ranking import rank_systems
@@ -45,7 +45,7 @@ def test_an_agreement_and_a_ranking_of_the_same_tables_make_each_check_once(tabl
             votes, name, lambda *a, check=check, name=name, **k: (made.append(name), check(*a, **k))[1]
         )
     checks = VoteChecks(tables=tables)
-    agree(Evidence(tables=tables, scores=scores), checks=checks)
+    agree(ScoreSources(tables=tables, scores=scores), checks=checks)
     shared = rank_systems(checks.tables, checks=checks)
 
     assert sorted(made) == ["adaptive_stopping", "same_votes"]

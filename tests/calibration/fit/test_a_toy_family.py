@@ -11,13 +11,13 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-import calibration.fit.study
+import calibration.fit.user_model_fit
 import calibration.user_model.model
-from calibration.fit.families import FAMILIES, FAMILY_NAMES, FitMaterial
-from calibration.inference.attempts import Fitted, attempt
+from calibration.fit.families import FAMILIES, FAMILY_NAMES, FitInputs
+from calibration.inference.attempts import FamilyResult, try_fit
 from calibration.inference.results import CalibrationResult
 from calibration.inference.uncertainty import Scale, StudentT
-from calibration.models.reading.law import Readers, simulate_reads
+from calibration.models.reading.law import SimulatedReaders, simulate_reads
 from calibration.tables.files import write_tables
 from calibration.user_model.model import PARAMETERS, read_user_model
 from study_app.cli import cli
@@ -45,8 +45,8 @@ def fit_read_mean(reads: pd.DataFrame) -> CalibrationResult:
     )
 
 
-def read_mean(material: FitMaterial) -> Fitted:
-    return attempt((NAME,), lambda: fit_read_mean(material.table("reads")))
+def read_mean(material: FitInputs) -> FamilyResult:
+    return try_fit((NAME,), lambda: fit_read_mean(material.table("reads")))
 
 
 # --------------------------------------------------------------------------------------------------------------------
@@ -57,14 +57,14 @@ def _entered(monkeypatch):
     """Enter the family where the recipe of CONTRIBUTING.md says: its name and unit, and the line that fits it."""
     parameters = MappingProxyType({**PARAMETERS, NAME: UNIT})
     monkeypatch.setattr(calibration.user_model.model, "PARAMETERS", parameters)
-    monkeypatch.setattr(calibration.fit.study, "PARAMETERS", parameters)
-    monkeypatch.setattr(calibration.fit.study, "FAMILIES", {**FAMILIES, "read": read_mean})
-    monkeypatch.setattr(calibration.fit.study, "FAMILY_NAMES", {**FAMILY_NAMES, "read": (NAME,)})
+    monkeypatch.setattr(calibration.fit.user_model_fit, "PARAMETERS", parameters)
+    monkeypatch.setattr(calibration.fit.user_model_fit, "FAMILIES", {**FAMILIES, "read": read_mean})
+    monkeypatch.setattr(calibration.fit.user_model_fit, "FAMILY_NAMES", {**FAMILY_NAMES, "read": (NAME,)})
 
 
 @pytest.fixture(scope="module")
 def reads():
-    return simulate_reads(Readers(), np.random.default_rng(3), workers=20, items=12)
+    return simulate_reads(SimulatedReaders(), np.random.default_rng(3), workers=20, items=12)
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_a_toy_family_is_fitted_printed_kept_in_the_model_and_reported(tables, r
 
 def test_a_toy_family_that_cannot_be_told_is_left_out_with_its_reason(tmp_path):
     """Without its table there is no number, and a line says why."""
-    fit = calibration.fit.study.fit_user_model({}, seed=1)
+    fit = calibration.fit.user_model_fit.fit_user_model({}, seed=1)
 
     assert NAME not in fit.model.parameters
     assert "there is no table reads" in [one.reason for one in fit.skipped if one.names == (NAME,)]
@@ -99,7 +99,7 @@ def test_a_toy_family_that_cannot_be_told_is_left_out_with_its_reason(tmp_path):
 
 def test_a_toy_family_is_drawn_with_its_uncertainty(tables, tmp_path):
     """Whoever scores under the model can carry its error."""
-    fit = calibration.fit.study.fit_user_model({"reads": pd.read_csv(tables / "reads.csv")}, seed=1)
+    fit = calibration.fit.user_model_fit.fit_user_model({"reads": pd.read_csv(tables / "reads.csv")}, seed=1)
 
     drawn = fit.results[NAME].draw_parameters(4_000, np.random.default_rng(1))[NAME]
 

@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 
 from calibration.fit.families import FitOptions
-from calibration.fit.study import fit_user_model
-from calibration.simulate import Study, simulate_study
+from calibration.fit.user_model_fit import fit_user_model
+from calibration.simulate import SimulatedStudy, simulate_study
 from calibration.tables.files import read_tables, write_tables
 
 
 def test_a_fit_is_the_same_whether_texts_are_held_as_categories_or_not(tmp_path: Path) -> None:
     """Names come in no order of the alphabet, so that the first one seen is not the first category."""
-    study = simulate_study(Study(workers=40), np.random.default_rng(1))
+    study = simulate_study(SimulatedStudy(workers=40), np.random.default_rng(1))
     write_tables({name: rows.iloc[::-1].reset_index(drop=True) for name, rows in study.items()}, tmp_path)
     options = FitOptions(checks=False, resamples=20)
     texts, categories = (

@@ -8,16 +8,16 @@ import pytest
 
 from calibration.fit.collection_files import collection_files, mean_importance
 from calibration.fit.families import FitOptions
-from calibration.fit.study import UserModelFit, fit_user_model
+from calibration.fit.user_model_fit import UserModelFit, fit_user_model
 from calibration.models.durations.fit import AWAY, SESSION
 from calibration.models.patience.simulate import (
-    Judges,
+    SimulatedJudges,
     simulate_preferences,
     simulate_stops,
     simulate_summaries,
     simulate_votes,
 )
-from calibration.tables.files import checked, read_tables, write_tables
+from calibration.tables.files import check_frame, read_tables, write_tables
 from calibration.tables.tables import TABLES
 from calibration.user_model.model import PARAMETERS, read_user_model, write_user_model
 
@@ -29,16 +29,16 @@ def study() -> dict[str, pd.DataFrame]:
     """Return the tables of a sound study, with a patience of 840; 42 judges, as many readers and 60 voters."""
     rng = np.random.default_rng(3)
     tables, probabilities = simulate_summaries(6, rng)
-    judges = Judges(patience_chars=840, per_topic=7, effect=3.0)
+    judges = SimulatedJudges(patience_chars=840, per_topic=7, effect=3.0)
     votes = simulate_votes(probabilities, rng)["intent_votes"]
     workers = pd.DataFrame({"worker": [f"W{number}" for number in range(WORKERS)]})
     ratings = [("W1", "Q000", "I0", "U1", 2), ("W2", "Q000", "I0", "U1", 3), ("W1", "Q000", "I0", "U2", 0)]
     return tables | {
-        "workers": checked(workers, TABLES["workers"]),
+        "workers": check_frame(workers, TABLES["workers"]),
         "preferences": simulate_preferences(tables["positions"], probabilities, judges, rng),
         "stops": simulate_stops(840, rng, workers=WORKERS, texts_per_worker=6),
         "intent_votes": votes,
-        "importance": checked(
+        "importance": check_frame(
             pd.DataFrame(ratings, columns=["worker", "topic", "intent", "iunit", "rating"]),
             TABLES["importance"],
         ),
@@ -64,7 +64,7 @@ def spoiled(*, mark: dict[str, object]) -> dict[str, pd.DataFrame]:
     }
     for name, rows in more.items():
         both = pd.concat([tables[name].astype(object), rows.astype(object)], ignore_index=True)
-        tables[name] = checked(both, TABLES[name])
+        tables[name] = check_frame(both, TABLES[name])
     return tables
 
 

@@ -4,22 +4,24 @@ import pandas as pd
 import pytest
 
 from calibration.fit.kinds import about_what_was_asked
-from calibration.inference.results import Skipped
-from calibration.tables.study import StudyRecord
+from calibration.inference.results import SkippedParameters
+from calibration.tables.study_json import StudyRecord
 
 ROW = pd.DataFrame({"worker": ["W"]})
 NO_ROW = ROW.iloc[:0]
 FAMILIES = {
-    "away": Skipped(names=("away_mean_seconds", "away_sd_seconds"), reason="few visits"),
-    "lateness": Skipped(names=("lateness_decay", "lateness_p0"), reason="no answers"),
-    "reading": Skipped(names=("reading_speed_mu[ja]", "reading_speed_sigma[ja]"), reason="few reads"),
-    "summaries": Skipped(
+    "away": SkippedParameters(names=("away_mean_seconds", "away_sd_seconds"), reason="few visits"),
+    "lateness": SkippedParameters(names=("lateness_decay", "lateness_p0"), reason="no answers"),
+    "reading": SkippedParameters(
+        names=("reading_speed_mu[ja]", "reading_speed_sigma[ja]"), reason="few reads"
+    ),
+    "summaries": SkippedParameters(
         names=("patience_chars_preferences", "patience_chars_grid"), reason="no table positions"
     ),
-    "stops": Skipped(names=("patience_chars_stops",), reason="no table stops"),
-    "lists": Skipped(names=("rbp_p",), reason="no ranked list"),
-    "push": Skipped(names=("push_P_E", "push_S_E"), reason="no table push_cells"),
-    "intents": Skipped(names=("intents",), reason="no table intent_votes"),
+    "stops": SkippedParameters(names=("patience_chars_stops",), reason="no table stops"),
+    "lists": SkippedParameters(names=("rbp_p",), reason="no ranked list"),
+    "push": SkippedParameters(names=("push_P_E", "push_S_E"), reason="no table push_cells"),
+    "intents": SkippedParameters(names=("intents",), reason="no table intent_votes"),
 }
 
 
@@ -100,6 +102,6 @@ def test_nothing_is_said_of_kinds_when_all_that_is_missing_could_have_been_told(
 
 def test_an_unexpected_error_is_always_told():
     """It may hide that the tables had something."""
-    one = Skipped(names=("intents",), reason="an error", unexpected=True)
+    one = SkippedParameters(names=("intents",), reason="an error", unexpected=True)
 
     assert about_what_was_asked([one], {"stops": ROW}, None) == ["intents: an error"]

@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from calibration.fit.families import FitOptions
-from calibration.fit.study import UserModelFit, fit_user_model
-from calibration.models.durations.simulate import Diary
-from calibration.simulate import Study, simulate_study
+from calibration.fit.user_model_fit import UserModelFit, fit_user_model
+from calibration.models.durations.simulate import ObservationDesign
+from calibration.simulate import SimulatedStudy, simulate_study
 from calibration.tables.files import write_tables
 from calibration.user_model.model import read_user_model
 from study_app.cli.tables.fit import command
@@ -26,7 +26,8 @@ QUICK = FitOptions(resamples=10)
 def study() -> MappingProxyType[str, pd.DataFrame]:
     """All tables of a small study."""
     tables = simulate_study(
-        Study(workers=24, topics=4, items=4, diary=Diary(days=4)), np.random.default_rng(2)
+        SimulatedStudy(workers=24, topics=4, items=4, diary=ObservationDesign(days=4)),
+        np.random.default_rng(2),
     )
     return MappingProxyType({name: table for name, table in tables.items() if name != "activity"})
 
@@ -124,7 +125,8 @@ def test_who_may_be_careless_stands_beside_the_model(tmp_path):
 def test_judges_who_click_at_random_are_said_of_what_rests_on_preferences():
     """Of patience and push weights, and of nothing else."""
     tables = simulate_study(
-        Study(workers=30, topics=10, items=4, diary=Diary(days=4)), np.random.default_rng(3)
+        SimulatedStudy(workers=30, topics=10, items=4, diary=ObservationDesign(days=4)),
+        np.random.default_rng(3),
     )
     preferences = tables["preferences"]
     some = preferences["worker"].isin(sorted(preferences["worker"].unique())[::4])

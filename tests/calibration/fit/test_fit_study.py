@@ -8,15 +8,17 @@ import pandas as pd
 import pytest
 
 from calibration.fit.families import FitOptions
-from calibration.fit.kept import INCHES, plot_names, write_plots
-from calibration.fit.study import UserModelFit, fit_user_model
+from calibration.fit.fit_files import INCHES, plot_names, write_plots
+from calibration.fit.user_model_fit import UserModelFit, fit_user_model
 from calibration.inference.results import NotIdentifiedError
-from calibration.models.durations.simulate import Diary
-from calibration.simulate import Study, simulate_study
-from calibration.tables.study import StudyRecord
+from calibration.models.durations.simulate import ObservationDesign
+from calibration.simulate import SimulatedStudy, simulate_study
+from calibration.tables.study_json import StudyRecord
 from calibration.user_model.model import PARAMETERS, JointEntry, ParameterEntry, plain_name
 
-STUDY = Study(workers=60, topics=8, items=10, diary=Diary(days=7, enrol_by_visit=0.5, withdrawn=0.05))
+STUDY = SimulatedStudy(
+    workers=60, topics=8, items=10, diary=ObservationDesign(days=7, enrol_by_visit=0.5, withdrawn=0.05)
+)
 TRUTH = MappingProxyType(
     {
         "away_mean_seconds": 86_400.0,

@@ -5,7 +5,7 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 
-from calibration.fit.study import joint_entry
+from calibration.fit.user_model_fit import joint_entry
 from calibration.inference.results import CalibrationResult
 from calibration.inference.uncertainty import Replicates, Scale, StudentT
 from calibration.user_model.draws import draw_model

@@ -8,8 +8,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from calibration.fit.families import FitOptions
-from calibration.fit.kept import METHODS, PLOTS, PREFIX, _Recorder, read_fit_plots, write_fit_plots
-from calibration.fit.study import fit_user_model
+from calibration.fit.fit_files import METHODS, PLOTS, PREFIX, _Recorder, read_fit_plots, write_fit_plots
+from calibration.fit.user_model_fit import fit_user_model
 from calibration.user_model.model import write_user_model
 from metrics.errors import InputError
 from tests.calibration.judged_summaries import study

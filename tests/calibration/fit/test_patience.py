@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from calibration.fit.findings import checked
-from calibration.fit.patience import Fitted, fit_patience
+from calibration.fit.patience import FamilyResult, fit_patience
 from calibration.inference.results import CalibrationResult
 from calibration.models.patience.simulate import (
-    Judges,
+    SimulatedJudges,
     simulate_preferences,
     simulate_stops,
     simulate_summaries,
@@ -31,18 +31,18 @@ def study(*, stops_patience: float = 840, effect: float = 3.0) -> dict[str, pd.D
     """Return tables positions, intents, preferences and stops of people with a patience of 840."""
     rng = np.random.default_rng(2)
     tables, probabilities = simulate_summaries(6, rng)
-    judges = Judges(patience_chars=840, per_topic=7, effect=effect)
+    judges = SimulatedJudges(patience_chars=840, per_topic=7, effect=effect)
     return tables | {
         "preferences": simulate_preferences(tables["positions"], probabilities, judges, rng),
         "stops": simulate_stops(stops_patience, rng, workers=60, texts_per_worker=6),
     }
 
 
-def fitted(tables: dict[str, pd.DataFrame], *, seed: int = 1, **more) -> Fitted:
+def fitted(tables: dict[str, pd.DataFrame], *, seed: int = 1, **more) -> FamilyResult:
     return fit_patience(tables, seed=seed, **more)
 
 
-def by_name(fits: Fitted) -> dict[str, CalibrationResult]:
+def by_name(fits: FamilyResult) -> dict[str, CalibrationResult]:
     return {name: fit for fit in fits.results for name in fit.parameters}
 
 
@@ -50,7 +50,7 @@ def without(*names: str) -> dict[str, pd.DataFrame]:
     return {name: table for name, table in study().items() if name not in names}
 
 
-def sentences(fits: Fitted, name: str) -> list[str]:
+def sentences(fits: FamilyResult, name: str) -> list[str]:
     """Return what a fit and its checks say."""
     data = dict(zip(by_name(fits), fits.data, strict=True))
     fit, _ = checked(by_name(fits)[name], data[name])

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from calibration.fit import families as fit_families
-from calibration.fit import study as fit_module
-from calibration.fit.study import UserModelFit
-from calibration.inference.attempts import Unmade, attempt, guarded
+from calibration.fit import user_model_fit as fit_module
+from calibration.fit.user_model_fit import UserModelFit
+from calibration.inference.attempts import FitFailure, catch_unidentified, try_fit
 from calibration.inference.results import NotIdentifiedError
 from calibration.models.durations.fit import AWAY, SESSION
-from calibration.models.durations.simulate import Diary
-from calibration.simulate import Study, simulate_study
+from calibration.models.durations.simulate import ObservationDesign
+from calibration.simulate import SimulatedStudy, simulate_study
 from calibration.user_model.model import PARAMETERS
 from tests.calibration.fit.test_fit import fitted, study
 
@@ -29,7 +29,8 @@ def broken(*_, **__):
 def whole_study():
     """All tables of a small study, without what is only slow."""
     tables = simulate_study(
-        Study(workers=30, topics=5, items=10, diary=Diary(days=7)), np.random.default_rng(2)
+        SimulatedStudy(workers=30, topics=5, items=10, diary=ObservationDesign(days=7)),
+        np.random.default_rng(2),
     )
     return {name: table for name, table in tables.items() if name != "activity"}
 
@@ -44,14 +45,14 @@ def test_a_known_refusal_is_said_in_its_own_words():
     def refused():
         raise NotIdentifiedError("nobody reads")
 
-    (one,) = attempt(["a", "b"], refused).skipped
+    (one,) = try_fit(["a", "b"], refused).skipped
     assert (str(one), one.unexpected) == ("a, b: nobody reads", False)
 
 
 def test_an_unexpected_error_is_named_and_called_a_fault_of_prefcal(caplog):
     """In words that its finder can report; the traceback is there for those who ask for it."""
     with caplog.at_level(logging.DEBUG, logger="calibration.inference.attempts"):
-        (one,) = attempt(["a"], broken).skipped
+        (one,) = try_fit(["a"], broken).skipped
 
     assert one.unexpected
     assert one.reason.startswith(EXPLAINED)
@@ -64,8 +65,8 @@ def test_an_error_without_words_is_called_by_its_kind():
     def silent():
         raise AssertionError
 
-    made = guarded(silent)
-    assert isinstance(made, Unmade)
+    made = catch_unidentified(silent)
+    assert isinstance(made, FitFailure)
     assert "stopped this: AssertionError; please" in made.reason
 
 
@@ -76,7 +77,7 @@ def test_ctrl_c_is_no_error_of_a_fit():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        guarded(ended)
+        catch_unidentified(ended)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +160,7 @@ def test_quality_is_measured_one_thing_by_one(monkeypatch):
 
 def test_visits_that_cannot_be_cut_cost_what_rests_on_them(whole_study, monkeypatch):
     """Reading speed and patience do not."""
-    monkeypatch.setattr("calibration.fit.study.with_visits", broken)
+    monkeypatch.setattr("calibration.fit.user_model_fit.with_visits", broken)
     fit = fitted(whole_study, checks=False, resamples=20)
 
     assert "reading_speed_mu" in fit.model.parameters

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibration.inference.people import careless_class
+from calibration.inference.heterogeneity import careless_class
 
 
 def test_the_share_is_where_the_likelihood_is_highest():

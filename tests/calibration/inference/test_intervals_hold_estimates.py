@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibration.fit.families import FitOptions
-from calibration.fit.study import fit_user_model
+from calibration.fit.user_model_fit import fit_user_model
 from calibration.inference.results import CalibrationResult, holding
 from calibration.inference.uncertainty import Replicates, Scale, StudentT
-from calibration.models.durations.simulate import Diary
+from calibration.models.durations.simulate import ObservationDesign
 from calibration.models.lateness.error import DecayUncertainty
-from calibration.simulate import Study, simulate_study
+from calibration.simulate import SimulatedStudy, simulate_study
 from metrics.agreement.agreement import QueryMean
 
 LEVELS = (0.001, 0.1, 0.5, 0.8, 0.95, 0.999)
@@ -100,7 +100,8 @@ def test_percentiles_of_a_mean_over_queries_hold_it(sums, level):
 def every_fit() -> tuple[CalibrationResult, ...]:
     """Return the fits of a small study, with every bootstrap there is."""
     tables = simulate_study(
-        Study(workers=18, topics=4, items=6, diary=Diary(days=4)), np.random.default_rng(1)
+        SimulatedStudy(workers=18, topics=4, items=6, diary=ObservationDesign(days=4)),
+        np.random.default_rng(1),
     )
     known = {name: table for name, table in tables.items() if name != "activity"}
     fit = fit_user_model(known, seed=1, options=FitOptions(resamples=30, checks=False))

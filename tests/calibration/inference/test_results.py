@@ -8,9 +8,9 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 
-from calibration.inference.results import CalibrationResult, Skipped, info, warning
+from calibration.inference.formatting import format_interval
+from calibration.inference.results import CalibrationResult, SkippedParameters, info, warning
 from calibration.inference.uncertainty import Replicates, Scale, StudentT
-from calibration.inference.wording import shown_interval
 from calibration.user_model.model import ParameterEntry
 
 FIT = CalibrationResult(
@@ -159,7 +159,7 @@ def test_another_interval_can_be_made_the_default():
 
 def test_diagnostics_can_be_added():
     """By whoever knows more than the fit did."""
-    assert FIT.noted(info("more", "And this.")).diagnostics[-1].name == "more"
+    assert FIT.with_diagnostics(info("more", "And this.")).diagnostics[-1].name == "more"
 
 
 def test_censored_rows_are_counted_in_the_summary():
@@ -175,12 +175,12 @@ def test_a_result_cannot_be_changed():
 
 def test_open_ends_are_printed_as_such():
     """Never as nan or inf."""
-    assert shown_interval((840.123, None)) == "at least 840.1"
-    assert shown_interval((None, 2.0)) == "at most 2"
-    assert shown_interval((None, None)) == "no interval"
-    assert shown_interval((0.0, None)) == "cannot be told"
+    assert format_interval((840.123, None)) == "at least 840.1"
+    assert format_interval((None, 2.0)) == "at most 2"
+    assert format_interval((None, None)) == "no interval"
+    assert format_interval((0.0, None)) == "cannot be told"
 
 
 def test_what_was_skipped_is_one_line_that_begins_with_the_names():
     """As it stands on stderr."""
-    assert str(Skipped(names=("a", "b"), reason="no table")) == "a, b: no table"
+    assert str(SkippedParameters(names=("a", "b"), reason="no table")) == "a, b: no table"

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibration.interchange.plain_files import preference_lines, read_preference_lines
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.tables import CHOICES, TABLES
 from metrics.errors import InputError
 
@@ -23,7 +23,7 @@ def table(rows, **columns):
     )
     named = frame.rename(columns={"left": "system_left", "right": "system_right"})
     named["judgment"] = [f"J{number}" for number in range(1, len(frame) + 1)]
-    return checked(named.assign(task="preferences", **columns), TABLES["preferences"])
+    return check_frame(named.assign(task="preferences", **columns), TABLES["preferences"])
 
 
 def read(tmp_path, text, **options):
@@ -247,7 +247,7 @@ def test_repeats_and_excluded_workers_are_left_out():
     workers = pd.DataFrame(
         {"worker": ["out", "gone"], "excluded": [True, False], "withdrawn_at": [None, "2026-03-01T00:00:00Z"]}
     )
-    people = checked(workers, TABLES["workers"])
+    people = check_frame(workers, TABLES["workers"])
 
     assert preference_lines(judged, workers=people) == "q\tx\ty\tw\ta\n"
     assert preference_lines(judged, workers=people, exclude=False) == "q\tx\ty\tw\ta\nq\tx\ty\tout\ta\n"

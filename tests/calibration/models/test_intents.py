@@ -11,19 +11,19 @@ from scipy.special import betaln
 from calibration.inference.results import NotIdentifiedError
 from calibration.models.intents import IntentFit, beta_posterior, fit_intents, normalised, vote_counts
 from calibration.models.patience.simulate import simulate_summaries, simulate_votes
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 
 
 def ballots(*rows: tuple[str, str, str | None]) -> pd.DataFrame:
     """Return table intent_votes of rows (worker, topic, intent)."""
-    return checked(pd.DataFrame(rows, columns=["worker", "topic", "intent"]), TABLES["intent_votes"])
+    return check_frame(pd.DataFrame(rows, columns=["worker", "topic", "intent"]), TABLES["intent_votes"])
 
 
 def offered(**topics: str) -> pd.DataFrame:
     """Return table intents: topic = names of its intents, a letter each."""
     rows = [(topic, intent) for topic, names in topics.items() for intent in names]
-    return checked(pd.DataFrame(rows, columns=["topic", "intent"]), TABLES["intents"])
+    return check_frame(pd.DataFrame(rows, columns=["topic", "intent"]), TABLES["intents"])
 
 
 def fitted(votes: pd.DataFrame, intents: pd.DataFrame | None = None, *, seed: int = 0) -> IntentFit:
@@ -177,7 +177,7 @@ def crowd(*, two_kinds: bool, seed: int = 1) -> pd.DataFrame:
         for place, rate in enumerate(rates)
         for voter in np.flatnonzero(rng.random(30) < rate)
     ]
-    return checked(pd.DataFrame(rows, columns=["worker", "topic", "intent"]), TABLES["intent_votes"])
+    return check_frame(pd.DataFrame(rows, columns=["worker", "topic", "intent"]), TABLES["intent_votes"])
 
 
 def test_simulated_voters_give_the_probabilities_back():

@@ -14,7 +14,7 @@ from benchmarks.naive.intents import (
 )
 from calibration.inference.results import NotIdentifiedError
 from calibration.models.intents import fit_intents, vote_counts
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 
 INTENTS = 5
@@ -22,11 +22,11 @@ INTENTS = 5
 
 def ballots(*rows: tuple[str, str, str | None]) -> pd.DataFrame:
     """Return table intent_votes of rows (worker, topic, intent)."""
-    return checked(pd.DataFrame(rows, columns=["worker", "topic", "intent"]), TABLES["intent_votes"])
+    return check_frame(pd.DataFrame(rows, columns=["worker", "topic", "intent"]), TABLES["intent_votes"])
 
 
 def offered(*names: str, topic: str = "q") -> pd.DataFrame:
-    return checked(pd.DataFrame({"topic": topic, "intent": list(names)}), TABLES["intents"])
+    return check_frame(pd.DataFrame({"topic": topic, "intent": list(names)}), TABLES["intents"])
 
 
 def voted(rates: np.ndarray, voters: int, rng: np.random.Generator) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -37,7 +37,7 @@ def voted(rates: np.ndarray, voters: int, rng: np.random.Generator) -> tuple[pd.
             row = [(f"{topic}-{voter}", f"q{topic}", f"i{i}") for i in np.flatnonzero(ticked)]
             rows += row or [(f"{topic}-{voter}", f"q{topic}", None)]
     names = [(f"q{t}", f"i{i}") for t in range(len(rates)) for i in range(rates.shape[1])]
-    return ballots(*rows), checked(pd.DataFrame(names, columns=["topic", "intent"]), TABLES["intents"])
+    return ballots(*rows), check_frame(pd.DataFrame(names, columns=["topic", "intent"]), TABLES["intents"])
 
 
 def error(found: dict[str, dict[str, float]], rates: np.ndarray) -> float:

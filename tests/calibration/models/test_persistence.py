@@ -11,8 +11,8 @@ from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_estimating_equations import GEE
 
 from benchmarks.naive.patience import naive_mean_depth
-from calibration.fit.families import FitMaterial, FitOptions, persistence
-from calibration.fit.study import fit_user_model
+from calibration.fit.families import FitInputs, FitOptions, persistence
+from calibration.fit.user_model_fit import fit_user_model
 from calibration.inference.results import NotIdentifiedError
 from calibration.models.patience.simulate import simulate_stops
 from calibration.models.persistence import (
@@ -22,7 +22,7 @@ from calibration.models.persistence import (
     list_steps,
     simulate_list_stops,
 )
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 
 
@@ -31,7 +31,7 @@ def lists(*rows: dict[str, object]) -> pd.DataFrame:
     usual = {"topic": "q", "system": "A", "chars_read": 0, "text_chars": 1050, "reached_end": False}
     usual |= {"rank_read": 7, "ranks": 10}
     named = [usual | {"worker": f"w{number}"} | row for number, row in enumerate(rows)]
-    return checked(pd.DataFrame(named), TABLES["stops"])
+    return check_frame(pd.DataFrame(named), TABLES["stops"])
 
 
 def drawn(seed: int = 0, p: float = 0.8, **readers) -> pd.DataFrame:
@@ -128,7 +128,7 @@ def test_the_mean_depth_overlooks_ends_and_first_screens():
 def test_a_fit_of_tables_has_it_by_language_and_leaves_lists_out_of_patience():
     """Two languages are two parameters; the patience with texts is the same with and without stops in lists."""
     both = pd.concat([drawn().assign(language="en"), drawn(1).assign(language="ja")])
-    material = FitMaterial(tables={"stops": both}, record=None, options=FitOptions(), seed=1)
+    material = FitInputs(tables={"stops": both}, record=None, options=FitOptions(), seed=1)
     texts = simulate_stops(900, np.random.default_rng(3))
     beside = pd.concat([texts, drawn()], ignore_index=True)
     quick = replace(FitOptions(), checks=False, resamples=50)

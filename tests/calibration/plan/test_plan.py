@@ -11,29 +11,29 @@ import pytest
 from calibration.agree.judged_task import judged_tasks
 from calibration.agree.task_agreement import score_differences
 from calibration.models.durations.fit import fit_away
-from calibration.models.durations.simulate import Diary, simulate_visits
-from calibration.models.patience.simulate import Judges, simulate_preferences, simulate_summaries
+from calibration.models.durations.simulate import ObservationDesign, simulate_visits
+from calibration.models.patience.simulate import SimulatedJudges, simulate_preferences, simulate_summaries
 from calibration.models.push.simulate import PushJudges, simulate_push_judgments
 from calibration.models.push.weights import fit_weights_to
 from calibration.plan.agreement import AgreementDesign, DifferenceDesign, _two_measures
 from calibration.plan.patience import MOST_PAIRS, PatienceDesign, _some_queries
 from calibration.plan.search import plan_row
-from calibration.plan.simulation import People, Sizes, draw_votes, systems_for
+from calibration.plan.simulation import JudgePopulation, Sizes, draw_votes, systems_for
 from calibration.plan.streams import AwayDesign, SilenceDesign
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 from metrics.agreement.agreement import agreement
 from metrics.errors import InputError
 from metrics.msu.score import Population
 from metrics.summaries.score import m_from_positions
 
-ALIKE = People(query_spread=0.0)
+ALIKE = JudgePopulation(query_spread=0.0)
 
 
 def test_the_planned_width_is_that_of_studies_made_with_tables():
     """Collections, preferences, judged tasks and agreement as in a real study, with a measure of the same quality."""
     rng = np.random.default_rng(3)
-    people = Judges(patience_chars=800, per_topic=5, effect=0.84, unexplained_sd=0.6)
+    people = SimulatedJudges(patience_chars=800, per_topic=5, effect=0.84, unexplained_sd=0.6)
     means = [agreement_of_a_study(people, rng) for _ in range(6)]
     true = float(np.mean([mean.value for mean in means]))
     widths = [np.diff(mean.confidence_interval())[0] for mean in means]
@@ -63,7 +63,7 @@ def test_the_measure_of_a_plan_has_the_agreement_that_one_says():
 
 def test_no_measure_agrees_better_than_people_let_it():
     """With three undecided people a pair .9 is out of reach, and the fault says what is within."""
-    design = AgreementDesign(queries=25, pairs=6, workers=3, true=0.9, judges=People(strength=0.5))
+    design = AgreementDesign(queries=25, pairs=6, workers=3, true=0.9, judges=JudgePopulation(strength=0.5))
 
     with pytest.raises(
         InputError, match=r"no measure can have an agreement of 0\.9 .* from 0\.\d+ to 0\.\d+; "
@@ -122,7 +122,9 @@ def test_two_measures_choose_the_same_system_as_often_as_one_says(same_choice):
 
 def test_measures_that_are_nearly_one_do_well_on_the_same_queries():
     """What a query does to one it does to the other, however much queries differ."""
-    study = AgreementDesign(queries=20, pairs=10, workers=6, true=0.65, judges=People(query_spread=1.0))
+    study = AgreementDesign(
+        queries=20, pairs=10, workers=6, true=0.65, judges=JudgePopulation(query_spread=1.0)
+    )
     one = DifferenceDesign(study=study, other=0.65, same_choice=0.99).ready()
 
     assert plan_row(one, "queries", studies=40, seed=1).width < 0.06
@@ -142,7 +144,7 @@ def test_the_planned_interval_of_the_time_away_is_that_of_the_fit():
         away_mean_seconds=86_400, away_sd_seconds=43_200, session_mean_seconds=120, session_sd_seconds=60
     )
     rng = np.random.default_rng(1)
-    diary = Diary(workers=40, days=7)
+    diary = ObservationDesign(workers=40, days=7)
     ends = [
         fit_away(simulate_visits(population, diary, rng)).conf_int()["away_mean_seconds"] for _ in range(5)
     ]
@@ -207,7 +209,7 @@ def test_patience_is_found_and_told_from_another(patience):
 def test_the_planned_interval_is_that_of_agree():
     """The same votes as a table of preferences, people on several queries and some of them gone, to the last digit."""
     sizes = Sizes(queries=8, pairs=6, workers=5, fewest_pairs=3, queries_each=3)
-    votes = draw_votes(sizes, People(taste_sd=0.6, drop_out=0.3), np.random.default_rng(2))
+    votes = draw_votes(sizes, JudgePopulation(taste_sd=0.6, drop_out=0.3), np.random.default_rng(2))
     scores = np.random.default_rng(3).standard_normal((8, 4))
     words = {1.0: "left", 0.0: "right", 0.5: "equally_good"}
     rows = [
@@ -222,7 +224,7 @@ def test_the_planned_interval_is_that_of_agree():
         }
         for place in zip(*np.nonzero(~np.isnan(votes.votes)), strict=True)
     ]
-    (task,) = judged_tasks({"preferences": checked(pd.DataFrame(rows), TABLES["preferences"])})
+    (task,) = judged_tasks({"preferences": check_frame(pd.DataFrame(rows), TABLES["preferences"])})
     frame = pd.DataFrame(
         {"m": scores.ravel()},
         index=pd.MultiIndex.from_product([[f"q{n}" for n in range(8)], [f"s{n}" for n in range(4)]]),
@@ -256,7 +258,7 @@ def test_a_design_simulates_the_same_study_in_another_process(design):
 def test_who_leaves_leaves_the_rest_undone():
     """A third of the people give half of their judgments on average: a sixth is missing, and of later queries more."""
     sizes = Sizes(queries=12, pairs=6, workers=600, queries_each=12)
-    made = ~np.isnan(draw_votes(sizes, People(drop_out=1 / 3), np.random.default_rng(1)).votes)
+    made = ~np.isnan(draw_votes(sizes, JudgePopulation(drop_out=1 / 3), np.random.default_rng(1)).votes)
 
     assert made.mean() == pytest.approx(5 / 6, abs=0.06)
     assert made[0].mean() > 0.9 > made[-1].mean()
@@ -265,7 +267,7 @@ def test_who_leaves_leaves_the_rest_undone():
 def test_queries_have_as_many_pairs_as_one_says():
     """From 2 to 6, four on average."""
     sizes = Sizes(queries=500, pairs=6, workers=2, fewest_pairs=2)
-    votes = draw_votes(sizes, People(), np.random.default_rng(1))
+    votes = draw_votes(sizes, JudgePopulation(), np.random.default_rng(1))
     pairs = np.bincount(votes.judged[:, 0])
 
     assert (pairs.min(), pairs.max()) == (2, 6)

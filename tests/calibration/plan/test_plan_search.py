@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from calibration.plan.agreement import AgreementDesign
-from calibration.plan.search import Wish, plan, plan_row
-from calibration.plan.simulation import NOTHING, Design, Outcome
+from calibration.plan.search import PrecisionGoal, plan, plan_row
+from calibration.plan.simulation import NO_ESTIMATE, Design, SimulatedEstimate
 from metrics.errors import InputError
 
 
@@ -38,11 +38,11 @@ class SquareRoot(Design):
         half = max(1 / math.sqrt(self.number), self.floor) / 2
         estimate = rng.normal(1, half / 1.96)
         told = rng.random() < 1 - 8 / self.number
-        return Outcome(estimate=estimate, low=estimate - half, high=estimate + half, told=told)
+        return SimulatedEstimate(estimate=estimate, low=estimate - half, high=estimate + half, told=told)
 
 
 def smallest(width, **study):
-    return plan(SquareRoot(**study), "number", Wish(width=width), studies=2500).needed
+    return plan(SquareRoot(**study), "number", PrecisionGoal(width=width), studies=2500).needed
 
 
 @pytest.mark.parametrize(("width", "needed"), [(0.1, 100), (0.201, 25), (0.5, 4), (0.9, 2), (0.05, 400)])
@@ -59,7 +59,7 @@ def test_what_no_size_gives_is_said_and_not_searched_for_ever(study):
 
 def test_a_chance_is_searched_as_a_width_is():
     """1 - 8/n of the studies find it: 90 % at 80."""
-    found = plan(SquareRoot(), "number", Wish(power=0.9), studies=900)
+    found = plan(SquareRoot(), "number", PrecisionGoal(power=0.9), studies=900)
 
     assert found.needed == pytest.approx(80, rel=0.15)
     assert found.row(found.needed).power >= 0.9
@@ -68,7 +68,7 @@ def test_a_chance_is_searched_as_a_width_is():
 @pytest.mark.parametrize("seed", range(6))
 def test_a_plan_does_not_contradict_its_table(seed):
     """Few studies are noisy: still every size in the table from the answer on meets the wish, the one below not."""
-    wish = Wish(power=0.7)
+    wish = PrecisionGoal(power=0.7)
     found = plan(SquareRoot(), "number", wish, studies=25, seed=seed)
     met = [wish.met(row) for row in found.rows]
     place = [row.size for row in found.rows].index(found.needed)
@@ -80,7 +80,7 @@ def test_a_plan_does_not_contradict_its_table(seed):
 def test_a_row_is_the_same_whatever_other_rows_are_made():
     """Seed and size decide it, so that a table does not change with what was asked."""
     design = SquareRoot()
-    row = plan(design, "number", Wish(width=0.05), studies=50, seed=4).row(50)
+    row = plan(design, "number", PrecisionGoal(width=0.05), studies=50, seed=4).row(50)
 
     assert row.detectable == plan_row(replace(design, number=50), "number", studies=50, seed=4).detectable
     assert row.detectable != plan_row(replace(design, number=50), "number", studies=50, seed=5).detectable
@@ -91,7 +91,7 @@ def test_widths_are_quantiles_and_what_tells_nothing_has_no_bound():
 
     class Sometimes(SquareRoot):
         def simulated(self, rng):
-            return NOTHING if next(self.turn) < 3 else super().simulated(rng)
+            return NO_ESTIMATE if next(self.turn) < 3 else super().simulated(rng)
 
     Sometimes.turn = iter(range(10))
     row = plan_row(Sometimes(), "number", studies=10, seed=1)
@@ -119,7 +119,7 @@ class Detected(SquareRoot):
 
 def test_how_sure_a_size_is_can_be_relied_on():
     """With 25 studies a size the answer is far off at times, and it says between what the truth lies."""
-    wish = Wish(power=0.8)
+    wish = PrecisionGoal(power=0.8)
     found = [plan(Detected(), "number", wish, studies=25, seed=seed) for seed in range(60)]
     unsure = [wish.unsure(one.row(one.needed)) for one in found]
     held = [
@@ -137,10 +137,10 @@ def test_a_width_is_as_sure_as_the_studies_between_which_it_lies():
     row = plan_row(SquareRoot(), "number", studies=100, seed=1)
     spread = replace(row, widths=np.linspace(1, 2, 100))
 
-    assert Wish(width=1.5).unsure(row) == 0.1  # all widths are one; the search is no more precise
-    assert Wish(width=1.5).unsure(spread) == pytest.approx(math.log(1.6 / 1.4), abs=0.02)
+    assert PrecisionGoal(width=1.5).unsure(row) == 0.1  # all widths are one; the search is no more precise
+    assert PrecisionGoal(width=1.5).unsure(spread) == pytest.approx(math.log(1.6 / 1.4), abs=0.02)
     assert (
-        Wish(width=1.5, sure=0.99).unsure(replace(row, widths=np.append(row.widths[1:], math.inf)))
+        PrecisionGoal(width=1.5, sure=0.99).unsure(replace(row, widths=np.append(row.widths[1:], math.inf)))
         == math.inf
     )
 
@@ -152,14 +152,14 @@ def test_a_spread_that_is_estimated_as_nothing_has_no_detectable_distance():
         log_scale = True
 
         def simulated(self, rng):
-            return Outcome(estimate=max(rng.normal(), 0.0), low=0.0, high=1.0)
+            return SimulatedEstimate(estimate=max(rng.normal(), 0.0), low=0.0, high=1.0)
 
     assert plan_row(Flat(), "number", studies=40, seed=1).detectable == math.inf
 
 
 def test_a_chance_never_falls_with_the_size():
     """What the simulation does beyond that is noise, and no second `enough` stands in the table."""
-    found = plan(SquareRoot(), "number", Wish(power=0.7), studies=25, seed=3)
+    found = plan(SquareRoot(), "number", PrecisionGoal(power=0.7), studies=25, seed=3)
     chances = [row.power for row in found.rows]
 
     assert chances == sorted(chances)
@@ -168,7 +168,7 @@ def test_a_chance_never_falls_with_the_size():
 def test_a_plan_is_the_same_whoever_draws_its_studies(monkeypatch):
     """Each study has its own seed: a process that begins in the middle draws what one alone would have drawn, width and power."""
     monkeypatch.setattr("metrics.parallel.ALONE_SECONDS", 0.001)
-    wish = Wish(power=0.6)
+    wish = PrecisionGoal(power=0.6)
     alone, two = (plan(SquareRoot(), "number", wish, studies=40, jobs=jobs).frame() for jobs in (1, 2))
 
     pd.testing.assert_frame_equal(alone, two, check_exact=True)
@@ -180,7 +180,7 @@ def test_a_cluster_whose_worker_is_killed_gives_the_same_plan():
     from distributed import LocalCluster
 
     design = AgreementDesign(queries=12, pairs=21, workers=10, true=0.75).ready()
-    wish = Wish(width=0.12)
+    wish = PrecisionGoal(width=0.12)
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
 
         def kill_one(studies, _label):
@@ -207,7 +207,7 @@ DESIGN = AgreementDesign(queries=4, pairs=3, workers=10, true=0.7)
 def test_a_plan_searches_the_measure_of_its_design_itself():
     """Without that the first study ended in a NaN."""
     planned = plan(DESIGN, "queries", studies=5)
-    searched = plan(DESIGN.ready(), "queries", Wish(), studies=5)
+    searched = plan(DESIGN.ready(), "queries", PrecisionGoal(), studies=5)
 
     pd.testing.assert_frame_equal(planned.frame(), searched.frame())
 
@@ -241,7 +241,7 @@ def test_a_plan_searches_the_measure_of_its_design_itself():
 )
 def test_what_cannot_be_planned_is_one_sentence(given, sentence):
     """No trace out of a simulation."""
-    asked = {"design": DESIGN, "vary": "queries", "wish": Wish(), "studies": 5} | given
+    asked = {"design": DESIGN, "vary": "queries", "wish": PrecisionGoal(), "studies": 5} | given
     with pytest.raises(InputError) as raised:
         plan(asked.pop("design"), asked.pop("vary"), asked.pop("wish"), **asked)
 
@@ -262,6 +262,6 @@ def test_what_cannot_be_planned_is_one_sentence(given, sentence):
 def test_a_wish_that_is_none_is_one_sentence(given, sentence):
     """Both together were one of them, in silence."""
     with pytest.raises(InputError) as raised:
-        Wish(**given)
+        PrecisionGoal(**given)
 
     assert str(raised.value) == sentence

@@ -118,7 +118,7 @@ def test_a_judge_with_most_of_the_votes_leaves_intervals_of_use():
         study = drawn(seed, topics=40, people=30, n=4000, load=load)
         errors = win_rates(study).influence.variances().errors()
         assert (errors.df > 7).all()
-        widths.append(2 * errors.reach(0.95))
+        widths.append(2 * errors.half_width(0.95))
 
     assert 0.02 < np.median(widths) < 0.1
 

@@ -13,7 +13,7 @@ from calibration.interchange.preferences import ImportRules, PreferenceColumns, 
 from calibration.rank.folder import read_ranking
 from calibration.rank.judgments import tasks_judged
 from calibration.rank.ranking import rank_systems
-from calibration.tables.study import StudyRecord, TaskRecord
+from calibration.tables.study_json import StudyRecord, TaskRecord
 from metrics.errors import InputError
 from study_app.cli import cli
 from study_app.report.folder import read_material

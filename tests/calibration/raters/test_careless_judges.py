@@ -9,7 +9,7 @@ import pytest
 import prefcal
 from benchmarks.same_answers import Crowd
 from calibration.checks.judges import judge_kinds
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.preferences import judged_pairs
 from calibration.tables.tables import TABLES
 
@@ -49,7 +49,7 @@ def judgments(
                 (f"W{person:02d}", "t", f"Q{topic}", f"{i}-{j}", f"s{sides[0]}", f"s{sides[1]}", side)
             )
     names = ["worker", "task", "topic", "pair", "system_left", "system_right", "choice"]
-    return checked(pd.DataFrame(rows, columns=names), TABLES["preferences"])
+    return check_frame(pd.DataFrame(rows, columns=names), TABLES["preferences"])
 
 
 def test_who_clicks_by_lot_is_named():
@@ -58,7 +58,7 @@ def test_who_clicks_by_lot_is_named():
 
     assert found is not None
     judges, kind = found
-    assert list(judges[kind.is_one]) == ["W00", "W01", "W02"]
+    assert list(judges[kind.is_careless]) == ["W00", "W01", "W02"]
 
 
 def test_people_with_tastes_of_their_own_are_not_careless():
@@ -109,7 +109,7 @@ def test_a_camp_is_called_a_camp_and_nobody_careless(camp):
     names = {f"W{number:02d}" for number in range(camp)}
 
     assert sum(one.careless is not None for one in kinds) <= 1
-    assert sum(one.camp is not None and {*one.judges[one.camp.is_one]} == names for one in kinds) >= 9
+    assert sum(one.camp is not None and {*one.judges[one.camp.is_careless]} == names for one in kinds) >= 9
 
 
 def test_people_of_one_mind_or_by_lot_or_of_wide_tastes_are_no_camp():
@@ -126,7 +126,7 @@ def test_nobody_of_a_camp_is_called_careless_where_others_click_by_lot():
     kinds = [judge_kinds(in_camps(seed, 4, clickers=3)) for seed in range(10)]
     camp = {f"W{number:02d}" for number in range(4)}
 
-    assert not any(one.careless and {*one.judges[one.careless.is_one]} & camp for one in kinds)
+    assert not any(one.careless and {*one.judges[one.careless.is_careless]} & camp for one in kinds)
 
 
 def test_fit_and_rank_name_the_camp():

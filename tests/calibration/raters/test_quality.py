@@ -7,7 +7,7 @@ import pandas as pd
 
 from calibration.raters.quality import quality_report
 from calibration.raters.simulate import Assessors, Crowd, simulate_importance, simulate_judgments
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 
 
@@ -66,7 +66,7 @@ def test_excluded_workers_are_left_out_and_their_effect_is_said():
     """Exclusion on what is measured flatters it, so both numbers stand in the report."""
     everything = tables()
     workers = pd.DataFrame({"worker": ["W0"], "excluded": [True]})
-    everything["workers"] = checked(workers, TABLES["workers"])
+    everything["workers"] = check_frame(workers, TABLES["workers"])
 
     without = quality_report(everything, seed=1)
     included = quality_report(everything, seed=1, exclude=False)

@@ -3,11 +3,11 @@
 import pandas as pd
 import pytest
 
-from calibration.tables.files import checked
-from calibration.tables.preferences import FOLLOWING, counted_tables, left_out
+from calibration.tables.files import check_frame
+from calibration.tables.preferences import FOLLOWING, counted_tables, exclusions
 from calibration.tables.tables import TABLES
 
-WORKERS = checked(
+WORKERS = check_frame(
     pd.DataFrame(
         [
             {"worker": "good", "excluded": "false"},
@@ -25,13 +25,13 @@ OF_WORKERS = [name for name, table in TABLES.items() if "worker" in table.column
 
 def test_each_worker_who_does_not_count_has_one_reason():
     """With the rules switched off, who withdrew is still out."""
-    assert left_out(WORKERS).to_dict() == {"bad": "excluded", "gone": "withdrawn", "both": "excluded"}
-    assert left_out(WORKERS, exclude=False).to_dict() == {"gone": "withdrawn", "both": "withdrawn"}
+    assert exclusions(WORKERS).to_dict() == {"bad": "excluded", "gone": "withdrawn", "both": "excluded"}
+    assert exclusions(WORKERS, exclude=False).to_dict() == {"gone": "withdrawn", "both": "withdrawn"}
 
 
 def test_without_a_workers_table_everybody_counts():
     """Logs from elsewhere need none."""
-    assert left_out(None).empty
+    assert exclusions(None).empty
 
 
 @pytest.mark.parametrize("name", OF_WORKERS)
@@ -69,9 +69,9 @@ def test_complete_only_keeps_who_is_known_to_have_finished():
         {"worker": "half"},
         {"worker": "bad", "excluded": "true"} | finished,
     ]
-    workers = checked(pd.DataFrame(rows), TABLES["workers"])
+    workers = check_frame(pd.DataFrame(rows), TABLES["workers"])
     reads = pd.DataFrame({"worker": ["done", "half", "bad", "stranger"]})
     counted = counted_tables({"workers": workers, "reads": reads, "visits": reads}, complete_only=True)
 
     assert counted["reads"]["worker"].to_list() == counted["visits"]["worker"].to_list() == ["done"]
-    assert left_out(workers, complete_only=True).to_dict() == {"half": "incomplete", "bad": "excluded"}
+    assert exclusions(workers, complete_only=True).to_dict() == {"half": "incomplete", "bad": "excluded"}

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibration.rank.judgments import tasks_judged
-from calibration.tables.files import checked, read_tables, write_tables
+from calibration.tables.files import check_frame, read_tables, write_tables
 from calibration.tables.preferences import VOTES, judged_pairs, pair_votes, votes_by_pair
 from calibration.tables.tables import CHOICES, TABLES
 
@@ -17,11 +17,11 @@ def preferences(rows: Iterable[dict[str, str]]) -> pd.DataFrame:
         {"judgment": f"j{i}", "worker": f"w{i}", "task": "t", "topic": "q", "pair": "p"} | row
         for i, row in enumerate(rows)
     ]
-    return checked(pd.DataFrame(named), TABLES["preferences"])
+    return check_frame(pd.DataFrame(named), TABLES["preferences"])
 
 
 def workers(**marks: dict[str, str]) -> pd.DataFrame:
-    return checked(pd.DataFrame([{"worker": w} | row for w, row in marks.items()]), TABLES["workers"])
+    return check_frame(pd.DataFrame([{"worker": w} | row for w, row in marks.items()]), TABLES["workers"])
 
 
 def shown(left: str, right: str, choice: str, **more: str) -> dict[str, str]:

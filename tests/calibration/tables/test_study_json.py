@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from calibration.tables.study import (
+from calibration.tables.study_json import (
     STUDY_FILE,
     Clock,
     FileRecord,

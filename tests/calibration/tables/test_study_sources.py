@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from calibration.agree.evidence import Evidence
-from calibration.agree.study import agree
+from calibration.agree.agree_tables import agree
+from calibration.agree.score_sources import ScoreSources
 from calibration.tables.sources import study_sources
-from calibration.tables.study import FileRecord, StudyRecord, TaskRecord, write_study
+from calibration.tables.study_json import FileRecord, StudyRecord, TaskRecord, write_study
 from metrics.errors import InputError
 from metrics.readers.mobileclick import read_summary_collection
 from metrics.readers.mobileclick_runs import read_summary_run
@@ -63,7 +63,7 @@ def tables(folder):
 def test_ablations_are_scored_from_the_files_that_study_json_names(folder):
     """The differences are those of `score_summaries` on the same files."""
     write_study_json(folder)
-    found = agree(Evidence(tables=tables(folder), sources=study_sources(folder, [TASK])))
+    found = agree(ScoreSources(tables=tables(folder), sources=study_sources(folder, [TASK])))
     collection = read_summary_collection(folder)
     runs = [read_summary_run(folder / f"{name}.xml", collection) for name in ("one", "two")]
     wanted = {
@@ -118,7 +118,7 @@ def test_a_file_that_changed_or_is_gone_is_not_used_and_the_reason_is_said(folde
     ]
     positions = table("positions", [row for frame in rows for row in frame.to_dict("records")])
 
-    found = agree(Evidence(tables=tables(folder) | {"positions": positions}, sources=sources))
+    found = agree(ScoreSources(tables=tables(folder) | {"positions": positions}, sources=sources))
 
     assert "M@1500 first layer only" not in set(found.agreement["measure"])
     (note,) = [one for one in found.notes if "every pair alike" not in one]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from calibration.tables.definition import Column, Kind, Table
+from calibration.tables.definition import Column, ColumnType, Table
 from calibration.tables.files import read_table, read_tables, write_tables
 from calibration.tables.tables import TABLES
 from metrics.errors import InputError
@@ -38,14 +38,14 @@ def faults(folder: Path, name: str, text: str | bytes) -> list[str]:
 # --- what a cell may be
 def cells(column: Column) -> st.SearchStrategy[object]:
     """Every value that a column may hold."""
-    if column.kind is Kind.TEXT:
+    if column.kind is ColumnType.TEXT:
         texts = st.sampled_from(column.choices) if column.choices else st.text(min_size=1, max_size=8)
         values = texts.filter(str.strip)
-    elif column.kind is Kind.FLAG:
+    elif column.kind is ColumnType.FLAG:
         values = st.booleans()
-    elif column.kind is Kind.TIME:
+    elif column.kind is ColumnType.TIME:
         values = st.integers(0, 2_000_000_000_000).map(lambda ms: pd.Timestamp(ms, unit="ms", tz="UTC"))
-    elif column.kind is Kind.INTEGER:
+    elif column.kind is ColumnType.INTEGER:
         values = st.integers(int(column.low or 0), 2**53)
     else:
         values = st.floats(column.low, column.high, allow_nan=False, allow_infinity=False)
@@ -134,7 +134,10 @@ def test_no_row_of_a_csv_is_ever_dropped_in_silence(rows, folder):
     table = Table(
         name="t",
         doc="",
-        columns=(Column(name="a", kind=Kind.TEXT, doc=""), Column(name="b", kind=Kind.TEXT, doc="")),
+        columns=(
+            Column(name="a", kind=ColumnType.TEXT, doc=""),
+            Column(name="b", kind=ColumnType.TEXT, doc=""),
+        ),
     )
     path = folder / "t.csv"
     with path.open("w", newline="", encoding="utf-8") as stream:

@@ -5,9 +5,9 @@ import pyarrow as pa
 import pyarrow.parquet as pa_parquet
 import pytest
 
-from calibration.tables.definition import Column, Kind, Table, parsed
+from calibration.tables.definition import Column, ColumnType, Table, parsed
 from calibration.tables.files import (
-    checked,
+    check_frame,
     read_table,
     read_tables,
     table_paths,
@@ -64,7 +64,7 @@ def test_numbers_of_a_parquet_file_may_serve_as_ids(tmp_path):
         pa.table({"worker": [7, 8], "topic": pa.array(["q", "r"]).dictionary_encode(), "system": [1, None]}),
         tmp_path / "x.parquet",
     )
-    columns = tuple(Column(name=n, kind=Kind.TEXT, doc="") for n in ("worker", "topic", "system"))
+    columns = tuple(Column(name=n, kind=ColumnType.TEXT, doc="") for n in ("worker", "topic", "system"))
     read = read_table(tmp_path / "x.parquet", Table(name="x", doc="", columns=columns))
 
     assert read["worker"].to_list() == ["7", "8"]
@@ -116,11 +116,11 @@ def test_a_file_is_read_the_same_wherever_its_blocks_end(block_bytes, tmp_path, 
 @pytest.mark.parametrize(
     ("kind", "usual", "odd"),
     [
-        (Kind.TIME, ["2026-03-01T09:30:00.120Z", "0001-01-01T00:00:00.000Z"], "2026-03-01T09:30+01"),
-        (Kind.TIME, ["2026-03-01T09:30:00.120Z"], "2026-02-30T09:30:00.000Z"),
-        (Kind.TIME, ["2026-03-01T09:30:00.120Z"], "2026-03-01 09:30:00.000Z"),
-        (Kind.NUMBER, ["1", "-0.1", "1e-7", "+2", "0.30000000000000004", "9007199254740993"], " 3"),
-        (Kind.INTEGER, ["1", "2e3"], "4 "),
+        (ColumnType.TIME, ["2026-03-01T09:30:00.120Z", "0001-01-01T00:00:00.000Z"], "2026-03-01T09:30+01"),
+        (ColumnType.TIME, ["2026-03-01T09:30:00.120Z"], "2026-02-30T09:30:00.000Z"),
+        (ColumnType.TIME, ["2026-03-01T09:30:00.120Z"], "2026-03-01 09:30:00.000Z"),
+        (ColumnType.NUMBER, ["1", "-0.1", "1e-7", "+2", "0.30000000000000004", "9007199254740993"], " 3"),
+        (ColumnType.INTEGER, ["1", "2e3"], "4 "),
     ],
 )
 def test_a_cell_means_the_same_whatever_stands_in_the_others(kind, usual, odd):
@@ -170,7 +170,7 @@ def test_a_cell_with_nothing_but_space_is_empty(cell):
     votes = pd.DataFrame({"worker": ["a", cell, "b c"], "topic": "t1", "intent": "i1"})
 
     with pytest.raises(InputError) as refused:
-        checked(votes, TABLES["intent_votes"])
+        check_frame(votes, TABLES["intent_votes"])
     assert [(fault.line, fault.problem) for fault in refused.value.faults] == [(3, "worker is empty")]
 
 

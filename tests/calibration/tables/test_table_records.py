@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from calibration.tables.files import read_tables, write_tables
-from calibration.tables.study import (
+from calibration.tables.study_json import (
     STUDY_FILE,
     StudyRecord,
     read_study,

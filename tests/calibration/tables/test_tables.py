@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from calibration.tables.definition import Kind
-from calibration.tables.files import checked
+from calibration.tables.definition import ColumnType
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 from metrics.errors import InputError
 
@@ -32,7 +32,7 @@ REQUIRED = {
 def problems(table: str, *rows: dict[str, object]) -> list[str]:
     """Return each fault of rows that stand in one table."""
     try:
-        checked(pd.DataFrame(rows), TABLES[table])
+        check_frame(pd.DataFrame(rows), TABLES[table])
     except InputError as error:
         return [fault.problem for fault in error.faults]
     return []
@@ -56,8 +56,8 @@ def test_a_definition_is_consistent(table):
     assert len(set(table.column_names)) == len(table.columns)
     assert set(table.key) <= set(table.column_names)
     for column in table.columns:
-        numeric = column.kind in (Kind.NUMBER, Kind.INTEGER)
-        assert not column.choices or column.kind is Kind.TEXT
+        numeric = column.kind in (ColumnType.NUMBER, ColumnType.INTEGER)
+        assert not column.choices or column.kind is ColumnType.TEXT
         assert numeric or (column.low is None and column.high is None)
 
 
@@ -66,7 +66,7 @@ def test_an_empty_table_has_every_column_in_its_type():
     empty = TABLES["visits"].empty()
 
     assert tuple(empty.columns) == TABLES["visits"].column_names
-    pd.testing.assert_frame_equal(checked(empty, TABLES["visits"]), empty)
+    pd.testing.assert_frame_equal(check_frame(empty, TABLES["visits"]), empty)
 
 
 JUDGMENT = {

@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibration.fit.study import fit_user_model
+from calibration.fit.user_model_fit import fit_user_model
 from calibration.interchange.plain_files import preference_lines
 from calibration.interchange.preferences import PreferenceColumns, read_foreign_preferences
 from calibration.raters.preferences import fit_position_bias, fit_rater_agreement
-from calibration.tables.files import checked, read_tables, write_tables
+from calibration.tables.files import check_frame, read_tables, write_tables
 from calibration.tables.preferences import WORKERS_UNKNOWN, knows_workers
 from calibration.tables.suspicions import suspicions
 from calibration.tables.tables import TABLES
@@ -74,7 +74,7 @@ def test_a_column_with_some_empty_cells_is_a_fault_with_each_line(tmp_path, comp
 def test_a_column_that_looks_like_workers_is_not_passed_over():
     """A misspelt header must not turn a known crowd into an unknown one."""
     with pytest.raises(InputError, match="column 'worker' is missing, and column 'worker_id' looks like it"):
-        checked(votes().assign(worker_id="w"), TABLES["preferences"])
+        check_frame(votes().assign(worker_id="w"), TABLES["preferences"])
 
 
 def test_import_without_workers_makes_such_a_table(tmp_path):
@@ -92,7 +92,7 @@ def test_import_without_workers_makes_such_a_table(tmp_path):
 
 def test_what_is_about_people_is_refused_by_name_and_the_rest_is_told():
     """Agreement among raters and a lean to a side have intervals over topics; nobody's consistency is known."""
-    tables = {"preferences": checked(votes(topics=12), TABLES["preferences"])}
+    tables = {"preferences": check_frame(votes(topics=12), TABLES["preferences"])}
     found = fit_user_model(tables, seed=1)
 
     reasons = {name: one.reason for one in found.skipped for name in one.names}
@@ -107,7 +107,7 @@ def test_what_is_about_people_is_refused_by_name_and_the_rest_is_told():
 
 def test_intervals_over_topics_do_not_depend_on_invented_workers():
     """A lean and a kappa are those of a crowd in which everybody judged a single topic."""
-    unknown = checked(votes(topics=12), TABLES["preferences"])
+    unknown = check_frame(votes(topics=12), TABLES["preferences"])
     invented = unknown.assign(worker=[f"w{row}" for row in range(len(unknown))])
     rng = np.random.default_rng
     kappas = [fit_rater_agreement(frame, rng=rng(1)).conf_int() for frame in (unknown, invented)]
@@ -118,7 +118,7 @@ def test_intervals_over_topics_do_not_depend_on_invented_workers():
 
 def test_lines_without_workers_are_only_written_winner_first():
     """Lines of five fields name a worker, and nobody is made up."""
-    frame = checked(votes(), TABLES["preferences"])
+    frame = check_frame(votes(), TABLES["preferences"])
     with pytest.raises(InputError, match="who judged is not known"):
         preference_lines(frame)
     assert {len(line.split("\t")) for line in preference_lines(frame, winner_first=True).splitlines()} == {3}

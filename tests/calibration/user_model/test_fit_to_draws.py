@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from calibration.fit.families import FitOptions
-from calibration.fit.study import fit_user_model
-from calibration.models.durations.simulate import Diary
-from calibration.simulate import Study, simulate_study
+from calibration.fit.user_model_fit import fit_user_model
+from calibration.models.durations.simulate import ObservationDesign
+from calibration.simulate import SimulatedStudy, simulate_study
 from calibration.user_model.draws import draw_model
 from calibration.user_model.model import (
     CORRELATION,
@@ -22,7 +22,7 @@ COUNT = 4000
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
     """A model of a small study, written and read again."""
-    size = Study(workers=40, topics=6, items=10, diary=Diary(days=7))
+    size = SimulatedStudy(workers=40, topics=6, items=10, diary=ObservationDesign(days=7))
     tables = simulate_study(size, np.random.default_rng(4), activity=False)
     path = tmp_path_factory.mktemp("fit") / "user-model.json"
     write_user_model(fit_user_model(tables, seed=1, options=FitOptions(checks=False)).model, path)

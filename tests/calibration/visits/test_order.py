@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibration.visits.stays import in_order
+from calibration.visits.followed_visits import in_order
 
 YEARS = 10**15
 """Milliseconds so far apart that group, time and mark do not fit into one number."""

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import norm
 
 from calibration.inference.results import NotIdentifiedError
-from calibration.models.durations.simulate import Diary, simulate_visits
+from calibration.models.durations.simulate import ObservationDesign, simulate_visits
 from calibration.visits.cut import ActivityLog, simulate_activity
 from calibration.visits.threshold import (
     IDLE_SECONDS,
@@ -49,7 +49,7 @@ def test_the_threshold_lies_where_both_kinds_of_silence_are_as_likely():
 def test_clicks_of_simulated_visits_tell_their_threshold():
     """Events 20 s apart within visits, a day between them: some minutes, as measured elsewhere (623 s)."""
     rng = np.random.default_rng(2)
-    visits = simulate_visits(HOURS, Diary(workers=60), rng)["visits"]
+    visits = simulate_visits(HOURS, ObservationDesign(workers=60), rng)["visits"]
     log = simulate_activity(visits, rng, ActivityLog(heartbeat_seconds=None, event_gap_seconds=20))
     found = idle_threshold(log)
     assert found.source == "mixture"

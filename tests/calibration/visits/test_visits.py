@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from calibration.models.durations.fit import fit_away, fit_session
-from calibration.models.durations.simulate import Diary, simulate_visits
-from calibration.tables.files import checked
+from calibration.models.durations.simulate import ObservationDesign, simulate_visits
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 from calibration.visits.cut import (
     ActivityLog,
@@ -139,7 +139,7 @@ def exported(*rows: tuple[float, float, str, str]) -> pd.DataFrame:
             for start, end, reason, entry in rows
         ]
     )
-    return checked(
+    return check_frame(
         frame.assign(worker="w", topic="q", system="A", visit=range(1, len(rows) + 1)), TABLES["visits"]
     )
 
@@ -215,7 +215,7 @@ def test_order_and_repeats_of_the_rows_change_nothing(signs, random):
 @given(signs_of_life, st.integers(1, 60))
 def test_the_visits_are_a_valid_table(signs, idle):
     """They never overlap, whatever the pages do."""
-    checked(visits_from_activity(activity(*signs), idle_seconds=idle), TABLES["visits"])
+    check_frame(visits_from_activity(activity(*signs), idle_seconds=idle), TABLES["visits"])
 
 
 def test_an_empty_log_has_no_visits():
@@ -245,7 +245,7 @@ MINUTES = Population(
 def test_visits_more_than_the_threshold_apart_come_back_from_their_log():
     """Tabs and short looks elsewhere included; to the millisecond."""
     rng = np.random.default_rng(5)
-    diary = Diary(workers=20, topics=2, days=3, gap_seconds=300, enrol_by_visit=1.0, late_by=0.3)
+    diary = ObservationDesign(workers=20, topics=2, days=3, gap_seconds=300, enrol_by_visit=1.0, late_by=0.3)
     tables = simulate_visits(MINUTES, diary, rng)
     log = simulate_activity(tables["visits"], rng, ActivityLog(second_tab=0.3))
     again = visits_from_activity(log, idle_seconds=300, follows=tables["follows"])
@@ -259,7 +259,7 @@ def test_visits_more_than_the_threshold_apart_come_back_from_their_log():
 def test_half_an_hour_of_silence_makes_visits_of_minutes_three_times_as_long():
     """What web analytics does: sessions +190 %, times away +15 %, of which the fit takes the latter back."""
     rng = np.random.default_rng(7)
-    tables = simulate_visits(MINUTES, Diary(workers=60, days=5), rng)
+    tables = simulate_visits(MINUTES, ObservationDesign(workers=60, days=5), rng)
     log = simulate_activity(tables["visits"], rng)
     naive = {**tables, "visits": visits_from_activity(log, idle_seconds=1800, follows=tables["follows"])}
     fine = {

@@ -6,7 +6,7 @@ import pytest
 from calibration.inference.results import NotIdentifiedError
 from calibration.models.durations.fit import fit_away, fit_session
 from calibration.models.durations.from_tables import away_exposure
-from calibration.visits.stays import ends, orphans
+from calibration.visits.followed_visits import compare_follow_ends, orphans
 from tests.calibration.models.durations.test_exposures import at, follows, names, said, visits
 
 PEOPLE = [f"w{number}" for number in range(20)]
@@ -67,7 +67,7 @@ def test_follows_without_a_visit_do_not_hide_it():
     idle = follows(*[(name, "u", 0, 48) for name in PEOPLE])
     found["follows"] = pd.concat([found["follows"], idle], ignore_index=True)
 
-    assert ends(found["visits"], found["follows"]) == (10, 10)
+    assert compare_follow_ends(found["visits"], found["follows"]) == (10, 10)
     assert (
         "10 of 10 follows with a visit end where their last visit does"
         in said(away_exposure(found))[0].sentence
@@ -78,5 +78,5 @@ def test_the_last_end_of_two_systems_of_one_topic_counts():
     """They are one follow."""
     watched = follows(("a", "t", 0, 6), ("a", "t", 6, 48), system=["A", "B"])
 
-    assert ends(visits(("a", "t", 5, 6)), watched) == (1, 0)
+    assert compare_follow_ends(visits(("a", "t", 5, 6)), watched) == (1, 0)
     assert at(6) == visits(("a", "t", 5, 6))["end"][0]

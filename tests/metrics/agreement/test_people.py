@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from metrics.agreement.agreement import TIES, agreement, pair_credit
-from metrics.agreement.people import VotesByPerson, crossing
+from metrics.agreement.crossed_errors import VotesByPerson, crossing
 from tests.metrics.simulated_votes import judged_measures
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from metrics.agreement.ceiling_votes import (
+    FIRST_SIDE_SHARES,
     LEAD,
-    SIDES,
-    TIES,
+    TIE_RATES,
     every_kind_alike,
     fit_vote_mixtures,
     half_of_side,
@@ -27,16 +27,18 @@ def test_the_expected_majority_by_enumeration(votes):
     """Every sequence of votes, one by one, for a kind of pair with a fifth of ties."""
     side, tie = 15, 5
     probability = {
-        1: SIDES[side] * (1 - TIES[tie]),
-        -1: (1 - SIDES[side]) * (1 - TIES[tie]),
-        0: TIES[tie],
+        1: FIRST_SIDE_SHARES[side] * (1 - TIE_RATES[tie]),
+        -1: (1 - FIRST_SIDE_SHARES[side]) * (1 - TIE_RATES[tie]),
+        0: TIE_RATES[tie],
     }
     sequences = [
         (np.prod([probability[vote] for vote in sequence]), np.sign(sum(sequence)))
         for sequence in itertools.product(probability, repeat=votes)
     ]
 
-    sign, even = (of_kinds.reshape(SIDES.size, TIES.size)[side, tie] for of_kinds in majority(votes))
+    sign, even = (
+        of_kinds.reshape(FIRST_SIDE_SHARES.size, TIE_RATES.size)[side, tie] for of_kinds in majority(votes)
+    )
 
     assert sign == pytest.approx(sum(chance * outcome for chance, outcome in sequences))
     assert even == pytest.approx(sum(chance for chance, outcome in sequences if outcome == 0))
@@ -47,7 +49,7 @@ def test_votes_of_one_kind_are_fitted_by_that_kind():
     weight = fitted(np.random.default_rng(1).multinomial(20, [0.6, 0.3, 0.1], size=4000))
 
     assert weight.sum() == pytest.approx(1)
-    assert weight @ np.tile(TIES, SIDES.size) == pytest.approx(0.1, abs=0.01)
+    assert weight @ np.tile(TIE_RATES, FIRST_SIDE_SHARES.size) == pytest.approx(0.1, abs=0.01)
     assert weight @ LEAD == pytest.approx(0.15, abs=0.015)
 
 

@@ -155,7 +155,7 @@ def test_redundancy_as_pain_has_no_place_in_the_contingency_table():
         Contingency.of_t11u(T11U(redundant="pain"))
 
 
-@pytest.mark.filterwarnings("ignore::metrics.taking_part.LeftOutWarning")
+@pytest.mark.filterwarnings("ignore::metrics.unused_input.LeftOutWarning")
 @given(collections(), runs(), shared)
 def test_silent_cells_cover_the_quiet_days_and_no_others(collection, run, options):
     """Quiet days are silent or eventful; non-relevant pushes are on one of both kinds of days."""

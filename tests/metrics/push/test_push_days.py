@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metrics.push.days import PAPER, TRACK, Rules, account
+from metrics.push.days import PAPER, TRACK, PushRules, count_pushes
 from metrics.push.pool import DAY_SPAN, push_pool
 from metrics.push.streams import Created, PushCollection, PushRun, days_between
 from tests.metrics.push_oracle import Day, count_days
@@ -31,7 +31,7 @@ def collection_of(tweets, *, clusters=(), gains=None, topic="MB1", days=DAYS):
 def counted(collection, pushes, chosen=TRACK):
     """The day table of pushes (tweet, seconds after the start) of topic MB1, as one tuple a day."""
     run = run_of([("MB1", tweet, START + after) for tweet, after in pushes])
-    return days_of(account(push_pool(collection), run, chosen))
+    return days_of(count_pushes(push_pool(collection), run, chosen))
 
 
 def days_of(table):
@@ -53,7 +53,7 @@ def days_of(table):
 @given(collections(), runs(), rules)
 def test_the_account_is_that_of_the_slow_way(collection, run, chosen):
     """Arrays against a loop over pushes, for every combination of rules."""
-    found = days_of(account(push_pool(collection), run, chosen))
+    found = days_of(count_pushes(push_pool(collection), run, chosen))
     wanted = count_days(collection, run, chosen)
 
     assert [day[:3] + day[5:] for day in found] == [day[:3] + day[5:] for day in wanted]
@@ -74,8 +74,8 @@ def test_gain_falls_by_a_hundredth_a_whole_minute(delay, gain):
 def test_a_push_before_the_posting_gains_more_unless_clipped(clip, gain):
     """A clock that is ten minutes wrong: d = -10."""
     collection = collection_of({"a": 3600}, clusters=(("a",),))
-    assert counted(collection, [("a", 3000)], Rules(clip=clip))[0].gain == pytest.approx(gain)
-    assert counted(collection, [("a", 3001)], Rules(clip=clip))[0].gain == pytest.approx(gain)
+    assert counted(collection, [("a", 3000)], PushRules(clip=clip))[0].gain == pytest.approx(gain)
+    assert counted(collection, [("a", 3001)], PushRules(clip=clip))[0].gain == pytest.approx(gain)
 
 
 def test_a_cluster_gains_once_in_all_days():
@@ -93,7 +93,7 @@ def test_a_day_whose_clusters_were_all_pushed_before_is_redundant():
 
     assert (second.ideal, second.pool_eventful, second.run_eventful) == (0.0, True, False)
     assert (third.ideal, third.pool_eventful, third.run_eventful) == (0.0, False, False)
-    table = account(push_pool(collection), run_of([("MB1", "a", START)]), TRACK)
+    table = count_pushes(push_pool(collection), run_of([("MB1", "a", START)]), TRACK)
     assert table.kinds() == ["eventful", "redundant", "silent"]
 
 
@@ -122,13 +122,13 @@ def test_order_is_that_of_the_file_or_that_of_the_pushes(order, gain):
     """The first of two pushes of a cluster gains, whichever is first."""
     collection = collection_of({"a": 0, "b": 0}, clusters=(("a", "b"),))
     pushes = [("a", 50 * MINUTE), ("b", 10 * MINUTE)]
-    assert counted(collection, pushes, Rules(order=order))[0].gain == pytest.approx(gain)
+    assert counted(collection, pushes, PushRules(order=order))[0].gain == pytest.approx(gain)
 
 
 def test_pushes_at_one_time_stand_in_file_order():
     """A stable sort: the first line gains."""
     collection = collection_of({"a": 0, "b": 0}, clusters=(("a", "b"),), gains={"a": 0.5, "b": 1.0})
-    chosen = Rules(order="time", gain="own")
+    chosen = PushRules(order="time", gain="own")
     assert counted(collection, [("a", 0), ("b", 0)], chosen)[0].gain == 0.5
     assert counted(collection, [("b", 0), ("a", 0)], chosen)[0].gain == 1.0
 
@@ -139,7 +139,7 @@ def test_gain_is_the_best_of_the_cluster_that_day_or_the_tweets_own(gain, credit
     collection = collection_of(
         {"a": 0, "b": 10, "c": DAY}, clusters=(("a", "b"), ("c",)), gains={"a": 0.5, "b": 1.0, "c": 0.5}
     )
-    first, second, _ = counted(collection, [("a", 0), ("c", DAY)], Rules(gain=gain))
+    first, second, _ = counted(collection, [("a", 0), ("c", DAY)], PushRules(gain=gain))
 
     assert (first.gain, first.ideal) == (credited, 1.0)
     assert (second.gain, second.ideal) == (0.5, 0.5)
@@ -150,7 +150,7 @@ def test_a_tweet_pushed_twice_counts_twice_and_is_redundant_once(dup_delay, gain
     """The track's script remembers one delay a tweet, that of the last line."""
     collection = collection_of({"a": 0}, clusters=(("a",),))
     pushes = [("a", 10 * MINUTE), ("a", 80 * MINUTE)]
-    day = counted(collection, pushes, Rules(dup_delay=dup_delay))[0]
+    day = counted(collection, pushes, PushRules(dup_delay=dup_delay))[0]
 
     assert (day.pushes, day.redundant) == (2, 1)
     assert day.gain == pytest.approx(gain)
@@ -166,7 +166,7 @@ def test_a_pooled_tweet_in_no_cluster_is_nonrelevant_whatever_its_grade():
 def test_unpooled_tweets_are_ignored_or_nonrelevant_on_the_day_of_the_push(unpooled, days):
     """UTC days: a second before midnight is still the day before."""
     collection = collection_of({"a": 0}, clusters=(("a",),))
-    found = counted(collection, [("x", 2 * DAY - 1), ("x", 3 * DAY)], Rules(unpooled=unpooled))
+    found = counted(collection, [("x", 2 * DAY - 1), ("x", 3 * DAY)], PushRules(unpooled=unpooled))
 
     assert [day.nonrelevant for day in found] == days
     assert [day.pushes for day in found] == days
@@ -176,7 +176,7 @@ def test_unpooled_tweets_are_ignored_or_nonrelevant_on_the_day_of_the_push(unpoo
 def test_a_tweet_judged_relevant_without_a_time_is_always_ignored(unpooled):
     """Its grade was carried over from a tweet of the same text: to call it non-relevant would be wrong."""
     collection = collection_of({"a": 0}, clusters=(("a",),), gains={"a": 1.0, "x": 0.5, "y": 0.0})
-    found = counted(collection, [("x", 0), ("y", 0)], Rules(unpooled=unpooled))
+    found = counted(collection, [("x", 0), ("y", 0)], PushRules(unpooled=unpooled))
 
     assert found[0].pushes == (0 if unpooled == "skip" else 1)
 
@@ -185,7 +185,7 @@ def test_pushes_for_other_topics_and_days_are_ignored():
     """A run may answer 225 topics of which 51 are judged."""
     collection = collection_of({"a": 0, "b": 2 * DAY}, clusters=(("a",), ("b",)), days=DAYS[:2])
     run = run_of([("MB2", "a", START), ("MB1", "b", START + 2 * DAY), ("MB1", "x", 10**17)])
-    table = account(push_pool(collection), run, Rules(unpooled="nonrel"))
+    table = count_pushes(push_pool(collection), run, PushRules(unpooled="nonrel"))
 
     assert table.pushes.tolist() == [0, 0]
     assert table.pool_eventful.tolist() == [True, False]
@@ -201,7 +201,9 @@ def test_a_time_out_of_all_bounds_is_no_day_of_another_topic():
         clusters={**collection.clusters, "MB2": ()},
     )
     far = START + DAY_SPAN * DAY
-    table = account(push_pool(two), run_of([("MB1", "x", far), ("MB2", "x", -far)]), Rules(unpooled="nonrel"))
+    table = count_pushes(
+        push_pool(two), run_of([("MB1", "x", far), ("MB2", "x", -far)]), PushRules(unpooled="nonrel")
+    )
 
     assert not table.pushes.any()
 
@@ -209,14 +211,14 @@ def test_a_time_out_of_all_bounds_is_no_day_of_another_topic():
 def test_topics_are_found_with_and_without_their_prefix():
     """The qrels of 2015 say 226, the runs MB226."""
     collection = collection_of({"a": 0}, clusters=(("a",),))
-    table = account(push_pool(collection), run_of([("1", "a", START)]), TRACK)
+    table = count_pushes(push_pool(collection), run_of([("1", "a", START)]), TRACK)
     assert table.gain.tolist() == [1.0, 0.0, 0.0]
 
 
 def test_the_empty_run_has_quiet_days_only():
     """And everything is left to gain."""
     collection = collection_of({"a": 0, "b": 20}, clusters=(("a",), ("b",)), gains={"a": 0.5, "b": 1.0})
-    table = account(push_pool(collection), run_of([]), PAPER)
+    table = count_pushes(push_pool(collection), run_of([]), PAPER)
 
     assert table.quiet.all()
     assert table.ideal.tolist() == [1.5, 0.0, 0.0]
@@ -241,7 +243,7 @@ def test_the_order_of_lines_does_not_matter_in_the_paper_when_times_differ(colle
     straight = PushRun(name="run", topics=run.topics, tweets=run.tweets, epochs=epochs)
     shuffled = run_of([(run.topics[i], run.tweets[i], int(epochs[i])) for i in order])
 
-    assert days_of(account(pool, shuffled, PAPER)) == days_of(account(pool, straight, PAPER))
+    assert days_of(count_pushes(pool, shuffled, PAPER)) == days_of(count_pushes(pool, straight, PAPER))
 
 
 def test_days_must_follow_each_other_and_a_tweet_has_one_cluster():
@@ -267,7 +269,7 @@ def test_days_between_includes_both_ends():
 def test_nobody_can_change_what_others_are_scored_with():
     """A pool serves many runs, a table many measures."""
     pool = push_pool(collection_of({"a": 0}, clusters=(("a",),)))
-    table = account(pool, run_of([]), TRACK)
+    table = count_pushes(pool, run_of([]), TRACK)
     for array in [pool.row_key, pool.members.best, pool.entries.row, table.gain, table.run_eventful]:
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1

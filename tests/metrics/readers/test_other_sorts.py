@@ -7,7 +7,7 @@ from metrics.errors import InputError
 from metrics.readers.push import read_push_collection, read_push_run
 from metrics.readers.ranked import read_ranked_collection, read_ranked_run, read_windows
 from metrics.readers.tempsum import read_lengths, read_update_run
-from study_app.study_new.recognise import Recognised, recognise
+from study_app.study_new.recognise import RecognisedFile, recognise
 from tests.metrics.ranked_files import QRELS, write_ranked
 
 SAMPLES = {
@@ -160,4 +160,4 @@ def test_a_new_study_takes_each_sort_for_what_it_is(tmp_path, name):
     path = tmp_path / "given"
     path.write_text(next(of[name] for of in SAMPLES.values() if name in of))
     found = recognise(path)
-    assert (found.form if isinstance(found, Recognised) else None) == KNOWN.get(name)
+    assert (found.form if isinstance(found, RecognisedFile) else None) == KNOWN.get(name)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibration.agree.evidence import read_scores
+from calibration.agree.score_sources import read_scores
 from calibration.interchange.plain_files import read_long_scores, read_trec_eval
 from metrics.errors import InputError
 from metrics.readers.score_lines import looks_like_metric

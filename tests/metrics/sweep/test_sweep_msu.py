@@ -15,7 +15,7 @@ from metrics.msu.score import MSU, MSUPerSecond, MSUStandardError, Population, S
 from metrics.readers.tempsum import read_events, read_update_run
 from metrics.results import ALL, Score
 from metrics.sweep import SweepGrid, read_sweep, sweep_msu
-from metrics.sweep.like import as_close, points_like, told_apart
+from metrics.sweep.equivalent_populations import as_close, points_like, told_apart
 from metrics.sweep.tables import references
 
 STREAMS = Path(__file__).resolve().parents[3] / "examples" / "two_layered" / "streams"
@@ -221,7 +221,7 @@ def test_correlations_are_those_of_prefcal_correlate(sweep):
 
 def test_points_like_a_measure_come_with_intervals_over_topics(sweep, monkeypatch):
     """The first point is the closest, and cannot be told from itself; intervals are the percentile bootstrap's."""
-    monkeypatch.setattr("metrics.sweep.like.FEWEST_TOPICS", 2)
+    monkeypatch.setattr("metrics.sweep.equivalent_populations.FEWEST_TOPICS", 2)
     rng = np.random.default_rng(5)
     values = rng.random((len(sweep.runs), len(sweep.topics)))
     scores = [

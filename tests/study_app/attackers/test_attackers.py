@@ -12,9 +12,9 @@ from study_app.estimate.content import read_whole_study
 from study_app.preview.copies import Copies
 from study_app.services.researcher.studies import RESEARCHER_KEY
 from study_app.store.database import transaction
-from study_app.store.file_turns import serving_lock
 from study_app.store.models import Setting
 from study_app.store.tokens import PageToken
+from study_app.store.writer_lock import serving_lock
 from study_app.web.serving import NAME
 from tests.study_app.conftest import Campaign
 from tests.study_app.every_task import every_task, write_every_task

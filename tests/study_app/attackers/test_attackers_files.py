@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from metrics.errors import FORMULA, Fault, FaultLog, InputError, plain_cell, printable
+from metrics.errors import FORMULA, Fault, FaultLog, InputError, escape_spreadsheet_cell, printable
 from metrics.readers import lines
 from metrics.readers.columns import read_csv_columns
 from metrics.readers.texts import read_profiles
@@ -16,7 +16,7 @@ from metrics.readers.trees import read_json, read_xml
 from study_app.cli.output import table_text
 from study_app.cli.people.platform_lists import bonus_lines
 from study_app.estimate.content import read_whole_study
-from study_app.report.drawing.look import read_look
+from study_app.report.drawing.style import read_look
 from study_app.study.file import read_study_file
 from study_app.study.yaml_values import parsed_yaml
 from study_app.tasks.kinds import KINDS
@@ -225,15 +225,15 @@ def test_no_word_of_a_file_steers_the_terminal(tmp_path):
 def test_no_cell_of_a_list_for_people_is_a_formula(text):
     """Whom to remind and what to reconcile is opened in spreadsheets, and ids come from addresses that anybody can write."""
     for cell in (text, f" {text}", f'"{text}', f"a{text}"):
-        assert plain_cell(cell).replace("'", "") == cell
+        assert escape_spreadsheet_cell(cell).replace("'", "") == cell
         assert not computed(cell)
-    assert plain_cell("a-1+2=3@b; c, -d; e") == "a-1+2=3@b; c, -d; e"
+    assert escape_spreadsheet_cell("a-1+2=3@b; c, -d; e") == "a-1+2=3@b; c, -d; e"
 
 
 def computed(cell):
     """Return the cells that a spreadsheet would compute of a line with this one, whatever separates cells there."""
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerow(["id", plain_cell(cell), "end"])
+    csv.writer(text, lineterminator="\n").writerow(["id", escape_spreadsheet_cell(cell), "end"])
     return [
         found
         for separator in ",;\t|"
@@ -249,7 +249,7 @@ def test_no_part_of_a_cell_is_a_formula_where_something_else_separates_cells(tex
     """In much of Europe that is a semicolon: `a;=1+1` is two cells there, and quotes do not begin in the middle of one."""
     assert not computed(f"a{separator}{text}")
     assert not computed(f"{separator}{text}")
-    assert plain_cell(f"a{separator}{text}").replace("'", "") == f"a{separator}{text}"
+    assert escape_spreadsheet_cell(f"a{separator}{text}").replace("'", "") == f"a{separator}{text}"
 
 
 def test_every_list_that_people_open_has_plain_cells(campaign):

@@ -22,12 +22,12 @@ from study_app.store.models import LoadedStudy
 from study_app.study.entries import (
     CheckQuestion,
     Codes,
-    Entry,
     Question,
     StudyEntry,
+    StudyFileModel,
 )
 from study_app.study.file import read_study_file
-from study_app.tasks.content import AnswerFiles, EventFiles, PushFiles, RankedFiles, SummaryFiles
+from study_app.tasks.content import AnswerFiles, EventFiles, ImageFiles, PushFiles, RankedFiles, SummaryFiles
 from study_app.tasks.kinds import KINDS
 from tests.study_app import small_ranked, small_streams, small_study
 from tests.study_app.every_task import PROFILES, PUSHES, every_task, write_every_task
@@ -73,7 +73,7 @@ ENTRIES = {
     "question": Question,
     **{name: kind.entry for name, kind in KINDS.items()},
 }
-WITHOUT_TEXTS = {SummaryFiles, EventFiles, PushFiles, RankedFiles, AnswerFiles}
+WITHOUT_TEXTS = {SummaryFiles, EventFiles, PushFiles, RankedFiles, AnswerFiles, ImageFiles}
 """Paths."""
 
 PATHS = {"pairs", "signing_keys"}
@@ -194,7 +194,9 @@ def test_every_key_of_a_study_file_that_takes_markup_has_some_in_these_tests(tmp
     document = yaml.safe_load(poisoned_study(tmp_path).read_text())
     tasks = {task["kind"]: task for task in document["tasks"]}
     parts = {"study": document, "codes": {}, "check": tasks["questions"]["check"]}
-    kind = "stream_pairs" if name == "answer_pairs" else name  # whose words stand on the same pages
+    kind = (
+        "stream_pairs" if name in {"answer_pairs", "image_pairs"} else name
+    )  # whose words stand on the same pages
     part = parts.get(name) or (tasks["questions"]["questions"] if name == "question" else tasks.get(kind))
     assert free_keys(ENTRIES[name]) - FOR_ANALYSIS - PATHS <= poisoned_keys(part)
 
@@ -206,7 +208,7 @@ def test_no_part_of_a_study_file_is_left_out_of_them():
         below = [one for one in entry.__subclasses__() if one.__module__.startswith("study_app.")]
         return set().union(*map(leaves, below)) if below else {entry}
 
-    assert leaves(Entry) == {*ENTRIES.values()} | WITHOUT_TEXTS
+    assert leaves(StudyFileModel) == {*ENTRIES.values()} | WITHOUT_TEXTS
 
 
 def test_no_text_of_a_study_or_collection_is_markup_on_any_page(walk):

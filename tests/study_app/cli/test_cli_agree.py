@@ -21,7 +21,7 @@ from calibration.user_model.model import ParameterEntry, UserModel, write_user_m
 from study_app.cli import cli
 from study_app.cli.results.agree_table import _difference, agreement_text
 from tests.calibration.judged_summaries import SYSTEMS, study
-from tests.study_app.prefcal_command import few_simulations, run_here
+from tests.study_app.prefcal_command import run_here
 
 FILES = (
     *("agreement.csv", "comparisons.csv", "curve.csv", "pairs.csv", "disagreements.csv", "agree.json"),
@@ -80,7 +80,6 @@ def test_everything_is_written_and_a_table_is_printed(agree, tables, tmp_path):
 )
 def test_the_answer_stands_above_what_stderr_says(command, options, tmp_path, monkeypatch):
     """On a terminal both are one text, and the answer is its first line."""
-    few_simulations(monkeypatch)
     monkeypatch.chdir(tmp_path)
     judged = study()
     if command == "fit":

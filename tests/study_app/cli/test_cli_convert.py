@@ -4,7 +4,7 @@ import click
 import pytest
 
 from calibration.tables.files import read_tables
-from calibration.tables.study import read_study
+from calibration.tables.study_json import read_study
 from study_app.cli import CONVERT, cli
 from tests.study_app.prefcal_command import run_here
 

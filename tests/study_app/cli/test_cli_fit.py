@@ -11,9 +11,9 @@ import pytest
 
 from calibration.fit.families import FitOptions
 from calibration.fit.findings import ReportedFinding
-from calibration.fit.study import fit_user_model
-from calibration.models.durations.simulate import Diary
-from calibration.simulate import Study, simulate_study
+from calibration.fit.user_model_fit import fit_user_model
+from calibration.models.durations.simulate import ObservationDesign
+from calibration.simulate import SimulatedStudy, simulate_study
 from calibration.tables.files import read_tables, write_tables
 from calibration.user_model.model import (
     PARAMETERS,
@@ -49,7 +49,7 @@ def tables(tmp_path_factory):
 @pytest.fixture(scope="module")
 def drawn():
     """All tables there are, of 30 workers."""
-    size = Study(workers=30, topics=5, items=10, diary=Diary(days=7))
+    size = SimulatedStudy(workers=30, topics=5, items=10, diary=ObservationDesign(days=7))
     return simulate_study(size, np.random.default_rng(2))
 
 

@@ -6,7 +6,7 @@ import click
 import pytest
 
 from calibration.tables.files import read_tables, write_tables
-from calibration.tables.study import StudyRecord, TableRecord, read_study, write_study
+from calibration.tables.study_json import StudyRecord, TableRecord, read_study, write_study
 from calibration.tables.tables import TABLES
 from study_app.cli import cli
 from tests.study_app.prefcal_command import run_here

@@ -7,7 +7,7 @@ import stat
 import pytest
 
 from metrics.errors import InputError
-from metrics.files import write_whole
+from metrics.files import write_atomically
 from metrics.results import Score
 from study_app.cli.output import Output, ScoreOutput, csv_text, json_text, table_text, wrapped
 
@@ -89,7 +89,7 @@ def test_a_file_that_cannot_be_written_is_a_fault_and_leaves_nothing(tmp_path):
     """The old file stays, no temporary one does."""
     (tmp_path / "folder").mkdir()
     with pytest.raises(InputError, match="cannot be written"):
-        write_whole(tmp_path / "folder", "new")
+        write_atomically(tmp_path / "folder", "new")
     assert [child.name for child in tmp_path.iterdir()] == ["folder"]
 
 
@@ -98,14 +98,14 @@ def test_an_interrupted_write_leaves_the_old_file(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text("old")
     with pytest.raises(UnicodeEncodeError):
-        write_whole(path, "\ud800")
+        write_atomically(path, "\ud800")
     assert path.read_text() == "old"
     assert [child.name for child in tmp_path.iterdir()] == ["scores.csv"]
 
 
 def test_a_written_file_has_the_usual_rights(tmp_path):
     """Temporary files are private by habit; a result is for colleagues too."""
-    write_whole(tmp_path / "ours", "x")
+    write_atomically(tmp_path / "ours", "x")
     (tmp_path / "plain").write_text("x")
     rights = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("ours", "plain")]
     assert rights[0] == rights[1]

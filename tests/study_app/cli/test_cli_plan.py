@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from calibration.plan.search import Plan, Wish
+from calibration.plan.search import Plan, PrecisionGoal
 from calibration.plan.simulation import PlanRow
 from study_app.cli import PLAN, cli
 from study_app.cli.plan.figure import figure_bytes
-from study_app.cli.plan.question import PlanQuestion
 from study_app.cli.plan.text import COLUMNS, headline, machine_rows, plan_text
+from study_app.cli.plan.wording import PlanWording
 from tests.study_app.prefcal_command import run_here
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
@@ -160,7 +160,7 @@ def test_no_option_is_left_unexplained(name):
     assert all(option.help.endswith(".") for option in command.params)
 
 
-QUESTION = PlanQuestion(
+QUESTION = PlanWording(
     subject="the thing",
     unit=" hours",
     digits=1,
@@ -196,19 +196,27 @@ ROWS = (row(10, float("inf"), 0.2), row(20, 4.0, 0.6), row(40, 2.0, 0.9))
     [
         (
             40,
-            Wish(width=2.0),
+            PrecisionGoal(width=2.0),
             "Plan 40 workers to get a 95 % interval of the thing that is typically at most 2.0 hours wide.",
         ),
-        (20, Wish(power=0.5), "Your 20 workers are enough to get a chance of 50 % that the study tells"),
-        (10, Wish(width=9.0, sure=0.9), "in 90 % of studies at most 9.0 hours wide; 10 workers would do."),
+        (
+            20,
+            PrecisionGoal(power=0.5),
+            "Your 20 workers are enough to get a chance of 50 % that the study tells",
+        ),
+        (
+            10,
+            PrecisionGoal(width=9.0, sure=0.9),
+            "in 90 % of studies at most 9.0 hours wide; 10 workers would do.",
+        ),
         (
             None,
-            Wish(width=1.0),
+            PrecisionGoal(width=1.0),
             "even with 40 workers the 95 % interval of the thing is typically 2.0 hours wide, not 1.0 hours.",
         ),
         (
             None,
-            Wish(power=0.99),
+            PrecisionGoal(power=0.99),
             "the chance that the study tells 1 from 2 hours is 90 %, not 99 %. Change another size",
         ),
     ],
@@ -237,12 +245,14 @@ def test_what_the_plan_as_given_yields_is_said_also_where_nothing_bounds_it(widt
     """An infinite width is no number to print."""
     plan = of(replace(ROWS[1], widths=widths), ROWS[2])
 
-    assert said in " ".join(plan_text(plan, QUESTION, Wish(width=1.0), seed=1).split("\n\n")[1].split())
+    assert said in " ".join(
+        plan_text(plan, QUESTION, PrecisionGoal(width=1.0), seed=1).split("\n\n")[1].split()
+    )
 
 
 def test_an_open_interval_is_said():
     """It has no width to print."""
-    text = plan_text(of(*ROWS), QUESTION, Wish(width=3.0), seed=1)
+    text = plan_text(of(*ROWS), QUESTION, PrecisionGoal(width=3.0), seed=1)
 
     assert "\nopen: the interval has no bound at one end" in text
     assert re.search(r"^10 +10 +open", text, flags=re.MULTILINE)
@@ -252,7 +262,7 @@ def test_an_open_interval_is_said():
 def test_a_figure_has_the_answer_as_its_title_and_no_date(kind, start):
     """The same plan gives the same bytes."""
     found = of(*ROWS, needed=40)
-    wish = Wish(width=2.0) if kind == "svg" else Wish(power=0.8)
+    wish = PrecisionGoal(width=2.0) if kind == "svg" else PrecisionGoal(power=0.8)
     drawn = figure_bytes(found, QUESTION, wish, kind)
 
     assert drawn.startswith(start)
@@ -273,14 +283,14 @@ def test_a_size_from_few_studies_says_between_what_it_lies():
     """Half of 20 studies may be a quarter or three: one number alone would be noise."""
     few = of(*[replace(one, widths=[2.0] * 20) for one in ROWS], needed=40)
 
-    assert headline(few, QUESTION, Wish(power=0.8)) == (
+    assert headline(few, QUESTION, PrecisionGoal(power=0.8)) == (
         "Plan 40 workers (between 22 and 58, so far as 20 simulated studies tell) to get a chance of 80 % that the study "
         "tells 1 from 2 hours."
     )
     many = of(*[replace(one, widths=[2.0] * 2000) for one in ROWS], needed=40)
-    assert headline(many, QUESTION, Wish(power=0.8)).startswith("Plan 40 workers to get")
+    assert headline(many, QUESTION, PrecisionGoal(power=0.8)).startswith("Plan 40 workers to get")
     assert "and the 40 workers to about 5 %" in " ".join(
-        plan_text(many, QUESTION, Wish(power=0.8), seed=1).split()
+        plan_text(many, QUESTION, PrecisionGoal(power=0.8), seed=1).split()
     )
 
 
@@ -356,7 +366,7 @@ def test_an_agreement_is_never_open_at_one_end(run):
 def test_a_width_that_says_nothing_is_no_number():
     """16,902 gains are no interval of 0.4."""
     question = replace(QUESTION, widest=100.0)
-    text = plan_text(of(row(10, 16_902.5), *ROWS[1:]), question, Wish(width=3.0), seed=1)
+    text = plan_text(of(row(10, 16_902.5), *ROWS[1:]), question, PrecisionGoal(width=3.0), seed=1)
 
     assert "16,902" not in text
     assert re.search(r"^10 +10 +open", text, flags=re.MULTILINE)

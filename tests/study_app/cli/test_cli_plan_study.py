@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from calibration.plan.agreement import AgreementDesign
-from calibration.plan.search import Wish
-from calibration.plan.simulation import People
-from study_app.cli.plan.question import PersonCost
+from calibration.plan.search import PrecisionGoal
+from calibration.plan.simulation import JudgePopulation
 from study_app.cli.plan.text import headline, plan_text
+from study_app.cli.plan.wording import PersonCost
 from tests.study_app.cli.test_cli_plan import QUESTION, of, row
 from tests.study_app.prefcal_command import run_here
 
@@ -96,7 +96,7 @@ def test_minutes_are_left_out_where_one_person_does_other_work(run):
 
     assert "minutes" not in ended.out
     priced = replace(QUESTION, person=PersonCost(minutes=None, price=2.5, currency="GBP"))
-    text = flat(plan_text(of(row(20, 2.0)), priced, Wish(width=3.0), seed=1))
+    text = flat(plan_text(of(row(20, 2.0)), priced, PrecisionGoal(width=3.0), seed=1))
     assert (
         "they cost 50.00 GBP, at the reward of the study file, in which one person does other work." in text
     )
@@ -187,7 +187,7 @@ def test_nobody_judges_more_queries_than_there_are():
 def test_the_planned_error_is_the_spread_of_the_studies(each):
     """Also of those in which people with tastes of their own judge all queries: another crowd, another answer."""
     design = AgreementDesign(
-        queries=12, pairs=10, workers=6, true=0.55, judges=People(taste_sd=1.0), queries_each=each
+        queries=12, pairs=10, workers=6, true=0.55, judges=JudgePopulation(taste_sd=1.0), queries_each=each
     ).ready()
     rng = np.random.default_rng(5)
     found = [design.simulated(rng) for _ in range(150)]
@@ -212,14 +212,14 @@ def test_a_chance_near_the_one_wished_is_called_near(power, needed, said):
     """76 of 100 studies and 84 of 100 are what the same truth gives: neither is enough nor too few."""
     rows = [replace(row(size, 2.0, chance), widths=[2.0] * 100) for size, chance in ((20, power), (40, 0.97))]
 
-    assert headline(of(*rows, needed=needed), QUESTION, Wish(power=0.8)).startswith(said)
+    assert headline(of(*rows, needed=needed), QUESTION, PrecisionGoal(power=0.8)).startswith(said)
 
 
 def test_the_end_of_the_search_is_called_near_too():
     """The largest size may well do."""
     rows = [replace(row(size, 2.0, chance), widths=[2.0] * 100) for size, chance in ((20, 0.3), (40, 0.77))]
 
-    assert headline(of(*rows), QUESTION, Wish(power=0.8)) == (
+    assert headline(of(*rows), QUESTION, PrecisionGoal(power=0.8)) == (
         "Hardly within reach: it takes about 40 workers or more to get a chance of 80 % that the study tells 1 from 2 hours; "
         "with them the chance is between 68 % and 84 %, so far as 100 simulated studies tell."
     )
@@ -231,7 +231,7 @@ def test_a_distance_larger_than_there_is_is_none():
     rows = [
         replace(row(size, 0.5), detectable=far) for size, far in ((20, 1.4), (40, 0.9), (80, float("inf")))
     ]
-    text = plan_text(of(*rows), agreement, Wish(width=3.0), seed=1)
+    text = plan_text(of(*rows), agreement, PrecisionGoal(width=3.0), seed=1)
 
     assert (
         "With so few workers no distance can be told: it would have to be 1.4, and no two values are farther apart than 1."
@@ -249,8 +249,8 @@ def test_one_of_a_thing_is_not_several(run):
 
     assert "the 95 % interval of M_A = 1 hour is" in away
     assert "60 workers, 1 day (60 people)" in away
-    one = flat(plan_text(of(row(1, 2.0), row(20, 1.0), asked=1), QUESTION, Wish(width=3.0), seed=1))
+    one = flat(plan_text(of(row(1, 2.0), row(20, 1.0), asked=1), QUESTION, PrecisionGoal(width=3.0), seed=1))
     assert "with 1 worker, 10 days (1 person)" in one
-    assert headline(of(row(1, 2.0), asked=1, needed=1), QUESTION, Wish(width=3.0)).startswith(
+    assert headline(of(row(1, 2.0), asked=1, needed=1), QUESTION, PrecisionGoal(width=3.0)).startswith(
         "Your 1 worker is enough"
     )

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import prefcal
-from calibration.tables.study import StudyRecord, table_records, write_study
+from calibration.tables.study_json import StudyRecord, table_records, write_study
 from study_app.cli.results.agree_table import agreement_text
 from tests.study_app.prefcal_command import run_here
 

@@ -26,7 +26,7 @@ from study_app.cli.doctor import (
 )
 from study_app.cli.health_check import database_link
 from study_app.store.database import known_versions, open_database, transaction
-from study_app.store.file_turns import serving_lock
+from study_app.store.writer_lock import serving_lock
 from tests.study_app.prefcal_command import run_here
 
 ON_SQLITE = pytest.mark.parametrize("new_url", ["sqlite"], indirect=True)

@@ -13,7 +13,7 @@ from study_app.tasks.kinds import kind_of
 from study_app.tasks.questions import Questions
 from study_app.tasks.ranked_pairs import RankedPairs
 from study_app.tasks.stream_pairs import StreamPairs
-from study_app.tasks.workload import Span, reading_seconds, workers_to_fill
+from study_app.tasks.workload import SecondsRange, reading_seconds, workers_to_fill
 from tests.study_app.small_ranked import write_ranked_study
 from tests.study_app.small_streams import SYSTEMS, streams_task, write_events
 from tests.study_app.small_study import pairs_task, votes_task, write_small_study
@@ -69,19 +69,19 @@ def test_reading_time_counts_words_in_english_and_characters_in_japanese():
     """4 words and 6 characters a second; consent takes a moment besides."""
     assert reading_seconds("one two three four, five six seven eight", "en") == 2
     assert reading_seconds("富士山に登る日。", "ja") == 7 / 6
-    assert consent_seconds("word " * 40, "en") == Span(0.3 * 10 + 5, 10 + 20)
+    assert consent_seconds("word " * 40, "en") == SecondsRange(0.3 * 10 + 5, 10 + 20)
 
 
 def test_a_pair_page_takes_reading_and_deciding():
     """Two lists of 40 words are 20 s of reading; one pair cannot be repeated, one query not chosen."""
-    assert task_seconds(content(ranked(), LISTED)) == Span(0.3 * 20 + 3, 20 + 10)
+    assert task_seconds(content(ranked(), LISTED)) == SecondsRange(0.3 * 20 + 3, 20 + 10)
 
 
 def test_what_comes_again_is_read_less():
     """Three systems: three pairs and two repeats are five pages with ten sides, three of them new."""
     task = content(ranked(systems=3, validation_pairs=2), LISTED)
     low, high = 0.3 * 30 + 0.05 * 70 + 5 * 3, 30 + 0.25 * 70 + 5 * 10
-    assert task_seconds(task) == Span(pytest.approx(low), pytest.approx(high))
+    assert task_seconds(task) == SecondsRange(pytest.approx(low), pytest.approx(high))
 
 
 def test_what_looks_the_same_is_worth_the_same_where_worth_is_drawn():
@@ -101,7 +101,7 @@ def test_several_queries_are_the_shortest_to_the_longest_and_are_chosen():
         task.sides.update({(topic, system): longer for system in ("s0", "s1")})
     low = 0.3 * (20 + 40) + 2 * 3 + 2 * 5
     high = (40 + 60) + 2 * 10 + 2 * 30
-    assert task_seconds(task) == Span(pytest.approx(low), high)
+    assert task_seconds(task) == SecondsRange(pytest.approx(low), high)
 
 
 def test_instructions_examples_and_checks_take_their_time():
@@ -116,7 +116,7 @@ def test_instructions_examples_and_checks_take_their_time():
 
 def test_pushed_pairs_come_with_their_profile():
     """One pair: a profile of 1 s, two streams of 10 s each."""
-    assert task_seconds(content(pushed(), PUSHED)) == Span(pytest.approx(0.3 * 21 + 3), 21 + 10)
+    assert task_seconds(content(pushed(), PUSHED)) == SecondsRange(pytest.approx(0.3 * 21 + 3), 21 + 10)
 
 
 def test_questions_take_time_by_their_type():
@@ -126,7 +126,7 @@ def test_questions_take_time_by_their_type():
         {"id": "b", "text": "Why four words here?", "type": "text"},
     ]
     task = content(Questions(kind="questions", questions=asked), topics=("questions",))
-    assert task_seconds(task) == Span(pytest.approx(2 * 0.3 + 3 + 15), 2 + 10 + 60)
+    assert task_seconds(task) == SecondsRange(pytest.approx(2 * 0.3 + 3 + 15), 2 + 10 + 60)
     assert capacity(task) is None
 
 

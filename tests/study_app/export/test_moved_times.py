@@ -8,12 +8,12 @@ import pytest
 from sqlalchemy import select, update
 
 from calibration.tables.files import read_table, read_tables
-from calibration.tables.study import read_study
+from calibration.tables.study_json import read_study
 from study_app.estimate.content import read_whole_study
 from study_app.export.raw_tables import RAW_TABLES
 from study_app.export.study_export import export_study
+from study_app.simulate.crowd_parameters import CrowdParameters
 from study_app.simulate.trial import run_trial
-from study_app.simulate.truth import Truth
 from study_app.store.database import open_database, transaction
 from study_app.store.models import LoadedStudy, Worker
 from study_app.store.tokens import time_shift
@@ -37,7 +37,7 @@ def folder(tmp_path_factory):
     """Export a study of every task, as simulated people left it, with moved and with exact times; and fit both."""
     folder = tmp_path_factory.mktemp("moved")
     url = f"sqlite:///{folder / 'study.sqlite3'}"
-    truth = Truth(patience_preferences=100, patience_stops=100)
+    truth = CrowdParameters(patience_preferences=100, patience_stops=100)
     _, clock = run_trial(
         read_whole_study(write_every_task(folder)), url, workers=WORKERS, truth=truth, seed=5
     )

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from sqlalchemy import select
 
 from calibration.tables.files import read_table, read_tables
-from calibration.tables.study import read_study
+from calibration.tables.study_json import read_study
 from calibration.visits.cut import visits_from_activity
 from study_app.cli.tables.folder import export
 from study_app.export import export_study

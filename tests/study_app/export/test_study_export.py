@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from calibration.tables.files import read_table
-from calibration.tables.study import read_study
+from calibration.tables.study_json import read_study
 from calibration.tables.tables import TABLES
 from metrics.errors import InputError
 from study_app.export import export_study

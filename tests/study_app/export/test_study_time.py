@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from calibration.tables.study import STUDY_FILE, StudyRecord, read_study, write_study
+from calibration.tables.study_json import STUDY_FILE, StudyRecord, read_study, write_study
 from study_app.export import export_study
 from study_app.export.study_export import ended_at, is_simulated
 from study_app.store.database import transaction

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from study_app.logs.activity_kernels import PLAIN, loops_for
 from study_app.logs.dwell import DRIFT_MS, FULL, SILENT_MS, LoggedEvent, read_page, server_times
 from study_app.logs.event_arrays import (
     DWELL_MS,
@@ -18,11 +19,10 @@ from study_app.logs.event_arrays import (
     SHARE,
     WAS_OPENED,
     WHOLLY_SEEN,
-    Events,
+    EventArrays,
     ItemReadings,
-    Shown,
+    SideContent,
 )
-from study_app.logs.sign_loops import PLAIN, loops_for
 from tests.study_app.logged_page import TEXTS, WALL, dwell, opened, sees, turns
 
 SHARES = st.sampled_from([0, 0.25, 0.5, 0.75, 1])
@@ -154,7 +154,7 @@ def in_arrays(some):
     shares = [event.detail.get("share", 0.0) for events in some for event in events]
     layers = [-1 if item.layer is None else SLOT_OF[side, item.layer] for side, item in SLOTS]
     begins = len(SLOTS) * np.arange(len(some))
-    shown = Shown(
+    shown = SideContent(
         pages=begins[:, None] + np.array([0, len(TEXTS["left"]), len(SLOTS)]),
         weight=np.tile([float(item.weight) for _, item in SLOTS], len(some)),
         layer=np.concatenate(
@@ -162,7 +162,7 @@ def in_arrays(some):
         ),
     )
     first = np.cumsum([0, *map(len, some)])
-    return Events(first, np.array(log, np.int64).reshape(-1, 8), np.array(shares, float)), shown
+    return EventArrays(first, np.array(log, np.int64).reshape(-1, 8), np.array(shares, float)), shown
 
 
 def assert_loops_say_the_same(loops, some, pauses):

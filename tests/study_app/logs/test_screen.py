@@ -3,7 +3,7 @@
 from itertools import count
 
 from study_app.logs.dwell import LoggedEvent
-from study_app.logs.screen import MAX_MOMENTS, PageStory, Spell
+from study_app.logs.screen import MAX_MOMENTS, PageStory, StateInterval
 
 OPEN = {"layout": "stacked", "width": 390, "height": 844, "restored": False}
 
@@ -68,13 +68,13 @@ def test_spells_say_when_nobody_could_look_and_when_nobody_knows():
         lost={7},
     )
     assert page.spells() == [
-        Spell(from_ms=0, to_ms=1_000, state="looked"),
-        Spell(from_ms=1_000, to_ms=4_000, state="hidden"),
-        Spell(from_ms=4_000, to_ms=5_000, state="looked"),
-        Spell(from_ms=5_000, to_ms=6_000, state="unfocused"),
-        Spell(from_ms=6_000, to_ms=7_000, state="looked"),
-        Spell(from_ms=7_000, to_ms=40_000, state="missing"),
-        Spell(from_ms=40_000, to_ms=41_000, state="closed"),
+        StateInterval(from_ms=0, to_ms=1_000, state="looked"),
+        StateInterval(from_ms=1_000, to_ms=4_000, state="hidden"),
+        StateInterval(from_ms=4_000, to_ms=5_000, state="looked"),
+        StateInterval(from_ms=5_000, to_ms=6_000, state="unfocused"),
+        StateInterval(from_ms=6_000, to_ms=7_000, state="looked"),
+        StateInterval(from_ms=7_000, to_ms=40_000, state="missing"),
+        StateInterval(from_ms=40_000, to_ms=41_000, state="closed"),
     ]
     assert [page.state(at) for at in (999, 1_000, 41_000)] == ["looked", "hidden", "over"]
     silent = story((0, "open", OPEN), (20_000, "beat"))

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from calibration.visits.cut import visits_from_activity
 from study_app.logs import event_arrays
-from study_app.logs.event_arrays import OTHER, Events
-from study_app.logs.sign_loops import AT, PAGE, PLAIN
+from study_app.logs.activity_kernels import AT, PAGE, PLAIN
+from study_app.logs.event_arrays import OTHER, EventArrays
 from study_app.logs.visit_record import FollowTimes, StreamPages, activity_rows, visits_of
 from study_app.protocol.domain import VISIT_GAP_SECONDS
 
@@ -61,7 +61,7 @@ def cut(*pages, started=-DAY, ended=DAY, idle=IDLE):
         for number, kind, ms in page.events
     ]
     first = np.cumsum([0, *(len(page.events) for page in pages)])
-    events = Events(first, np.array(log, np.int64).reshape(-1, 8), np.zeros(len(log)))
+    events = EventArrays(first, np.array(log, np.int64).reshape(-1, 8), np.zeros(len(log)))
     served, at = np.array([page.served_ms for page in pages]), np.zeros(len(log), np.int64)
     PLAIN.place_in_time(events, served, at)
     stream = StreamPages(np.zeros(len(pages), np.int64), served, np.array([page.left_ms for page in pages]))

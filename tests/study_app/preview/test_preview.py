@@ -17,7 +17,7 @@ from study_app.config import resource_folder
 from study_app.estimate.content import read_whole_study
 from study_app.preview.app import Preview
 from study_app.preview.copies import SkippingClock
-from study_app.preview.stations import Notice
+from study_app.preview.stations import ServerMessage
 from tests.study_app.small_pushes import write_push_study
 from tests.study_app.small_ranked import write_ranked_study
 from tests.study_app.small_streams import HOURLY, write_stream_study
@@ -152,7 +152,7 @@ def test_every_page_that_only_says_something_is_in_a_preview(previewed):
     opened = [
         number
         for number, one in enumerate(preview.stations)
-        if isinstance(one, Notice) or one.part == "At the door" or one.name == "Withdrawn"
+        if isinstance(one, ServerMessage) or one.part == "At the door" or one.name == "Withdrawn"
     ]
     shown = "".join(browser.get(f"/open/{number}", follow_redirects=True).text for number in opened)
     only_said = {key for key, text in headings.items() if set(text) == {"heading", "text"}}

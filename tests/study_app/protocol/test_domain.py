@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from study_app.protocol.domain import (
     PairTally,
     balanced_sides,
-    drawn,
     exclusion_reasons,
     has_room,
     is_consistent,
     least_shown,
     planned_showings,
+    rng_for,
     topic_order,
 )
 
@@ -122,12 +122,12 @@ def test_the_least_shown_pairs_are_taken_first(seed):
 def test_the_same_seed_and_worker_draw_the_same_and_others_do_not():
     """A study can be replayed, and no two workers get the same order."""
     orders = {
-        (seed, worker): tuple(topic_order(20, drawn(seed, worker, "topics 1")))
+        (seed, worker): tuple(topic_order(20, rng_for(seed, worker, "topics 1")))
         for seed in (1, 2)
         for worker in (1, 2)
     }
     assert len(set(orders.values())) == 4
-    assert topic_order(20, drawn(1, 1, "topics 1")) == list(orders[1, 1])
+    assert topic_order(20, rng_for(1, 1, "topics 1")) == list(orders[1, 1])
 
 
 def test_a_query_has_room_below_its_limit_and_always_without_one():

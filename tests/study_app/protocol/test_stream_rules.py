@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from study_app.protocol.domain import (
     LATENESS_CLASSES,
-    Asked,
+    UsefulQuestionDraw,
     drawn_questions,
     fewest,
     follow_length,
@@ -107,7 +107,9 @@ def test_an_update_is_asked_about_when_it_brought_one_new_nugget():
 )
 def test_questions_even_out_what_was_asked(lates, asked, count, seed):
     """As many as may be, and no class was preferred to one that was asked about less and stood to choice."""
-    candidates = [Asked(place=n, nugget=str(n), visits_late=late) for n, late in enumerate(lates)]
+    candidates = [
+        UsefulQuestionDraw(place=n, nugget=str(n), visits_late=late) for n, late in enumerate(lates)
+    ]
     drawn = drawn_questions(candidates, asked, count, Random(seed))
     assert len(drawn) == min(count, len(candidates)) == len({one.place for one in drawn})
     tally = Counter(dict.fromkeys(range(LATENESS_CLASSES), 0))
@@ -123,7 +125,7 @@ def test_questions_even_out_what_was_asked(lates, asked, count, seed):
 
 def test_the_seed_decides_between_equals():
     """The same seed draws the same, and not every seed does."""
-    candidates = [Asked(place=n, nugget=str(n), visits_late=0) for n in range(10)]
+    candidates = [UsefulQuestionDraw(place=n, nugget=str(n), visits_late=0) for n in range(10)]
     first = {seed: drawn_questions(candidates, {}, 1, Random(seed))[0].place for seed in range(20)}
     assert first == {seed: drawn_questions(candidates, {}, 1, Random(seed))[0].place for seed in range(20)}
     assert len(set(first.values())) > 3

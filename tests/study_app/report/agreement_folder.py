@@ -6,9 +6,9 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from calibration.agree.evidence import Evidence
+from calibration.agree.agree_tables import agree
 from calibration.agree.folder import write_agreement
-from calibration.agree.study import agree
+from calibration.agree.score_sources import ScoreSources
 from calibration.raters.quality import quality_report
 from calibration.tables.files import tables_sha256, write_tables
 from calibration.user_model.json_files import write_json
@@ -80,7 +80,7 @@ def _computed(folder, *, title="Which summary helps?", scores=None):
     write_user_model(model, folder / "user-model.json")
     write_user_model(truth, folder / "truth.json")
     write_json(folder / "quality.json", quality_report(tables, seed=3).to_dict())
-    found = agree(Evidence(tables=tables, model=model, scores=scores))
+    found = agree(ScoreSources(tables=tables, model=model, scores=scores))
     record = {
         "tables_sha256": digest,
         "seed": 1,

@@ -7,12 +7,12 @@ import pytest
 from lxml import etree
 from matplotlib.colors import to_hex
 
-from study_app.report.drawing.canvas import drawn
-from study_app.report.drawing.figures import Mark, rows_with_intervals, worker_shares
-from study_app.report.drawing.look import ReportLook
+from study_app.report.drawing.canvas import render_drawing
+from study_app.report.drawing.figures import CurveMark, rows_with_intervals, worker_shares
 from study_app.report.drawing.ranking_figures import SIGNS, best_map, one_against_other
+from study_app.report.drawing.style import ReportStyle
 
-LOOK = ReportLook()
+LOOK = ReportStyle()
 
 
 def test_each_worker_has_their_own_interval():
@@ -40,8 +40,8 @@ def test_each_worker_has_their_own_interval():
 def test_a_measure_without_an_interval_has_a_dotted_row():
     """A sign alone would look certain. Rows stand in the order of the table, from the top."""
     marks = [
-        Mark(label="one", value=0.7, low=0.6, high=0.8, sign="o"),
-        Mark(label="other", value=0.9, low=np.nan, high=np.nan, sign="x"),
+        CurveMark(label="one", value=0.7, low=0.6, high=0.8, sign="o"),
+        CurveMark(label="other", value=0.9, low=np.nan, high=np.nan, sign="x"),
     ]
     (axes,) = rows_with_intervals(LOOK, marks=marks, label="agreement").axes
 
@@ -97,7 +97,7 @@ def test_a_drawing_on_the_page_is_shorter_than_its_file_and_says_the_same():
         drawing.axes[0].plot(np.linspace(0, 2, 100), np.linspace(0, 1, 100) ** 2, "+", color=look["agree"])
         return drawing
 
-    made = drawn(draw, LOOK, name="n", title="t")
+    made = render_drawing(draw, LOOK, name="n", title="t")
     root = etree.fromstring(made.inline)
 
     assert label in [text.text for text in root.iter("{*}text")]

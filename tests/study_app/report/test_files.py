@@ -9,7 +9,7 @@ from bs4 import BeautifulSoup
 from lxml import etree
 
 from study_app.report.build import write_report
-from study_app.report.drawing.look import LIGHT, read_look
+from study_app.report.drawing.style import LIGHT, read_look
 from study_app.report.page import NO_INTERVAL, UNTOLD, ReportTable
 from study_app.report.table_files import csv_text, latex_text
 
@@ -193,7 +193,7 @@ def test_a_style_file_restyles_page_and_figures(made, tmp_path):
         'colours:\n  agree: "#123456"\nfont: DejaVu Serif\npage_font: Georgia, serif\nmatplotlib:\n  axes.linewidth: 2.5\n'
     )
 
-    write_report(tmp_path, look=read_look(style))
+    write_report(tmp_path, report_style=read_look(style))
 
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     svg = (tmp_path / "figures" / "agreement.svg").read_text(encoding="utf-8")

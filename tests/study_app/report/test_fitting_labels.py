@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 from matplotlib import rc_context
 
-from study_app.report.drawing.canvas import drawn
+from study_app.report.drawing.canvas import render_drawing
 from study_app.report.drawing.figures import (
-    Mark,
+    CurveMark,
     curve_with_marks,
     fit_drawing,
     rows_with_intervals,
     scatter,
 )
-from study_app.report.drawing.look import ReportLook
 from study_app.report.drawing.ranking_figures import one_against_other
+from study_app.report.drawing.style import ReportStyle
 
-LOOK = ReportLook()
+LOOK = ReportStyle()
 LONG = "a measure of our own with a name that goes on"
 
 
@@ -44,7 +44,7 @@ def curve(look):
         agreement=flat,
         band=(flat - 0.1, flat + 0.1),
         ceilings=(0.8, 0.9),
-        marks=[Mark(label="default", value=1e5)],
+        marks=[CurveMark(label="default", value=1e5)],
         labels=("patience L, in counted characters of the language of the task, spaces too", LONG),
         log=True,
     )
@@ -57,7 +57,7 @@ DRAWINGS = {
     "ticks set by a fit": lambda look: fit_drawing(look, plot=visits_late),
     "many measures": lambda look: rows_with_intervals(
         look,
-        marks=[Mark(label=f"{LONG} {n}", value=0.5 + n / 100, low=0.4, high=0.9) for n in range(30)],
+        marks=[CurveMark(label=f"{LONG} {n}", value=0.5 + n / 100, low=0.4, high=0.9) for n in range(30)],
         label="agreement",
     ),
     "a curve over five decades": curve,
@@ -78,7 +78,7 @@ DRAWINGS = {
 def test_no_label_runs_into_its_neighbour_or_out_of_the_drawing(name):
     """Of numbers as many stay as fit, two at least; names of axes are broken."""
     made = []
-    drawn(lambda look: made.append(DRAWINGS[name](look)) or made[0], LOOK, name="x", title="x")
+    render_drawing(lambda look: made.append(DRAWINGS[name](look)) or made[0], LOOK, name="x", title="x")
     with rc_context({"font.size": LOOK.font_points}):  # how many ticks there are hangs on it
         check(*made)
 
@@ -104,6 +104,6 @@ def check(drawing):
 def test_every_measure_keeps_its_name():
     """Rows are made for their labels: nothing is left out of them."""
     drawing = DRAWINGS["many measures"](LOOK)
-    drawn(lambda _: drawing, LOOK, name="x", title="x")
+    render_drawing(lambda _: drawing, LOOK, name="x", title="x")
 
     assert len(drawing.axes[0].get_yticklabels()) == 30

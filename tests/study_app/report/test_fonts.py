@@ -9,8 +9,13 @@ from fontTools.ttLib import TTCollection, TTFont
 from fontTools.ttLib.tables.DefaultTable import DefaultTable
 
 from study_app.report.drawing import canvas
-from study_app.report.drawing.canvas import drawn, has_truetype_outlines, missing_signs_message, new_drawing
-from study_app.report.drawing.look import ReportLook
+from study_app.report.drawing.canvas import (
+    has_truetype_outlines,
+    missing_signs_message,
+    new_drawing,
+    render_drawing,
+)
+from study_app.report.drawing.style import ReportStyle
 
 OTHER = Path(mpl.get_data_path()) / "fonts" / "ttf" / "STIXNonUni.ttf"
 """Comes with matplotlib and has signs, for private use, that its usual font lacks."""
@@ -25,7 +30,7 @@ def named(look, *, name):
 
 def drawn_with(monkeypatch, font, *, name=f"system {SIGN}"):
     monkeypatch.setattr(canvas, "_other_font", lambda: font)
-    return drawn(partial(named, name=name), ReportLook(), name="n", title="t")
+    return render_drawing(partial(named, name=name), ReportStyle(), name="n", title="t")
 
 
 def test_a_sign_comes_from_another_font_where_there_is_one(monkeypatch):
@@ -59,7 +64,7 @@ def test_another_font_is_looked_for_only_where_signs_are_missing(monkeypatch):
     """Files of a study with Latin names are the same on every machine."""
     monkeypatch.setattr(canvas, "_other_font", lambda: pytest.fail("looked for"))
 
-    assert drawn(partial(named, name="été α"), ReportLook(), name="n", title="t").missing == ""
+    assert render_drawing(partial(named, name="été α"), ReportStyle(), name="n", title="t").missing == ""
 
 
 def test_what_no_font_has_is_said_in_one_sentence(monkeypatch):
@@ -86,7 +91,7 @@ def test_only_truetype_outlines_can_be_embedded_as_truetype(tmp_path):
 
 def test_a_file_names_the_fonts_of_its_style_alone():
     """Its signs come from DejaVu Sans, cut to what it shows; any machine can draw the SVG, also with a font of its own."""
-    made = drawn(partial(named, name="été α ≤ 1"), ReportLook(), name="n", title="t")
+    made = render_drawing(partial(named, name="été α ≤ 1"), ReportStyle(), name="n", title="t")
 
     assert b"+DejaVuSans" in made.pdf
     assert len(made.pdf) < 50_000

@@ -5,8 +5,8 @@ import dataclasses
 import pandas as pd
 import pytest
 
-from calibration.agree.result import Wanted
-from study_app.report.drawing.look import ReportLook
+from calibration.agree.result import NamedComparisons
+from study_app.report.drawing.style import ReportStyle
 from study_app.report.folder import read_material
 from study_app.report.parts.agreement import agreement_section, answer, rows_figure
 from study_app.report.parts.front import front
@@ -51,7 +51,7 @@ def with_named(result, place):
     """The result of a study whose primary comparison is that of the stops with the default."""
     row = dict(result.comparison("M@stops")) | {"standing": "primary", "named": place, "measure": "M@stops"}
     row |= {"difference": 0.07, "low": 0.01, "high": 0.13, "p_t": 0.0123, "p_holm": 0.0461}
-    wanted = Wanted(primary=("M@stops", "M@1500"), at_analysis=place == "analysis")
+    wanted = NamedComparisons(primary=("M@stops", "M@1500"), at_analysis=place == "analysis")
     others = result.comparisons[result.comparisons["measure"] != "M@stops"]
     rows = pd.concat([pd.DataFrame([row]), others])
     return dataclasses.replace(result, comparisons=rows, wanted=wanted)
@@ -105,7 +105,7 @@ def test_every_scatter_explains_itself_and_the_figure_of_measures_its_own_signs(
 
     assert "Each sign is a pair" in scatter.caption
     assert "of the first of the two systems by name" in scatter.caption
-    assert scatter.draw(ReportLook()).axes[0].get_ylabel() == "votes for the first system"
+    assert scatter.draw(ReportStyle()).axes[0].get_ylabel() == "votes for the first system"
     assert "Each sign is a pair" not in rows.caption
     assert "Diamonds: fitted." in rows.caption
     assert "Triangles" not in rows.caption

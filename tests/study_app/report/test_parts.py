@@ -11,12 +11,12 @@ import pytest
 
 from calibration.agree.task_agreement import CEILING_COLUMNS
 from calibration.fit.families import FitOptions
-from calibration.fit.kept import FitPlot, FitPlots, read_fit_plots, write_fit_plots
-from calibration.fit.study import fit_user_model
-from calibration.tables.study import ResultsOpened, TaskRecord
+from calibration.fit.fit_files import FitPlot, FitPlots, read_fit_plots, write_fit_plots
+from calibration.fit.user_model_fit import fit_user_model
+from calibration.tables.study_json import ResultsOpened, TaskRecord
 from calibration.user_model.model import ParameterEntry, UserModel, write_user_model
 from study_app.report.folder import read_material
-from study_app.report.page import lasting, quantity, quantity_interval
+from study_app.report.page import duration_phrase, quantity, quantity_interval
 from study_app.report.parts.agreement import agreement_section, answer
 from study_app.report.parts.agreement_tables import disagreement_table
 from study_app.report.parts.curve import ablation_section, curve_sections
@@ -130,7 +130,7 @@ def test_methods_have_no_plural_of_one(material):
 
     assert not re.search(r"\b1 (pairs|seconds|days|updates|workers|systems)\b", said)
     assert len(re.findall(r"\b1 (pair|second|day|update|worker)\b", said)) == 6
-    assert (lasting(1.0), lasting(2.0)) == ("1 second", "2 seconds")
+    assert (duration_phrase(1.0), duration_phrase(2.0)) == ("1 second", "2 seconds")
 
 
 def test_sides_that_were_not_drawn_by_lot_are_said_to_be_so(material):
@@ -389,4 +389,4 @@ def test_the_title_of_the_push_weights_claims_what_is_told_from_nothing(cost, si
 )
 def test_durations_are_in_the_unit_that_people_would_use(seconds, written):
     """The largest one that they have twice."""
-    assert lasting(seconds) == written
+    assert duration_phrase(seconds) == written

@@ -13,9 +13,9 @@ from markupsafe import Markup
 
 from metrics.errors import InputError
 from study_app.report.build import build_report, write_report
-from study_app.report.drawing.canvas import Drawn, drawn
-from study_app.report.drawing.look import LIGHT as COLOURS
-from study_app.report.drawing.look import ReportLook
+from study_app.report.drawing.canvas import RenderedDrawing, render_drawing
+from study_app.report.drawing.style import LIGHT as COLOURS
+from study_app.report.drawing.style import ReportStyle
 from study_app.report.folder import read_material
 from study_app.report.page import percent, render
 from study_app.report.table_files import csv_text
@@ -42,8 +42,8 @@ def page(html):
 
 def page_of(folder):
     """Return the page of a folder without its drawings, which take longest."""
-    blank = defaultdict(lambda: Drawn(svg="", pdf=b"", inline=Markup()))
-    return BeautifulSoup(render(build_report(read_material(folder)), ReportLook(), blank), "lxml")
+    blank = defaultdict(lambda: RenderedDrawing(svg="", pdf=b"", inline=Markup()))
+    return BeautifulSoup(render(build_report(read_material(folder)), ReportStyle(), blank), "lxml")
 
 
 def text_of(folder):
@@ -338,7 +338,7 @@ def test_the_same_folder_gives_the_same_files(made):
     for table in report.tables:
         assert csv_text(table) == (made / "report-tables" / f"{table.name}.csv").read_text(encoding="utf-8")
     for figure in report.figures[::6]:
-        again = drawn(figure.draw, ReportLook(), name=figure.name, title=figure.title)
+        again = render_drawing(figure.draw, ReportStyle(), name=figure.name, title=figure.title)
         assert again.svg == (made / "figures" / f"{figure.name}.svg").read_text(encoding="utf-8")
         assert again.pdf == (made / "figures" / f"{figure.name}.pdf").read_bytes()
         assert again.inline in (made / "report.html").read_text(encoding="utf-8")
@@ -347,7 +347,7 @@ def test_the_same_folder_gives_the_same_files(made):
 def test_a_figure_can_be_drawn_alone_in_the_look_of_the_report(made):
     """For a paper, or a notebook: without a line above, as the page has it."""
     [figure, *_] = build_report(read_material(made)).figures
-    [axes, *_] = figure.drawing(ReportLook(font_points=11)).axes
+    [axes, *_] = figure.drawing(ReportStyle(font_points=11)).axes
 
     assert not axes.spines["top"].get_visible()
     assert axes.xaxis.label.get_fontsize() == 11

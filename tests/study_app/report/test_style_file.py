@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from metrics.errors import InputError
-from study_app.report.drawing.look import DARK, KEYS, LIGHT, ReportLook, distinct_colours, read_look
+from study_app.report.drawing.style import DARK, KEYS, LIGHT, ReportStyle, distinct_colours, read_look
 from tests.study_app.prefcal_command import run_here
 
 ROOT = Path(__file__).parents[3]
@@ -39,7 +39,7 @@ def test_an_empty_file_changes_nothing(tmp_path):
     path = tmp_path / "style.yaml"
     path.write_text("")
 
-    assert read_look(path) == ReportLook(light=distinct_colours(LIGHT), dark=DARK)
+    assert read_look(path) == ReportStyle(light=distinct_colours(LIGHT), dark=DARK)
 
 
 def test_all_faults_are_told_at_once_with_line_and_cure(tmp_path):

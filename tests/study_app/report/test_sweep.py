@@ -10,8 +10,8 @@ from markupsafe import Markup
 from metrics.readers.tempsum import read_events, read_update_run
 from metrics.sweep import SweepGrid, read_sweep, sweep_msu
 from study_app.report.build import build_report
-from study_app.report.drawing.canvas import Drawn
-from study_app.report.drawing.look import ReportLook
+from study_app.report.drawing.canvas import RenderedDrawing
+from study_app.report.drawing.style import ReportStyle
 from study_app.report.folder import read_material
 from study_app.report.page import render
 from study_app.report.parts.sweep import sweep_section
@@ -95,6 +95,6 @@ def test_a_sweep_alone_has_a_first_screen_that_says_who_was_asked(figures, tmp_p
     assert list(report.front.points) == ["Answer", "How sure", "Against it", "Next"]
     assert "no share of people" in report.front.points["Against it"]
     assert report.front.figure.name == "sweep-leaders"
-    blank = defaultdict(lambda: Drawn(svg="", pdf=b"", inline=Markup()))
-    assert report.front.figure.title in render(report, ReportLook(), blank)
+    blank = defaultdict(lambda: RenderedDrawing(svg="", pdf=b"", inline=Markup()))
+    assert report.front.figure.title in render(report, ReportStyle(), blank)
     assert [section.key for section in report.sections] == ["sweep"]

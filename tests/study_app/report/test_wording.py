@@ -30,8 +30,8 @@ from study_app.report import page as say
         (say.quantity(None), "–"),
         (say.quantity_interval(520.0, None), "520 to open"),
         (say.quantity_interval(None, None), "no interval"),
-        (say.counted(1, "query", "queries"), "1 query"),
-        (say.counted(1234, "pair"), "1\u202f234 pairs"),
+        (say.pluralise(1, "query", "queries"), "1 query"),
+        (say.pluralise(1234, "pair"), "1\u202f234 pairs"),
         (say.stretch([0.1, 0.2, 0.3], [False, True, False], say.decimal, before="L = "), "at L = 0.20"),
         (say.stretch([0.1, 0.2, 0.3], [False, True, True], say.decimal), "from 0.20 to 0.30"),
         (

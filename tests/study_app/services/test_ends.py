@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from study_app.services.researcher.studies import pause, resume
 from study_app.services.worker.ends import stop
-from study_app.services.worker.whereabouts import locate
+from study_app.services.worker.worker_progress import load_progress
 from study_app.store.database import transaction
 from study_app.store.models import LoadedStudy, Slot, Worker
 from study_app.store.task_models import CodeShown
@@ -32,7 +32,7 @@ def end(study, kind):
     """End the first worker's part from within, as a failed check or a screening question does."""
     server = study.app.extensions[NAME]
     with transaction(study.database, write=True) as session:
-        here = locate(session, server.plans, 1, now=study.clock(), lock=True)
+        here = load_progress(session, server.plans, 1, now=study.clock(), lock=True)
         stop(session, here, kind, now=study.clock())
 
 

@@ -7,11 +7,11 @@ from bs4 import BeautifulSoup
 from sqlalchemy import select
 
 from metrics.errors import InputError
-from study_app.services.worker.answers import CheckStanding
+from study_app.services.worker.answers import CheckProgress
 from study_app.store.models import Slot, Worker
 from study_app.store.task_models import Introduction
 from study_app.tasks.kinds import KINDS, check_of, standard_check
-from study_app.web.serving import rendered
+from study_app.web.serving import render_page
 from study_app.web.show.tasks import introduction
 from tests.study_app.conftest import Campaign
 from tests.study_app.small_study import votes_task
@@ -21,7 +21,7 @@ CHECK = [
     {"question": "Is it raining?", "options": ["Yes", "No"], "answer": 2},
     {"question": "Is it warm?", "options": ["Yes", "No", "A little"], "answer": 3},
 ]
-STANDING = CheckStanding(passed=False, tries_left=2, picked=())
+STANDING = CheckProgress(passed=False, tries_left=2, picked=())
 RIGHT = {"check-1": "2", "check-2": "3"}
 
 
@@ -182,7 +182,7 @@ def test_every_kind_has_text_example_and_check_in_every_language(app, kind, show
     entry = KINDS[kind].entry.model_construct(kind=kind, instructions="standard", check=None, example=True)
     page = introduction(entry, shows, language, STANDING, {}, None)
     with app.test_request_context():
-        answer = rendered("intro", page, tokens={"worker": "w", "page": "p"})
+        answer = render_page("intro", page, tokens={"worker": "w", "page": "p"})
     html = BeautifulSoup(answer.get_data(as_text=True), "html.parser")
     assert len(html.select(".guide p")) >= 2
     assert [len(one.select("input[required]")) for one in html.select("main form fieldset")] == [3, 3]

@@ -6,14 +6,14 @@ from collections import Counter
 import pytest
 from sqlalchemy import select
 
+from study_app.services.worker.availability import pair_tallies
 from study_app.services.worker.entry import Visitor as Newcomer
 from study_app.services.worker.entry import arrive, find_study, give_consent
-from study_app.services.worker.room import pair_tallies
 from study_app.services.worker.slots import take_slot
-from study_app.services.worker.whereabouts import locate
+from study_app.services.worker.worker_progress import load_progress
 from study_app.store.database import open_database, transaction
 from study_app.store.models import Assignment, Judgment, Pair, Showing, Slot, Topic, Worker
-from study_app.store.plan import Plans
+from study_app.store.study_cache import StudyCache
 from study_app.store.tokens import seeded_tokens
 from tests.study_app.small_study import QUERIES, pairs_task, votes_task
 
@@ -158,23 +158,25 @@ def test_two_servers_cannot_give_out_one_slot_twice(campaign):
     study = campaign(tasks=[pairs_task(workers_per_query=1)])
     servers = [open_database(study.url), open_database(study.url)]
     with transaction(study.database, write=True) as session:
-        plans = Plans()
+        plans = StudyCache()
         plan = find_study(session, plans, "small")
         names = seeded_tokens(5)
         workers = []
         for number in range(20):
             newcomer = Newcomer(platform="generic", worker=str(number), parameters={})
             workers.append(arrive(session, plan, newcomer, now=study.clock(), new_token=names).worker_id)
-            give_consent(session, locate(session, plans, workers[-1], now=study.clock()), now=study.clock())
+            give_consent(
+                session, load_progress(session, plans, workers[-1], now=study.clock()), now=study.clock()
+            )
     task = plan.tasks[0]
     taken = []
     start = threading.Barrier(len(workers))
 
     def take(server, worker):
-        own_plans = Plans()
+        own_plans = StudyCache()
         start.wait()
         with transaction(server, write=True) as session:
-            here = locate(session, own_plans, worker, now=study.clock(), lock=True)
+            here = load_progress(session, own_plans, worker, now=study.clock(), lock=True)
             taken.append(take_slot(session, here, task, task.topics[0].id, now=study.clock()))
 
     threads = [

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from study_app.simulate.site import PageLog, VirtualClock, WallClock
+from study_app.simulate.browser import PageLog, VirtualClock, WallClock
 
 START = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 

@@ -13,8 +13,8 @@ from study_app.estimate.content import read_whole_study
 from study_app.export.study_export import export_study
 from study_app.simulate import trial as trial_module
 from study_app.simulate.connection import TIMEOUT_SECONDS
+from study_app.simulate.crowd_parameters import Behaviour, CrowdParameters
 from study_app.simulate.trial import run_trial
-from study_app.simulate.truth import Behaviour, Truth
 from study_app.store.check import check_database
 from study_app.store.database import open_database, transaction
 from study_app.store.models import LoadedStudy
@@ -27,7 +27,7 @@ WORKERS = 3
 def gone_through(folder, url, *, workers, behaviour=None, tasks=None, seed=3, **study):
     """Let a crowd through a study; return its report, and the database and the tables it left."""
     content = read_whole_study(write_every_task(folder, tasks=tasks, **study))
-    truth = Truth(patience_preferences=100, patience_stops=100, behaviour=behaviour or Behaviour())
+    truth = CrowdParameters(patience_preferences=100, patience_stops=100, behaviour=behaviour or Behaviour())
     report, clock = run_trial(content, url, workers=workers, truth=truth, seed=seed)
     database = open_database(url)
     faults = check_database(database)

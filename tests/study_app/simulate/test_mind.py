@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from metrics.summaries.trailtext import counted_chars
 from study_app.protocol.sides import LOOK_SECONDS
 from study_app.simulate import mind
-from study_app.simulate.site import Element
+from study_app.simulate.browser import Element
 
 words = st.text("abcdefgh", min_size=1, max_size=9)
 texts = st.lists(words, min_size=1, max_size=12).map(" ".join)
@@ -24,7 +24,9 @@ SUMMARY = (
 
 def read(elements, *, opened=(), depth, seed=1, speed=4.0):
     rng = np.random.default_rng(seed)
-    return list(mind.looks(elements, opened=opened, depth_chars=depth, words_per_second=speed, rng=rng))
+    return list(
+        mind.results_views(elements, opened=opened, depth_chars=depth, words_per_second=speed, rng=rng)
+    )
 
 
 def test_only_the_wanted_layer_is_opened_and_read_after_its_link():

@@ -11,11 +11,11 @@ from study_app import create_app
 from study_app.config import Config
 from study_app.estimate.content import read_study_content, read_whole_study
 from study_app.export.study_export import export_study
+from study_app.simulate.browser import Element, PageError, SideOnPage, VirtualClock
 from study_app.simulate.crowd import effects
-from study_app.simulate.site import Element, PageError, SideOnPage, VirtualClock
+from study_app.simulate.crowd_parameters import Behaviour, CrowdParameters
+from study_app.simulate.task_truth import build_worlds
 from study_app.simulate.trial import START, load, run_on_server, run_trial, serving
-from study_app.simulate.truth import Behaviour, Truth
-from study_app.simulate.world import build_worlds
 from study_app.store.database import open_database, transaction
 from study_app.store.models import Ballot, Judgment, LoadedStudy, PageLoad, Showing, Slot, StoredEvent, Worker
 from study_app.study.file import read_study_file
@@ -26,7 +26,7 @@ EVERYTHING = Behaviour(quit=0.7, reload=0.2, offline=0.3, double_click=0.3, care
 
 def trial(file, url, *, workers=6, behaviour=None, seed=3):
     content = read_whole_study(file)
-    truth = Truth(patience_preferences=100, patience_stops=100, behaviour=behaviour or Behaviour())
+    truth = CrowdParameters(patience_preferences=100, patience_stops=100, behaviour=behaviour or Behaviour())
     return run_trial(content, url, workers=workers, truth=truth, seed=seed)
 
 
@@ -141,7 +141,7 @@ def test_two_studies_can_be_rehearsed_in_one_database(small_study, tmp_path, new
 def test_a_page_that_shows_what_no_system_wrote_is_noticed(small_study):
     """A simulated person knows every summary by its digest, and holds every word of the page against it."""
     content = read_whole_study(small_study())
-    world = next(iter(build_worlds(content, Truth(patience_preferences=100)).values())).world
+    world = next(iter(build_worlds(content, CrowdParameters(patience_preferences=100)).values())).world
     digest, known = next(iter(world.sides.items()))
     elements = tuple(
         Element(key=key, text=text, second=tuple(Element(key=one[0], text=one[1]) for one in below))
@@ -198,7 +198,7 @@ def test_what_a_crowd_knows_by_its_words_must_have_words_of_its_own(small_study,
         (path.parent / name).write_text(written.replace(was, instead), encoding="utf-8")
 
     with pytest.raises(InputError, match=f"two of its parts read '{words}' and are not alike"):
-        build_worlds(read_whole_study(path), Truth())
+        build_worlds(read_whole_study(path), CrowdParameters())
 
 
 def test_true_scores_are_m_measure_at_the_true_patience(small_study):
@@ -210,7 +210,7 @@ def test_true_scores_are_m_measure_at_the_true_patience(small_study):
     file = read_study_file(small_study(), KINDS)
     content = read_study_content(file)
     number, task = next((n, t) for n, t in enumerate(content.tasks, start=1) if t.systems)
-    world = build_worlds(content, Truth(patience_preferences=60))[number].world
+    world = build_worlds(content, CrowdParameters(patience_preferences=60))[number].world
     collection = read_collection_files(
         {kind: file.path.parent / f.path for kind, f in task.files.items()}, name="small"
     )
@@ -228,7 +228,7 @@ def test_a_crowd_goes_to_a_server_that_runs(small_study, tmp_path, new_url):
     path, url = small_study(task={"workers_per_query": None}), new_url(tmp_path)
     content, clock = read_whole_study(path), VirtualClock(START)
     load(content, url, clock, 1)
-    going = {"workers": 2, "truth": Truth(), "seed": 1, "arrival_seconds": 60, "clock": clock}
+    going = {"workers": 2, "truth": CrowdParameters(), "seed": 1, "arrival_seconds": 60, "clock": clock}
     with serving(create_app(Config(database=url), now=clock)) as address:
         assert run_on_server(content, address, **going).finished == 2
         came = clock()
@@ -254,5 +254,11 @@ def test_no_server_at_an_address_is_said(small_study, url):
     content = read_whole_study(small_study())
     with pytest.raises(InputError, match="no study server answers at"):
         run_on_server(
-            content, url, workers=1, truth=Truth(), seed=1, arrival_seconds=0, clock=VirtualClock(START)
+            content,
+            url,
+            workers=1,
+            truth=CrowdParameters(),
+            seed=1,
+            arrival_seconds=0,
+            clock=VirtualClock(START),
         )

@@ -5,7 +5,7 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
-from study_app.simulate.truth import Truth, read_truth
+from study_app.simulate.crowd_parameters import CrowdParameters, read_truth
 from tests.study_app.prefcal_command import run_here
 
 DOC = Path(__file__).resolve().parents[3] / "docs" / "simulation.md"
@@ -41,7 +41,8 @@ def test_it_is_the_truth_of_a_file_that_says_nothing(tmp_path):
     path.write_text(json.dumps({"format": "prefcal-user-model/1", "parameters": {}}))
 
     assert all(
-        getattr(read_truth(path), field.name) == getattr(Truth(), field.name) for field in fields(Truth)
+        getattr(read_truth(path), field.name) == getattr(CrowdParameters(), field.name)
+        for field in fields(CrowdParameters)
     )
 
 

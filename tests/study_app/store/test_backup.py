@@ -19,8 +19,8 @@ from study_app.store.database import (
     open_database,
     transaction,
 )
-from study_app.store.file_turns import serving_lock
 from study_app.store.models import Judgment, Setting, Worker
+from study_app.store.writer_lock import serving_lock
 from tests.postgres_server import binaries
 from tests.study_app.prefcal_command import run_here
 

@@ -10,16 +10,16 @@ import time
 
 import pytest
 
-import study_app.store.file_turns
+import study_app.store.writer_lock
 from study_app.store.database import migrate, open_database, transaction
-from study_app.store.file_turns import FileTurn
 from study_app.store.models import Setting
+from study_app.store.writer_lock import FileTurn
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="one process serves a file on Windows")
 HOLDER = """
 import sys
-from study_app.store.file_turns import FileTurn
-FileTurn(sys.argv[1]).take()
+from study_app.store.writer_lock import FileTurn
+FileTurn(sys.argv[1]).acquire()
 print("held", flush=True)
 sys.stdin.read()
 """
@@ -53,7 +53,7 @@ def taken(turn):
     has_it = threading.Event()
 
     def take():
-        turn.take()
+        turn.acquire()
         has_it.set()
 
     threading.Thread(target=take, daemon=True).start()
@@ -74,10 +74,10 @@ def test_the_turn_goes_on_when_its_holder_is_killed(file):
 def test_a_turn_that_is_handed_on_is_free(file):
     """Also for this process again, and handing on twice hands nothing of others on."""
     first, second = FileTurn(file), FileTurn(file)
-    first.take()
+    first.acquire()
     first.hand_on()
     first.hand_on()
-    second.take()
+    second.acquire()
     first.hand_on()
     assert not taken(first).wait(0.3)
     second.hand_on()
@@ -86,14 +86,14 @@ def test_a_turn_that_is_handed_on_is_free(file):
 def test_a_process_that_is_made_of_another_has_a_turn_of_its_own(file):
     """A server's processes are copies of one that wrote before; they must not share its turn."""
     turn = FileTurn(file)
-    turn.take()
+    turn.acquire()
     context = multiprocessing.get_context("fork")
     waiting, has_it = context.Event(), context.Event()
 
     def take():
         mine = FileTurn(file)
         waiting.set()
-        mine.take()
+        mine.acquire()
         has_it.set()
 
     child = context.Process(target=take)
@@ -141,14 +141,14 @@ def test_where_the_file_cannot_be_made_sqlite_keeps_the_order(tmp_path):
 def test_a_turn_that_cannot_be_freed_keeps_no_writer_waiting(file, monkeypatch):
     """What a file system says of its locks is no reason to lose an answer, or to tell nobody that it is stored."""
     database = opened(file)
-    real = study_app.store.file_turns.fcntl.flock
+    real = study_app.store.writer_lock.fcntl.flock
 
     def refuse(descriptor, operation):
-        if operation == study_app.store.file_turns.fcntl.LOCK_UN:
+        if operation == study_app.store.writer_lock.fcntl.LOCK_UN:
             raise OSError(errno.ENOLCK, "no locks")
         real(descriptor, operation)
 
-    monkeypatch.setattr("study_app.store.file_turns.fcntl.flock", refuse)
+    monkeypatch.setattr("study_app.store.writer_lock.fcntl.flock", refuse)
     for name in ("first", "second"):
         with transaction(database, write=True) as session:
             session.add(Setting(name=name, value="1"))

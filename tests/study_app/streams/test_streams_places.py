@@ -12,10 +12,10 @@ from study_app.services.worker.entry import Visitor as Newcomer
 from study_app.services.worker.entry import arrive, find_study, give_consent
 from study_app.services.worker.slots import take_slot
 from study_app.services.worker.streams import enrol
-from study_app.services.worker.whereabouts import locate
+from study_app.services.worker.worker_progress import load_progress
 from study_app.store.database import open_database, transaction
 from study_app.store.models import Slot, System, Worker
-from study_app.store.plan import Plans
+from study_app.store.study_cache import StudyCache
 from study_app.store.task_models import Follow
 from study_app.store.tokens import seeded_tokens
 from tests.study_app.small_streams import EVENTS, write_stream_study
@@ -45,24 +45,26 @@ def enrolled_at_once(study, count):
     """Let so many workers enrol in the only event at the same moment, through two connections."""
     servers = [open_database(study.url), open_database(study.url)]
     with transaction(study.database, write=True) as session:
-        plans, names = Plans(), seeded_tokens(5)
+        plans, names = StudyCache(), seeded_tokens(5)
         plan = find_study(session, plans, "small")
         workers = []
         for number in range(count):
             newcomer = Newcomer(platform="generic", worker=str(number), parameters={})
             workers.append(arrive(session, plan, newcomer, now=study.clock(), new_token=names).worker_id)
-            give_consent(session, locate(session, plans, workers[-1], now=study.clock()), now=study.clock())
+            give_consent(
+                session, load_progress(session, plans, workers[-1], now=study.clock()), now=study.clock()
+            )
     task, start = plan.tasks[0], threading.Barrier(count)
 
     def begin(server, worker):
-        own = Plans()
+        own = StudyCache()
         start.wait()
         with transaction(server, write=True) as session:
-            here = locate(session, own, worker, now=study.clock(), lock=True)
+            here = load_progress(session, own, worker, now=study.clock(), lock=True)
             taken = take_slot(session, here, task, task.topics[0].id, now=study.clock())
         if taken:
             with transaction(server, write=True) as session:
-                here = locate(session, own, worker, now=study.clock(), lock=True)
+                here = load_progress(session, own, worker, now=study.clock(), lock=True)
                 enrol(session, own, here, Step("enrol", 1, 1), now=study.clock())
 
     threads = [

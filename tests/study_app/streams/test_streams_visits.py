@@ -7,10 +7,10 @@ from sqlalchemy import select
 
 from study_app.protocol.steps import Step
 from study_app.services.worker.streams import followed, open_view
-from study_app.services.worker.whereabouts import locate
+from study_app.services.worker.worker_progress import load_progress
 from study_app.store.database import open_database, transaction
 from study_app.store.models import PageLoad, Worker
-from study_app.store.plan import Plans
+from study_app.store.study_cache import StudyCache
 from study_app.store.task_models import Follow
 from tests.study_app.small_streams import HOURLY, PROMPT, Told
 from tests.study_app.stream_visits import (
@@ -343,10 +343,10 @@ def test_two_pages_at_once_begin_one_visit(hourly):
     start = threading.Barrier(10)
 
     def load(number):
-        plans = Plans()
+        plans = StudyCache()
         start.wait()
         with transaction(servers[number % 2], write=True) as session:
-            here = locate(session, plans, worker, now=hourly.clock(), lock=True)
+            here = load_progress(session, plans, worker, now=hourly.clock(), lock=True)
             one = followed(session, plans, here, Step("stream", 1, 1))
             open_view(session, one, key=f"key{number}", entry="own", below=None, now=hourly.clock())
 

@@ -13,7 +13,7 @@ from study_app.study.platforms import (
     MAX_PARAMETER_LENGTH,
     NOT_ACCEPTED,
     PLATFORMS,
-    WayBack,
+    ReturnLink,
     frame_hosts,
     is_preview,
     is_simulated_id,
@@ -132,20 +132,20 @@ def test_prolific_takes_the_code_of_any_end_in_its_address():
     prolific = study_entry(platform="prolific")
     address = "https://app.prolific.com/submissions/complete?cc=CODE1"
     for end in ("complete", "visit", "screened_out", "failed_checks", "partial"):
-        assert back(prolific, end) == WayBack(url=address)
+        assert back(prolific, end) == ReturnLink(url=address)
     assert back(prolific, "partial", None) is None
 
 
 def test_an_address_that_says_complete_is_not_for_those_who_are_not():
     """Connect's completion redirect would pay them in full; early exits use the partial redirect."""
     connect = study_entry(platform="connect", return_url=CONNECT_RETURN)
-    assert back(connect) == WayBack(url=CONNECT_RETURN)
+    assert back(connect) == ReturnLink(url=CONNECT_RETURN)
     assert back(connect, "partial") is None
     partial = study_entry(
         platform="connect", return_url=CONNECT_RETURN, early_return_url="https://x.example/partial"
     )
-    assert back(partial, "screened_out", None) == WayBack(url="https://x.example/partial")
-    assert back(partial) == WayBack(url=CONNECT_RETURN)
+    assert back(partial, "screened_out", None) == ReturnLink(url="https://x.example/partial")
+    assert back(partial) == ReturnLink(url=CONNECT_RETURN)
 
 
 def test_connect_without_an_address_takes_a_fixed_code_by_hand():
@@ -156,7 +156,7 @@ def test_connect_without_an_address_takes_a_fixed_code_by_hand():
 def test_sona_credits_by_the_survey_code():
     """Opening the address is what grants the credit, so nobody who stopped gets it."""
     sona = study_entry(platform="sona", return_url=SONA_RETURN)
-    assert back(sona, worker="4711") == WayBack(url=SONA_RETURN.replace("{id}", "4711"))
+    assert back(sona, worker="4711") == ReturnLink(url=SONA_RETURN.replace("{id}", "4711"))
     assert back(sona, "partial", worker="4711") is None
     assert back(sona, worker=None) is None
 
@@ -164,7 +164,7 @@ def test_sona_credits_by_the_survey_code():
 def test_what_is_filled_in_cannot_leave_its_place():
     """An id or a code is one value in the address, whatever letters it has."""
     entry = study_entry(return_url="https://x.example/?w={id}&c={code}")
-    assert back(entry, code="A&b=1", worker="a/../{code}&x") == WayBack(
+    assert back(entry, code="A&b=1", worker="a/../{code}&x") == ReturnLink(
         url="https://x.example/?w=a%2F..%2F%7Bcode%7D%26x&c=A%26b%3D1"
     )
 
@@ -195,7 +195,7 @@ def test_a_code_is_posted_to_allowed_hosts_only(named, host):
 def test_mturk_takes_a_form():
     """With the assignment and the code; nothing where either is missing."""
     mturk = study_entry(platform="mturk")
-    assert back(mturk, parameters=ACCEPTED) == WayBack(
+    assert back(mturk, parameters=ACCEPTED) == ReturnLink(
         url="https://www.mturk.com/mturk/externalSubmit",
         fields=(("assignmentId", "ASSIGN1"), ("code", "CODE1")),
         host="www.mturk.com",

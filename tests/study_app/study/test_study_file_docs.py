@@ -10,10 +10,10 @@ from study_app.services.researcher import load
 from study_app.study.entries import (
     CheckQuestion,
     Codes,
-    Entry,
     JudgingTask,
     Question,
     StudyEntry,
+    StudyFileModel,
     TaskEntry,
 )
 from study_app.tasks.content import AnswerFiles, EventFiles, ImageFiles, PushFiles, RankedFiles, SummaryFiles
@@ -25,7 +25,7 @@ SHARED = {"kind", "collection", "queries_per_worker"}
 OF_KINDS = {"systems", "validation_pairs"}
 """Of judged pairs, described with each kind: they mean something else there, or have another default."""
 
-MODELS: dict[str, type[Entry]] = {
+MODELS: dict[str, type[StudyFileModel]] = {
     "## The study": StudyEntry,
     "### Codes": Codes,
     "## Every task": TaskEntry,
@@ -128,7 +128,7 @@ def leaves(model):
 
 def test_every_group_of_keys_has_its_section():
     """A new kind of task, collection or group makes this fail until it is described."""
-    assert set(MODELS.values()) == leaves(Entry) | {TaskEntry, JudgingTask}
+    assert set(MODELS.values()) == leaves(StudyFileModel) | {TaskEntry, JudgingTask}
 
 
 def test_what_kinds_share_is_alike_in_all():

@@ -18,7 +18,7 @@ from study_app.cli import cli
 from study_app.estimate.content import read_whole_study
 from study_app.estimate.estimate import estimate
 from study_app.protocol.domain import MIN_VALIDATIONS
-from study_app.study.words import UNWRITTEN
+from study_app.study.standard_texts import UNWRITTEN
 from study_app.study_new import compose
 from study_app.study_new.compose import comments
 from study_app.study_new.recognise import Unknown, recognise

@@ -22,14 +22,21 @@ from study_app.cli import cli
 from study_app.estimate.content import read_whole_study
 from study_app.export.study_export import export_study
 from study_app.preview.app import Preview
-from study_app.preview.stations import Station
+from study_app.preview.stations import PageRecipe
 from study_app.protocol.sides import Side, text_block
+from study_app.simulate.crowd_parameters import CrowdParameters
 from study_app.simulate.trial import run_trial
-from study_app.simulate.truth import Truth
 from study_app.store.check import check_database
 from study_app.store.database import open_database, transaction
 from study_app.store.models import LoadedStudy
-from study_app.study.entries import ChosenPairs, Count, Entry, Text, collection_paths, of_form
+from study_app.study.entries import (
+    ChosenTopicTask,
+    Count,
+    StudyFileModel,
+    Text,
+    collection_paths,
+    expect_entry_type,
+)
 from study_app.tasks import kinds
 from study_app.tasks.content import TaskContent, TopicContent, source_files
 from study_app.tasks.task_kind import SideForm, TaskKind
@@ -45,13 +52,13 @@ from study_app.tasks.workload import (
 # --------------------------------------------------------------------------------------------------------------------
 
 
-class QuestionFiles(Entry):
+class QuestionFiles(StudyFileModel):
     """The collection: a line a question, its id and its words."""
 
     topics: Text
 
 
-class Paragraphs(ChosenPairs):
+class Paragraphs(ChosenTopicTask):
     """Judge pairs of paragraphs that answer a question."""
 
     kind: Literal["paragraph_pairs"]
@@ -91,7 +98,7 @@ def _read(folder: Path, task: Paragraphs, faults: list[Fault]) -> TaskContent | 
 
 
 def _entry(content: TaskContent) -> Paragraphs:
-    return of_form(content.entry, Paragraphs)
+    return expect_entry_type(content.entry, Paragraphs)
 
 
 def _worth(content: TaskContent, *_people: object) -> Mapping[tuple[str, str], float]:
@@ -192,7 +199,7 @@ def done(tmp_path_factory, database_in, toy):
     folder = tmp_path_factory.mktemp("toy")
     url = database_in(folder)
     report, clock = run_trial(
-        read_whole_study(write_toy(folder)), url, workers=WORKERS, truth=Truth(), seed=1
+        read_whole_study(write_toy(folder)), url, workers=WORKERS, truth=CrowdParameters(), seed=1
     )
     assert report.finished == WORKERS
     database = open_database(url)
@@ -259,7 +266,7 @@ def test_every_page_of_it_can_be_previewed(tmp_path):
     of_task = {
         one.name: number
         for number, one in enumerate(preview.stations)
-        if isinstance(one, Station) and one.part == "Task 1: answers"
+        if isinstance(one, PageRecipe) and one.part == "Task 1: answers"
     }
     texts = {
         name: client.get(f"/open/{number}", follow_redirects=True).text for name, number in of_task.items()

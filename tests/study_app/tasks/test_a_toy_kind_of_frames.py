@@ -25,15 +25,15 @@ from study_app.cli import cli
 from study_app.estimate.content import read_whole_study
 from study_app.export.study_export import export_study
 from study_app.preview.app import Preview
-from study_app.preview.stations import Station
+from study_app.preview.stations import PageRecipe
 from study_app.protocol.sides import Side, text_block
+from study_app.simulate.crowd_parameters import CrowdParameters
+from study_app.simulate.task_truth import build_worlds
 from study_app.simulate.trial import run_trial
-from study_app.simulate.truth import Truth
-from study_app.simulate.world import build_worlds
 from study_app.store.check import check_database
 from study_app.store.database import open_database, transaction
 from study_app.store.models import LoadedStudy
-from study_app.study.entries import TakenPairs, collection_paths, of_form
+from study_app.study.entries import AssignedPairTask, collection_paths, expect_entry_type
 from study_app.tasks import kinds
 from study_app.tasks.content import AnswerFiles, TaskContent, TopicContent, source_files
 from study_app.tasks.task_kind import SideForm, TaskKind
@@ -42,7 +42,7 @@ from study_app.tasks.workload import OPTIONS, PAIRS_ASSUMED, taken_capacity, tak
 # --------------------------------------------------------------------------------------------------------------------
 
 
-class PagePairs(TakenPairs):
+class PagePairs(AssignedPairTask):
     """Judge pairs of result pages."""
 
     kind: Literal["page_pairs"]
@@ -114,10 +114,10 @@ PAGE_PAIRS = TaskKind(
     read=_read,
     side=SideForm(name="frame"),
     check=(1, 2),
-    seconds=lambda content: taken_seconds(content, of_form(content.entry, PagePairs)),
+    seconds=lambda content: taken_seconds(content, expect_entry_type(content.entry, PagePairs)),
     assumed=PAIRS_ASSUMED,
-    capacity=lambda content: taken_capacity(content, of_form(content.entry, PagePairs)),
-    work=lambda content: taking(content, of_form(content.entry, PagePairs)),
+    capacity=lambda content: taken_capacity(content, expect_entry_type(content.entry, PagePairs)),
+    work=lambda content: taking(content, expect_entry_type(content.entry, PagePairs)),
     tables=frozenset({"preferences", "reads"}),
     worth=_worth,
     methods=lambda task: f"a worker judged result pages by {task.systems}: {OPTIONS}.",
@@ -178,7 +178,11 @@ def toy() -> Iterator[None]:
 def test_a_crowd_sees_the_pages_in_their_frames_and_prefers_by_their_worth(tmp_path, database_in):
     """Loaded, served, judged over HTTP, exported, and held against scores of one's own."""
     report, clock = run_trial(
-        read_whole_study(write_pages(tmp_path)), database_in(tmp_path), workers=8, truth=Truth(), seed=1
+        read_whole_study(write_pages(tmp_path)),
+        database_in(tmp_path),
+        workers=8,
+        truth=CrowdParameters(),
+        seed=1,
     )
     assert report.finished == 8
     database = open_database(database_in(tmp_path))
@@ -206,7 +210,7 @@ def test_its_pair_page_has_each_page_whole_in_a_frame_that_may_do_nothing(tmp_pa
     number = next(
         place
         for place, one in enumerate(preview.stations)
-        if isinstance(one, Station) and one.name == "First pair"
+        if isinstance(one, PageRecipe) and one.name == "First pair"
     )
     shown = Client(preview).get(f"/open/{number}", follow_redirects=True).text
     frames = document_fromstring(shown).xpath("//section[@data-content]//iframe")
@@ -223,7 +227,7 @@ def test_two_systems_with_the_same_page_are_told_and_a_crowd_that_would_tell_the
     content = read_whole_study(write_pages(tmp_path, {**HEADINGS, "poor": 3}))
     told = CliRunner().invoke(cli, ["study", "check", str(tmp_path / "study.yaml")]).output
     assert "rich and poor show the same of 3 of 3 topics (Q1, Q2, Q3)" in told
-    assert build_worlds(content, Truth())[1].world.sides
+    assert build_worlds(content, CrowdParameters())[1].world.sides
 
     by_name = {(topic, name): float(len(name)) + (name == "rich") for topic in TOPICS for name in HEADINGS}
     unlike = replace(PAGE_PAIRS, worth=lambda *_task: by_name)
@@ -231,7 +235,7 @@ def test_two_systems_with_the_same_page_are_told_and_a_crowd_that_would_tell_the
     with pytest.raises(
         InputError, match="rich and poor show the same of topic Q1 but are not worth the same"
     ):
-        build_worlds(content, Truth())
+        build_worlds(content, CrowdParameters())
 
 
 def test_a_kind_that_does_not_say_what_a_side_is_worth_is_told_so(tmp_path, monkeypatch):
@@ -239,4 +243,4 @@ def test_a_kind_that_does_not_say_what_a_side_is_worth_is_told_so(tmp_path, monk
     content = read_whole_study(write_pages(tmp_path))
     monkeypatch.setitem(kinds.KINDS, "page_pairs", replace(PAGE_PAIRS, worth=None))
     with pytest.raises(InputError, match="task pages: page_pairs does not say what a side is worth"):
-        build_worlds(content, Truth())
+        build_worlds(content, CrowdParameters())

@@ -56,7 +56,7 @@ PLAIN = "Q1\tA vehicle.\nQ2\tA ship.\n"
 def test_a_system_that_answers_only_some_questions_is_in_their_pairs(tmp_path):
     """And a question that fewer than two answer is not shown, with a note."""
     content = read(tmp_path, systems={"a": PLAIN, "b": "Q1\tOn rails.\n", "c": "Q1\tRed.\n"})
-    assert dict(content.couples) == {"Q1": (("a", "b"), ("a", "c"), ("b", "c"))}
+    assert dict(content.system_pairs) == {"Q1": (("a", "b"), ("a", "c"), ("b", "c"))}
     assert [topic.id for topic in content.topics] == ["Q1"]
     assert content.notes == (
         "b: no answer to 1 topic of 2: Q2",
@@ -242,7 +242,7 @@ def test_a_label_may_have_a_comma(tmp_path):
 def test_a_file_of_pairs_says_exactly_which_are_judged(tmp_path):
     """White space or tabs; the order of the two does not matter; a topic without a line is not shown."""
     content = read(tmp_path, systems=dict.fromkeys("abc", PLAIN), pairs="topic a b\nQ1 c a\nQ1\tb\tc\n")
-    assert dict(content.couples) == {"Q1": (("a", "c"), ("b", "c"))}
+    assert dict(content.system_pairs) == {"Q1": (("a", "c"), ("b", "c"))}
     assert content.files["pairs"].path == "pairs.txt"
 
 

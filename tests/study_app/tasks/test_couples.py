@@ -6,8 +6,8 @@ from sqlalchemy import select
 
 from study_app.cli import cli
 from study_app.estimate.content import read_whole_study
+from study_app.simulate.crowd_parameters import CrowdParameters
 from study_app.simulate.trial import run_trial
-from study_app.simulate.truth import Truth
 from study_app.store.database import open_database, transaction
 from study_app.store.models import Judgment, LoadedStudy, Pair, Showing
 from study_app.tasks.reading.couples import COLUMNS
@@ -31,7 +31,7 @@ def study(tmp_path):
 def test_exactly_these_pairs_are_judged(study, database_in):
     """By everybody who takes their query."""
     url = database_in(study.parent)
-    run_trial(read_whole_study(study), url, workers=2, truth=Truth(), seed=1)
+    run_trial(read_whole_study(study), url, workers=2, truth=CrowdParameters(), seed=1)
     database = open_database(url)
     with transaction(database, write=False) as session:
         judged = list(session.scalars(select(Pair.name).select_from(Judgment).join(Showing).join(Pair)))
@@ -53,7 +53,7 @@ def test_check_counts_them(study):
 def test_other_pairs_would_corrupt_answers(study, database_in):
     """What the file holds is part of the study, as the runs are."""
     url = database_in(study.parent)
-    run_trial(read_whole_study(study), url, workers=1, truth=Truth(), seed=1)
+    run_trial(read_whole_study(study), url, workers=1, truth=CrowdParameters(), seed=1)
     (study.parent / "pairs.txt").write_text("SYH-1 sysalpha sysbeta\n")
     ended = CliRunner().invoke(cli, ["study", "load", str(study), "--database", url])
     assert "tasks.1.collection.pairs: content " in str(ended.exception)

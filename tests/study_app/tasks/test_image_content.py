@@ -7,7 +7,7 @@ import os
 import pandas as pd
 import pytest
 
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 from metrics.errors import InputError, printable
 from study_app.cli.study.commands import as_json, as_text
@@ -40,7 +40,7 @@ def test_a_side_is_one_picture_with_its_size_and_words(tmp_path):
     )  # fmt: skip
     assert (block.media.mime, block.media.width, block.media.height) == ("image/png", 120, 80)
     assert block.id == block.media.sha256
-    assert content.couples["PT-2"] == (("picalpha", "picbeta"),)
+    assert content.system_pairs["PT-2"] == (("picalpha", "picbeta"),)
     assert content.notes == ("picgamma: no picture of 1 topic of 2: PT-2",)
 
 
@@ -61,7 +61,7 @@ def test_a_table_says_which_file_was_shown_as_what(tmp_path):
     """With the hash of the file and of what was shown, and the words for it."""
     content = content_of(tmp_path)
     frame = pd.read_parquet(io.BytesIO(content.tables["media"])).assign(task="pictures")
-    table = checked(frame, TABLES["media"])
+    table = check_frame(frame, TABLES["media"])
     assert len(table) == len(content.sides) == 5
     row = table[(table["topic"] == "PT-1") & (table["system"] == "picbeta")].iloc[0]
     assert row["path"] == "picbeta/PT-1.png"
@@ -223,7 +223,7 @@ def test_what_a_worker_loads_is_said(tmp_path, monkeypatch):
     }
     pages = [
         sizes[topic, one] + sizes[topic, other]
-        for topic, pairs in content.tasks[0].couples.items()
+        for topic, pairs in content.tasks[0].system_pairs.items()
         for one, other in pairs
     ]
     estimated = estimate(content)

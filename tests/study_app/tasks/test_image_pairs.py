@@ -16,9 +16,9 @@ from metrics.errors import InputError
 from study_app.cli import cli
 from study_app.estimate.content import read_whole_study
 from study_app.export.study_export import export_study
-from study_app.simulate.site import PageError
+from study_app.simulate.browser import PageError
+from study_app.simulate.crowd_parameters import CrowdParameters
 from study_app.simulate.trial import run_trial
-from study_app.simulate.truth import Truth
 from study_app.store.check import check_database
 from study_app.store.database import open_database, transaction
 from study_app.store.models import LoadedStudy
@@ -39,7 +39,7 @@ def done(tmp_path_factory, database_in):
     folder = tmp_path_factory.mktemp("pictures")
     path, url = write_large_study(folder, TOPICS, task={"validation_pairs": 3}), database_in(folder)
     content = read_whole_study(path)
-    report, clock = run_trial(content, url, workers=WORKERS, truth=Truth(), seed=1)
+    report, clock = run_trial(content, url, workers=WORKERS, truth=CrowdParameters(), seed=1)
     assert report.finished == WORKERS
     database = open_database(url)
     assert check_database(database) == []
@@ -155,4 +155,4 @@ def test_a_crowd_notices_a_picture_that_is_not_what_its_address_says(tmp_path, d
     (task,) = content.tasks
     others = replace(task, media=dict.fromkeys(task.media, lambda: b"something else"))
     with pytest.raises(PageError, match=r"/m/[0-9a-f]{64}: the picture is not there, or another \(200\)"):
-        run_trial(replace(content, tasks=(others,)), url, workers=1, truth=Truth(), seed=1)
+        run_trial(replace(content, tasks=(others,)), url, workers=1, truth=CrowdParameters(), seed=1)

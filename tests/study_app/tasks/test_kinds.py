@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from calibration.tables.tables import TABLES
-from study_app.study.entries import AskingTask, FollowedTask, JudgingTask, RatedTask, TaskEntry
+from study_app.study.entries import FollowedTask, JudgingTask, QuestionTask, RatedTask, TaskEntry
 from study_app.tasks.kinds import KINDS
 
 ROOT = Path(__file__).parents[3]
@@ -14,7 +14,7 @@ NEEDED = {
     "pair": JudgingTask,
     "rate": RatedTask,
     "stream": FollowedTask,
-    "questions": AskingTask,
+    "questions": QuestionTask,
     "vote": TaskEntry,
 }
 """Kind of answer pages -> what the entry of a task with such pages has."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 from metrics.errors import InputError
 from metrics.push.score import CELLS, PushCell, score_push
@@ -35,7 +35,7 @@ def faults_of(path):
 
 
 def cells_of(content):
-    return checked(pd.read_parquet(io.BytesIO(content.tables["push_cells"])), TABLES["push_cells"])
+    return check_frame(pd.read_parquet(io.BytesIO(content.tables["push_cells"])), TABLES["push_cells"])
 
 
 def cells_by_metrics(collection, runs, convention):

@@ -200,7 +200,15 @@ def test_a_stream_knows_what_there_is_at_any_time():
         for place, at in enumerate((1.0, 2.0, 2.0, 5.0), start=1)
     )
     stream = UpdateStream(start=0.0, end=9.0, updates=updates, nuggets=((),) * len(updates))
-    assert [stream.upto(at) for at in (-math.inf, 0.9, 1, 2, 4.9, 5, math.inf)] == [0, 0, 1, 3, 3, 4, 4]
+    assert [stream.newest_index(at) for at in (-math.inf, 0.9, 1, 2, 4.9, 5, math.inf)] == [
+        0,
+        0,
+        1,
+        3,
+        3,
+        4,
+        4,
+    ]
     assert [item.key for item in stream.items(2, 4, "en")] == ["u4", "u3", "u2"]
     assert stream.items(0, 0, "en") == ()
 

@@ -8,10 +8,10 @@ from bs4 import BeautifulSoup
 
 from study_app.cli.status import _sentences
 from study_app.config import resource_folder
-from study_app.services.worker.answers import CheckStanding
+from study_app.services.worker.answers import CheckProgress
 from study_app.tasks.kinds import KINDS
 from study_app.web.pages.pages import EnrolPage, SearchPage
-from study_app.web.serving import Messages, rendered
+from study_app.web.serving import Messages, render_page
 from study_app.web.show.tasks import introduction
 from tests.study_app.conftest import Campaign
 from tests.study_app.small_streams import PROMPT
@@ -31,7 +31,7 @@ def read(tmp_path_factory, database_in):
 
     def read_page(template, page):
         with app.test_request_context():
-            html = rendered(template, page, tokens=TOKENS).get_data(as_text=True)
+            html = render_page(template, page, tokens=TOKENS).get_data(as_text=True)
         return " ".join(BeautifulSoup(html, "html.parser").main.get_text().split())
 
     yield read_page
@@ -108,7 +108,7 @@ def test_no_space_follows_the_end_of_a_japanese_sentence(read, kind):
     """A full-width stop has its space in itself."""
     entry = KINDS[kind].entry.model_construct(kind=kind, instructions="standard", check=None, example=True)
     shows = frozenset(KINDS[kind].optional)
-    page = introduction(entry, shows, "ja", CheckStanding(passed=False, tries_left=2, picked=()), {}, None)
+    page = introduction(entry, shows, "ja", CheckProgress(passed=False, tries_left=2, picked=()), {}, None)
     text = read("intro", page)
     assert not re.findall(r"[。、]\s[^。、]*回答は2回", text)
     assert "すべて上の文章にあります。回答は2回までです。" in text

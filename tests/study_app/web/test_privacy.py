@@ -123,7 +123,7 @@ def test_a_request_is_one_line_without_answers_tokens_and_ids(walked):
 def test_a_failure_is_a_plain_sentence_with_a_reference_that_is_in_the_log(campaign, caplog, monkeypatch):
     """Workers never see a trace; who reads the log finds it."""
     study = campaign()
-    monkeypatch.setattr("study_app.web.blueprints.walk.page_of", lambda look: 1 / 0)
+    monkeypatch.setattr("study_app.web.blueprints.step_views.page_of", lambda look: 1 / 0)
     ann = study.arrive()
     assert ann.status == 500
     assert "Something went wrong on our side" in ann.text

@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader
 from sqlalchemy import event, func, select
 from sqlalchemy.orm import aliased
 
-from calibration.tables.files import checked, read_tables
+from calibration.tables.files import check_frame, read_tables
 from calibration.tables.tables import TABLES
 from study_app.config import resource_folder
 from study_app.estimate.content import read_whole_study
@@ -279,7 +279,7 @@ def test_the_tables_say_what_was_read_and_what_was_revealed(served, exported):
     features = feature_tables(read_whole_study(study.folder / "study.yaml"))
     cells = tables["push_cells"]
     assert set(features) == {"push_cells"}
-    pd.testing.assert_frame_equal(cells, checked(features["push_cells"], TABLES["push_cells"]))
+    pd.testing.assert_frame_equal(cells, check_frame(features["push_cells"], TABLES["push_cells"]))
     assert set(cells["task"]) == {"pushes"}
 
 

@@ -6,10 +6,10 @@ import pytest
 from sqlalchemy import select
 
 from study_app.services.worker.answers import finish
-from study_app.services.worker.whereabouts import locate
+from study_app.services.worker.worker_progress import load_progress
 from study_app.store.database import transaction
 from study_app.store.models import Ballot, Judgment, Showing, Slot, Worker
-from study_app.store.plan import Plans
+from study_app.store.study_cache import StudyCache
 from study_app.store.tokens import seeded_tokens
 from tests.study_app.small_study import INTENTS, QUERIES, pairs_task, votes_task
 
@@ -153,7 +153,7 @@ def test_finishing_itself_counts_the_rows(campaign):
     study = campaign()
     study.at_pairs().send(choice="left")
     with transaction(study.database, write=True) as session:
-        here = locate(session, Plans(), 1, now=study.clock(), lock=True)
+        here = load_progress(session, StudyCache(), 1, now=study.clock(), lock=True)
         assert not finish(session, here, now=study.clock(), new_token=seeded_tokens(1))
     assert study.rows(select(Worker.completion_code)) == [(None,)]
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from calibration.models.durations.exposure import Totals
+from calibration.models.durations.exposure import WorkerTotals
 from calibration.models.durations.intervals import DurationProfile
 from calibration.models.durations.maximum import DurationMaximum, maximum
-from calibration.models.durations.simulate import Diary, simulate_visits
+from calibration.models.durations.simulate import ObservationDesign, simulate_visits
 from metrics.msu.score import Population
 
 HOUR = 3600
@@ -20,10 +20,10 @@ def population(mean=24.0, sd=24.0, session_mean=180.0, session_sd=180.0) -> Popu
     )
 
 
-def simulated(diary: Diary, *, seed: int = 1, people: Population | None = None) -> dict:
+def simulated(diary: ObservationDesign, *, seed: int = 1, people: Population | None = None) -> dict:
     return simulate_visits(people or population(), diary, np.random.default_rng(seed))
 
 
-def profile(totals: Totals) -> tuple[DurationMaximum, DurationProfile]:
+def profile(totals: WorkerTotals) -> tuple[DurationMaximum, DurationProfile]:
     top = maximum(totals)
     return top, DurationProfile(totals=totals, top=top, df=len(totals) - 1)

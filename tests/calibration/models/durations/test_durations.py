@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from calibration.inference.formatting import shown_time
 from calibration.inference.results import NotIdentifiedError
-from calibration.inference.wording import shown_time
-from calibration.models.durations.exposure import Exposure, Totals
+from calibration.models.durations.exposure import CensoredDurations, WorkerTotals
 from calibration.models.durations.fit import AWAY, SESSION, DurationFit, fit_away, fit_exposure, fit_session
 from calibration.models.durations.from_tables import away_exposure, session_exposure
 from calibration.models.durations.intervals import DurationProfile
 from calibration.models.durations.maximum import maximum
-from calibration.models.durations.simulate import Diary
+from calibration.models.durations.simulate import ObservationDesign
 from tests.calibration.models.durations.followers import HOUR, population, profile, simulated
 
 
@@ -32,8 +32,8 @@ def holds(uncertainty: DurationProfile, truth: np.ndarray) -> list[bool]:
 
 # --- recovery
 STUDIES = {
-    "a plain week": Diary(workers=60),
-    "everything that disturbs a study": Diary(
+    "a plain week": ObservationDesign(workers=60),
+    "everything that disturbs a study": ObservationDesign(
         workers=60,
         topics=2,
         days=5,
@@ -71,7 +71,7 @@ def test_page_views_of_one_visit_do_not_lengthen_times_away(seeds):
     """Visits within five hours are one. Taken as it stands, M is too long, and nobody seems to differ."""
     fits, naive = [], []
     for seed in seeds(25, least=5):
-        diary = Diary(workers=200, days=2, gap_seconds=5 * HOUR)
+        diary = ObservationDesign(workers=200, days=2, gap_seconds=5 * HOUR)
         tables = simulated(diary, seed=seed, people=population(24, 12))
         fits.append(maximum(away_exposure(tables, gap_seconds=5 * HOUR).totals()))
         naive.append(maximum(away_exposure(tables).totals()))
@@ -85,11 +85,11 @@ def test_who_is_only_in_the_data_by_coming_is_allowed_for(seeds):
     """A server log without a list of users: with zero truncation M is right, without it half as long."""
     with_term, without = [], []
     for seed in seeds(30, least=6):
-        tables = simulated(Diary(workers=150, days=2), seed=seed, people=population(24, 24))
+        tables = simulated(ObservationDesign(workers=150, days=2), seed=seed, people=population(24, 24))
         exposure = away_exposure(tables, inclusion="at_least_one_visit")
         totals = exposure.totals()
         with_term.append(maximum(totals).mean / (24 * HOUR))
-        without.append(maximum(Totals(events=totals.events, seconds=totals.seconds)).mean / (24 * HOUR))
+        without.append(maximum(WorkerTotals(events=totals.events, seconds=totals.seconds)).mean / (24 * HOUR))
 
     assert abs(np.median(with_term) - 1) < 0.15
     assert np.median(without) < 0.8
@@ -98,7 +98,7 @@ def test_who_is_only_in_the_data_by_coming_is_allowed_for(seeds):
 # --- what a fit says
 def test_a_fit_has_names_units_and_counts():
     """Times away in stream seconds, sessions in wall seconds; the logarithms' covariance."""
-    tables = simulated(Diary(workers=50, days=4))
+    tables = simulated(ObservationDesign(workers=50, days=4))
     away, session = fit_away(tables), fit_session(tables)
 
     assert tuple(away.parameters) == AWAY
@@ -114,8 +114,8 @@ def test_a_fit_has_names_units_and_counts():
 
 def test_workers_who_are_all_alike_are_reported_so():
     """S = 0 is an answer: the data show no difference."""
-    exposure = away_exposure(simulated(Diary(workers=40), seed=1))
-    even = Exposure(
+    exposure = away_exposure(simulated(ObservationDesign(workers=40), seed=1))
+    even = CensoredDurations(
         unit=np.arange(40),
         follow=np.arange(40),
         start=np.zeros(40),
@@ -137,11 +137,11 @@ def test_workers_who_are_all_alike_are_reported_so():
 
 def test_nobody_who_came_back_is_refused():
     """And visits that never ended by choice."""
-    tables = simulated(Diary(workers=30, never_coming=1.0))
+    tables = simulated(ObservationDesign(workers=30, never_coming=1.0))
     with pytest.raises(NotIdentifiedError, match="nobody came back by themselves"):
         fit_away(tables)
 
-    tables = simulated(Diary(workers=30))
+    tables = simulated(ObservationDesign(workers=30))
     with pytest.raises(NotIdentifiedError, match="no visit ended because the worker left"):
         fit_session({"visits": tables["visits"].assign(end_reason="lost")})
 
@@ -150,7 +150,7 @@ def test_nobody_who_came_back_is_refused():
 @pytest.mark.parametrize("fit_one", [fit_away, fit_session])
 def test_simulated_data_are_fitted_alike(fit_one):
     """What the fit simulates has its M and S."""
-    fit = fit_one(simulated(Diary(workers=100)))
+    fit = fit_one(simulated(ObservationDesign(workers=100)))
     again = maximum(fit.simulate(5000, np.random.default_rng(1)))
 
     assert again.mean == pytest.approx(fit.estimates[0], rel=0.1)
@@ -161,7 +161,7 @@ def test_simulated_data_are_fitted_alike(fit_one):
 def test_plots_name_their_axes(fit_one):
     """With units, and with the band of simulated studies; on whatever axes they are given."""
     with mpl.rc_context({"backend": "agg"}):
-        fit = fit_one(simulated(Diary(workers=30)))
+        fit = fit_one(simulated(ObservationDesign(workers=30)))
         left, right = Figure().subplots(1, 2)
         fit.plot_totals(left)
         fit.plot_qq(right, level=0.9)
@@ -179,7 +179,7 @@ def test_plots_name_their_axes(fit_one):
 @pytest.mark.parametrize("plot", ["plot_totals", "plot_qq"])
 def test_nothing_is_drawn_where_many_sessions_were_cut(plot):
     """When they would have been cut in a simulated study is not part of the model, and without a band nothing shows."""
-    fit = fit_session(simulated(Diary(workers=30, material_seconds=200)))
+    fit = fit_session(simulated(ObservationDesign(workers=30, material_seconds=200)))
 
     with pytest.raises(NotIdentifiedError, match="more than a tenth of the sessions were cut"):
         getattr(fit, plot)(Figure().subplots())

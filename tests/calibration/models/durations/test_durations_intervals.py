@@ -5,19 +5,21 @@ import math
 import numpy as np
 import pytest
 
-from calibration.models.durations.exposure import Totals
+from calibration.models.durations.exposure import WorkerTotals
 from calibration.models.durations.fit import AWAY, fit_away
 from calibration.models.durations.intervals import WorkerBootstrap
 from calibration.models.durations.maximum import MeanCurve, along, maximum
-from calibration.models.durations.simulate import Diary
+from calibration.models.durations.simulate import ObservationDesign
 from tests.calibration.models.durations.followers import profile, simulated
 
 
-def window_totals(seed: int, *, workers=60, mean=24.0, sd=24.0, window=100.0) -> Totals:
+def window_totals(seed: int, *, workers=60, mean=24.0, sd=24.0, window=100.0) -> WorkerTotals:
     rng = np.random.default_rng(seed)
     variance = math.log1p((sd / mean) ** 2)
     theta = rng.normal(math.log(mean) - variance / 2, math.sqrt(variance), workers)
-    return Totals(events=rng.poisson(window * np.exp(-theta)).astype(float), seconds=np.full(workers, window))
+    return WorkerTotals(
+        events=rng.poisson(window * np.exp(-theta)).astype(float), seconds=np.full(workers, window)
+    )
 
 
 def test_a_profile_interval_ends_where_the_likelihood_has_fallen_by_half_a_squared_quantile():
@@ -33,7 +35,7 @@ def test_a_profile_interval_ends_where_the_likelihood_has_fallen_by_half_a_squar
 
 def test_profile_and_bootstrap_agree_when_there_is_much_to_go_by():
     """200 workers with a dozen visits each."""
-    tables = simulated(Diary(workers=200))
+    tables = simulated(ObservationDesign(workers=200))
     fit = fit_away(tables, resamples=200)
     ends = np.array(
         [[fit.conf_int(method=how)[name] for name in AWAY] for how in ("profile", "worker_bootstrap")]
@@ -55,7 +57,7 @@ def test_an_interval_of_s_begins_at_0_where_workers_may_all_be_alike():
 
 def test_an_end_is_open_where_the_likelihood_never_falls():
     """Twelve people, of whom two came back: nothing bounds M or S from above."""
-    totals = Totals(events=np.array([3.0, 1, *[0] * 10]), seconds=np.full(12, 100.0))
+    totals = WorkerTotals(events=np.array([3.0, 1, *[0] * 10]), seconds=np.full(12, 100.0))
     _, uncertainty = profile(totals)
     mean, sd, *_ = uncertainty.intervals(0.95)
 
@@ -90,7 +92,7 @@ def test_the_bootstrap_resamples_workers_and_repeats_itself():
 @pytest.mark.parametrize("workers", [2, 3])
 def test_very_few_workers_give_wide_intervals_and_no_crash(workers):
     """Student's t with one or two degrees of freedom, resamples of one worker: every method still answers."""
-    tables = simulated(Diary(workers=workers), seed=3)
+    tables = simulated(ObservationDesign(workers=workers), seed=3)
     fit = fit_away(tables, resamples=40)
 
     for method in fit.uncertainty:
@@ -101,7 +103,7 @@ def test_very_few_workers_give_wide_intervals_and_no_crash(workers):
 
 def test_a_fit_repeats_itself():
     """Without a generator the seed is always the same."""
-    tables = simulated(Diary(workers=40, within="weibull", within_shape=0.6))
+    tables = simulated(ObservationDesign(workers=40, within="weibull", within_shape=0.6))
     one, two = fit_away(tables, resamples=60), fit_away(tables, resamples=60)
 
     assert one.to_dict() == two.to_dict()
@@ -113,7 +115,7 @@ def test_a_fit_repeats_itself():
 )
 def test_the_interval_is_the_profile_whatever_the_people(diary):
     """No test picks another one, and nothing widens it."""
-    fit = fit_away(simulated(Diary(workers=60, **diary)), resamples=2)
+    fit = fit_away(simulated(ObservationDesign(workers=60, **diary)), resamples=2)
     _, alone = profile(fit.totals)
 
     assert next(iter(fit.uncertainty)) == "profile"

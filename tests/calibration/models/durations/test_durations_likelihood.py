@@ -11,21 +11,21 @@ from scipy.integrate import quad
 from scipy.special import wrightomega
 
 from calibration.inference.results import NotIdentifiedError
-from calibration.models.durations.exposure import Totals
+from calibration.models.durations.exposure import WorkerTotals
 from calibration.models.durations.fit import fit_durations
 from calibration.models.durations.likelihood import expansion, log_likelihoods, posterior
 from calibration.models.durations.maximum import MeanCurve, SdCurve, along, log_jacobian, maximum
 
 
-def totals(events, seconds, seen_by=None) -> Totals:
-    return Totals(
+def totals(events, seconds, seen_by=None) -> WorkerTotals:
+    return WorkerTotals(
         events=np.asarray(events, dtype=float),
         seconds=np.asarray(seconds, dtype=float),
         seen_by_seconds=None if seen_by is None else np.asarray(seen_by, dtype=float),
     )
 
 
-def drawn(workers: int, mean: float, sd: float, window: float, seed: int) -> Totals:
+def drawn(workers: int, mean: float, sd: float, window: float, seed: int) -> WorkerTotals:
     rng = np.random.default_rng(seed)
     variance = math.log1p((sd / mean) ** 2)
     theta = rng.normal(math.log(mean) - variance / 2, math.sqrt(variance), workers)

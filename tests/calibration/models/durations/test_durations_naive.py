@@ -6,7 +6,7 @@ import pytest
 from benchmarks.naive.durations import naive_away, naive_session
 from calibration.models.durations.from_tables import away_exposure, session_exposure
 from calibration.models.durations.maximum import maximum
-from calibration.models.durations.simulate import Diary, simulate_visits
+from calibration.models.durations.simulate import ObservationDesign, simulate_visits
 from metrics.msu.score import Population
 
 HOUR = 3600
@@ -14,7 +14,7 @@ STUDIES = 30
 
 
 def medians(
-    people: Population, diary: Diary, naive, truth: tuple[float, float], exposure_of
+    people: Population, diary: ObservationDesign, naive, truth: tuple[float, float], exposure_of
 ) -> dict[str, tuple[float, float]]:
     """Median relative errors of M and S by estimator; ours is `likelihood`."""
     errors: dict[str, list[tuple[float, float]]] = {}
@@ -36,7 +36,7 @@ def away() -> dict[str, tuple[float, float]]:
         session_mean_seconds=180,
         session_sd_seconds=180,
     )
-    diary = Diary(workers=100, enrol_by_visit=0.5)
+    diary = ObservationDesign(workers=100, enrol_by_visit=0.5)
     return medians(people, diary, naive_away, (24 * HOUR, 24 * HOUR), away_exposure)
 
 
@@ -49,7 +49,7 @@ def session() -> dict[str, tuple[float, float]]:
         session_mean_seconds=120,
         session_sd_seconds=60,
     )
-    diary = Diary(workers=100, material_seconds=120)
+    diary = ObservationDesign(workers=100, material_seconds=120)
     return medians(people, diary, naive_session, (120, 60), session_exposure)
 
 
@@ -97,7 +97,7 @@ def test_a_record_does_not_end_at_the_last_visit():
     )
     ratios = []
     for seed in range(20):
-        tables = simulate_visits(people, Diary(workers=100), np.random.default_rng(seed))
+        tables = simulate_visits(people, ObservationDesign(workers=100), np.random.default_rng(seed))
         cut = maximum(away_exposure(tables, dropout="last_seen").totals())
         ratios.append((cut.mean / (24 * HOUR) - 1, cut.sd / (24 * HOUR) - 1))
 
@@ -125,7 +125,7 @@ def test_every_baseline_says_what_is_wrong_with_it():
         session_mean_seconds=180,
         session_sd_seconds=90,
     )
-    tables = simulate_visits(people, Diary(workers=20), np.random.default_rng(1))
+    tables = simulate_visits(people, ObservationDesign(workers=20), np.random.default_rng(1))
     found = [*naive_away(tables), *naive_session(tables)]
 
     assert len(found) == 9
@@ -140,7 +140,7 @@ def test_a_baseline_without_anything_to_go_by_gives_no_number():
         session_mean_seconds=180,
         session_sd_seconds=90,
     )
-    tables = simulate_visits(people, Diary(workers=5), np.random.default_rng(1))
+    tables = simulate_visits(people, ObservationDesign(workers=5), np.random.default_rng(1))
     never = tables | {"visits": tables["visits"].iloc[:0]}
     cut = {"visits": tables["visits"].assign(end_reason="lost")}
 

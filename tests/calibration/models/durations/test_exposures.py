@@ -7,9 +7,9 @@ import pytest
 from calibration.checks.durations import interrupted_follows, visits_cut
 from calibration.checks.finding import Finding
 from calibration.inference.results import NotIdentifiedError
-from calibration.models.durations.exposure import Exposure
+from calibration.models.durations.exposure import CensoredDurations
 from calibration.models.durations.from_tables import away_exposure, session_exposure
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 
 START = pd.Timestamp("2026-03-01T00:00:00Z")
@@ -25,7 +25,7 @@ def follows(*rows: tuple[str, str, float, float], **more) -> pd.DataFrame:
         [(worker, topic, at(start), at(end)) for worker, topic, start, end in rows],
         columns=["worker", "topic", "started_at", "ended_at"],
     )
-    return checked(table.assign(**more), TABLES["follows"])
+    return check_frame(table.assign(**more), TABLES["follows"])
 
 
 def visits(*rows: tuple[str, str, float, float], reasons=None, entries=None) -> pd.DataFrame:
@@ -40,20 +40,20 @@ def visits(*rows: tuple[str, str, float, float], reasons=None, entries=None) -> 
     return table.astype({"visit": "Int64"})
 
 
-def away(*, follows, visits, **options) -> Exposure:
+def away(*, follows, visits, **options) -> CensoredDurations:
     prompts = options.pop("prompts", None)
     tables = {"follows": follows, "visits": visits} | ({} if prompts is None else {"prompts": prompts})
     return away_exposure(tables, **options)
 
 
-def hours(exposure: Exposure) -> list[tuple[float, float, bool]]:
+def hours(exposure: CensoredDurations) -> list[tuple[float, float, bool]]:
     return [
         (round(float(a) / 3600, 6), round(float(b) / 3600, 6), bool(e))
         for a, b, e in zip(exposure.start, exposure.stop, exposure.event, strict=True)
     ]
 
 
-def said(exposure: Exposure) -> list[Finding]:
+def said(exposure: CensoredDurations) -> list[Finding]:
     """Return what the checks say of the tables as they were read."""
     checks = [
         check
@@ -64,7 +64,7 @@ def said(exposure: Exposure) -> list[Finding]:
     return [finding for check in checks if (finding := check(None, exposure))]
 
 
-def names(exposure: Exposure) -> list[str]:
+def names(exposure: CensoredDurations) -> list[str]:
     return [finding.name for finding in said(exposure)]
 
 
@@ -239,7 +239,7 @@ def test_splitting_a_cut_interval_changes_nothing():
 
 def prompts(*rows: tuple[str, str, float]) -> pd.DataFrame:
     table = pd.DataFrame([(w, t, at(h)) for w, t, h in rows], columns=["worker", "topic", "sent_at"])
-    return checked(table, TABLES["prompts"])
+    return check_frame(table, TABLES["prompts"])
 
 
 def test_a_time_away_before_a_prompted_visit_is_cut_at_the_last_prompt():

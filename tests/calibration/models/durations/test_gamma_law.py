@@ -9,22 +9,22 @@ from scipy.special import gammaln
 from scipy.stats import invgamma
 
 from calibration.fit.families import FitOptions
-from calibration.fit.study import fit_user_model
-from calibration.models.durations.exposure import Totals
+from calibration.fit.user_model_fit import fit_user_model
+from calibration.models.durations.exposure import WorkerTotals
 from calibration.models.durations.fit import AWAY, fit_away
 from calibration.models.durations.laws import gamma_rates, gamma_values
 from calibration.models.durations.maximum import maximum
-from calibration.models.durations.simulate import Diary
-from calibration.user_model.measures import people_together, stream_people
+from calibration.models.durations.simulate import ObservationDesign
+from calibration.user_model.measures import joint_parameters, stream_people
 from metrics.msu.score import Population
 from tests.calibration.models.durations.followers import HOUR, simulated
 
 
-def drawn(shape: float, workers: int, seed: int, days: float = 7.0) -> Totals:
+def drawn(shape: float, workers: int, seed: int, days: float = 7.0) -> WorkerTotals:
     """Rates gamma with mean one a day."""
     rng = np.random.default_rng(seed)
     rate = rng.gamma(shape, 1 / (shape - 1), workers)
-    return Totals(events=rng.poisson(days * rate).astype(float), seconds=np.full(workers, days))
+    return WorkerTotals(events=rng.poisson(days * rate).astype(float), seconds=np.full(workers, days))
 
 
 def test_gamma_rates_are_a_negative_binomial_regression():
@@ -68,7 +68,7 @@ def test_its_intervals_hold_the_truth(seeds):
 
 def test_the_published_law_stands_in_the_model_and_people_are_drawn_from_it():
     """Other numbers than the log-normal ones, a name in the file, and a population of that law."""
-    tables = simulated(Diary(workers=120, between="inverse_gamma"), seed=2)
+    tables = simulated(ObservationDesign(workers=120, between="inverse_gamma"), seed=2)
     ours = fit_user_model(tables, seed=1, options=FitOptions(checks=False)).model
     gamma = fit_user_model(tables, seed=1, options=FitOptions(checks=False, laws={"away": "gamma"})).model
     checked = fit_user_model(tables, seed=1, options=FitOptions(laws={"away": "gamma"})).model
@@ -78,13 +78,13 @@ def test_the_published_law_stands_in_the_model_and_people_are_drawn_from_it():
     assert ours.parameters["away_sd_seconds"].estimate != gamma.parameters["away_sd_seconds"].estimate
     assert gamma.parameters["away_sd_seconds"].method == "marginal likelihood, gamma rates"
     assert [law.law for law in checked.parameters["away_sd_seconds"].sensitivity].count("lognormal") == 1
-    people = Population(**(stream_people(gamma) | people_together(gamma)))
+    people = Population(**(stream_people(gamma) | joint_parameters(gamma)))
     assert (people.away_law, people.session_law) == ("gamma", "lognormal")
 
 
 def test_a_gamma_law_without_a_deviation_is_infinite_and_its_upper_end_open():
     """Shape 1.5: M is finite, S is not."""
-    fit = fit_away(simulated(Diary(workers=400, days=14, between="inverse_gamma")), law="gamma")
+    fit = fit_away(simulated(ObservationDesign(workers=400, days=14, between="inverse_gamma")), law="gamma")
     totals = drawn(1.5, 400, 3, days=30.0)
     law = gamma_rates(totals, maximum(totals))
 

@@ -4,15 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibration.models.durations.exposure import Totals
+from calibration.models.durations.exposure import WorkerTotals
 from calibration.models.durations.simulate import (
     ORIGIN,
-    Diary,
+    ObservationDesign,
     personal_means,
     simulate_totals,
     simulate_visits,
 )
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 from metrics.msu.score import Population
 
@@ -20,7 +20,7 @@ HOUR = 3600
 PEOPLE = Population(
     away_mean_seconds=24 * HOUR, away_sd_seconds=12 * HOUR, session_mean_seconds=600, session_sd_seconds=300
 )
-EVERYTHING = Diary(
+EVERYTHING = ObservationDesign(
     workers=40,
     topics=2,
     days=5,
@@ -37,7 +37,7 @@ EVERYTHING = Diary(
 )
 
 
-def drawn(diary: Diary, seed: int = 1, people: Population = PEOPLE) -> dict[str, pd.DataFrame]:
+def drawn(diary: ObservationDesign, seed: int = 1, people: Population = PEOPLE) -> dict[str, pd.DataFrame]:
     return simulate_visits(people, diary, np.random.default_rng(seed))
 
 
@@ -45,11 +45,11 @@ def seconds(times: pd.Series) -> pd.Series:
     return (times - ORIGIN).dt.total_seconds()
 
 
-@pytest.mark.parametrize("diary", [EVERYTHING, Diary(workers=3, never_coming=1.0)])
+@pytest.mark.parametrize("diary", [EVERYTHING, ObservationDesign(workers=3, never_coming=1.0)])
 def test_the_tables_are_as_the_definition_wants_them(diary):
     """Types, columns, keys and rules; also when nobody ever comes."""
     for name, table in drawn(diary).items():
-        pd.testing.assert_frame_equal(table, checked(table, TABLES[name]))
+        pd.testing.assert_frame_equal(table, check_frame(table, TABLES[name]))
 
 
 def test_the_same_seed_gives_the_same_tables():
@@ -90,7 +90,7 @@ def test_visits_that_are_close_are_one():
 
 def test_a_reminder_goes_to_whoever_was_away_so_long_and_brings_some():
     """Each prompted visit comes after a prompt of its worker and topic, which was sent 20 hours after the last visit."""
-    tables = drawn(Diary(workers=60, remind_after_seconds=20 * HOUR, reminder_works=0.5))
+    tables = drawn(ObservationDesign(workers=60, remind_after_seconds=20 * HOUR, reminder_works=0.5))
     visits, prompts = tables["visits"], tables["prompts"]
     prompted = visits[visits["entry"] == "reminder"].merge(prompts, on=["worker", "topic"])
     before = prompted[prompted["sent_at"] < prompted["start"]]
@@ -109,7 +109,7 @@ def test_a_reminder_goes_to_whoever_was_away_so_long_and_brings_some():
 @pytest.mark.parametrize("factor", [1.0, 4.0])
 def test_times_away_have_the_mean_of_the_population(factor):
     """In stream seconds: the average rate of visits is E(1 / A) times the stream's length."""
-    tables = drawn(Diary(workers=3000, days=3, factor=factor))
+    tables = drawn(ObservationDesign(workers=3000, days=3, factor=factor))
     rate = len(tables["visits"]) / (3000 * 3 * 24 * factor)
 
     assert rate == pytest.approx((1 + 0.25) / 24, rel=0.05)
@@ -117,8 +117,8 @@ def test_times_away_have_the_mean_of_the_population(factor):
 
 def test_a_session_that_does_not_fit_is_cut_or_not_begun():
     """Not begun is what the authors' simulator does; then no visit ends with the study."""
-    cut = drawn(Diary(workers=800, days=1))["visits"]
-    not_begun = drawn(Diary(workers=800, days=1, unfitting="not_begun"))["visits"]
+    cut = drawn(ObservationDesign(workers=800, days=1))["visits"]
+    not_begun = drawn(ObservationDesign(workers=800, days=1, unfitting="not_begun"))["visits"]
 
     assert (cut["end_reason"] == "study_end").sum() > 2
     assert (not_begun["end_reason"] == "study_end").sum() == 0
@@ -140,7 +140,7 @@ def test_every_law_within_workers_has_the_workers_mean(within, shape):
     people = Population(
         away_mean_seconds=HOUR, away_sd_seconds=1.0, session_mean_seconds=60, session_sd_seconds=30
     )
-    tables = drawn(Diary(workers=40, days=14, within=within, within_shape=shape), people=people)
+    tables = drawn(ObservationDesign(workers=40, days=14, within=within, within_shape=shape), people=people)
 
     assert len(tables["visits"]) / 40 == pytest.approx(14 * 24 * HOUR / (HOUR + 60), rel=0.05)
 
@@ -151,12 +151,12 @@ def test_a_worker_who_would_never_stop_visiting_is_an_error():
         away_mean_seconds=0.001, away_sd_seconds=0.0, session_mean_seconds=0.001, session_sd_seconds=0.0
     )
     with pytest.raises(ValueError, match="more than 100,000 visits"):
-        drawn(Diary(workers=1, days=1e6), people=people)
+        drawn(ObservationDesign(workers=1, days=1e6), people=people)
 
 
 def test_simulated_people_who_would_not_have_been_seen_are_not_drawn():
     """Under zero truncation nobody has n = 0, but for those seen in any case."""
-    people = Totals(
+    people = WorkerTotals(
         events=np.ones(400),
         seconds=np.full(400, 5.0),
         seen_by_seconds=np.where(np.arange(400) < 200, 5.0, np.inf),

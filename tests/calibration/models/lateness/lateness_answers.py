@@ -5,7 +5,7 @@ import pandas as pd
 
 from calibration.models.lateness.answers import LatenessCounts
 from calibration.models.lateness.simulate import LatenessRaters, simulate_lateness_counts
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 
 
@@ -13,7 +13,7 @@ def table(*answers: tuple[str, int, bool]) -> pd.DataFrame:
     """Return table lateness from (worker, visits late, useful), each about another nugget."""
     rows = pd.DataFrame(answers, columns=["worker", "visits_late", "useful"])
     nuggets = [f"N{place}" for place in range(len(rows))]
-    return checked(rows.assign(topic="E", nugget=nuggets), TABLES["lateness"])
+    return check_frame(rows.assign(topic="E", nugget=nuggets), TABLES["lateness"])
 
 
 def repeated(*levels: tuple[int, int, int], workers: int = 10) -> pd.DataFrame:

@@ -19,7 +19,12 @@ from calibration.inference.results import NotIdentifiedError
 from calibration.models.lateness.answers import LatenessCounts, lateness_counts
 from calibration.models.lateness.error import decay_uncertainty
 from calibration.models.lateness.fit import DECAY, P0, fit_lateness, fit_lateness_counts, level_shares
-from calibration.models.lateness.likelihood import chances, log_likelihood, maximum, scores_and_information
+from calibration.models.lateness.likelihood import (
+    log_likelihood,
+    maximum,
+    scores_and_information,
+    useful_probabilities,
+)
 from calibration.models.lateness.simulate import LatenessRaters, simulate_lateness, simulate_lateness_counts
 from tests.calibration.models.lateness.lateness_answers import drawn, repeated, table
 
@@ -37,7 +42,7 @@ def test_the_likelihood_is_that_of_single_answers_multiplied():
 
     totals = (counts.level, counts.total_asked, counts.total_useful)
     assert log_likelihood(0.6, 0.7, *totals) == pytest.approx(brute)
-    assert chances(0.0, 0.7, counts.level).tolist() == [0.7, 0, 0, 0]
+    assert useful_probabilities(0.0, 0.7, counts.level).tolist() == [0.7, 0, 0, 0]
     assert log_likelihood(0.0, 0.7, *totals) == -math.inf
 
 
@@ -105,7 +110,7 @@ def test_scores_are_slopes_of_the_likelihood():
 def test_information_is_the_expected_fall_of_the_scores():
     """The mean of minus the second derivative: at the expected counts the slope of the summed score, negated."""
     counts = drawn(2, decay=0.5)
-    p = chances(0.4, 0.7, counts.level)
+    p = useful_probabilities(0.4, 0.7, counts.level)
     expected = LatenessCounts(level=counts.level, asked=counts.asked, useful=counts.asked * p)
     step = 1e-6
 

@@ -12,7 +12,7 @@ from calibration.models.patience.grid import (
     without_each_topic,
 )
 from calibration.models.patience.pairs import JudgedSummaries, summary_pairs
-from calibration.models.patience.simulate import Judges
+from calibration.models.patience.simulate import SimulatedJudges
 from metrics.agreement.agreement import agreement
 from tests.calibration.studies import ONE_INTENT, drawn_pairs, positions, votes
 
@@ -49,7 +49,7 @@ def test_the_whole_set_of_best_patiences_is_kept_and_its_middle_is_the_estimate(
 
 def test_agreement_is_that_of_the_metrics_package():
     """Ties count against, as in the paper; sums of topics add up to the agreement over all pairs."""
-    pairs = drawn_pairs(Judges(patience_chars=840, per_topic=7))
+    pairs = drawn_pairs(SimulatedJudges(patience_chars=840, per_topic=7))
     patiences = np.array([200.0, 840.0, np.inf])
     share = (pairs.votes.first + pairs.votes.ties / 2) / pairs.votes.total
     names = np.array(pairs.topics)[pairs.topic]
@@ -62,7 +62,7 @@ def test_agreement_is_that_of_the_metrics_package():
 
 def test_a_known_patience_is_found_again_though_less_exactly(seeds):
     """A step function moves more by chance: within a factor of two where the likelihood is within a tenth."""
-    truth = Judges(patience_chars=840, per_topic=7, effect=3.0, unexplained_sd=0.4)
+    truth = SimulatedJudges(patience_chars=840, per_topic=7, effect=3.0, unexplained_sd=0.4)
     fits = [fitted(drawn_pairs(truth, seed=seed)) for seed in seeds(40)]
     errors = np.log2([fit.params[NAME] / 840 for fit in fits])
 

@@ -6,7 +6,7 @@ import pytest
 from benchmarks.naive.patience import naive_largest_stop, naive_twice_median
 from calibration.models.patience.grid import fit_patience_on_grid
 from calibration.models.patience.preferences import fit_patience_from_preferences
-from calibration.models.patience.simulate import Habits, Judges, simulate_stops
+from calibration.models.patience.simulate import Habits, SimulatedJudges, simulate_stops
 from calibration.models.patience.stops import fit_patience_from_stops
 from tests.calibration.studies import drawn_pairs
 
@@ -64,7 +64,7 @@ def test_the_agreement_grid_scatters_more_than_the_likelihood():
     """It counts pairs, the likelihood votes; and it is a step function."""
     logs: dict[str, list[float]] = {"grid": [], "likelihood": []}
     for seed in range(10):
-        pairs = drawn_pairs(Judges(patience_chars=840, per_topic=7, unexplained_sd=0.4), seed=seed)
+        pairs = drawn_pairs(SimulatedJudges(patience_chars=840, per_topic=7, unexplained_sd=0.4), seed=seed)
         grid = fit_patience_on_grid(pairs, n_workers=56, rng=np.random.default_rng(seed), resamples=2)
         likelihood = fit_patience_from_preferences(pairs, n_workers=56)
         for how, fit in (("grid", grid), ("likelihood", likelihood)):

@@ -11,7 +11,7 @@ from calibration.inference.results import CalibrationResult, NotIdentifiedError
 from calibration.models.patience.pairs import JudgedSummaries, summary_pairs
 from calibration.models.patience.preferences import (
     NAME,
-    BestPlace,
+    ProfileMaximum,
     design,
     fit_patience_from_preferences,
     information,
@@ -21,7 +21,7 @@ from calibration.models.patience.preferences import (
     score_rows,
     without_each_group,
 )
-from calibration.models.patience.simulate import Judges
+from calibration.models.patience.simulate import SimulatedJudges
 from tests.calibration.checks.patience_findings import findings, warned
 from tests.calibration.studies import ONE_INTENT, drawn_pairs, positions, votes
 
@@ -38,7 +38,7 @@ def holds(interval, truth: float) -> bool:
 @pytest.mark.parametrize("effect", [pytest.param(3.0, marks=pytest.mark.soak), 1.0])
 def test_a_known_patience_is_found_again_and_its_interval_holds_it(effect, seeds):
     """A small crowd: 8 topics, 7 systems, 7 judges a topic, with tastes that M does not explain."""
-    truth = Judges(patience_chars=840, per_topic=7, effect=effect, unexplained_sd=0.4)
+    truth = SimulatedJudges(patience_chars=840, per_topic=7, effect=effect, unexplained_sd=0.4)
     fits = [fitted(drawn_pairs(truth, seed=seed)) for seed in seeds(60)]
     errors = np.log([fit.params[NAME] / 840 for fit in fits])
     spread = np.subtract(*np.quantile(errors, [0.75, 0.25])) / 1.349
@@ -49,7 +49,7 @@ def test_a_known_patience_is_found_again_and_its_interval_holds_it(effect, seeds
 
 def test_the_profile_is_the_likelihood_maximised_over_slope_and_ties():
     """The reported log-likelihood is that of the reported parameters, and nothing around is higher."""
-    pairs = drawn_pairs(Judges(patience_chars=840, per_topic=7))
+    pairs = drawn_pairs(SimulatedJudges(patience_chars=840, per_topic=7))
     fit = fitted(pairs)
     at = {
         "kappa": 1 / fit.params[NAME],
@@ -70,7 +70,7 @@ def test_the_profile_is_the_likelihood_maximised_over_slope_and_ties():
 def test_the_search_for_the_best_patience_looks_on_both_sides_of_it():
     """A point that differs from the best by rounding alone would hide everything beyond it."""
     for seed in range(30):
-        pairs = drawn_pairs(Judges(patience_chars=840, per_topic=7), seed=seed, topics=4)
+        pairs = drawn_pairs(SimulatedJudges(patience_chars=840, per_topic=7), seed=seed, topics=4)
         grid = kappa_grid(pairs)
         profile = maximised(pairs, pairs.votes, profile_at(grid, pairs.differences(grid), pairs.votes))
 
@@ -79,7 +79,7 @@ def test_the_search_for_the_best_patience_looks_on_both_sides_of_it():
 
 def test_the_scores_of_judgments_are_the_gradient_of_the_likelihood():
     """Against finite differences; they carry what judgments of a topic, and of a person, have in common."""
-    pairs = drawn_pairs(Judges(patience_chars=840, per_topic=7), topics=3)
+    pairs = drawn_pairs(SimulatedJudges(patience_chars=840, per_topic=7), topics=3)
     place = np.array([0.0011, 0.12, -0.4])
 
     def loglik(kappa: float, slope: float, tie: float) -> float:
@@ -88,7 +88,7 @@ def test_the_scores_of_judgments_are_the_gradient_of_the_likelihood():
 
     steps = np.diag([1e-8, 1e-6, 1e-6])
     numeric = [(loglik(*(place + s)) - loglik(*(place - s))) / (2 * s.max()) for s in steps]
-    rows, matrix = score_rows(pairs, BestPlace(*place)), information(pairs, BestPlace(*place))
+    rows, matrix = score_rows(pairs, ProfileMaximum(*place)), information(pairs, ProfileMaximum(*place))
 
     assert rows.scores.sum(axis=0) == pytest.approx(numeric, rel=1e-4)
     assert np.linalg.eigvalsh(matrix).min() > 0
@@ -97,7 +97,7 @@ def test_the_scores_of_judgments_are_the_gradient_of_the_likelihood():
 
 def test_the_information_is_the_curvature_where_votes_are_as_expected():
     """Minus the derivative of the score, against finite differences; it sets the scale of the design effect."""
-    pairs = drawn_pairs(Judges(patience_chars=840, per_topic=7), topics=3)
+    pairs = drawn_pairs(SimulatedJudges(patience_chars=840, per_topic=7), topics=3)
     place = np.array([0.0011, 0.12, -0.4])
     chances = choice_probabilities(place[1] * pairs.differences(place[:1])[0], place[2:])
     expected = replace(
@@ -105,19 +105,19 @@ def test_the_information_is_the_curvature_where_votes_are_as_expected():
     )
 
     def score(at: np.ndarray) -> np.ndarray:
-        return score_rows(expected, BestPlace(*at)).scores.sum(axis=0)
+        return score_rows(expected, ProfileMaximum(*at)).scores.sum(axis=0)
 
     steps = np.diag([1e-9, 1e-6, 1e-6])
     numeric = [(score(place + s) - score(place - s)) / (2 * s.max()) for s in steps]
-    assert information(expected, BestPlace(*place)) == pytest.approx(-np.array(numeric), rel=1e-3)
+    assert information(expected, ProfileMaximum(*place)) == pytest.approx(-np.array(numeric), rel=1e-3)
 
 
 def test_the_design_effect_is_the_clustered_variance_over_the_models():
     """Topics are the clusters, with the usual Q / (Q - 1)."""
-    pairs = drawn_pairs(Judges(patience_chars=840, per_topic=14, unexplained_sd=0.8))
+    pairs = drawn_pairs(SimulatedJudges(patience_chars=840, per_topic=14, unexplained_sd=0.8))
     fit = fitted(pairs)
     place = 1 / fit.params[NAME], fit.details["slope"], math.log(fit.details["tie_weight"])
-    place = BestPlace(*place)
+    place = ProfileMaximum(*place)
     scores = np.zeros((8, 3))
     np.add.at(scores, pairs.topic[pairs.judgments.pair], score_rows(pairs, place).scores)
     model = np.linalg.inv(information(pairs, place))
@@ -129,7 +129,7 @@ def test_the_design_effect_is_the_clustered_variance_over_the_models():
 
 def test_patience_is_measured_in_the_characters_of_the_positions():
     """Offsets twice as long give a patience twice as long, with the same evidence."""
-    pairs = drawn_pairs(Judges(patience_chars=840, per_topic=7))
+    pairs = drawn_pairs(SimulatedJudges(patience_chars=840, per_topic=7))
     summaries = pairs.summaries
     longer = replace(summaries, offset=2 * summaries.offset, weight=7 * summaries.weight)
     scaled = replace(pairs, summaries=longer)
@@ -142,7 +142,7 @@ def test_patience_is_measured_in_the_characters_of_the_positions():
 
 def test_without_decay_the_patience_is_infinite_and_has_a_lower_end():
     """kappa = 0 is an ordinary boundary point: an estimate with an interval that is open above."""
-    judges = Judges(patience_chars=math.inf, effect=3.0)
+    judges = SimulatedJudges(patience_chars=math.inf, effect=3.0)
     data = [drawn_pairs(judges, seed=seed) for seed in range(3)]
     fits = [fitted(pairs) for pairs in data]
     infinite = [(fit, pairs) for fit, pairs in zip(fits, data, strict=True) if fit.params[NAME] == math.inf]
@@ -157,7 +157,7 @@ def test_without_decay_the_patience_is_infinite_and_has_a_lower_end():
 
 def test_a_patience_beyond_all_texts_is_said_to_be_weakly_known(seeds):
     """Below a likelihood ratio of 10 against no decay a patience should not be quoted alone."""
-    data = [drawn_pairs(Judges(patience_chars=4000, per_topic=7), seed=seed) for seed in seeds(20)]
+    data = [drawn_pairs(SimulatedJudges(patience_chars=4000, per_topic=7), seed=seed) for seed in seeds(20)]
     fits = [fitted(pairs) for pairs in data]
     weak = [0 < fit.details["lr_no_decay"] < 10 for fit in fits]
 
@@ -168,7 +168,7 @@ def test_a_patience_beyond_all_texts_is_said_to_be_weakly_known(seeds):
 def test_preferences_against_the_metric_are_refused():
     """A slope below 0 would make the best patience the one that is wrong in the best way."""
     with pytest.raises(NotIdentifiedError, match="runs against the preferences"):
-        fitted(drawn_pairs(Judges(patience_chars=840, per_topic=14, effect=-3.0)))
+        fitted(drawn_pairs(SimulatedJudges(patience_chars=840, per_topic=14, effect=-3.0)))
 
 
 def test_ties_alone_tell_nothing():
@@ -194,7 +194,7 @@ def test_what_tells_no_systems_apart_is_refused_with_the_reason(rows, reason):
 
 def test_a_single_topic_gives_an_estimate_without_an_interval():
     """What differs between topics cannot be seen in one: its spread is not zero but unknown."""
-    fit = fitted(drawn_pairs(Judges(patience_chars=840, per_topic=30, effect=3.0), topics=1))
+    fit = fitted(drawn_pairs(SimulatedJudges(patience_chars=840, per_topic=30, effect=3.0), topics=1))
 
     assert fit.params[NAME] == pytest.approx(840, rel=0.3)
     assert fit.conf_int()[NAME] == (None, None)
@@ -203,7 +203,7 @@ def test_a_single_topic_gives_an_estimate_without_an_interval():
 
 def test_judgments_that_repeat_within_a_topic_do_not_narrow_the_interval():
     """Ten times the same votes are no ten times the evidence: the design effect takes it back."""
-    pairs = drawn_pairs(Judges(patience_chars=840, effect=3.0, unexplained_sd=0.8))
+    pairs = drawn_pairs(SimulatedJudges(patience_chars=840, effect=3.0, unexplained_sd=0.8))
     given = pairs.votes
     once = replace(pairs, judgments=None)
     copied = replace(
@@ -217,7 +217,7 @@ def test_judgments_that_repeat_within_a_topic_do_not_narrow_the_interval():
 
 def test_leaving_a_topic_out_is_fitting_without_it():
     """The values behind the jackknife, and behind judging a topic by the others."""
-    pairs = drawn_pairs(Judges(patience_chars=840, per_topic=7), topics=3)
+    pairs = drawn_pairs(SimulatedJudges(patience_chars=840, per_topic=7), topics=3)
     kept = pairs.topic != 1
     without = type(pairs)(
         topics=("Q000", "Q002"),
@@ -251,7 +251,7 @@ def test_pairs_without_positions_are_a_diagnostic():
 
 def test_votes_that_follow_m_without_exception_are_refused_with_the_range():
     """A range of patiences explains everything there is: an interval would say nothing of how far beyond it the truth may lie."""
-    perfect = Judges(patience_chars=840, per_topic=7, effect=1e4, tie_weight=1e-9, sensitivity_sd=0)
+    perfect = SimulatedJudges(patience_chars=840, per_topic=7, effect=1e4, tie_weight=1e-9, sensitivity_sd=0)
 
     with pytest.raises(NotIdentifiedError, match=r"at patiences from .* \(complete separation\)"):
         fitted(drawn_pairs(perfect))
@@ -260,7 +260,7 @@ def test_votes_that_follow_m_without_exception_are_refused_with_the_range():
 @pytest.mark.parametrize("seed", range(3))
 def test_people_who_answer_without_reading_give_no_patience(seed):
     """Clicks at random have a best patience too, in half of the studies with the right sign."""
-    clicks = Judges(patience_chars=840, per_topic=7, effect=0.0)
+    clicks = SimulatedJudges(patience_chars=840, per_topic=7, effect=0.0)
 
     with pytest.raises(NotIdentifiedError, match="nothing shows that M matters"):
         fitted(drawn_pairs(clicks, seed=seed))
@@ -268,14 +268,14 @@ def test_people_who_answer_without_reading_give_no_patience(seed):
 
 def test_the_same_people_on_all_topics_are_fewer_than_their_judgments(seeds):
     """Ten people whose patience differs, on 25 topics: the variance by people counts too, with nine degrees of freedom."""
-    judges = Judges(patience_chars=840, people=10, patience_cv=0.8)
+    judges = SimulatedJudges(patience_chars=840, people=10, patience_cv=0.8)
     pairs = [drawn_pairs(judges, topics=25, seed=seed) for seed in seeds(30, least=6)]
     crossed = [fitted(one) for one in pairs]
     by_topic = [fitted(replace(one, judgments=None)) for one in pairs]
 
     assert np.mean([holds(fit.conf_int()[NAME], 840) for fit in crossed]) >= 0.8
     assert np.mean([holds(fit.conf_int()[NAME], 840) for fit in by_topic]) <= 0.6
-    place = BestPlace(
+    place = ProfileMaximum(
         1 / crossed[0].params[NAME], crossed[0].details["slope"], math.log(crossed[0].details["tie_weight"])
     )
     assert design(pairs[0], place).df == pytest.approx(9)
@@ -295,7 +295,9 @@ def test_the_fit_does_not_depend_on_the_order_of_rows():
 
 def unequal(seed: int) -> JudgedSummaries:
     """Return judgments of eight topics, one of which has some 70 % of them."""
-    pairs = drawn_pairs(Judges(patience_chars=840, per_topic=60, effect=1.5, unexplained_sd=0.4), seed=seed)
+    pairs = drawn_pairs(
+        SimulatedJudges(patience_chars=840, per_topic=60, effect=1.5, unexplained_sd=0.4), seed=seed
+    )
     judgments = pairs.judgments
     rng = np.random.default_rng(seed)
     kept = (pairs.topic[judgments.pair] == 0) | (rng.random(len(judgments.pair)) < 3 / 49)
@@ -314,6 +316,6 @@ def test_a_topic_with_most_of_the_judgments_is_no_sample_of_topics(seeds):
     assert said.sentence.startswith(
         "8 topics, of which one has 69% of the judgments, tell as much as 2.0 equal ones"
     )
-    even = drawn_pairs(Judges(patience_chars=840, per_topic=7))
+    even = drawn_pairs(SimulatedJudges(patience_chars=840, per_topic=7))
     assert design(even, fitted(even).place).df == pytest.approx(7)
     assert findings(fitted(even), even)["few_topics"].sentence.startswith("8 topics are few")

@@ -23,7 +23,7 @@ from calibration.models.patience.stops import (
     stops_of_texts,
     survival_curves,
 )
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 
 
@@ -35,7 +35,7 @@ def stops(*rows: dict[str, object]) -> pd.DataFrame:
     """Return table stops; each row stopped at 600 of 1500 characters unless it says otherwise."""
     usual = {"topic": "q", "system": "A", "chars_read": 600, "text_chars": 1500, "reached_end": False}
     named = [usual | {"worker": f"w{number}"} | row for number, row in enumerate(rows)]
-    return checked(pd.DataFrame(named), TABLES["stops"])
+    return check_frame(pd.DataFrame(named), TABLES["stops"])
 
 
 def notes(table: pd.DataFrame) -> dict[str, str]:

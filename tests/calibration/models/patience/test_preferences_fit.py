@@ -9,7 +9,7 @@ from calibration.inference.choice import Votes
 from calibration.models.patience.grid import fit_patience_on_grid
 from calibration.models.patience.pairs import JudgedSummaries, summary_pairs
 from calibration.models.patience.preferences import fit_patience_from_preferences, misfit
-from calibration.models.patience.simulate import Judges, simulate_preferences, simulate_summaries
+from calibration.models.patience.simulate import SimulatedJudges, simulate_preferences, simulate_summaries
 from calibration.tables.preferences import pair_votes
 
 
@@ -17,7 +17,7 @@ from calibration.tables.preferences import pair_votes
 def pairs(*, unexplained: float = 0.0, tie_weight: float = 0.6) -> JudgedSummaries:
     rng = np.random.default_rng(3)
     tables, probabilities = simulate_summaries(6, rng)
-    judges = Judges(
+    judges = SimulatedJudges(
         patience_chars=840,
         per_topic=10,
         effect=2.0,

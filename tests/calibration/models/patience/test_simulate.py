@@ -10,7 +10,7 @@ from scipy import stats
 from calibration.models.patience.simulate import (
     KINDS,
     Habits,
-    Judges,
+    SimulatedJudges,
     simulate_preferences,
     simulate_stops,
     simulate_summaries,
@@ -49,7 +49,9 @@ def test_preferences_follow_the_model_they_name():
     table = positions(
         ("q1", "A", "u", 3, 0), ("q1", "B", "u", 1, 0), ("q2", "A", "u", 1, 0), ("q2", "B", "u", 3, 0)
     )
-    judges = Judges(patience_chars=math.inf, per_topic=20_000, effect=1.2, tie_weight=0.5, sensitivity_sd=0.0)
+    judges = SimulatedJudges(
+        patience_chars=math.inf, per_topic=20_000, effect=1.2, tie_weight=0.5, sensitivity_sd=0.0
+    )
     preferences = simulate_preferences(table.drop(columns="task"), ONE_INTENT, judges, rng())
     votes = pair_votes(preferences).set_index("topic").loc["q1"]
     weights = np.exp([0.6, -0.6, math.log(0.5)])
@@ -62,7 +64,7 @@ def test_preferences_follow_the_model_they_name():
 def test_everyone_judges_all_pairs_of_one_topic():
     """As in the study that the paper ran."""
     tables, probabilities = simulate_summaries(3, rng())
-    judges = Judges(patience_chars=840, per_topic=4)
+    judges = SimulatedJudges(patience_chars=840, per_topic=4)
     preferences = simulate_preferences(tables["positions"], probabilities, judges, rng())
     per_worker = preferences.groupby("worker").agg({"topic": "nunique", "pair": "nunique"})
 

@@ -6,7 +6,7 @@ import pytest
 
 from calibration.inference.results import NotIdentifiedError
 from calibration.models.patience.pairs import summary_pairs
-from calibration.models.patience.simulate import Judges, simulate_summaries
+from calibration.models.patience.simulate import SimulatedJudges, simulate_summaries
 from metrics.summaries.score import m_from_positions
 from tests.calibration.studies import ONE_INTENT, drawn_pairs, positions, votes
 
@@ -31,7 +31,7 @@ def test_m_is_the_metric_of_the_metrics_package():
 
 def test_the_slope_of_m_is_its_derivative():
     """Against finite differences, between the kappa at which an iUnit falls out of reach."""
-    pairs = drawn_pairs(Judges(patience_chars=840), topics=2)
+    pairs = drawn_pairs(SimulatedJudges(patience_chars=840), topics=2)
     kappa, step = np.array([0.0003, 0.0011, 0.0042]), 1e-9
     numeric = (pairs.differences(kappa + step) - pairs.differences(kappa - step)) / (2 * step)
 

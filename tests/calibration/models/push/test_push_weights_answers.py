@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from scipy import stats
 from scipy.special import logit
 
-from calibration.inference.wording import shown_p
+from calibration.inference.formatting import format_p
 from calibration.models.push.alpha import NAME as ALPHA
 from calibration.models.push.alpha import FiellerAlpha, fit_alpha_to, fit_push_alpha
 from calibration.models.push.simulate import (
@@ -213,5 +213,5 @@ def test_votes_are_kept_by_pair_and_add_up(fit):
 
 def test_small_p_values_are_shown_as_small():
     """A p-value of 0.000 is none."""
-    assert shown_p(0.0004) == "p < 0.001"
-    assert shown_p(0.0124) == "p = 0.012"
+    assert format_p(0.0004) == "p < 0.001"
+    assert format_p(0.0124) == "p = 0.012"

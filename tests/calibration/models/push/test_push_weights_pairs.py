@@ -5,22 +5,22 @@ import pandas as pd
 import pytest
 
 from calibration.inference.results import NotIdentifiedError
-from calibration.models.push.judgments import SIGNS, WEIGHTS, push_judgments
+from calibration.models.push.judgments import CELL_SIGNS, WEIGHTS, push_judgments
 from calibration.models.push.simulate import (
     PushJudges,
     simulate_push_cells,
     simulate_push_judgments,
     simulate_push_preferences,
 )
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 from metrics.push.contingency import CELLS, Contingency
 
 
 def cells(*rows: dict[str, object]) -> pd.DataFrame:
     """Return table push_cells; each row is system A of pair p and topic t in task pushes unless it says otherwise."""
-    usual = {"task": "pushes", "topic": "t", "pair": "p", "system": "A"} | dict.fromkeys(SIGNS, 0)
-    return checked(pd.DataFrame([usual | row for row in rows]), TABLES["push_cells"])
+    usual = {"task": "pushes", "topic": "t", "pair": "p", "system": "A"} | dict.fromkeys(CELL_SIGNS, 0)
+    return check_frame(pd.DataFrame([usual | row for row in rows]), TABLES["push_cells"])
 
 
 def preferences(*rows: dict[str, object]) -> pd.DataFrame:
@@ -37,7 +37,7 @@ def preferences(*rows: dict[str, object]) -> pd.DataFrame:
         "silent_days_revealed": None,
     }
     named = [{"judgment": f"j{place}"} | usual | row for place, row in enumerate(rows)]
-    return checked(pd.DataFrame(named), TABLES["preferences"])
+    return check_frame(pd.DataFrame(named), TABLES["preferences"])
 
 
 TWO = (
@@ -48,7 +48,7 @@ TWO = (
 
 def test_cells_and_weights_are_those_of_the_measure():
     """The utility of the fit is the measure `Contingency` with the same weights."""
-    assert tuple(SIGNS) == CELLS
+    assert tuple(CELL_SIGNS) == CELLS
     assert tuple(Contingency().weights) == WEIGHTS
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 
 MU, SIGMA = 1.290, 0.558
@@ -39,4 +39,4 @@ def crowd(
         "words": words[item],
         "dwell_seconds": seconds.ravel(),
     }
-    return checked(pd.DataFrame(rows), TABLES["reads"])
+    return check_frame(pd.DataFrame(rows), TABLES["reads"])

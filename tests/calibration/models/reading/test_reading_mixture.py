@@ -8,7 +8,7 @@ from scipy.integrate import quad
 from scipy.stats import multivariate_normal, norm
 
 from calibration.models.reading import mixture as reading_mixture
-from calibration.models.reading.law import ANYTHING, Readers, simulate_reads
+from calibration.models.reading.law import ANYTHING, SimulatedReaders, simulate_reads
 from calibration.models.reading.medians import MedianFit, fit_medians
 from calibration.models.reading.mixture import MixtureLikelihood, fit_mixture, mixture_top
 from calibration.models.reading.rows import readings
@@ -33,7 +33,7 @@ THREE = data(
 
 def sample(seed: int = 0, workers: int = 30, items: int = 8, **readers):
     rng = np.random.default_rng(seed)
-    return readings(simulate_reads(Readers(**readers), rng, workers=workers, items=items))
+    return readings(simulate_reads(SimulatedReaders(**readers), rng, workers=workers, items=items))
 
 
 def law(p):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from calibration.models.reading.rows import TimedReads, last_of_visit, readings
-from calibration.tables.files import checked
+from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 from tests.calibration.logs import at
 
@@ -30,7 +30,7 @@ def reads(*rows: dict[str, object]) -> pd.DataFrame:
         USUAL | {"item": f"u{number}", "first_seen": at(100 * number)} | row
         for number, row in enumerate(rows)
     ]
-    return checked(pd.DataFrame(named), TABLES["reads"])
+    return check_frame(pd.DataFrame(named), TABLES["reads"])
 
 
 def speeds(data: TimedReads) -> list[float]:

@@ -11,14 +11,17 @@ from benchmarks.naive.reading import NAIVE, naive_medians
 from calibration.inference.results import NotIdentifiedError
 from calibration.models.reading import fit as reading_speed
 from calibration.models.reading.fit import NAMES, fit_reading_speed
-from calibration.models.reading.law import Readers, simulate_reads
+from calibration.models.reading.law import SimulatedReaders, simulate_reads
 
 MU, SIGMA = 1.290, 0.558
 
 
 def drawn(seed: int = 0, *, workers: int = 60, items: int = 12, **readers) -> pd.DataFrame:
     return simulate_reads(
-        Readers(mu=MU, sigma=SIGMA, **readers), np.random.default_rng([seed, 9]), workers=workers, items=items
+        SimulatedReaders(mu=MU, sigma=SIGMA, **readers),
+        np.random.default_rng([seed, 9]),
+        workers=workers,
+        items=items,
     )
 
 

@@ -11,7 +11,7 @@ from study_app.estimate.estimate import estimate
 from study_app.services.worker.entry import find_study
 from study_app.store.database import transaction
 from study_app.store.models import Topic
-from study_app.store.plan import Plans
+from study_app.store.study_cache import StudyCache
 from study_app.store.task_models import Follow
 from study_app.web.console import limits
 from study_app.web.serving import NAME
@@ -25,7 +25,7 @@ FUJI, TEA = QUERIES.values()
 def changed(study, change, *, name="small"):
     """Make a change to the study as it is now, and return what it said."""
     with transaction(study.database, write=True) as session:
-        made = change(session, find_study(session, Plans(), name))
+        made = change(session, find_study(session, StudyCache(), name))
         if isinstance(made, limits.LimitChange):
             made.store()
         return made
@@ -124,7 +124,7 @@ def test_as_many_workers_fill_the_study_as_its_estimate_says(campaign, tmp_path)
     study.load_file(path)
     content = read_whole_study(path)
     with transaction(study.database, write=False) as session:
-        plan = find_study(session, Plans(), "every")
+        plan = find_study(session, StudyCache(), "every")
     assert limits.planned_workers(plan) == estimate(content).workers
     tasks = [task.capacity and task.capacity.workers for task in estimate(content).tasks]
     assert [limits.workers_for(task, task.limit) for task in plan.tasks if task.opens_study] == [
@@ -143,6 +143,6 @@ def test_there_is_nothing_to_raise_without_a_limit(campaign):
         changed(
             study,
             lambda session, plan: limits.extend_days(
-                session, Plans(), plan, plan.tasks[0], 3, now=study.clock()
+                session, StudyCache(), plan, plan.tasks[0], 3, now=study.clock()
             ),
         )

@@ -11,7 +11,7 @@ from study_app.services.researcher.progress import CheckRate, study_progress
 from study_app.services.researcher.studies import note_backup
 from study_app.services.worker.entry import find_study
 from study_app.store.database import transaction
-from study_app.store.plan import Plans
+from study_app.store.study_cache import StudyCache
 from study_app.web.console.alerts import MIN_CONCERNED, RECENT, find_alerts
 from study_app.web.console.overview import MAX_LIFETIME, MIN_LIFETIME, SnapshotCache
 from study_app.web.console.summary import MIN_CONSENTED, completion_forecast, summarise, working_minutes
@@ -117,8 +117,8 @@ def study(campaign):
 def seen(study, *, free_bytes=None, **changes):
     """The summary of the study now, and its alerts; ``changes`` are to its progress."""
     with transaction(study.database, write=False) as session:
-        plan, now = find_study(session, Plans(), "small"), study.clock()
-        complete = complete_workers(session, Plans(), plan, now=now)
+        plan, now = find_study(session, StudyCache(), "small"), study.clock()
+        complete = complete_workers(session, StudyCache(), plan, now=now)
         progress = replace(study_progress(session, plan, now=now, complete=complete), **changes)
         alerts = find_alerts(session, plan, progress, free_bytes=free_bytes, now=now)
         return summarise(session, plan, progress, now=now, complete=complete), [
@@ -268,9 +268,9 @@ def test_the_page_says_it_and_its_newer_part_stands_by_itself(study):
 
 def test_who_asks_while_newer_figures_are_made_gets_the_latest_at_once(study):
     """Consoles do not queue up behind each other; after a change of the study nobody gets what was before it."""
-    latest, kept = SnapshotCache(Plans()), []
+    latest, kept = SnapshotCache(StudyCache()), []
     with transaction(study.database, write=False) as session:
-        plan = find_study(session, Plans(), "small")
+        plan = find_study(session, StudyCache(), "small")
 
         def asked():
             study.clock.forward(5)

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from study_app.export.answers import preferences_table, searches_by_task
 from study_app.export.people import workers_table
 from study_app.store.models import Worker
-from study_app.store.plan import Plans, read_plan
+from study_app.store.study_cache import StudyCache, read_plan
 from study_app.web.console.facts import WorkerLogGaps
 from study_app.web.console.people import COLUMNS, FILTERS, PeopleQuery, people_part
 from study_app.web.console.replay import past_page
@@ -66,7 +66,7 @@ def plan(stored):
 
 
 def rows(stored, plan, **asked):
-    return people_part(stored.session, Plans(), plan, PeopleQuery(**asked), now=NOON + 9 * MINUTE).rows
+    return people_part(stored.session, StudyCache(), plan, PeopleQuery(**asked), now=NOON + 9 * MINUTE).rows
 
 
 def names(stored, plan, **asked):
@@ -82,7 +82,7 @@ def test_everybody_has_a_state_and_the_minutes_that_they_spent(stored, plan):
         "dan": ("withdrawn", None),
         "eve": ("door", None),
     }
-    [late] = people_part(stored.session, Plans(), plan, PeopleQuery(part="CLEO"), now=LATER).rows
+    [late] = people_part(stored.session, StudyCache(), plan, PeopleQuery(part="CLEO"), now=LATER).rows
     assert late.state == "away"
 
 
@@ -134,7 +134,7 @@ def test_every_filter_shows_those_whom_it_names(stored, plan):
 
 
 def test_a_part_beyond_the_last_is_the_last(stored, plan):
-    found = people_part(stored.session, Plans(), plan, PeopleQuery(page=9), now=NOON, size=2)
+    found = people_part(stored.session, StudyCache(), plan, PeopleQuery(page=9), now=NOON, size=2)
     assert ([row.pseudonym for row in found.rows], found.page, found.pages) == (["eve"], 3, 3)
 
 

@@ -11,11 +11,11 @@ from sqlalchemy import select
 from study_app.preview.copies import Walker
 from study_app.services.worker.ends import withdraw
 from study_app.services.worker.entry import find_study
+from study_app.simulate.browser import Browser, PageLog
 from study_app.simulate.person import PHONE
-from study_app.simulate.site import PageLog, Site
 from study_app.store.database import transaction
 from study_app.store.models import PageLoad, Worker
-from study_app.store.plan import Plans
+from study_app.store.study_cache import StudyCache
 from study_app.web.console.replay import REPLAYABLE
 from tests.study_app.conftest import Campaign
 from tests.study_app.every_task import SECRETS, every_task, write_every_task
@@ -61,9 +61,9 @@ def walked(tmp_path_factory, database_in):
     study.load_file(write_every_task(folder, tasks=tasks))
     study.serve()
     with transaction(study.database, write=False) as session:
-        plan = find_study(session, Plans(), "every")
+        plan = find_study(session, StudyCache(), "every")
     http = httpx.Client(transport=httpx.WSGITransport(app=study.app), base_url="http://localhost")
-    site = Site(http, PHONE[0])
+    site = Browser(http, PHONE[0])
     recorder = Recorder(study, site)
     walker = Walker(site, plan.entry, SimpleNamespace(skip=study.clock.forward))
     walker.walk("/s/every?id=ann", recorder)

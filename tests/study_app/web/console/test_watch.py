@@ -6,7 +6,7 @@ import re
 import pytest
 from sqlalchemy import select
 
-from study_app.simulate.site import PageLog
+from study_app.simulate.browser import PageLog
 from study_app.store.console_models import ResultsView
 from study_app.store.models import Judgment, PageLoad, Showing, Worker
 from study_app.web.console.timeline import SHOW_SYSTEMS

@@ -20,10 +20,10 @@ from sqlalchemy.orm import Session
 
 from study_app.protocol.domain import PairTally, has_room
 from study_app.store.models import Assignment, Pair, Showing, Slot, Topic, Worker
-from study_app.store.plan import SlotRow, TaskPlan, TopicPlan
+from study_app.store.study_cache import CachedTask, CachedTopic, SlotRow
 
 
-def counts(now: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
+def slot_is_taken(now: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
     """Return the condition that a slot counts as taken.
 
     The query joins `Slot` with its assignment and worker. A worker who has stopped holds nothing, whatever an
@@ -54,7 +54,7 @@ def _in_vain(of: ColumnElement[bool]) -> Select[int]:
         .where(
             of,
             or_(Worker.completed_at.is_(None), Worker.withdrawn_at.is_not(None)),
-            not_(counts(bindparam("now"))),
+            not_(slot_is_taken(bindparam("now"))),
         )
     )
 
@@ -74,7 +74,7 @@ _TAKEN_UNITS = (
     select(Slot.unit, func.count())
     .join(Slot.assignment)
     .join(Assignment.worker)
-    .where(counts(bindparam("now")), Slot.id != bindparam("besides"))
+    .where(slot_is_taken(bindparam("now")), Slot.id != bindparam("besides"))
     .group_by(Slot.unit)
 )
 _UNITS_OF_TASK = _TAKEN_UNITS.where(Slot.topic_id.in_(_OF_TASK))
@@ -87,14 +87,14 @@ _TAKEN = (
     .join(Assignment.worker)
     .where(
         Slot.topic_id.in_(bindparam("topics", expanding=True)),
-        counts(bindparam("now")),
+        slot_is_taken(bindparam("now")),
         Slot.id != bindparam("besides"),
     )
     .group_by(Slot.topic_id)
 )
 
 
-def taken(
+def count_taken_slots(
     session: Session, topics: Collection[int], *, now: datetime, besides_slot: int | None = None
 ) -> dict[int, int]:
     """Count the taken slots by topic, without ``besides_slot``."""
@@ -105,10 +105,10 @@ def taken(
 
 def taken_units(
     session: Session,
-    task: TaskPlan,
+    task: CachedTask,
     *,
     now: datetime,
-    topic: TopicPlan | None = None,
+    topic: CachedTopic | None = None,
     besides_slot: int | None = None,
 ) -> dict[int, int]:
     """Count the taken slots by unit, of a task or of one of its topics.
@@ -125,11 +125,11 @@ def taken_units(
 
 def open_units(
     session: Session,
-    task: TaskPlan,
+    task: CachedTask,
     *,
     besides: Collection[int],
     now: datetime,
-    topic: TopicPlan | None = None,
+    topic: CachedTopic | None = None,
 ) -> dict[int, int]:
     """Return the open units outside ``besides``, with their numbers of taken slots."""
     taken_so_far = taken_units(session, task, now=now, topic=topic)
@@ -140,7 +140,7 @@ def open_units(
 
 
 def open_pairs(
-    session: Session, task: TaskPlan, *, besides: Collection[int], now: datetime
+    session: Session, task: CachedTask, *, besides: Collection[int], now: datetime
 ) -> dict[int, PairTally]:
     """Return the tallies of the open pairs outside ``besides``, as `open_units` does.
 
@@ -152,11 +152,11 @@ def open_pairs(
     return {one.pair: one for one in tallies if one.pair not in shut and has_room(one.shown, limit)}
 
 
-def _closed_units(task: TaskPlan) -> set[int]:
+def _closed_units(task: CachedTask) -> set[int]:
     return {unit for one in task.topics if one.is_closed for unit in one.units}
 
 
-def has_open(session: Session, task: TaskPlan, *, held: Sequence[SlotRow], now: datetime) -> bool:
+def has_open(session: Session, task: CachedTask, *, held: Sequence[SlotRow], now: datetime) -> bool:
     """Return whether a task has something open that is not in ``held``.
 
     The topic of the held slots is checked first, as the smaller question.
@@ -173,13 +173,15 @@ def has_open(session: Session, task: TaskPlan, *, held: Sequence[SlotRow], now: 
     )
 
 
-def open_topics(session: Session, task: TaskPlan, *, besides: Collection[int], now: datetime) -> set[int]:
+def open_topics(session: Session, task: CachedTask, *, besides: Collection[int], now: datetime) -> set[int]:
     """Return the open queries of a task, without those in ``besides``."""
     topics = {topic.id for topic in task.topics if not topic.is_closed} - set(besides)
     if task.limit is None:
         return topics
     return {
-        topic for topic, number in taken(session, topics, now=now).items() if has_room(number, task.limit)
+        topic
+        for topic, number in count_taken_slots(session, topics, now=now).items()
+        if has_room(number, task.limit)
     }
 
 

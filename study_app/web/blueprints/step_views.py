@@ -11,15 +11,15 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from study_app.protocol.steps import DONE, Step, after_page, current_step, open_steps, part_of
-from study_app.services.worker.answers import Look, shown_pair
+from study_app.services.worker.answers import PageRequest, shown_pair
 from study_app.services.worker.slots import keep_alive, take_after, take_next
-from study_app.services.worker.whereabouts import Whereabouts, locate
+from study_app.services.worker.worker_progress import WorkerProgress, load_progress
 from study_app.store.database import transaction
 from study_app.store.models import EPOCH, MILLISECOND
 from study_app.store.tokens import BadTokenError, PageToken
 from study_app.study.platforms import frame_hosts
-from study_app.web.serving import is_https, note_worker, permit, rendered, said, server
-from study_app.web.show.show import page_of
+from study_app.web.serving import is_https, message_response, note_worker, relax_headers, render_page, server
+from study_app.web.show.step_pages import page_of
 
 PAGE_KEY_LETTERS = 16
 REFUSED = 422
@@ -38,14 +38,14 @@ NUMBERED = {"pair", "rate"}
 
 
 @dataclass(frozen=True, slots=True)
-class Onward:
+class NextStep:
     """Next address after a form, other than the current step's; with its ``query``."""
 
     step: Step
     query: str = ""
 
 
-Act: TypeAlias = Callable[[Session, Whereabouts, PageToken], str | Onward | None]
+AuditEntry: TypeAlias = Callable[[Session, WorkerProgress, PageToken], str | NextStep | None]
 """Callable that stores a form.
 
 Returns the catalogue's key of its fault, or where to go; None for the next step.
@@ -82,14 +82,14 @@ def arrival(*, now: datetime) -> str:
     return urlencode({"via": via, "at": (now - EPOCH) // MILLISECOND}) if via in ARRIVALS else ""
 
 
-Aside: TypeAlias = Callable[[Session, Whereabouts], Callable[[], None] | None]
+Aside: TypeAlias = Callable[[Session, WorkerProgress], Callable[[], None] | None]
 """Callable that returns a function to store something before the page is rendered.
 
 Returns None for nothing to store.
 """
 
 
-def show(token: str, step: Step, *, error: str | None = None, aside: Aside | None = None) -> Response:
+def render_step(token: str, step: Step, *, error: str | None = None, aside: Aside | None = None) -> Response:
     """Render a step's page if it is open to the worker, else redirect.
 
     The redirect leads to the worker's current step.
@@ -97,25 +97,25 @@ def show(token: str, step: Step, *, error: str | None = None, aside: Aside | Non
     app = server()
     worker, now = app.signer.worker(token), app.now()
     with transaction(app.database, write=False) as session:
-        here = locate(session, app.plans, worker, now=now)
-        note_worker(here.worker.pseudonym)
-        permit(frame_hosts=frame_hosts(here.plan.entry))
-        if step not in open_steps(here.state):
-            return to_step(token, current_step(here.state))
-        shown = shown_pair(session, here, step) if step.kind == "pair" else None
-        note = None if aside is None else aside(session, here)
+        progress = load_progress(session, app.plans, worker, now=now)
+        note_worker(progress.worker.pseudonym)
+        relax_headers(frame_hosts=frame_hosts(progress.plan.entry))
+        if step not in open_steps(progress.state):
+            return to_step(token, current_step(progress.state))
+        shown = shown_pair(session, progress, step) if step.kind == "pair" else None
+        note = None if aside is None else aside(session, progress)
         page = page_of(
-            Look(
+            PageRequest(
                 session=session,
                 plans=app.plans,
-                here=here,
+                here=progress,
                 step=step,
                 now=now,
                 shown=shown,
                 error=error,
                 sent=request.form.to_dict(flat=False) if error else {},
                 home=home(token),
-                arrival=arrival(now=now) if came(now=now) != "own" else "",
+                arrival=arrival(now=now) if arrival_source(now=now) != "own" else "",
             )
         )
         served = PageToken(
@@ -129,49 +129,49 @@ def show(token: str, step: Step, *, error: str | None = None, aside: Aside | Non
         note()
     template = "message" if step.kind in {"full", "withdrawn"} else step.kind
     tokens = {"worker": token, "page": app.signer.page_token(served)}
-    part = part_of(here.state, step)
-    return rendered(template, page, status=REFUSED if error else 200, tokens=tokens, part=part)
+    part = part_of(progress.state, step)
+    return render_page(template, page, status=REFUSED if error else 200, tokens=tokens, part=part)
 
 
-def came(*, now: datetime) -> str:
+def arrival_source(*, now: datetime) -> str:
     """Return the source of the arrival at this page: own, or as `arrival` wrote it."""
     via, at = request.args.get("via"), request.args.get("at", type=int)
     recently = at is not None and abs((now - EPOCH) // MILLISECOND - at) <= RECENT_MS
     return via if via in ARRIVALS and recently else "own"
 
 
-def take(token: str, step: Step, act: Act) -> Response:
+def submit_step(token: str, step: Step, act: AuditEntry) -> Response:
     """Store a step's form and go on, or show the form again with its fault."""
     app = server()
     worker, now = app.signer.worker(token), app.now()
     served = _page_token(worker, step)
     if served is None:
-        return said("bad_form", status=403)
+        return message_response("bad_form", status=403)
     with transaction(app.database, write=True) as session:
-        here = locate(session, app.plans, worker, now=now, lock=True)
-        note_worker(here.worker.pseudonym)
-        if step not in open_steps(here.state):
-            return to_step(token, current_step(here.state))
-        keep_alive(session, here, now=now, answers=step.kind in ANSWERED)
-        onward = act(session, here, served) or Onward(_following(session, here, step, now=now))
-    if isinstance(onward, Onward):
+        progress = load_progress(session, app.plans, worker, now=now, lock=True)
+        note_worker(progress.worker.pseudonym)
+        if step not in open_steps(progress.state):
+            return to_step(token, current_step(progress.state))
+        keep_alive(session, progress, now=now, answers=step.kind in ANSWERED)
+        onward = act(session, progress, served) or NextStep(_following(session, progress, step, now=now))
+    if isinstance(onward, NextStep):
         return to_step(token, onward.step, JUST_FINISHED if onward.step == DONE else onward.query)
-    return show(token, step, error=onward)
+    return render_step(token, step, error=onward)
 
 
-def _following(session: Session, here: Whereabouts, step: Step, *, now: datetime) -> Step:
+def _following(session: Session, progress: WorkerProgress, step: Step, *, now: datetime) -> Step:
     """Return the step after a stored form.
 
     The next query is assigned where the worker has no choice.
     """
     following = None
     if step.kind in NUMBERED:
-        following = after_page(here.state, step) or take_after(session, here, step, now=now)
+        following = after_page(progress.state, step) or take_after(session, progress, step, now=now)
     if following is None:
-        here = locate(session, server().plans, here.worker.id, now=now)
-        if take_next(session, here, now=now):
-            here = locate(session, server().plans, here.worker.id, now=now)
-        following = current_step(here.state)
+        progress = load_progress(session, server().plans, progress.worker.id, now=now)
+        if take_next(session, progress, now=now):
+            progress = load_progress(session, server().plans, progress.worker.id, now=now)
+        following = current_step(progress.state)
     return following
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.inference.results import NotIdentifiedError
-from metrics.arrays import Bools, Ints, Places
+from metrics.arrays import Bools, Indices, Ints
 
 COMPLETE = ("left", "idle")
 PROMPTED = ("reminder", "invitation")
@@ -43,7 +43,7 @@ class Follows:
         Last sign of life, the end where none is given.
     """
 
-    worker: Places
+    worker: Indices
     start: Ints
     end: Ints
     last_seen: Ints
@@ -54,7 +54,7 @@ class Follows:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stays:
+class VisitTimes:
     """Visits inside follows, ordered by follow and time, none overlapping; times in milliseconds since 1970.
 
     Attributes
@@ -67,7 +67,7 @@ class Stays:
         The worker left by choice; nothing was left to read; a reminder or invitation brought the worker.
     """
 
-    follow: Places
+    follow: Indices
     start: Ints
     end: Ints
     complete: Bools
@@ -103,7 +103,7 @@ class UnusableVisits(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Joined:
+class FollowedVisits:
     """Follows, their visits, and what was noticed.
 
     Attributes
@@ -117,7 +117,7 @@ class Joined:
     """
 
     follows: Follows
-    stays: Stays
+    stays: VisitTimes
     streams: pd.DataFrame
     left_out: UnusableVisits
 
@@ -145,7 +145,7 @@ class Joined:
 
 def join(
     visits: pd.DataFrame, follows: pd.DataFrame | None, window: tuple[datetime, datetime] | None
-) -> Joined:
+) -> FollowedVisits:
     """Find the follow of every visit and cut visits at its ends.
 
     Parameters
@@ -167,8 +167,8 @@ def join(
         last_seen=milliseconds(rows["last_seen_at"].fillna(rows["ended_at"])),
     )
     streams = rows[["worker", "topic"]]
-    stays, left_out = _stays(visits, places(visits, streams), watched)
-    return Joined(follows=watched, stays=stays, streams=streams, left_out=left_out)
+    visit_times, left_out = _stays(visits, places(visits, streams), watched)
+    return FollowedVisits(follows=watched, stays=visit_times, streams=streams, left_out=left_out)
 
 
 def milliseconds(times: "pd.Series[Any]") -> Ints:
@@ -176,7 +176,7 @@ def milliseconds(times: "pd.Series[Any]") -> Ints:
     return np.asarray(times.dt.as_unit("ms").astype("int64"), dtype=np.int64)
 
 
-def places(table: pd.DataFrame, streams: pd.DataFrame) -> Places:
+def places(table: pd.DataFrame, streams: pd.DataFrame) -> Indices:
     """Return the row of ``streams`` with each row's worker and topic, -1 where there is none."""
     size = len(streams)
     worker = pd.factorize(pd.concat([streams["worker"], table["worker"]], ignore_index=True))[0]
@@ -189,7 +189,7 @@ def places(table: pd.DataFrame, streams: pd.DataFrame) -> Places:
     return np.where(key[:size][order[found]] == key[size:], order[found], -1)
 
 
-def in_order(group: Places, at: Ints, mark: Ints) -> Places:
+def in_order(group: Indices, at: Ints, mark: Ints) -> Indices:
     """Return the order by group, time and mark (0 to 3); rows alike in all three stay as they came.
 
     Logs come nearly in order, which a sort by one number makes use of; times too far apart for one number take three.
@@ -220,7 +220,7 @@ def _watched(visits: pd.DataFrame, window: tuple[datetime, datetime] | None) -> 
     return rows.assign(started_at=times[0], ended_at=times[1], last_seen_at=times[1])
 
 
-def _stays(visits: pd.DataFrame, place: Places, follows: Follows) -> tuple[Stays, UnusableVisits]:
+def _stays(visits: pd.DataFrame, place: Indices, follows: Follows) -> tuple[VisitTimes, UnusableVisits]:
     start, end = milliseconds(visits["start"]), milliseconds(visits["end"])
     known = place >= 0
     opened, closed = follows.start[place], follows.end[place]
@@ -235,7 +235,7 @@ def _stays(visits: pd.DataFrame, place: Places, follows: Follows) -> tuple[Stays
     prompted = (
         visits["entry"].isin(PROMPTED) if "entry" in visits else pd.Series(data=False, index=visits.index)
     )
-    rows = Stays(
+    rows = VisitTimes(
         follow=place[inside],
         start=np.maximum(start, opened)[inside],
         end=np.minimum(end, closed)[inside],
@@ -246,7 +246,7 @@ def _stays(visits: pd.DataFrame, place: Places, follows: Follows) -> tuple[Stays
     return _united(rows, follows), left_out
 
 
-def _united(rows: Stays, follows: Follows) -> Stays:
+def _united(rows: VisitTimes, follows: Follows) -> VisitTimes:
     """Order visits by follow and time, and make one of those that overlap: it ends as the one that ends last."""
     key = _keys(rows.follow, rows.start, follows)
     order = np.lexsort((rows.end, key))
@@ -260,7 +260,7 @@ def _united(rows: Stays, follows: Follows) -> Stays:
     ends = np.zeros(len(firsts), dtype=np.intp)
     closing = np.flatnonzero(end == latest[visit])
     ends[visit[closing]] = closing
-    return Stays(
+    return VisitTimes(
         follow=follow[firsts],
         start=start[firsts],
         end=latest,
@@ -270,7 +270,7 @@ def _united(rows: Stays, follows: Follows) -> Stays:
     )
 
 
-def _keys(follow: Places, times: Ints, follows: Follows) -> Ints:
+def _keys(follow: Indices, times: Ints, follows: Follows) -> Ints:
     """Return integers in the order of follow, then time; times must not lie outside all follows."""
     low, high = int(follows.start.min(initial=0)), int(follows.end.max(initial=0))
     return follow.astype(np.int64) * (high - low + 1) + (np.clip(times, low, high) - low)
@@ -338,13 +338,15 @@ def refuse_orphans(tables: Mapping[str, pd.DataFrame]) -> None:
         raise NotIdentifiedError(f"{orphans_in_words(count, len(visits))}: {ASK}")
 
 
-def followed(tables: Mapping[str, pd.DataFrame], window: tuple[datetime, datetime] | None = None) -> Joined:
+def join_follows(
+    tables: Mapping[str, pd.DataFrame], window: tuple[datetime, datetime] | None = None
+) -> FollowedVisits:
     """Return what `join` makes of visits and follows, where `refuse_orphans` lets them pass."""
     refuse_orphans(tables)
     return join(tables["visits"], tables.get("follows"), window)
 
 
-def ends(visits: pd.DataFrame, follows: pd.DataFrame) -> Ends:
+def compare_follow_ends(visits: pd.DataFrame, follows: pd.DataFrame) -> Ends:
     """Compare each follow's end with the end of its last visit; systems of one worker and topic are one follow."""
     streams = ["worker", "topic"]
     ended = follows.groupby(streams, sort=False)["ended_at"].max()

@@ -30,7 +30,7 @@ _LEAST_SHARE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FittedCrowd:
+class FittedPopulation:
     """The likeliest log-normal crowd, with c classes beside it.
 
     Attributes
@@ -55,7 +55,7 @@ class FittedCrowd:
     posterior: Floats
 
 
-def fit_crowd(table: Floats, grid: Floats) -> FittedCrowd:
+def fit_crowd(table: Floats, grid: Floats) -> FittedPopulation:
     """Fit a log-normal crowd by maximum likelihood.
 
     Parameters
@@ -68,7 +68,7 @@ def fit_crowd(table: Floats, grid: Floats) -> FittedCrowd:
     return next(_fitted(table, grid, np.empty((len(table), 0))))
 
 
-def fit_crowds(table: Floats, grid: Floats, classes: Floats) -> tuple[FittedCrowd, FittedCrowd]:
+def fit_crowds(table: Floats, grid: Floats, classes: Floats) -> tuple[FittedPopulation, FittedPopulation]:
     """Fit a crowd without classes, as `fit_crowd` does, and one with classes beside it.
 
     Parameters
@@ -82,7 +82,7 @@ def fit_crowds(table: Floats, grid: Floats, classes: Floats) -> tuple[FittedCrow
     return alone, beside
 
 
-def _fitted(table: Floats, grid: Floats, *classes: Floats) -> Iterator[FittedCrowd]:
+def _fitted(table: Floats, grid: Floats, *classes: Floats) -> Iterator[FittedPopulation]:
     """Yield the crowd with each of some choices of classes."""
     centres = np.repeat(grid, len(SPREADS))
     weights = normal_weights(grid, centres, np.tile(SPREADS, len(grid)))
@@ -92,7 +92,7 @@ def _fitted(table: Floats, grid: Floats, *classes: Floats) -> Iterator[FittedCro
     for beside in classes:
         shares, total = _with_classes(scaled, top, beside)
         best = int(total.argmax())
-        yield FittedCrowd(
+        yield FittedPopulation(
             centre=float(centres[best]),
             spread=float(SPREADS[best % len(SPREADS)]),
             loglik=float(total[best]),
@@ -168,7 +168,7 @@ class CarelessClass:
     loglik: float
 
     @property
-    def is_one(self) -> Bools:
+    def is_careless(self) -> Bools:
         """Who is more likely careless than earnest, (w,)."""
         return np.asarray(self.posterior > 0.5)
 
@@ -179,7 +179,7 @@ class CarelessClass:
     @property
     def count(self) -> int:
         """How many are more likely careless than earnest."""
-        return int(self.is_one.sum())
+        return int(self.is_careless.sum())
 
 
 def careless_class(earnest: Floats, careless: Floats) -> CarelessClass:

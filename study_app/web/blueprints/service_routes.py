@@ -18,8 +18,8 @@ from study_app.services.worker.events import store_events
 from study_app.store.database import transaction
 from study_app.store.models import LoadedStudy
 from study_app.store.tokens import BadTokenError, PageToken
-from study_app.web.blueprints.walk import home
-from study_app.web.serving import note_worker, said, server
+from study_app.web.blueprints.step_views import home
+from study_app.web.serving import message_response, note_worker, server
 
 blueprint = Blueprint("beside", __name__)
 GOOD_DAYS = 180
@@ -50,7 +50,7 @@ def security_contact() -> Response:
     """Say where to report a weakness (RFC 9116), where whoever serves said so."""
     app = server()
     if app.contact is None:
-        return said("not_found", status=404)
+        return message_response("not_found", status=404)
     expires = (app.now() + timedelta(days=GOOD_DAYS)).replace(microsecond=0)
     lines = f"Contact: {app.contact}\nExpires: {expires:%Y-%m-%dT%H:%M:%SZ}\nPreferred-Languages: en\n"
     return Response(lines, mimetype="text/plain")
@@ -61,7 +61,7 @@ def media(sha256: str) -> Response:
     """Return a picture, sound or film of a loaded study; its address is the hash of its bytes, so that a browser asks for it once."""
     found = server().media.read(sha256)
     if found is None:
-        return said("not_found", status=404)
+        return message_response("not_found", status=404)
     mime, content = found
     body = wrap_file(request.environ, BytesIO(content))  # `send_file` would make a copy of the bytes
     response = Response(body, mimetype=mime, direct_passthrough=True)

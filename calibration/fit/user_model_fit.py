@@ -18,7 +18,7 @@ from calibration.checks.tables import check_tables
 from calibration.fit.families import (
     FAMILIES,
     FAMILY_NAMES,
-    FitMaterial,
+    FitInputs,
     FitOptions,
     patience,
 )
@@ -26,16 +26,16 @@ from calibration.fit.findings import ReportedFinding, checked, reported
 from calibration.fit.patience import NAME as PATIENCE_NAME
 from calibration.fit.people import PeopleFindings, counted_people
 from calibration.fit.visits import noted_on_visits, with_visits
-from calibration.inference.attempts import Fitted, Unmade, guarded
-from calibration.inference.results import CalibrationResult, Skipped, info
-from calibration.inference.wording import short
+from calibration.inference.attempts import FamilyResult, FitFailure, catch_unidentified
+from calibration.inference.formatting import round_significant
+from calibration.inference.results import CalibrationResult, SkippedParameters, info
 from calibration.models.durations.fit import AWAY, DurationFit
 from calibration.models.intents import IntentBallots, IntentFit, fit_intents_to
 from calibration.raters.quality import QualityReport, quality_report
-from calibration.tables.preferences import counted_tables, left_out
-from calibration.tables.study import StudyRecord
+from calibration.tables.preferences import counted_tables, exclusions
+from calibration.tables.study_json import StudyRecord
 from calibration.user_model.model import (
-    LOGARITHM,
+    LOG_SPEED,
     PARAMETERS,
     PUSH_WEIGHTS,
     QUANTILES,
@@ -47,7 +47,7 @@ from calibration.user_model.model import (
 )
 from metrics.arrays import Floats
 from metrics.errors import PrefcalError
-from metrics.results import Overview, Summarised
+from metrics.results import HasSummary, Overview
 
 IMPORTANCE = "importance"
 """How the names of measures begin that are of ratings, not of preferences."""
@@ -63,7 +63,7 @@ def joint_entry(fit: CalibrationResult) -> JointEntry | None:
     """Return the covariance block of a fit, for drawing; None when there is nothing to join or no covariance.
 
     Mean and deviation of one fit correlate strongly, so their marginal intervals cannot be drawn from. A block has the
-    covariance of the logarithms; `LOGARITHM` is one already and stands in it as it is. Parameters that may be negative
+    covariance of the logarithms; `LOG_SPEED` is one already and stands in it as it is. Parameters that may be negative
     and whose sign the data leave open have no logarithm worth speaking of: their block is on the identity scale.
 
     With x = exp(l), d l = d x / x: the covariance of the logarithms is the one on the natural scale divided by both
@@ -83,7 +83,7 @@ def joint_entry(fit: CalibrationResult) -> JointEntry | None:
     signed = {plain_name(name) for name in names} <= SIGNED
     if signed and (estimates < CLEAR_OF_ZERO * np.sqrt(np.diag(natural))).any():
         return _block(names, natural, "identity")
-    of = np.array([1.0 if plain_name(name) == LOGARITHM else fit.parameters[name] for name in names])
+    of = np.array([1.0 if plain_name(name) == LOG_SPEED else fit.parameters[name] for name in names])
     with np.errstate(divide="ignore", invalid="ignore"):
         return _block(names, natural / np.outer(of, of), "log")
 
@@ -91,12 +91,12 @@ def joint_entry(fit: CalibrationResult) -> JointEntry | None:
 def _block(names: tuple[str, ...], covariance: Floats, scale: JointScale) -> JointEntry | None:
     if not np.isfinite(covariance).all():
         return None
-    rows = tuple(tuple(short(cell) for cell in row) for row in covariance.tolist())
+    rows = tuple(tuple(round_significant(cell) for cell in row) for row in covariance.tolist())
     return JointEntry(names=names, scale=scale, covariance=rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class UserModelFit(Summarised):
+class UserModelFit(HasSummary):
     """A user model and how it came about. It prints as the first lines of its `summary`.
 
     Attributes
@@ -109,7 +109,7 @@ class UserModelFit(Summarised):
         The fit behind its intents.
     quality : QualityReport
         Agreement among raters, consistency and position bias.
-    skipped : tuple of Skipped
+    skipped : tuple of SkippedParameters
         What the tables cannot tell, and why.
     findings : tuple of ReportedFinding
         What is said of all numbers, warnings first: rows of quality.json.
@@ -132,7 +132,7 @@ class UserModelFit(Summarised):
     results: Mapping[str, CalibrationResult]
     intents: IntentFit | None
     quality: QualityReport
-    skipped: tuple[Skipped, ...]
+    skipped: tuple[SkippedParameters, ...]
     findings: tuple[ReportedFinding, ...]
     careless: pd.DataFrame
 
@@ -206,7 +206,7 @@ def fit_user_model(
     """
     options = options or FitOptions()
     counted, same = counted_people(tables, options)
-    material, cut, found = _visits(FitMaterial(tables=counted, record=record, options=options, seed=seed))
+    material, cut, found = _visits(FitInputs(tables=counted, record=record, options=options, seed=seed))
     intents, ballots, no_intents = _intents(material)
     found += no_intents
     lost = {name for one in found.skipped for name in one.names}
@@ -222,9 +222,9 @@ def fit_user_model(
         level=options.level,
         exclude=options.exclude,
     )
-    of_tables = guarded(lambda: check_tables(counted)) if options.checks else {}
+    of_tables = catch_unidentified(lambda: check_tables(counted)) if options.checks else {}
     people = PeopleFindings(
-        of_tables={} if isinstance(of_tables, Unmade) else of_tables,
+        of_tables={} if isinstance(of_tables, FitFailure) else of_tables,
         same=same,
         is_one=is_one,
         as_one={} if is_one or not same else _as_one(tables, seed, options, record),
@@ -240,7 +240,7 @@ def fit_user_model(
         return fit
 
     fits = zip(noted_on_visits(material, found.results, cut), found.data, strict=True)
-    results = [said_of(fit, data).noted(*notes) for fit, data in fits]
+    results = [said_of(fit, data).with_diagnostics(*notes) for fit, data in fits]
     measures = tuple(
         said_of(fit, data, "importance" if IMPORTANCE in next(iter(fit.parameters)) else "preferences")
         for fit, data in zip(quality.results, quality.data, strict=True)
@@ -270,15 +270,15 @@ def _as_one(
 ) -> dict[str, CalibrationResult]:
     """Return first parameter -> fit with each group of workers who give the same answers as one person."""
     again = replace(options, same_answers="one-cluster", checks=False)
-    made = guarded(lambda: fit_user_model(tables, seed=seed, options=again, record=record))
-    if isinstance(made, Unmade):
+    made = catch_unidentified(lambda: fit_user_model(tables, seed=seed, options=again, record=record))
+    if isinstance(made, FitFailure):
         return {}
     fits = [*made.results.values(), *made.quality.results, *([made.intents.result] if made.intents else [])]
     return {next(iter(fit.parameters)): fit for fit in fits}
 
 
 def _model(
-    results: Sequence[CalibrationResult], intents: IntentFit | None, material: FitMaterial, digest: str | None
+    results: Sequence[CalibrationResult], intents: IntentFit | None, material: FitInputs, digest: str | None
 ) -> UserModel:
     level = material.options.level
     entries = dict(chain.from_iterable(fit.entries(level).items() for fit in results))
@@ -305,58 +305,60 @@ def _durations(
             yield "away" if AWAY[0] in fit.parameters else "session", fit
 
 
-def _visits(material: FitMaterial) -> tuple[FitMaterial, tuple[Diagnostic, ...], Fitted]:
+def _visits(material: FitInputs) -> tuple[FitInputs, tuple[Diagnostic, ...], FamilyResult]:
     """Cut visits where that is asked for or needed; what rests on them is lost when an unexpected error comes between."""
-    made = guarded(lambda: with_visits(material))
-    if not isinstance(made, Unmade):
-        return *made, Fitted()
+    made = catch_unidentified(lambda: with_visits(material))
+    if not isinstance(made, FitFailure):
+        return *made, FamilyResult()
     if isinstance(made.error, PrefcalError):
         raise made.error
     return (
         material,
         (),
-        Fitted(skipped=(made.skipped(FAMILY_NAMES["away"]), made.skipped(FAMILY_NAMES["session"]))),
+        FamilyResult(skipped=(made.skipped(FAMILY_NAMES["away"]), made.skipped(FAMILY_NAMES["session"]))),
     )
 
 
-def _family(family: str, material: FitMaterial, intents: IntentFit | None) -> Fitted:
+def _family(family: str, material: FitInputs, intents: IntentFit | None) -> FamilyResult:
     """Fit one family; whatever goes wrong in it stays in it."""
-    made = guarded(
+    made = catch_unidentified(
         lambda: patience(material, intents) if family == "patience" else FAMILIES[family](material)
     )
-    return Fitted(skipped=(made.skipped(FAMILY_NAMES[family]),)) if isinstance(made, Unmade) else made
+    return (
+        FamilyResult(skipped=(made.skipped(FAMILY_NAMES[family]),)) if isinstance(made, FitFailure) else made
+    )
 
 
-def _intents(material: FitMaterial) -> tuple[IntentFit | None, IntentBallots | None, Fitted]:
+def _intents(material: FitInputs) -> tuple[IntentFit | None, IntentBallots | None, FamilyResult]:
     """Fit probabilities of intents; return them, and the ballots that they are of."""
-    fit = guarded(lambda: _fitted_intents(material))
-    if isinstance(fit, Unmade):
-        return None, None, Fitted(skipped=(fit.skipped(("intents",)),))
-    return (*fit, Fitted())
+    fit = catch_unidentified(lambda: _fitted_intents(material))
+    if isinstance(fit, FitFailure):
+        return None, None, FamilyResult(skipped=(fit.skipped(("intents",)),))
+    return (*fit, FamilyResult())
 
 
-def _fitted_intents(material: FitMaterial) -> tuple[IntentFit, IntentBallots]:
+def _fitted_intents(material: FitInputs) -> tuple[IntentFit, IntentBallots]:
     data = IntentBallots(votes=material.table("intent_votes"), offered=material.tables.get("intents"))
     fit = fit_intents_to(data, rng=material.rng("intents"))
     fit.entries(material.options.level)  # so that an interval that cannot be computed is this fit's fault
     return fit, data
 
 
-def _with_intervals(found: Fitted, level: float) -> Fitted:
+def _with_intervals(found: FamilyResult, level: float) -> FamilyResult:
     """Return what was found without the fits whose entries of the model cannot be computed, and why they cannot."""
-    kept = Fitted(skipped=found.skipped)
+    kept = FamilyResult(skipped=found.skipped)
     for fit, data in zip(found.results, found.data, strict=True):
-        entries = guarded(lambda: (fit.entries(level), joint_entry(fit)))  # noqa: B023 - called at once
+        entries = catch_unidentified(lambda: (fit.entries(level), joint_entry(fit)))  # noqa: B023 - called at once
         kept += (
-            Fitted(skipped=(entries.skipped(fit.parameters),))
-            if isinstance(entries, Unmade)
-            else Fitted(results=(fit,), data=(data,))
+            FamilyResult(skipped=(entries.skipped(fit.parameters),))
+            if isinstance(entries, FitFailure)
+            else FamilyResult(results=(fit,), data=(data,))
         )
     return kept
 
 
 def _notes_on_workers(tables: Mapping[str, pd.DataFrame], options: FitOptions) -> tuple[Diagnostic, ...]:
-    why = left_out(tables.get("workers"), exclude=options.exclude, complete_only=options.complete_only)
+    why = exclusions(tables.get("workers"), exclude=options.exclude, complete_only=options.complete_only)
     return tuple(
         info(f"{reason}_workers", f"{count} {reason} workers are left out of every table.")
         for reason, count in sorted(why.value_counts().items())

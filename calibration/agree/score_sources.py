@@ -12,17 +12,17 @@ import numpy as np
 import pandas as pd
 
 from calibration.agree.judged_task import JudgedTask
-from calibration.agree.measures.variants import Sweep, Variant
+from calibration.agree.measures.variants import ParameterSweep, ScoredMeasure
 from calibration.agree.result import OPTIONS, Arguments
 from calibration.tables.sources import TaskSources
 from calibration.user_model.model import UserModel
-from metrics.errors import FaultLog, counted, input_fault, listed
+from metrics.errors import FaultLog, input_fault, join_names, pluralise
 from metrics.readers.lines import NUMBER, system_name
 from metrics.readers.score_lines import TOPIC, UNDEFINED
 from metrics.readers.score_rows import check_has_runs, read_score_table, read_score_text
 from metrics.readers.score_table import NUMBER_CURE
 from metrics.results import ALL
-from metrics.taking_part import STREAM_TOPICS, TopicNames
+from metrics.unused_input import STREAM_TOPICS, TopicNames
 
 COLUMNS = ("run", "topic", "metric", "value")
 SCORES = "scores"
@@ -85,7 +85,9 @@ def _score_rows(scores: str | Path | pd.DataFrame, log: FaultLog) -> pd.DataFram
     if isinstance(scores, pd.DataFrame):
         missing = [name for name in COLUMNS if name not in scores.columns]
         if missing:
-            log.add(f"there is no column {listed(missing)}", line=1, cure=f"scores need {listed(COLUMNS)}")
+            log.add(
+                f"there is no column {join_names(missing)}", line=1, cure=f"scores need {join_names(COLUMNS)}"
+            )
         log.raise_if_any()
         cells = scores[list(COLUMNS)].assign(value=scores["value"].map(str))
         table = read_score_text(cells.to_csv(index=False, lineterminator="\n").encode(), log)
@@ -136,12 +138,12 @@ def scores_of_task(
     rows = scores.assign(topic=scores["topic"].map(names.find)).dropna(subset="topic")
     if rows.empty:
         return {}, [f"{task.task}: none of its topics has a score"]
-    wanted = judged_summaries(task)
+    named_comparisons = judged_summaries(task)
     log, found, notes = FaultLog(path), {}, []
     for metric, of_metric in rows.groupby("metric", sort=False):
         values = of_metric.set_index(["topic", "run"])["value"].rename_axis(["topic", "system"])
-        missing = wanted.difference(values.index)
-        undefined = wanted.intersection(values.index[values.isna()])
+        missing = named_comparisons.difference(values.index)
+        undefined = named_comparisons.intersection(values.index[values.isna()])
         if len(undefined):
             notes.append(f"{task.task}: {metric} is left out: undefined for {_named(undefined)}")
         else:
@@ -156,7 +158,7 @@ def scores_of_task(
 
 
 def _named(places: pd.MultiIndex) -> str:
-    return listed(f"{system} on {topic}" for topic, system in places)
+    return join_names(f"{system} on {topic}" for topic, system in places)
 
 
 def with_system_names(scores: pd.DataFrame, tasks: list[JudgedTask]) -> pd.DataFrame:
@@ -184,17 +186,17 @@ def check_runs(scores: pd.DataFrame, tasks: list[JudgedTask], *, path: str) -> l
             if name.casefold() in folded
         ]
         raise input_fault(
-            f"judged without a score: {listed(sorted(judged - scored), most=20)}",
+            f"judged without a score: {join_names(sorted(judged - scored), most=20)}",
             path=path,
             cure="give a score of every system on every topic on which it was judged"
-            + (f"; names differ in case: {listed(near)}" if near else ""),
+            + (f"; names differ in case: {join_names(near)}" if near else ""),
         )
     _check_topics(scores, tasks, path=path)
     unjudged = sorted(scored - judged)
     if not unjudged:
         return []
     return [
-        f"{path}: scores of {counted(len(unjudged), 'system')} that nobody judged are left out ({listed(unjudged)})"
+        f"{path}: scores of {pluralise(len(unjudged), 'system')} that nobody judged are left out ({join_names(unjudged)})"
     ]
 
 
@@ -211,7 +213,7 @@ def _check_topics(scores: pd.DataFrame, tasks: list[JudgedTask], *, path: str) -
     }:
         cure += ": they are texts, and pandas reads 001 as 1 unless it is told dtype=str"
     raise input_fault(
-        f"no topic is in both: judged are {listed(judged, most=3)}; scored are {listed(scored, most=3)}",
+        f"no topic is in both: judged are {join_names(judged, most=3)}; scored are {join_names(scored, most=3)}",
         path=path,
         cure=cure,
     )
@@ -220,7 +222,9 @@ def _check_topics(scores: pd.DataFrame, tasks: list[JudgedTask], *, path: str) -
 def raise_unless_same(judged: set[str], present: set[str], *, what: str, path: str) -> None:
     """Raise `InputError` with the systems that were judged without ``what``, and those that have it unjudged."""
     if judged != present:
-        without, unjudged = (listed(sorted(names), most=20) for names in (judged - present, present - judged))
+        without, unjudged = (
+            join_names(sorted(names), most=20) for names in (judged - present, present - judged)
+        )
         raise input_fault(
             f"judged without {what}: {without or 'none'}; with {what} but never judged: {unjudged or 'none'}",
             path=path,
@@ -238,7 +242,7 @@ def judged_summaries(task: JudgedTask) -> pd.MultiIndex:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Evidence:
+class ScoreSources:
     """Everything that scores can come from.
 
     Attributes
@@ -297,25 +301,25 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Measured:
+class TaskScores:
     """Measures of one task: their scores, curves and notes.
 
     Attributes
     ----------
-    variants : tuple of Variant
+    variants : tuple of ScoredMeasure
         The default one first.
-    sweeps : tuple of Sweep
+    sweeps : tuple of ParameterSweep
         The same measures over a parameter.
     notes : tuple of str
         What is missing and why, one sentence each.
     """
 
-    variants: tuple[Variant, ...] = ()
-    sweeps: tuple[Sweep, ...] = ()
+    variants: tuple[ScoredMeasure, ...] = ()
+    sweeps: tuple[ParameterSweep, ...] = ()
     notes: tuple[str, ...] = ()
 
 
-Scorer: TypeAlias = Callable[[JudgedTask], Measured]
+Scorer: TypeAlias = Callable[[JudgedTask], TaskScores]
 """Scores a task's systems, its files read once, for whichever judgments count: what was fitted to them is cross-fitted."""
 
 

@@ -19,12 +19,12 @@ from study_app.logs.event_arrays import (
     OPEN,
     SLEEP,
     VISIBLE,
-    Events,
+    EventArrays,
     Flags,
     Int8s,
     Int64s,
     ItemReadings,
-    Shown,
+    SideContent,
 )
 from study_app.protocol.domain import VISIT_GAP_SECONDS
 
@@ -47,7 +47,7 @@ KEPT, WAITS, ACT, IDLE = 1, 2, 4, 8
 """Flags of an event: activity; waits for an action after it; action; idle after it."""
 
 
-def watch(events: Events, at: Int64s, idle_ms: Int64s, signs: Int8s) -> None:
+def viewer_required(events: EventArrays, at: Int64s, idle_ms: Int64s, signs: Int8s) -> None:
     """Mark the events of pages that are activity, in ``signs``.
 
     Heartbeats wait until the next event shows whether somebody was there.
@@ -143,27 +143,27 @@ def same_row(sign: int, first: int, kind: int, signs: Int64s, kinds: Int64s) -> 
     return sign
 
 
-class Loops(NamedTuple):
+class EventKernels(NamedTuple):
     """Kernels over events, plain or compiled."""
 
-    place_in_time: Callable[[Events, Int64s, Int64s], None]
-    read_pages: Callable[[Events, Shown, Flags, Flags, ItemReadings], None]
-    watch: Callable[[Events, Int64s, Int64s, Int8s], None]
+    place_in_time: Callable[[EventArrays, Int64s, Int64s], None]
+    read_pages: Callable[[EventArrays, SideContent, Flags, Flags, ItemReadings], None]
+    watch: Callable[[EventArrays, Int64s, Int64s, Int8s], None]
     tell_activity: Callable[[Int64s, Int64s, Int64s, Int64s], None]
 
 
-PLAIN = Loops(loops.place_in_time, loops.read_pages, watch, tell_activity)
+PLAIN = EventKernels(loops.place_in_time, loops.read_pages, viewer_required, tell_activity)
 WORTH_COMPILING = 400_000
 """Fewest events for which loading the compiled kernels saves time."""
 
 
-def loops_for(events: int) -> Loops:
+def loops_for(events: int) -> EventKernels:
     """Return compiled kernels for many events, else the plain ones."""
     return _compiled() if events >= WORTH_COMPILING else PLAIN
 
 
 @cache
-def _compiled() -> Loops:
+def _compiled() -> EventKernels:
     """Return compiled kernels; later processes read their machine code from a file.
 
     That file is made anew when the module of a kernel changes, not when a constant does that it imports:
@@ -175,4 +175,4 @@ def _compiled() -> Loops:
 
     for helper in (*loops.HELPERS, opens_hidden, settle, same_row):
         register_jitable(helper)
-    return Loops(*(compiled(loop) for loop in PLAIN))
+    return EventKernels(*(compiled(loop) for loop in PLAIN))

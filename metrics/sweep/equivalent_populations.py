@@ -14,7 +14,7 @@ import numpy as np
 from metrics.agreement.correlation import kendall_tau_b, percentile_interval, tau_ap
 from metrics.agreement.resampled import RankedRows, draws, resampled_sums, row_tau_b
 from metrics.arrays import Floats
-from metrics.errors import counted
+from metrics.errors import pluralise
 from metrics.sweep.parts import SweepPoint
 from metrics.sweep.result import MSUSweep
 from metrics.sweep.tables import LIKE_COLUMNS, ReferenceMeasure, as_printed
@@ -90,7 +90,7 @@ def told_apart(found: "pd.DataFrame") -> str:
         return "At no point tau-b is defined: one of both measures has no two runs that differ."
     if found["below_low"].isna().all():
         highest = int((found["below"] == 0).sum())
-        return f"The highest tau-b is that of {highest:,} of {counted(points, 'point')}; which others are as good, only intervals would say."
+        return f"The highest tau-b is that of {highest:,} of {pluralise(points, 'point')}; which others are as good, only intervals would say."
     return f"These topics cannot tell {len(as_close(found)) - 1:,} of the {points - 1:,} other points from the first."
 
 

@@ -21,10 +21,10 @@ from study_app.store.models import LoadedStudy, Pair, Slot, StoredSummary, Task,
 from study_app.store.task_models import StoredStream
 from study_app.study.entries import (
     FollowedTask,
-    SearchedTask,
     StudyEntry,
     TaskEntry,
-    of_form,
+    TaskWithSearch,
+    expect_entry_type,
     read_study_entry,
 )
 from study_app.tasks.kinds import KINDS, CheckItem, check_of, kind_of
@@ -34,7 +34,7 @@ Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TopicPlan:
+class CachedTopic:
     """A query, with ``intents`` (name, text) in order; an event or an interest profile, ``text`` being its title.
 
     ``detail`` is what the pages need besides, as `models.Topic` describes it. ``units``: what of the topic is leased one by
@@ -51,7 +51,7 @@ class TopicPlan:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaskPlan:
+class CachedTask:
     """A task: ``entry`` is what the study file says of it, ``systems`` maps rows to names in order.
 
     ``pairs``: the two systems of each pair that is leased by itself (rows); empty where none is.
@@ -60,7 +60,7 @@ class TaskPlan:
     id: int
     number: int
     entry: TaskEntry
-    topics: tuple[TopicPlan, ...]
+    topics: tuple[CachedTopic, ...]
     systems: dict[int, str]
     pairs: Mapping[int, tuple[int, int]]
 
@@ -88,19 +88,19 @@ class TaskPlan:
     @property
     def following(self) -> FollowedTask:
         """What the study file says of a task with streams; raises TypeError for another."""
-        return of_form(self.entry, FollowedTask)
+        return expect_entry_type(self.entry, FollowedTask)
 
     @cached_property
     def has_search(self) -> bool:
         """Whether a search page comes before the answers."""
-        return isinstance(self.entry, SearchedTask) and self.entry.search_seconds > 0
+        return isinstance(self.entry, TaskWithSearch) and self.entry.search_seconds > 0
 
     @cached_property
     def shows(self) -> frozenset[str]:
         """What of `TaskKind.optional` the pages of the task have."""
         return self.shows_of(*self.topics)
 
-    def shows_of(self, *topics: TopicPlan) -> frozenset[str]:
+    def shows_of(self, *topics: CachedTopic) -> frozenset[str]:
         """Return what of `TaskKind.optional` the pages of some topics have; all of it where the topics do not say."""
         sides = topics if self.kind.side is not None else ()
         of_topics = (topic.detail.get("shows", self.kind.optional) for topic in sides)
@@ -111,13 +111,13 @@ class TaskPlan:
         """The check before the task, () for none."""
         return check_of(self.entry, self.shows)
 
-    def topic(self, topic: int) -> TopicPlan:
+    def topic(self, topic: int) -> CachedTopic:
         """Return the query in row ``topic``."""
         return next(one for one in self.topics if one.id == topic)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StudyPlan:
+class CachedStudy:
     """A study: what its file says, and its tasks with what they are made of."""
 
     id: int
@@ -125,28 +125,28 @@ class StudyPlan:
     entry: StudyEntry
     consent_sha256: str
     version: int
-    tasks: tuple[TaskPlan, ...]
+    tasks: tuple[CachedTask, ...]
 
     @property
     def language(self) -> str:
         """Language of the pages that belong to no task: that of the first."""
         return self.tasks[0].entry.language
 
-    def task(self, task: int) -> TaskPlan:
+    def task(self, task: int) -> CachedTask:
         """Return the task in row ``task``."""
         return next(one for one in self.tasks if one.id == task)
 
 
-class Plans:
+class StudyCache:
     """The plans of one server; read again when a study was loaded anew."""
 
     def __init__(self) -> None:
-        self._plans: dict[int, StudyPlan] = {}
+        self._plans: dict[int, CachedStudy] = {}
         self._sides: dict[int, dict[tuple[int, int, int, bool], Any]] = {}
         self._streams: dict[int, dict[tuple[int, int], UpdateStream]] = {}
         self._lock = Lock()
 
-    def of(self, session: Session, study: int, version: int) -> StudyPlan:
+    def of(self, session: Session, study: int, version: int) -> CachedStudy:
         """Return the plan of a study in a version."""
         plan = self._plans.get(study)
         if plan is None or plan.version != version:
@@ -159,10 +159,10 @@ class Plans:
     def side(
         self,
         session: Session,
-        plan: StudyPlan,
-        topic: TopicPlan,
+        plan: CachedStudy,
+        topic: CachedTopic,
         system: int,
-        make: Callable[[Side, TopicPlan, bool], Made],
+        make: Callable[[Side, CachedTopic, bool], Made],
         *,
         reveals_silence: bool,
     ) -> Made:
@@ -175,7 +175,7 @@ class Plans:
             sides[key] = make(Side.of(session.scalars(wanted).one()), topic, reveals_silence)
         return cast("Made", sides[key])
 
-    def stream(self, session: Session, plan: StudyPlan, topic: int, system: int) -> UpdateStream:
+    def stream(self, session: Session, plan: CachedStudy, topic: int, system: int) -> UpdateStream:
         """Return a system's updates about an event."""
         streams = self._streams[plan.id]
         if (topic, system) not in streams:
@@ -186,7 +186,7 @@ class Plans:
         return streams[topic, system]
 
 
-def read_plan(session: Session, study_id: int) -> StudyPlan:
+def read_plan(session: Session, study_id: int) -> CachedStudy:
     """Read a study from the database."""
     deep = selectinload(LoadedStudy.tasks)
     loaded = session.scalars(
@@ -195,7 +195,7 @@ def read_plan(session: Session, study_id: int) -> StudyPlan:
         .options(deep.selectinload(Task.systems), deep.selectinload(Task.topics).selectinload(Topic.intents))
     ).one()
     entry = read_study_entry(loaded.config, KINDS)
-    return StudyPlan(
+    return CachedStudy(
         id=loaded.id,
         name=loaded.name,
         entry=entry,
@@ -226,16 +226,16 @@ def _units(task: Task, entry: TaskEntry, pairs: Sequence[Pair]) -> Mapping[int, 
     return units
 
 
-def _task_plan(session: Session, task: Task, number: int, entry: TaskEntry) -> TaskPlan:
+def _task_plan(session: Session, task: Task, number: int, entry: TaskEntry) -> CachedTask:
     pairs = _pairs(session, task, entry)
     units = _units(task, entry, pairs)
-    return TaskPlan(
+    return CachedTask(
         id=task.id,
         number=number,
         entry=entry,
         systems={system.id: system.name for system in task.systems},
         topics=tuple(
-            TopicPlan(
+            CachedTopic(
                 id=topic.id,
                 name=topic.name,
                 text=topic.text,
@@ -319,13 +319,13 @@ def columns(model: type[Any], row: type[Any]) -> list[InstrumentedAttribute[Any]
     return [getattr(model, field.name) for field in fields(row)]
 
 
-def store(session: Session, statement: Insert, values: Mapping[str, object]) -> int:
+def insert_row(session: Session, statement: Insert, values: Mapping[str, object]) -> int:
     """Store a row; return its number."""
     key: Any = session.connection().execute(statement, values).inserted_primary_key
     return int(key[0])
 
 
-def change(session: Session, *rows: WorkerRow | SlotRow, **values: object) -> None:
+def update_rows(session: Session, *rows: WorkerRow | SlotRow, **values: object) -> None:
     """Store new values of columns of one row, or of several of one kind, and give them to ``rows`` too."""
     statement = _changing(Worker if isinstance(rows[0], WorkerRow) else Slot, tuple(values))
     new = {f"new_{name}": value for name, value in values.items()}
@@ -337,6 +337,6 @@ def change(session: Session, *rows: WorkerRow | SlotRow, **values: object) -> No
 
 @cache
 def _changing(model: type[Worker | Slot], names: tuple[str, ...]) -> Update:
-    """Return the statement that gives columns of one row new values; there are only as many as ways to call `change`."""
+    """Return the statement that gives columns of one row new values; there are only as many as ways to call `update_rows`."""
     changed = update(model).where(model.id == bindparam("row"))
     return changed.values({name: bindparam(f"new_{name}") for name in names})

@@ -9,7 +9,7 @@ from sqlalchemy import BigInteger, Connection, bindparam, case, exists, false, o
 from sqlalchemy.orm import Session
 
 from study_app.protocol.steps import SlotState, Step, TaskState, WorkerState, is_settled
-from study_app.services.worker.room import has_open
+from study_app.services.worker.availability import has_open
 from study_app.store.models import (
     EPOCH,
     MILLISECOND,
@@ -23,7 +23,15 @@ from study_app.store.models import (
     Worker,
     time_of,
 )
-from study_app.store.plan import FollowRow, Plans, SlotRow, StudyPlan, TaskPlan, WorkerRow, columns
+from study_app.store.study_cache import (
+    CachedStudy,
+    CachedTask,
+    FollowRow,
+    SlotRow,
+    StudyCache,
+    WorkerRow,
+    columns,
+)
 from study_app.store.task_models import Follow, Introduction, Rating, Reply, Sheet
 
 # Written once: these run with every page and every answer.
@@ -82,19 +90,19 @@ class UnknownWorkerError(LookupError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Whereabouts:
+class WorkerProgress:
     """Progress of a worker: study, held slots by task number (from 1), and state.
 
     ``follows``: the stream followed in each slot.
     """
 
     worker: WorkerRow
-    plan: StudyPlan
+    plan: CachedStudy
     slots: dict[int, list[SlotRow]]
     follows: dict[int, FollowRow]
     state: WorkerState
 
-    def task(self, step: Step) -> TaskPlan:
+    def task(self, step: Step) -> CachedTask:
         """Return the task of a step."""
         return self.plan.tasks[step.task - 1]
 
@@ -107,31 +115,31 @@ class Whereabouts:
         return self.follows[self.slot(step).id]
 
 
-def has_gone_on(plan: StudyPlan, slots: Mapping[int, Sequence[SlotRow]], task: TaskPlan) -> bool:
+def has_gone_on(loaded_study: CachedStudy, slots: Mapping[int, Sequence[SlotRow]], task: CachedTask) -> bool:
     """Return whether a worker with ``slots`` has something of a later task.
 
     Then this task has nothing more for them.
     """
-    return any(slots[later.number] for later in plan.tasks[task.number :])
+    return any(slots[later.number] for later in loaded_study.tasks[task.number :])
 
 
-def gets_more(session: Session, here: Whereabouts, task: TaskPlan, *, now: datetime) -> bool:
+def gets_more(session: Session, progress: WorkerProgress, task: CachedTask, *, now: datetime) -> bool:
     """Return whether a task has more for the worker than they hold."""
-    if has_gone_on(here.plan, here.slots, task):
+    if has_gone_on(progress.plan, progress.slots, task):
         return False
-    return has_open(session, task, held=here.slots[task.number], now=now)
+    return has_open(session, task, held=progress.slots[task.number], now=now)
 
 
-def locate(
-    session: Session, plans: Plans, worker_id: int, *, now: datetime, lock: bool = False
-) -> Whereabouts:
+def load_progress(
+    session: Session, plans: StudyCache, worker_id: int, *, now: datetime, lock: bool = False
+) -> WorkerProgress:
     """Load the progress of a worker.
 
     Parameters
     ----------
     session : Session
         Reading or writing.
-    plans : Plans
+    plans : StudyCache
         Of this server.
     worker_id : int
         From the worker's token.
@@ -151,11 +159,11 @@ def locate(
     if row is None:
         raise UnknownWorkerError(worker_id)
     worker = WorkerRow(*row[1:])
-    plan = plans.of(session, worker.study_id, row.version)
-    slots, answered, follows = _slots(connection, worker, plan)
-    answered |= _rated(connection, worker, plan, slots)
+    loaded_study = plans.of(session, worker.study_id, row.version)
+    slots, answered, follows = _slots(connection, worker, loaded_study)
+    answered |= _rated(connection, worker, loaded_study, slots)
     answered |= {slot: [follow.ends_at <= now] for slot, follow in follows.items()}
-    introduced = _introduced(connection, worker, plan)
+    introduced = _introduced(connection, worker, loaded_study)
     tasks = tuple(
         _task_state(
             session,
@@ -164,10 +172,10 @@ def locate(
             answered,
             follows,
             introduced,
-            is_passed=has_gone_on(plan, slots, task),
+            is_passed=has_gone_on(loaded_study, slots, task),
             now=now,
         )
-        for task in plan.tasks
+        for task in loaded_study.tasks
     )
     state = WorkerState(
         consented=worker.consented_at is not None,
@@ -176,15 +184,15 @@ def locate(
         stopped=worker.stopped_at is not None,
         tasks=tasks,
     )
-    return Whereabouts(worker=worker, plan=plan, slots=slots, follows=follows, state=state)
+    return WorkerProgress(worker=worker, plan=loaded_study, slots=slots, follows=follows, state=state)
 
 
 def _slots(
-    connection: Connection, worker: WorkerRow, plan: StudyPlan
+    connection: Connection, worker: WorkerRow, loaded_study: CachedStudy
 ) -> tuple[dict[int, list[SlotRow]], dict[int, list[bool]], dict[int, FollowRow]]:
     """Return a worker's slots by task, answered pages by slot, and followed streams."""
-    held: dict[int, list[SlotRow]] = {task.id: [] for task in plan.tasks}
-    one_form = {task.id for task in plan.tasks if task.kind.page in _OF_ONE_FORM}
+    held: dict[int, list[SlotRow]] = {task.id: [] for task in loaded_study.tasks}
+    one_form = {task.id for task in loaded_study.tasks if task.kind.page in _OF_ONE_FORM}
     answered: dict[int, list[bool]] = {}
     follows: dict[int, FollowRow] = {}
     rows = connection.execute(_SLOTS_AND_PAIRS, {"worker": worker.id}).all()
@@ -199,7 +207,7 @@ def _slots(
                 follows[slot] = FollowRow(follow, slot, system, began, over)
         if showing is not None:
             answered[slot].append(row[2])
-    return {task.number: held[task.id] for task in plan.tasks}, answered, follows
+    return {task.number: held[task.id] for task in loaded_study.tasks}, answered, follows
 
 
 def _read(stored: int | None, is_time: bool) -> Any:  # noqa: FBT001 - of `map`
@@ -210,19 +218,19 @@ def _read(stored: int | None, is_time: bool) -> Any:  # noqa: FBT001 - of `map`
     return time_of(stored) if is_time else stored
 
 
-def _introduced(connection: Connection, worker: WorkerRow, plan: StudyPlan) -> set[int]:
+def _introduced(connection: Connection, worker: WorkerRow, loaded_study: CachedStudy) -> set[int]:
     """Return the tasks (rows) whose introduction the worker has passed."""
-    if all(task.entry.instructions is None for task in plan.tasks):
+    if all(task.entry.instructions is None for task in loaded_study.tasks):
         return set()
     return set(connection.scalars(_INTRODUCED, {"worker": worker.id}))
 
 
 def _rated(
-    connection: Connection, worker: WorkerRow, plan: StudyPlan, slots: dict[int, list[SlotRow]]
+    connection: Connection, worker: WorkerRow, loaded_study: CachedStudy, slots: dict[int, list[SlotRow]]
 ) -> dict[int, list[bool]]:
     """Return the answered sheets of each slot with iUnits to rate."""
     answered: dict[int, list[bool]] = {}
-    if any(task.kind.page == "rate" and slots[task.number] for task in plan.tasks):
+    if any(task.kind.page == "rate" and slots[task.number] for task in loaded_study.tasks):
         for slot_id, is_answered in connection.execute(_RATED, {"worker": worker.id}):
             answered.setdefault(slot_id, []).append(is_answered)
     return answered
@@ -230,7 +238,7 @@ def _rated(
 
 def _task_state(
     session: Session,
-    task: TaskPlan,
+    task: CachedTask,
     slots: Sequence[SlotRow],
     answered: dict[int, list[bool]],
     follows: dict[int, FollowRow],

@@ -40,7 +40,7 @@ NOTHING = 1e-24
 """Variances below are rounding errors."""
 
 
-class Error(NamedTuple):
+class StandardError(NamedTuple):
     """How far an estimate may be off; both NaN where nothing is known about it.
 
     Attributes
@@ -54,7 +54,7 @@ class Error(NamedTuple):
     standard_error: float
     df: float
 
-    def reach(self, level: float = 0.95) -> float:
+    def half_width(self, level: float = 0.95) -> float:
         """Return half the width of the interval of this level."""
         return float(stdtrit(self.df, (1 + level) / 2)) * self.standard_error
 
@@ -70,7 +70,7 @@ class Error(NamedTuple):
         return float(stdtrit(self.df, np.array([(1 + level) / 2, power])).sum() * self.standard_error)
 
 
-UNKNOWN = Error(math.nan, math.nan)
+UNKNOWN = StandardError(math.nan, math.nan)
 FEWEST_CLUSTERS, FEWEST_EFFECTIVE = 4, 3.0
 """Queries, or people, from which something is known about others: their number, and their effective number."""
 
@@ -131,7 +131,7 @@ class Crossing:
         """Whether anybody judged more than one query."""
         return self.knows_workers and len(self.worker_of_cell) > self.workers
 
-    def error(self, influence: Floats, weight: Floats) -> Error:
+    def error(self, influence: Floats, weight: Floats) -> StandardError:
         """Return how far an estimate may be off, see the module.
 
         Parameters
@@ -154,12 +154,12 @@ class Crossing:
         if not by_query > NOTHING:
             return UNKNOWN
         if not self.is_crossed:
-            return Error(math.sqrt(by_query), query_df)
+            return StandardError(math.sqrt(by_query), query_df)
         by_worker, people = self._over_people(influence, weight, by_query)
         least, worker_df = _alone(_sums(self.worker, influence), share), effective_number(share) - 1
         variance = max(by_query + max(0.0, people) * (1 + 1 / query_df), least)
         df = variance**2 / (by_query**2 / query_df + by_worker**2 / worker_df)
-        return Error(math.sqrt(variance), max(df, min(query_df, worker_df)))
+        return StandardError(math.sqrt(variance), max(df, min(query_df, worker_df)))
 
     def _over_people(self, influence: Floats, weight: Floats, by_query: float) -> tuple[float, float]:
         """Return V_worker and P: what people's answers to different queries have in common."""
@@ -267,7 +267,7 @@ class VotesByPerson:
 
         return np.stack([worth(2 - vote) - worth(-vote) for vote in range(3)]).ravel()[self.cell]
 
-    def error(self, difference: Floats, ties: Ties) -> Error:
+    def error(self, difference: Floats, ties: Ties) -> StandardError:
         """Return how far the agreement of one measure may be off; parameters as in `influence`."""
         weight = self.weight
         if ties == "drop":
@@ -286,7 +286,7 @@ class VotesByPerson:
             Confidence level.
         """
         credit = pair_credit(difference, self.share, ties=ties)
-        reach = self.error(difference, ties).reach(level)
+        reach = self.error(difference, ties).half_width(level)
         if math.isnan(reach):
             return math.nan, math.nan
         value = float(np.nanmean(credit))
@@ -366,12 +366,17 @@ def _variance_of_slopes(votes: VotesByPerson, difference: Floats) -> float:
     x = (difference / math.sqrt(float((difference**2).mean())))[votes.pair]
     lead, size = 2 * votes.for_a - 1, _sums(crossed.worker, x**2)
     queries = np.bincount(of_worker)
-    told = (queries > 1) & (size > 0)
-    if told.sum() < 2:
+    has_several = (queries > 1) & (size > 0)
+    if has_several.sum() < 2:
         return math.nan
-    slope = np.divide(_sums(crossed.worker, x * lead), size, out=np.zeros_like(size), where=told)
+    slope = np.divide(_sums(crossed.worker, x * lead), size, out=np.zeros_like(size), where=has_several)
     residual = _sums(crossed.cell, x * (lead - slope[crossed.worker] * x))
-    error = _sums(of_worker, residual**2)[told] / size[told] ** 2 * queries[told] / (queries[told] - 1)
-    part = size[told] / size[told].sum()
-    apart = (slope[told] - part @ slope[told]) ** 2
+    error = (
+        _sums(of_worker, residual**2)[has_several]
+        / size[has_several] ** 2
+        * queries[has_several]
+        / (queries[has_several] - 1)
+    )
+    part = size[has_several] / size[has_several].sum()
+    apart = (slope[has_several] - part @ slope[has_several]) ** 2
     return float(part @ apart / (1 - part @ part) - part @ error)

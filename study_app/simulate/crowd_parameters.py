@@ -8,9 +8,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from calibration.user_model.measures import intent_shares, people_together, persistence
+from calibration.user_model.measures import intent_shares, joint_parameters, persistence
 from calibration.user_model.model import LATENESS, PATIENCE, UserModel, read_user_model
-from metrics.errors import input_fault, listed, nearest
+from metrics.errors import closest_name, input_fault, join_names
 from metrics.msu.score import Population
 from metrics.msu.trails import RANGES
 from study_app.estimate.content import read_whole_study
@@ -102,7 +102,7 @@ class Lateness:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Truth:
+class CrowdParameters:
     """The people of a simulated crowd.
 
     Attributes
@@ -141,45 +141,47 @@ class Truth:
         )
 
 
-def read_truth(path: str | Path) -> Truth:
+def read_truth(path: str | Path) -> CrowdParameters:
     """Read a user-model file as the truth of a crowd; raises `InputError` when it is none."""
     model = read_user_model(path)
-    known = {name: entry.estimate for name, entry in model.parameters.items() if entry.estimate is not None}
-    patience = known.get(PATIENCE, DEFAULT_PATIENCE_CHARS)
-    return Truth(
-        patience_preferences=known.get("patience_chars_preferences", patience),
-        patience_stops=known.get("patience_chars_stops", patience),
+    true_values = {
+        name: entry.estimate for name, entry in model.parameters.items() if entry.estimate is not None
+    }
+    patience = true_values.get(PATIENCE, DEFAULT_PATIENCE_CHARS)
+    return CrowdParameters(
+        patience_preferences=true_values.get("patience_chars_preferences", patience),
+        patience_stops=true_values.get("patience_chars_stops", patience),
         rbp_p=persistence(model),
-        people=_people(model, known, path),
+        people=_people(model, true_values, path),
         lateness=Lateness(
-            decay=known.get(LATENESS, DEFAULT_LATENESS_DECAY),
-            p0=known.get("lateness_p0", 1.0),
-            floor=known.get("lateness_floor", 0.0),
+            decay=true_values.get(LATENESS, DEFAULT_LATENESS_DECAY),
+            p0=true_values.get("lateness_p0", 1.0),
+            floor=true_values.get("lateness_floor", 0.0),
         ),
         push_weights={
-            name: known.get(f"push_{name}", weight) for name, weight in DEFAULT_PUSH_WEIGHTS.items()
+            name: true_values.get(f"push_{name}", weight) for name, weight in DEFAULT_PUSH_WEIGHTS.items()
         },
         intents=intent_shares(model),
         behaviour=_behaviour(path),
     )
 
 
-def _people(model: UserModel, known: Mapping[str, float], path: str | Path) -> Population:
+def _people(model: UserModel, true_values: Mapping[str, float], path: str | Path) -> Population:
     """Return who comes; half a law of speed, written by hand, is as good as a whole one."""
     try:
-        people: dict[str, Any] = {name: known[name] for name in RANGES if name in known}
-        return replace(DEFAULT_PEOPLE, **people, **people_together(model))
+        people: dict[str, Any] = {name: true_values[name] for name in RANGES if name in true_values}
+        return replace(DEFAULT_PEOPLE, **people, **joint_parameters(model))
     except ValueError as error:
         raise input_fault(str(error), path=path, cure="correct the estimate") from error
 
 
 def _behaviour(path: str | Path) -> Behaviour:
     block: Any = json.loads(Path(path).read_text(encoding="utf-8")).get("behaviour", {})
-    known = [entry.name for entry in fields(Behaviour)]
+    true_values = [entry.name for entry in fields(Behaviour)]
     for name, value in block.items():
-        if name not in known:
-            near = nearest(name, known)
-            cure = f"did you mean {near!r}" if near else f"known habits: {listed(known)}"
+        if name not in true_values:
+            near = closest_name(name, true_values)
+            cure = f"did you mean {near!r}" if near else f"known habits: {join_names(true_values)}"
             raise input_fault(f"behaviour: {name!r} is not known", path=path, cure=cure)
         if not (isinstance(value, int | float) and 0 <= value <= 1):
             raise input_fault(
@@ -231,13 +233,13 @@ def recovery_rows(fitted: UserModel, truth: UserModel) -> list[Recovery]:
     ]
     for topic, intents in fitted.intents.items():
         for intent, fitted_share in intents.items():
-            known = truth.intents.get(topic, {}).get(intent)
-            if known is not None:
+            true_values = truth.intents.get(topic, {}).get(intent)
+            if true_values is not None:
                 rows.append(
                     Recovery(
                         name=intent,
                         topic=topic,
-                        truth=known.estimate,
+                        truth=true_values.estimate,
                         estimate=fitted_share.estimate,
                         low=fitted_share.interval[0],
                         high=fitted_share.interval[1],

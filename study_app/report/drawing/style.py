@@ -12,7 +12,7 @@ import matplotlib as mpl
 import yaml
 from matplotlib.font_manager import fontManager
 
-from metrics.errors import FaultLog, input_fault, listed, nearest, raise_all
+from metrics.errors import FaultLog, closest_name, input_fault, join_names, raise_all
 from metrics.files import MAX_DOCUMENT_BYTES, check_bytes
 from study_app.study.yaml_values import PatientLoader
 
@@ -59,7 +59,7 @@ KEYS = ("colours", "dark", "font", "font_points", "page_font", "matplotlib")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReportLook:
+class ReportStyle:
     """What page and figures look like.
 
     Attributes
@@ -104,7 +104,7 @@ def distinct_colours(colours: Mapping[str, str]) -> Mapping[str, str]:
     return MappingProxyType(apart)
 
 
-def read_look(path: str | Path) -> ReportLook:
+def read_look(path: str | Path) -> ReportStyle:
     """Read a style file.
 
     Raises
@@ -126,7 +126,7 @@ def read_look(path: str | Path) -> ReportLook:
             fields[key] = _value(log, key, node)
     raise_all([log])
     light = distinct_colours({**LIGHT, **fields.pop("colours", {})})
-    return ReportLook(light=light, dark={**DARK, **fields.pop("dark", {})}, **fields)
+    return ReportStyle(light=light, dark={**DARK, **fields.pop("dark", {})}, **fields)
 
 
 def _composed(path: Path) -> yaml.Node:
@@ -169,12 +169,12 @@ def _entries(
         elif name in known:
             yield name, value
         else:
-            near = nearest(name, known)
+            near = closest_name(name, known)
             _fault(
                 log,
                 value,
                 f"{name} is not known",
-                f"did you mean {near!r}?" if near else f"known are {listed(known, most=12)}",
+                f"did you mean {near!r}?" if near else f"known are {join_names(known, most=12)}",
             )
 
 
@@ -185,7 +185,7 @@ def _value(log: FaultLog, key: str, node: yaml.Node) -> Any:
         installed = fontManager.get_font_names()
         if text in installed:
             return text
-        near = nearest(text, installed)
+        near = closest_name(text, installed)
         cure = f"did you mean {near!r}?" if near else "install it, or leave font out"
         problem = "is no font of this machine"
     elif key == "font_points":

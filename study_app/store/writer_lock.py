@@ -44,7 +44,7 @@ MAX_BATCH_WRITERS = 64
 """Most writers that share a commit, so that no writer waits for an endless queue."""
 
 
-def beside(database: str, suffix: str) -> str:
+def lock_path(database: str, suffix: str) -> str:
     """Return the path of a lock beside a SQLite file, with links resolved.
 
     So one file has one lock.
@@ -64,10 +64,10 @@ class FileTurn:
     """
 
     def __init__(self, database: str) -> None:
-        self._path = beside(database, TURN_SUFFIX)
+        self._path = lock_path(database, TURN_SUFFIX)
         self._held: int | None = None
 
-    def take(self) -> None:
+    def acquire(self) -> None:
         """Wait for the turn.
 
         Where the lock file cannot be made there is no turn: SQLite will report the fault of the folder.
@@ -116,7 +116,7 @@ def serving_lock(url: str) -> Iterator[None]:
             f"{parsed.database} has another name (a hard link)",
             cure="remove the other name, or copy the file: a server under the other name would lose answers",
         )
-    lock = FileLock(beside(parsed.database, LOCK_SUFFIX), mode=0o600)
+    lock = FileLock(lock_path(parsed.database, LOCK_SUFFIX), mode=0o600)
     try:
         lock.acquire(timeout=0)
     except Timeout:
@@ -243,7 +243,7 @@ class SharedWrites:
 
     Parameters
     ----------
-    engine : Engine
+    engine : Executor
         Whose connections begin a transaction for writing at once after `begin_for_writing`.
     """
 
@@ -293,7 +293,7 @@ class SharedWrites:
         """Return the open batch, or a new one."""
         if self._batch is None:
             if self._between is not None:
-                self._between.take()
+                self._between.acquire()
             try:
                 self._batch = _Batch(self._engine)
             finally:

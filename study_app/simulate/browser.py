@@ -113,7 +113,7 @@ _PARAGRAPHS = _finder("./p[not(contains(concat(' ', @class, ' '), ' window '))]"
 _TIMES = _finder("./time/@datetime")
 
 
-def as_read(text: str) -> str:
+def collapse_white_space(text: str) -> str:
     """Return a text as it looks on a page: runs of white space are one space."""
     return " ".join(text.split())
 
@@ -266,7 +266,7 @@ class Page:
 
 def text_of(node: HtmlElement | None) -> str:
     """Return the text of an element as read."""
-    return "" if node is None else as_read(node.text_content())
+    return "" if node is None else collapse_white_space(node.text_content())
 
 
 @cache
@@ -292,7 +292,7 @@ def _elements(section: HtmlElement) -> Iterator[Element]:
         elif node.tag == "li":
             paragraphs, times = _PARAGRAPHS(node), _TIMES(node)
             at = datetime.fromisoformat(times[0]) if times else None
-            yield replace(element, text=as_read(" ".join(map(text_of, paragraphs))), at=at)
+            yield replace(element, text=collapse_white_space(" ".join(map(text_of, paragraphs))), at=at)
         else:
             yield element
 
@@ -307,7 +307,7 @@ def _element(node: HtmlElement) -> Element:
     )
 
 
-class Site:
+class Browser:
     """One worker's browser: no cookies, one address after another.
 
     Parameters

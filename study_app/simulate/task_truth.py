@@ -1,6 +1,6 @@
 """What a simulated person can know of a task: the texts, and what they are truly worth to them.
 
-A person knows a side by the digest that its page names. `World.worth` holds what stands there against what the system made, so a page
+A person knows a side by the digest that its page names. `TaskTruth.worth` holds what stands there against what the system made, so a page
 that shows anything else is noticed at once.
 """
 
@@ -18,8 +18,8 @@ from metrics.errors import input_fault
 from study_app.estimate.content import StudyContent
 from study_app.protocol.sides import Block
 from study_app.protocol.streams import Nuggets, UpdateStream
-from study_app.simulate.site import Element, PageError, SideOnPage, as_read
-from study_app.simulate.truth import Truth
+from study_app.simulate.browser import Element, PageError, SideOnPage, collapse_white_space
+from study_app.simulate.crowd_parameters import CrowdParameters
 from study_app.study.entries import FollowedTask, TaskEntry
 from study_app.tasks.content import TaskContent
 from study_app.tasks.kinds import kind_of
@@ -64,7 +64,7 @@ class KnownEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StreamWorld:
+class StreamTruth:
     """One task with streams: its clock, and its events by title."""
 
     factor: float
@@ -89,7 +89,7 @@ def known_event(streams: Mapping[str, UpdateStream], *, days: float, factor: flo
         start=one.start,
         follow_seconds=span / factor,
         nuggets={
-            (update.key, as_read(update.text)): brought
+            (update.key, collapse_white_space(update.text)): brought
             for stream in streams.values()
             for update, brought in zip(stream.updates, stream.nuggets, strict=True)
         },
@@ -135,7 +135,7 @@ class KnownSide:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class World:
+class TaskTruth:
     """What one task shows, and what that is truly worth; topics, intents and iUnits are known by their texts.
 
     Attributes
@@ -174,7 +174,7 @@ class World:
         return known.worth
 
 
-AnyWorld: TypeAlias = World | StreamWorld
+AnyWorld: TypeAlias = TaskTruth | StreamTruth
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ class KnownTask:
     world: AnyWorld
 
 
-def build_worlds(content: StudyContent, truth: Truth) -> Mapping[int, KnownTask]:
+def build_worlds(content: StudyContent, truth: CrowdParameters) -> Mapping[int, KnownTask]:
     """Return task number (from 1) -> what can be known of it.
 
     Raises
@@ -199,7 +199,7 @@ def build_worlds(content: StudyContent, truth: Truth) -> Mapping[int, KnownTask]
     }
 
 
-def _world(task: TaskContent, truth: Truth, path: Path) -> AnyWorld:
+def _world(task: TaskContent, truth: CrowdParameters, path: Path) -> AnyWorld:
     if isinstance(task.entry, FollowedTask):
         return _stream_world(task, task.entry, path)
     kind = kind_of(task.entry)
@@ -212,29 +212,41 @@ def _world(task: TaskContent, truth: Truth, path: Path) -> AnyWorld:
     worth = {} if kind.worth is None else kind.worth(task, truth, path)
     pairs = [
         (worth[topic, one], worth[topic, other])
-        for topic, couples in (task.couples if worth else {}).items()
+        for topic, couples in (task.system_pairs if worth else {}).items()
         for one, other in couples
     ]
     spread = float(np.std([a - b for a, b in pairs])) if pairs else 0.0
-    text = {topic.id: as_read(topic.text) for topic in task.topics}
+    text = {topic.id: collapse_white_space(topic.text) for topic in task.topics}
     rated = task.topics if kind.page == "rate" else ()
     queries = [(text[topic.id], topic.query) for topic in rated if topic.query is not None]
     once = partial(_once, task, path)
-    return World(
+    return TaskTruth(
         sides=_known_sides(task, worth, path) if worth else {},
         slope=PREFERENCE_SLOPE / (spread or 1.0),
         middle=float(np.median([a + b for a, b in pairs])) if pairs else 0.0,
         chances=once(
             (
                 text[topic.id],
-                once((as_read(topic.intents[name]), p) for name, p in topic.chances(truth.intents).items()),
+                once(
+                    (collapse_white_space(topic.intents[name]), p)
+                    for name, p in topic.chances(truth.intents).items()
+                ),
             )
             for topic in task.topics
             if topic.intents
         ),
-        iunits=once((topic, frozenset(map(as_read, query.iunits.values()))) for topic, query in queries),
+        iunits=once(
+            (topic, frozenset(map(collapse_white_space, query.iunits.values()))) for topic, query in queries
+        ),
         importance=once(
-            ((topic, as_read(query.intents[intent]), as_read(query.iunits[iunit])), value)
+            (
+                (
+                    topic,
+                    collapse_white_space(query.intents[intent]),
+                    collapse_white_space(query.iunits[iunit]),
+                ),
+                value,
+            )
             for topic, query in queries
             for (intent, iunit), value in query.importance.items()
         ),
@@ -266,7 +278,7 @@ def _known_sides(
         If two systems show the same and are not worth the same: nobody could prefer the better one.
     """
     known: dict[str, KnownSide] = {}
-    for topic, couples in task.couples.items():
+    for topic, couples in task.system_pairs.items():
         for system in dict.fromkeys(name for couple in couples for name in couple):
             side = task.sides[topic, system]
             new = KnownSide(
@@ -290,22 +302,22 @@ def _element(block: Block) -> Element:
     at = None if block.at is None else datetime.fromtimestamp(block.at, UTC).replace(second=0, microsecond=0)
     return Element(
         key=block.key,
-        text=as_read(f"{block.title} {block.text}"),
+        text=collapse_white_space(f"{block.title} {block.text}"),
         second=tuple(map(_element, block.inside)),
         at=at,
         media=None if block.media is None else block.media.sha256,
     )
 
 
-def _stream_world(task: TaskContent, entry: FollowedTask, path: Path) -> StreamWorld:
-    return StreamWorld(
+def _stream_world(task: TaskContent, entry: FollowedTask, path: Path) -> StreamTruth:
+    return StreamTruth(
         factor=entry.clock_factor,
         events=_once(
             task,
             path,
             (
                 (
-                    as_read(topic.text),
+                    collapse_white_space(topic.text),
                     known_event(
                         {name: stream for (event, name), stream in task.streams.items() if event == topic.id},
                         days=entry.days,

@@ -17,12 +17,12 @@ _UNITS = (("days", 86_400, 3), ("h", 3_600, 2), ("min", 60, 2))
 """A unit of time, its seconds, and how many of it there must be at least."""
 
 
-def short(number: float) -> float:
+def round_significant(number: float) -> float:
     """Round to ten significant digits, so that the last bits of a sum do not show in files."""
     return float(f"{number:.{SIGNIFICANT_DIGITS}g}")
 
 
-def shown(number: float) -> str:
+def format_number(number: float) -> str:
     """Print a number for people: four significant digits, all digits before the point, no exponent for large ones."""
     return f"{number:.0f}" if 1000 <= abs(number) < 1e15 else f"{number:.4g}"
 
@@ -32,7 +32,7 @@ def shown_roughly(number: float) -> str:
     return f"{float(f'{number:.3g}'):,.12g}"
 
 
-def shown_interval(interval: Interval) -> str:
+def format_interval(interval: Interval) -> str:
     """Print an interval: `[790.1, 901.3]`, `at least 790.1` and `at most 901.3` with an open end, else `no interval`.
 
     From 0 on without an end leaves everything open to a parameter that is not negative: `cannot be told`.
@@ -42,10 +42,12 @@ def shown_interval(interval: Interval) -> str:
         return "cannot be told"
     if low is None or high is None:
         known = [
-            f"at {word} {shown(end)}" for word, end in (("least", low), ("most", high)) if end is not None
+            f"at {word} {format_number(end)}"
+            for word, end in (("least", low), ("most", high))
+            if end is not None
         ]
         return known[0] if known else "no interval"
-    return f"[{shown(low)}, {shown(high)}]"
+    return f"[{format_number(low)}, {format_number(high)}]"
 
 
 def shown_level(level: float) -> str:
@@ -53,7 +55,7 @@ def shown_level(level: float) -> str:
     return f"{100 * level:.4g} %"
 
 
-def shown_p(p_value: float) -> str:
+def format_p(p_value: float) -> str:
     """Print a p-value: `p = 0.012`, or `p < 0.001`."""
     return f"p < {SMALLEST_P:g}" if p_value < SMALLEST_P else f"p = {p_value:.3f}"
 
@@ -73,7 +75,7 @@ LEGEND_BELOW = 4.5
 """Font sizes between axes and legend; tick labels and one line of axis label fit between."""
 
 
-def finish(ax: "Axes", shows: str, look_for: str) -> None:
+def label_axes(ax: "Axes", shows: str, look_for: str) -> None:
     """Give axes their title in two lines, what they show and what to look for, and their legend below.
 
     Below the axes a legend hides no data, wherever these lie.
@@ -89,7 +91,7 @@ def finish(ax: "Axes", shows: str, look_for: str) -> None:
     )
 
 
-def of_studies(level: float) -> str:
+def band_label(level: float) -> str:
     """Return the legend of a band: `95 % of simulated studies`."""
     return f"{shown_level(level)} of simulated studies"
 

@@ -21,7 +21,7 @@ import pyarrow.parquet as pa_parquet
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, PlainSerializer
 
 from calibration.user_model.json_files import read_model, write_json
-from metrics.errors import Fault, InputError, counted
+from metrics.errors import Fault, InputError, pluralise
 
 STUDY_FILE = "study.json"
 
@@ -183,9 +183,9 @@ class StudyRecord(_StudyPart):
         """The sentence that tells of looks at results, None where there was none."""
         if not self.results_opened:
             return None
-        often = counted(len(self.results_opened), "time")
+        often = pluralise(len(self.results_opened), "time")
         moments = [
-            f"{one.at:%Y-%m-%d %H:%M} UTC at {counted(one.judgments, 'judgment')}"
+            f"{one.at:%Y-%m-%d %H:%M} UTC at {pluralise(one.judgments, 'judgment')}"
             for one in self.results_opened
         ]
         last = f", last on {moments[-1]}" if len(moments) > 1 else ""
@@ -308,7 +308,7 @@ def _change(name: str, path: Path, record: TableRecord) -> TableChange | None:
         return None
     if rows == record.rows and is_unended(path):
         return TableChange(is_cut=True, fault=_torn(name, path))
-    was = "" if rows == record.rows else f": it had {counted(record.rows, 'row')} and has {rows:,}"
+    was = "" if rows == record.rows else f": it had {pluralise(record.rows, 'row')} and has {rows:,}"
     problem = (
         f"this table was changed after its export{was}, and what is computed is of the table as it is now"
     )
@@ -318,7 +318,7 @@ def _change(name: str, path: Path, record: TableRecord) -> TableChange | None:
 
 def _shorter(name: str, path: Path, rows: int, exported: int) -> Fault:
     return Fault(
-        problem=f"the table is cut: it has {counted(rows, 'row')}, and {exported:,} were exported",
+        problem=f"the table is cut: it has {pluralise(rows, 'row')}, and {exported:,} were exported",
         cure=f"export the study again, or, if you took rows out on purpose, {_forget(name)}",
         path=str(path),
         line=last_line(path) if path.suffix == ".csv" else None,

@@ -36,7 +36,7 @@ class PersonCost:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanQuestion:
+class PlanWording:
     """How a plan is talked about.
 
     Attributes

@@ -9,14 +9,14 @@ from sqlalchemy import select
 from study_app.protocol.sides import Side
 from study_app.protocol.steps import FULL, current_step
 from study_app.services.researcher.studies import is_paused
-from study_app.services.worker.answers import Look, ShownPair, search_seconds, shown_pair
+from study_app.services.worker.answers import PageRequest, ShownPair, search_seconds, shown_pair
+from study_app.services.worker.availability import open_topics
 from study_app.services.worker.ends import DueCode, has_answer
-from study_app.services.worker.room import open_topics
 from study_app.services.worker.slots import listed_topics
-from study_app.services.worker.whereabouts import Whereabouts, gets_more
+from study_app.services.worker.worker_progress import WorkerProgress, gets_more
 from study_app.store.models import Ballot
-from study_app.store.plan import SlotRow, TaskPlan, TopicPlan
-from study_app.study.entries import JudgingTask, SearchedTask, of_form
+from study_app.store.study_cache import CachedTask, CachedTopic, SlotRow
+from study_app.study.entries import JudgingTask, TaskWithSearch, expect_entry_type
 from study_app.study.platforms import platform_of
 from study_app.tasks.task_kind import SideForm
 from study_app.web.pages.pages import (
@@ -74,76 +74,80 @@ AnyPage = (
 )
 
 
-def finish_page(look: Look) -> FinishPage:
+def finish_page(page_request: PageRequest) -> FinishPage:
     """Return the last page before the code."""
-    return FinishPage(language=look.language, withdrawal_code=look.here.worker.withdrawal_code)
+    return FinishPage(
+        language=page_request.language, withdrawal_code=page_request.here.worker.withdrawal_code
+    )
 
 
-def stop_page(look: Look) -> StopPage:
+def stop_page(page_request: PageRequest) -> StopPage:
     """Return the question whether to stop here."""
-    is_full = current_step(look.here.state) == FULL
-    text = "stop.full" if is_full else "stop.answers" if has_answer(look.here) else "stop.nothing"
-    return StopPage(language=look.language, text=text, is_full=is_full)
+    is_full = current_step(page_request.here.state) == FULL
+    text = "stop.full" if is_full else "stop.answers" if has_answer(page_request.here) else "stop.nothing"
+    return StopPage(language=page_request.language, text=text, is_full=is_full)
 
 
-def end_page(here: Whereabouts, due: DueCode, *, just: bool) -> EndPage:
+def end_page(progress: WorkerProgress, due: DueCode, *, just: bool) -> EndPage:
     """Return the page with the code; ``just``: the worker finished with the form before.
 
     A worker who ended early reads why before going back. One who withdrew keeps the code of the work that was done.
     """
-    finished, withdrawn = due.kind == "complete", here.state.withdrawn
+    finished, withdrawn = due.kind == "complete", progress.state.withdrawn
     leads_on = due.back is not None and not due.back.fields
     heading = "withdrawn.heading" if withdrawn else "done.heading" if finished else "stopped.heading"
-    text = TEXTS[due.kind] if has_answer(here) else NOTHING.get(due.kind, TEXTS[due.kind])
+    text = TEXTS[due.kind] if has_answer(progress) else NOTHING.get(due.kind, TEXTS[due.kind])
     return EndPage(
-        language=here.plan.language,
+        language=progress.plan.language,
         heading=heading,
         text="withdrawn.with_code" if withdrawn else text,
         label="done.code" if finished else "stopped.code",
         code=due.code,
         back=due.back,
-        at_once=just and finished and leads_on and here.plan.entry.return_at_once,
-        withdrawal_code=None if withdrawn else here.worker.withdrawal_code,
+        at_once=just and finished and leads_on and progress.plan.entry.return_at_once,
+        withdrawal_code=None if withdrawn else progress.worker.withdrawal_code,
     )
 
 
-def message_page(look: Look) -> MessagePage:
+def message_page(page_request: PageRequest) -> MessagePage:
     """Return a page that only says something: the study is full, or the worker has withdrawn.
 
     A worker who has begun and finds the study full is offered to stop, which gives the code for a part of the work; one who
     has not is told to return the place on the platform.
     """
-    kind, has_begun = look.step.kind, look.here.state.consented
+    kind, has_begun = page_request.step.kind, page_request.here.state.consented
     leaves = kind == "full" and not has_begun
     return MessagePage(
-        language=look.language,
+        language=page_request.language,
         heading=f"{kind}.heading",
-        text=platform_of(look.here.plan.entry).full_text if leaves else f"{kind}.text",
+        text=platform_of(page_request.here.plan.entry).full_text if leaves else f"{kind}.text",
         stops=kind == "full" and has_begun,
     )
 
 
-def page_of(look: Look) -> AnyPage:
+def page_of(page_request: PageRequest) -> AnyPage:
     """Return what the step's page shows."""
-    return PAGES[look.step.kind](look)
+    return PAGES[page_request.step.kind](page_request)
 
 
-def consent_page(look: Look) -> ConsentPage:
+def consent_page(page_request: PageRequest) -> ConsentPage:
     """Return the consent page."""
-    here = look.here
+    progress = page_request.here
     return ConsentPage(
-        language=look.language,
-        title=here.plan.entry.title,
-        paragraphs=consent_paragraphs(here.plan.entry.consent),
-        text_sha256=here.plan.consent_sha256,
-        withdrawal_code=here.worker.withdrawal_code,
-        given=here.state.consented,
-        error=look.error or ("consent.paused" if _must_wait(look) else None),
+        language=page_request.language,
+        title=progress.plan.entry.title,
+        paragraphs=consent_paragraphs(progress.plan.entry.consent),
+        text_sha256=progress.plan.consent_sha256,
+        withdrawal_code=progress.worker.withdrawal_code,
+        given=progress.state.consented,
+        error=page_request.error or ("consent.paused" if _must_wait(page_request) else None),
     )
 
 
-def _must_wait(look: Look) -> bool:
-    return not look.here.state.consented and is_paused(look.session, look.here.plan.id)
+def _must_wait(page_request: PageRequest) -> bool:
+    return not page_request.here.state.consented and is_paused(
+        page_request.session, page_request.here.plan.id
+    )
 
 
 def consent_paragraphs(text: str) -> tuple[str, ...]:
@@ -151,82 +155,89 @@ def consent_paragraphs(text: str) -> tuple[str, ...]:
     return tuple(paragraph for paragraph in map(str.strip, text.split("\n\n")) if paragraph)
 
 
-def choose_page(look: Look) -> ChoosePage:
+def choose_page(page_request: PageRequest) -> ChoosePage:
     """Return the list of queries; only what can be taken is on it, under numbers that never change."""
-    here, task = look.here, look.here.task(look.step)
-    held = [slot.topic_id for slot in here.slots[task.number]]
-    may_take = here.state.tasks[task.number - 1].wants_slot
-    free = open_topics(look.session, task, besides=held, now=look.now) if may_take else set()
-    numbered = enumerate(listed_topics(here, task), start=1)
+    progress, task = page_request.here, page_request.here.task(page_request.step)
+    held = [slot.topic_id for slot in progress.slots[task.number]]
+    may_take = progress.state.tasks[task.number - 1].wants_slot
+    free = open_topics(page_request.session, task, besides=held, now=page_request.now) if may_take else set()
+    numbered = enumerate(listed_topics(progress, task), start=1)
     return ChoosePage(
-        language=look.language,
+        language=page_request.language,
         offered=tuple((number, topic.text) for number, topic in numbered if topic.id in free),
         taken=task.topic(held[-1]).text if held and not may_take else None,
         searches=task.has_search,
-        error=look.error,
+        error=page_request.error,
     )
 
 
-def search_page(look: Look) -> SearchPage:
+def search_page(page_request: PageRequest) -> SearchPage:
     """Return the search page with the seconds that are left."""
-    entry, slot = look.here.task(look.step).entry, look.here.slot(look.step)
-    gone = search_seconds(slot, now=look.now)
-    whole = of_form(entry, SearchedTask).whole_search_seconds
+    entry, slot = page_request.here.task(page_request.step).entry, page_request.here.slot(page_request.step)
+    gone = search_seconds(slot, now=page_request.now)
+    whole = expect_entry_type(entry, TaskWithSearch).whole_search_seconds
     return SearchPage(
-        language=look.language,
-        query=look.query,
+        language=page_request.language,
+        query=page_request.query,
         seconds_left=math.ceil(max(0.0, whole - gone)),
         seconds=math.ceil(whole),
-        left=slot.search_left_at is not None and (look.until is None or slot.search_left_at < look.until),
-        error=look.error,
+        left=slot.search_left_at is not None
+        and (page_request.until is None or slot.search_left_at < page_request.until),
+        error=page_request.error,
     )
 
 
-def vote_page(look: Look) -> VotePage:
+def vote_page(page_request: PageRequest) -> VotePage:
     """Return the intents to tick, with what was ticked; a refused form comes back as it was filled in."""
-    topic = look.here.task(look.step).topic(look.here.slot(look.step).topic_id)
-    ticked, none_ticked = _sent_ticks(look, topic) if look.sent else _stored_ticks(look, topic)
+    topic = page_request.here.task(page_request.step).topic(
+        page_request.here.slot(page_request.step).topic_id
+    )
+    ticked, none_ticked = (
+        _sent_ticks(page_request, topic) if page_request.sent else _stored_ticks(page_request, topic)
+    )
     return VotePage(
-        language=look.language,
+        language=page_request.language,
         query=topic.text,
         intents=tuple((place, text) for place, (_, text) in enumerate(topic.intents, start=1)),
         ticked=ticked,
         none_ticked=none_ticked,
-        error=look.error,
+        error=page_request.error,
     )
 
 
-def _sent_ticks(look: Look, topic: TopicPlan) -> tuple[frozenset[int], bool]:
+def _sent_ticks(page_request: PageRequest, topic: CachedTopic) -> tuple[frozenset[int], bool]:
     """Return the intents that the form has ticked, by their positions, and whether "none of these" is."""
-    sent = look.sent.get("intent", ())
+    sent = page_request.sent.get("intent", ())
     ticked = (place for place in range(1, len(topic.intents) + 1) if str(place) in sent)
-    return frozenset(ticked), "none" in look.sent
+    return frozenset(ticked), "none" in page_request.sent
 
 
-def _stored_ticks(look: Look, topic: TopicPlan) -> tuple[frozenset[int], bool]:
+def _stored_ticks(page_request: PageRequest, topic: CachedTopic) -> tuple[frozenset[int], bool]:
     """Return the same of the newest vote that is stored."""
-    votes = select(Ballot.intents).where(Ballot.slot_id == look.here.slot(look.step).id)
-    if look.until is not None:
-        votes = votes.where(Ballot.decided_at < look.until)
-    newest = look.session.scalars(votes.order_by(Ballot.revision.desc()).limit(1)).one_or_none()
+    votes = select(Ballot.intents).where(Ballot.slot_id == page_request.here.slot(page_request.step).id)
+    if page_request.until is not None:
+        votes = votes.where(Ballot.decided_at < page_request.until)
+    newest = page_request.session.scalars(votes.order_by(Ballot.revision.desc()).limit(1)).one_or_none()
     ticked = (place for place, (name, _) in enumerate(topic.intents, start=1) if name in (newest or ()))
     return frozenset(ticked), newest == []
 
 
-def pair_page(look: Look) -> PairPage:
+def pair_page(page_request: PageRequest) -> PairPage:
     """Return what two systems show, on the sides drawn for this worker, with the answer that counts so far."""
-    here = look.here
-    task = here.task(look.step)
-    shown = look.shown or shown_pair(look.session, here, look.step, until=look.until)
-    topic = _topic_of(task, here.slot(look.step), shown)
-    number, total = _place(look, task)
+    progress = page_request.here
+    task = progress.task(page_request.step)
+    shown = page_request.shown or shown_pair(
+        page_request.session, progress, page_request.step, until=page_request.until
+    )
+    topic = _topic_of(task, progress.slot(page_request.step), shown)
+    number, total = _place(page_request, task)
     form = task.kind.side
     if form is None:
         raise TypeError(f"no pairs in a task of kind {task.entry.kind}")
     left, right = (
-        look.plans.side(
-            look.session,
-            here.plan,
+        page_request.plans.side(
+            page_request.session,
+            progress.plan,
             topic,
             system,
             partial(_shown_side, form),
@@ -235,7 +246,7 @@ def pair_page(look: Look) -> PairPage:
         for system in (shown.left_system_id, shown.right_system_id)
     )
     return PairPage(
-        language=look.language,
+        language=page_request.language,
         query=topic.text,
         description=topic.detail.get("description"),
         windows=tuple(topic.detail.get("windows", ())),
@@ -246,41 +257,41 @@ def pair_page(look: Look) -> PairPage:
         shows=task.shows_of(topic) if task.kind.is_chosen else task.shows,
         left=left,
         right=right,
-        criteria=of_form(task.entry, JudgingTask).criteria or (),  # type: ignore[type-abstract]
+        criteria=expect_entry_type(task.entry, JudgingTask).criteria or (),  # type: ignore[type-abstract]
         choice=shown.choice,
-        error=look.error,
+        error=page_request.error,
     )
 
 
-def _shown_side(form: SideForm, side: Side, topic: TopicPlan, reveals: bool) -> ShownSide:  # noqa: FBT001 - as `Plans.side` calls it
+def _shown_side(form: SideForm, side: Side, topic: CachedTopic, reveals: bool) -> ShownSide:  # noqa: FBT001 - as `StudyCache.side` calls it
     return ShownSide(
         form=form.name, value=form.value(side, topic.detail, reveals), content=side.digest(topic.name)
     )
 
 
-def _topic_of(task: TaskPlan, slot: SlotRow, shown: ShownPair) -> TopicPlan:
+def _topic_of(task: CachedTask, slot: SlotRow, shown: ShownPair) -> CachedTopic:
     """Return what a pair is about: a repeated one may be of another topic than its slot."""
     topics = (topic for topic in task.topics if shown.pair_id in topic.units)
     return next(topics, None) or task.topic(slot.topic_id)
 
 
-def _place(look: Look, task: TaskPlan) -> tuple[int, int]:
+def _place(page_request: PageRequest, task: CachedTask) -> tuple[int, int]:
     """Return which pair this is, and of how many: of the query where it was chosen, else of the whole task.
 
     Pairs that are still to be taken are counted as if there were room for all of them.
     """
-    step, slots = look.step, look.here.state.tasks[task.number - 1].slots
+    step, slots = page_request.step, page_request.here.state.tasks[task.number - 1].slots
     if task.kind.is_chosen:
         return step.pair, len(slots[step.query - 1].answered)
     answers = [len(slot.answered) for slot in slots]
     to_come = task.wanted - len(slots)
-    repeats = of_form(task.entry, JudgingTask).validation_pairs  # type: ignore[type-abstract]
-    may_come = to_come and gets_more(look.session, look.here, task, now=look.now)
+    repeats = expect_entry_type(task.entry, JudgingTask).validation_pairs  # type: ignore[type-abstract]
+    may_come = to_come and gets_more(page_request.session, page_request.here, task, now=page_request.now)
     expected = to_come + min(repeats, task.wanted - 1) if may_come else 0
     return sum(answers[: step.query - 1]) + step.pair, sum(answers) + expected
 
 
-PAGES: dict[str, Callable[[Look], AnyPage]] = {
+PAGES: dict[str, Callable[[PageRequest], AnyPage]] = {
     "consent": consent_page,
     "choose": choose_page,
     "search": search_page,

@@ -5,7 +5,7 @@ Topic ids are compared as text, never as numbers. Updates and pushes have a long
 
 A score of files that do not belong together is a number like any other. So what takes no part is said by the command line and
 warned of in Python, and each family has functions that count what is
-left out of its runs and judgments, as `LeftOut` values: `metrics.push.streams`, `metrics.events`,
+left out of its runs and judgments, as `UnusedInput` values: `metrics.push.streams`, `metrics.events`,
 `metrics.ranked.lists` and `metrics.summaries.two_layered`. Nothing here changes a score.
 """
 
@@ -20,7 +20,7 @@ from typing import Protocol, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.errors import counted, input_fault, listed, printable
+from metrics.errors import input_fault, join_names, pluralise, printable
 from metrics.results import Topics
 
 STREAM_TOPICS = re.compile(r"(?:TS[0-9]{2}\.|MB)(?=.)")
@@ -108,7 +108,7 @@ class LeftOutWarning(UserWarning):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
+class UnusedInput:
     """How much of one part of the input has one thing against it.
 
     Attributes
@@ -159,7 +159,7 @@ class LeftOut:
         place = "" if line is None else f" (line {line})"
         example = f", such as {printable(repr(self.example))}{place}" if self.example else ""
         then = f"{',' if example else ''} and {self._agreeing(self.then)}" if self.then else ""
-        whole = counted(self.of, *self.noun)
+        whole = pluralise(self.of, *self.noun)
         them = "it" if self.count == 1 else "them"
         way = f" ({excuse} leaves {them} out)" if self.is_excused and excuse else ""
         return f"{self.count} of {whole} {self._agreeing(self.says)}{example}{then}{way}"
@@ -174,7 +174,7 @@ class LeftOut:
         return f"{SINGULAR.get(verb, verb) if self.count == 1 else verb}{blank}{rest}"
 
 
-def left_out_entries(
+def count_unused_entries(
     chosen: NDArray[np.bool_],
     named: Sequence[str],
     *,
@@ -183,7 +183,7 @@ def left_out_entries(
     says: str,
     cause: str,
     then: str = "",
-) -> list[LeftOut]:
+) -> list[UnusedInput]:
     """Count the chosen ones of a run's entries; nothing where there is none.
 
     Parameters
@@ -195,13 +195,13 @@ def left_out_entries(
     among : (n,) ndarray of bool, optional
         Of which entries it can be said at all; by default of every one.
     noun, says, cause, then
-        As in `LeftOut`.
+        As in `UnusedInput`.
     """
     if not chosen.any():
         return []
     first = int(chosen.argmax())
     return [
-        LeftOut(
+        UnusedInput(
             count=int(chosen.sum()),
             of=chosen.size if among is None else int(among.sum()),
             noun=noun,
@@ -214,14 +214,16 @@ def left_out_entries(
     ]
 
 
-def left_out_names(
+def count_unused_names(
     missing: Sequence[str], of: int, *, noun: Noun, says: str, cause: str, then: str = ""
-) -> list[LeftOut]:
+) -> list[UnusedInput]:
     """Count named things, such as topics, of which there are ``of``; nothing where none is missing."""
     if not missing:
         return []
     return [
-        LeftOut(count=len(missing), of=of, noun=noun, says=says, cause=cause, example=missing[0], then=then)
+        UnusedInput(
+            count=len(missing), of=of, noun=noun, says=says, cause=cause, example=missing[0], then=then
+        )
     ]
 
 
@@ -233,13 +235,13 @@ def unjudged_entries(
     noun: Noun,
     says: str,
     cause: str,
-) -> list[LeftOut]:
+) -> list[UnusedInput]:
     """Count the entries of a run, given by their topics as written, whose topic nobody judged."""
     names = TopicNames(judged, prefix)
     strange = {topic for topic in set(topics) if names.find(topic) is None}
     chosen = np.array([topic in strange for topic in topics], dtype=np.bool_)
     cause = cause if set(topics) - strange else no_topic_in_both(topics, judged, cause)
-    return left_out_entries(chosen, topics, noun=noun, says=says, cause=cause, then="are left out")
+    return count_unused_entries(chosen, topics, noun=noun, says=says, cause=cause, then="are left out")
 
 
 def no_topic_in_both(written: Iterable[str], judged: Iterable[str], cause: str) -> str:
@@ -247,7 +249,7 @@ def no_topic_in_both(written: Iterable[str], judged: Iterable[str], cause: str) 
     if not cause:
         return ""
     here, there = (
-        listed(map(printable, dict.fromkeys(names)), most=MOST_NAMED) for names in (written, judged)
+        join_names(map(printable, dict.fromkeys(names)), most=MOST_NAMED) for names in (written, judged)
     )
     return f"no topic is in both: the run has {here}, the judgments have {there}; {cause}"
 
@@ -260,7 +262,7 @@ def topics_without(
     topics: Topics,
     cause: str = "",
     worth: str = "count as 0",
-) -> list[LeftOut]:
+) -> list[UnusedInput]:
     """Count the judged topics that are none of a run's own: they have no ``what`` there.
 
     Parameters
@@ -272,7 +274,7 @@ def topics_without(
     topics : {'judged', 'run'}
         What the mean is over.
     cause : str
-        As in `LeftOut`.
+        As in `UnusedInput`.
     worth : str
         What becomes of such a topic in a mean over all judged ones.
     """
@@ -282,7 +284,7 @@ def topics_without(
     missing = [topic for topic in judged if topic not in has]
     is_excused = topics == "judged"
     then = worth if is_excused else "are left out of the mean"
-    found = left_out_names(
+    found = count_unused_names(
         missing, len(judged), noun=TOPIC, says=f"have no {what} in the run", cause=cause, then=then
     )
     return [replace(part, is_excused=is_excused) for part in found]
@@ -300,11 +302,11 @@ C = TypeVar("C", bound=HasName)
 R = TypeVar("R", bound=HasName)
 
 
-def warn_of_most(
+def warn_if_mostly_unused(
     judgments: C,
     runs: Iterable[R],
-    of_judgments: Callable[[C], list[LeftOut]],
-    of_run: Callable[[C, R], list[LeftOut]],
+    of_judgments: Callable[[C], list[UnusedInput]],
+    of_run: Callable[[C, R], list[UnusedInput]],
 ) -> None:
     """Warn who scores in Python of what is more than half of the judgments or of a run and takes no part.
 

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from pydantic import BaseModel, ConfigDict, JsonValue, field_validator
 
-from calibration.inference.attempts import Unmade, guarded
-from calibration.inference.results import LEVEL, CalibrationResult, Skipped
-from calibration.inference.uncertainty import closed
+from calibration.inference.attempts import FitFailure, catch_unidentified
+from calibration.inference.results import LEVEL, CalibrationResult, SkippedParameters
+from calibration.inference.uncertainty import finite_or_none
 from calibration.models.intents import IntentFit
 from calibration.user_model.json_files import read_model, write_json
 from calibration.user_model.model import ParameterEntry
-from metrics.errors import counted
-from metrics.files import write_whole
+from metrics.errors import pluralise
+from metrics.files import write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,12 +41,12 @@ class Drawings:
     ----------
     files : tuple of Path
         In order, as many of each drawing as there are `FORMATS`.
-    skipped : tuple of Skipped
+    skipped : tuple of SkippedParameters
         What could not be drawn, by the names of the files, and why.
     """
 
     files: tuple[Path, ...]
-    skipped: tuple[Skipped, ...]
+    skipped: tuple[SkippedParameters, ...]
 
     def __len__(self) -> int:
         """Return the number of drawings; of files there are more."""
@@ -55,7 +55,7 @@ class Drawings:
     def __str__(self) -> str:
         """`8 drawings (PNG and SVG)`."""
         kinds = " and ".join(kind.upper() for kind in FORMATS)
-        return f"{counted(len(self), 'drawing')} ({kinds})"
+        return f"{pluralise(len(self), 'drawing')} ({kinds})"
 
 
 def plot_names(fit: object) -> list[str]:
@@ -90,17 +90,17 @@ def write_plots(fits: Mapping[str, object], folder: Path, *, level: float = LEVE
     wanted = [(name, plot) for name, fit in fits.items() for plot in plot_names(fit)]
     for name, plot in wanted:
         stem = f"{name}_{plot}"
-        contents = guarded(lambda: list(_drawn(fits[name], plot, folder / stem, level)))  # noqa: B023 - called at once
-        if isinstance(contents, Unmade):
+        contents = catch_unidentified(lambda: list(_drawn(fits[name], plot, folder / stem, level)))  # noqa: B023 - called at once
+        if isinstance(contents, FitFailure):
             reasons.setdefault(f"not drawn, {contents.reason}", []).append(stem)
             continue
         folder.mkdir(parents=True, exist_ok=True)
         for path, content in contents:
-            write_whole(path, content)
+            write_atomically(path, content)
             written.append(path)
     return Drawings(
         files=tuple(written),
-        skipped=tuple(Skipped(names=tuple(names), reason=why) for why, names in reasons.items()),
+        skipped=tuple(SkippedParameters(names=tuple(names), reason=why) for why, names in reasons.items()),
     )
 
 
@@ -271,8 +271,8 @@ def _sha256(path: Path) -> str:
 def _drawings(fits: Mapping[str, CalibrationResult | IntentFit]) -> Iterator[FitPlot]:
     for name, fit in fits.items():
         for plot in plot_names(fit):
-            calls = guarded(lambda: _calls(getattr(fit, PREFIX + plot)))  # noqa: B023 - called at once
-            if not isinstance(calls, Unmade):
+            calls = catch_unidentified(lambda: _calls(getattr(fit, PREFIX + plot)))  # noqa: B023 - called at once
+            if not isinstance(calls, FitFailure):
                 yield FitPlot.model_construct(
                     fit=name,
                     plot=plot,
@@ -289,7 +289,7 @@ def _details(fit: CalibrationResult | IntentFit) -> dict[str, float | None]:
         ]
         distance = float(sum(moves) / len(moves)) if moves else None
         return {"intents": float(len(fit.intents)), "distance": distance}
-    return {name: closed(value) for name, value in fit.details.items()}
+    return {name: finite_or_none(value) for name, value in fit.details.items()}
 
 
 def _calls(draw: "Callable[[Axes], None]") -> tuple[Call, ...]:
@@ -327,7 +327,7 @@ def _plain(value: Any) -> Any:
             return value
     if isinstance(value, list | tuple | range):
         return [_plain(each) for each in value]
-    return closed(value) if isinstance(value, float) else value
+    return finite_or_none(value) if isinstance(value, float) else value
 
 
 def _numbers(value: JsonValue) -> Any:

@@ -14,16 +14,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.agree.comparisons import COLUMNS as COMPARISON_COLUMNS
-from calibration.agree.comparisons import Couple, comparison_rows, couples, in_same_order
-from calibration.agree.evidence import (
-    Evidence,
-    Measured,
-    Scorer,
-    check_runs,
-    judged_summaries,
-    scores_of_task,
-    with_system_names,
-)
+from calibration.agree.comparisons import PlannedComparison, comparison_rows, couples, in_same_order
 from calibration.agree.judged_task import (
     JudgedTask,
     has_exclusions,
@@ -33,8 +24,23 @@ from calibration.agree.judged_task import (
 )
 from calibration.agree.measures.kinds import KINDS
 from calibration.agree.measures.names import measure_called, printed_name, resolved, resolved_for_all
-from calibration.agree.measures.variants import Fit, Role, Variant
-from calibration.agree.result import AgreementTables, Wanted, judged_things, leading_ties, wanted_by_study
+from calibration.agree.measures.variants import ParameterOrigin, ScoredMeasure, VariantRole
+from calibration.agree.result import (
+    AgreementTables,
+    NamedComparisons,
+    judged_things,
+    leading_ties,
+    wanted_by_study,
+)
+from calibration.agree.score_sources import (
+    Scorer,
+    ScoreSources,
+    TaskScores,
+    check_runs,
+    judged_summaries,
+    scores_of_task,
+    with_system_names,
+)
 from calibration.agree.task_agreement import (
     COLUMNS,
     CURVE_COLUMNS,
@@ -50,11 +56,11 @@ from calibration.agree.task_agreement import (
 from calibration.checks.judges import judge_kinds
 from calibration.checks.same_answers import SameAnswersOption, one_cluster
 from calibration.checks.votes import VoteChecks, names_in_two_cases
-from calibration.tables.study import STUDY_FILE
+from calibration.tables.study_json import STUDY_FILE
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.agreement import agreement, precision
 from metrics.arrays import Floats
-from metrics.errors import input_fault, listed
+from metrics.errors import input_fault, join_names
 from metrics.registry import Measure
 
 FINE_ENOUGH, LARGE_SCORE = 1e-3, 1e6
@@ -63,14 +69,14 @@ SCORES_MARK = "from scores"
 """Stands behind the name of a measure from elsewhere that is called like one of ours."""
 
 
-def task_scorer(task: JudgedTask, evidence: Evidence, names: Iterable[str] = ()) -> Scorer:
+def task_scorer(task: JudgedTask, evidence: ScoreSources, names: Iterable[str] = ()) -> Scorer:
     """Read what scores the systems of a task: the measures of its kind, and scores from elsewhere.
 
     Parameters
     ----------
     task : JudgedTask
         The preferences that count.
-    evidence : Evidence
+    evidence : ScoreSources
         Tables, files, fitted parameters, scores.
     names : iterable of str
         Measures to be scored besides those that every such task has; a name that has scores from elsewhere means those.
@@ -83,34 +89,34 @@ def task_scorer(task: JudgedTask, evidence: Evidence, names: Iterable[str] = ())
     """
     kind = task_kind(task.task, evidence)
     named = _measures_called(names, kind, evidence)
-    own = KINDS[kind].scorer(task, evidence, named) if kind in KINDS else lambda _: Measured()
+    own = KINDS[kind].scorer(task, evidence, named) if kind in KINDS else lambda _: TaskScores()
 
-    def score(judged: JudgedTask) -> Measured:
+    def score(judged: JudgedTask) -> TaskScores:
         found = own(judged)
         elsewhere, left_out = _from_elsewhere(judged, evidence, {one.measure for one in found.variants})
         notes = (*found.notes, *left_out)
         if not (found.variants or elsewhere or notes):
             notes = (f"{judged.task}: {_unscored(kind, evidence)}",)
-        return Measured(variants=(*found.variants, *elsewhere), sweeps=found.sweeps, notes=notes)
+        return TaskScores(variants=(*found.variants, *elsewhere), sweeps=found.sweeps, notes=notes)
 
     return score
 
 
-def _unscored(kind: str, evidence: Evidence) -> str:
+def _unscored(kind: str, evidence: ScoreSources) -> str:
     """Return the reason why nothing scores a task of a kind."""
     if kind in KINDS:
         return "nothing scores its systems"
     return f"prefcal has no measures for tasks of kind {kind}; yours can be given with {evidence.arguments.scores}"
 
 
-def task_kind(task: str, evidence: Evidence) -> str:
+def task_kind(task: str, evidence: ScoreSources) -> str:
     """Return the kind of a task by study.json, else by its tables."""
     if task in evidence.sources:
         return evidence.sources[task].kind
     return "stream_pairs" if evidence.of_task("push_cells", task) is not None else "summary_pairs"
 
 
-def _measures_called(names: Iterable[str], kind: str, evidence: Evidence) -> dict[str, Measure]:
+def _measures_called(names: Iterable[str], kind: str, evidence: ScoreSources) -> dict[str, Measure]:
     """Return printed name -> measure, of the names that are measures and have no scores from elsewhere."""
     elsewhere = set() if evidence.scores is None else set(evidence.scores["metric"])
     measures = [measure_called(name, kind) for name in names if name not in elsewhere]
@@ -118,18 +124,18 @@ def _measures_called(names: Iterable[str], kind: str, evidence: Evidence) -> dic
 
 
 def _from_elsewhere(
-    task: JudgedTask, evidence: Evidence, taken: Collection[str]
-) -> tuple[tuple[Variant, ...], list[str]]:
+    task: JudgedTask, evidence: ScoreSources, taken: Collection[str]
+) -> tuple[tuple[ScoredMeasure, ...], list[str]]:
     """Return the measures of --scores, one that is called like one of ours saying where it is from; and what is left out."""
     if evidence.scores is None:
         return (), []
     found, left_out = scores_of_task(evidence.scores, task, path=evidence.scores_place)
     variants = tuple(
-        Variant(
+        ScoredMeasure(
             measure=f"{metric} ({SCORES_MARK})" if metric in taken else metric,
             family="scores",
-            role=Role.SCORES,
-            fit=Fit.NONE,
+            role=VariantRole.SCORES,
+            fit=ParameterOrigin.NONE,
             scores=scores,
         )
         for metric, scores in found.items()
@@ -150,9 +156,9 @@ class _TaskResult(NamedTuple):
 
 
 def agree(
-    evidence: Evidence,
+    evidence: ScoreSources,
     *,
-    wanted: Wanted | None = None,
+    named_comparisons: NamedComparisons | None = None,
     measures: Sequence[str] = (),
     complete_only: bool = False,
     same_answers: SameAnswersOption = "apart",
@@ -166,9 +172,9 @@ def agree(
 
     Parameters
     ----------
-    evidence : Evidence
+    evidence : ScoreSources
         Tables, files, fitted parameters, scores.
-    wanted : Wanted, optional
+    named_comparisons : Wanted, optional
         Which measures to compare, instead of what the study names.
     measures : sequence of str
         Names of measures to add to the table of every task that has them.
@@ -190,7 +196,7 @@ def agree(
     if "preferences" not in evidence.tables:
         raise input_fault(
             f"there is no table preferences in {Path(evidence.place).parent}, so there is nothing to agree with"
-            f" (only {listed(evidence.tables) or 'nothing'})",
+            f" (only {join_names(evidence.tables) or 'nothing'})",
             cure="only tasks of pairs have agreement; what visits and votes tell, prefcal fit takes",
         )
     checks = checks or VoteChecks(tables=evidence.tables, complete_only=complete_only)
@@ -210,7 +216,7 @@ def agree(
         notes += check_runs(evidence.scores, tasks, path=evidence.scores_place)
     with_excluded = has_exclusions(evidence.tables)
     everybody = _tasks(evidence, exclude=False, complete_only=complete_only) if with_excluded else tasks
-    asked = {task.task: _asked(task.task, evidence, wanted) for task in everybody}
+    asked = {task.task: _asked(task.task, evidence, named_comparisons) for task in everybody}
     scorers = {
         task.task: task_scorer(task, evidence, (*asked[task.task].names, *measures)) for task in everybody
     }
@@ -228,11 +234,15 @@ def agree(
         )
     kinds = {task: task_kind(task, evidence) for task in variants}
     words = evidence.arguments
-    resolved_for_all(Wanted(compare=tuple(measures)), variants, kinds, arguments=words, options=words.added)
-    if wanted is None:
+    resolved_for_all(
+        NamedComparisons(compare=tuple(measures)), variants, kinds, arguments=words, options=words.added
+    )
+    if named_comparisons is None:
         named = _named_by_study(evidence, asked, variants, notes)
     else:
-        named = resolved_for_all(replace(wanted, at_analysis=True), variants, kinds, arguments=words)
+        named = resolved_for_all(
+            replace(named_comparisons, at_analysis=True), variants, kinds, arguments=words
+        )
     rng = np.random.default_rng(seed)
     results = {
         task.task: _compared(task, measured[task.task], named[task.task], evidence, rng)
@@ -266,20 +276,23 @@ def _frame(of_tasks: Iterable[list[Row]], columns: Sequence[str]) -> pd.DataFram
     return pd.DataFrame(_rows(of_tasks), columns=pd.Index(columns))
 
 
-def _tasks(evidence: Evidence, *, exclude: bool, complete_only: bool) -> list[JudgedTask]:
+def _tasks(evidence: ScoreSources, *, exclude: bool, complete_only: bool) -> list[JudgedTask]:
     return judged_tasks(
         evidence.tables, exclude=exclude, complete_only=complete_only, drew_sides=evidence.drew_sides
     )
 
 
 def _known(
-    task: JudgedTask, variants: Sequence[Variant], evidence: Evidence, differences: Mapping[str, Floats]
+    task: JudgedTask,
+    variants: Sequence[ScoredMeasure],
+    evidence: ScoreSources,
+    differences: Mapping[str, Floats],
 ) -> tuple[Diagnostic, ...]:
     """Return the diagnostics of the judgments and judges of a task."""
     judges = set(task.judgments["worker"].unique())
     fitted_to = evidence.tables if evidence.model is not None and evidence.same_tables else {}
     kinds = judge_kinds(task.judgments)
-    camp = [] if kinds is None or kinds.camp is None else list(kinds.judges[kinds.camp.is_one])
+    camp = [] if kinds is None or kinds.camp is None else list(kinds.judges[kinds.camp.is_careless])
     return (
         *task.diagnostics,
         *(
@@ -291,7 +304,7 @@ def _known(
     )
 
 
-def _without_people(task: JudgedTask, variants: Sequence[Variant], people: Collection[str]) -> str:
+def _without_people(task: JudgedTask, variants: Sequence[ScoredMeasure], people: Collection[str]) -> str:
     """Return a sentence with the agreement of three measures without some people."""
     rows = task.as_preferences()
     (others,) = judged_tasks({"preferences": rows[~rows["worker"].isin(people)]}) or (None,)
@@ -309,26 +322,26 @@ def _without_people(task: JudgedTask, variants: Sequence[Variant], people: Colle
     return f"Without them, agreement with a tie as half: {', '.join(said)}."
 
 
-def _asked(task: str, evidence: Evidence, wanted: Wanted | None) -> Wanted:
+def _asked(task: str, evidence: ScoreSources, named_comparisons: NamedComparisons | None) -> NamedComparisons:
     """Return the comparisons that the caller names, else those of the study."""
-    if wanted is not None:
-        return wanted
+    if named_comparisons is not None:
+        return named_comparisons
     sources = evidence.sources.get(task)
-    return Wanted() if sources is None else wanted_by_study(sources.protocol)
+    return NamedComparisons() if sources is None else wanted_by_study(sources.protocol)
 
 
 def _named_by_study(
-    evidence: Evidence,
-    asked: Mapping[str, Wanted],
-    variants: Mapping[str, Sequence[Variant]],
+    evidence: ScoreSources,
+    asked: Mapping[str, NamedComparisons],
+    variants: Mapping[str, Sequence[ScoredMeasure]],
     notes: list[str],
-) -> dict[str, Wanted]:
+) -> dict[str, NamedComparisons]:
     """Return the comparisons of the study by task; note those that nothing scores."""
-    named: dict[str, Wanted] = {}
+    named: dict[str, NamedComparisons] = {}
     for task, of_task in variants.items():
         sources = evidence.sources.get(task)
         if sources is None:
-            named[task] = Wanted()
+            named[task] = NamedComparisons()
             continue
         place = str(Path(evidence.place).with_name(STUDY_FILE))
         named[task], missing = resolved(asked[task], of_task, task=task, kind=sources.kind, place=place)
@@ -337,13 +350,17 @@ def _named_by_study(
 
 
 def _compared(
-    task: JudgedTask, measured: Measured, wanted: Wanted, evidence: Evidence, rng: np.random.Generator
+    task: JudgedTask,
+    measured: TaskScores,
+    named_comparisons: NamedComparisons,
+    evidence: ScoreSources,
+    rng: np.random.Generator,
 ) -> _TaskResult:
     """Compare the measures of one task with its preferences, and with each other."""
     rows, differences = task_agreement(task, measured.variants, exclusions="applied")
     constant = [measure for measure, difference in differences.items() if not difference.any()]
-    looked_at = wanted.primary[0] if wanted.primary else _highest(rows)
-    made = couples(wanted, measured.variants, constant=constant)
+    looked_at = named_comparisons.primary[0] if named_comparisons.primary else _highest(rows)
+    made = couples(named_comparisons, measured.variants, constant=constant)
     texts = shown_texts(task, evidence.sources.get(task.task), evidence.tables.get("media"))
     return _TaskResult(
         agreement=rows,
@@ -360,13 +377,16 @@ def _highest(rows: Sequence[Row]) -> str:
     """Return the measure of highest agreement by the leading convention, those fitted in sample left out where there are others."""
     frame = pd.DataFrame(rows)
     leading = frame[frame["ties"] == leading_ties(frame)]
-    fair = leading[leading["fit"] != Fit.IN_SAMPLE]
+    fair = leading[leading["fit"] != ParameterOrigin.IN_SAMPLE]
     among = (fair if len(fair) else leading).fillna({"agreement": -1.0})
     return str(among.loc[among["agreement"].idxmax(), "measure"])
 
 
 def _notes(
-    task: JudgedTask, variants: Sequence[Variant], made: Sequence[Couple], differences: Mapping[str, Floats]
+    task: JudgedTask,
+    variants: Sequence[ScoredMeasure],
+    made: Sequence[PlannedComparison],
+    differences: Mapping[str, Floats],
 ) -> Iterator[str]:
     """Yield notes on constant measures, pairs in one order, and lost digits."""
     things = judged_things(task.pairs)[1]
