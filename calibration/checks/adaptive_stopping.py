@@ -1,14 +1,14 @@
-"""Does the number of judgments of a pair depend on its answers, as where people judge until one system leads?
+"""Does the number of judgments of a pair depend on its answers, as when judging stops once a system leads?
 
-Then the last answer is that which made the lead, and a pair that people disagree on has more answers. Where the number was fixed before, or
-has any other cause than the answers, neither holds:
+If it does, the last answer makes the lead, and pairs with disagreement have more answers. If the number does not depend on the answers:
 
-- any order of the answers of a pair is as likely as any other, so the last one is for the system that leads in the end with probability
-  (answers for it) / (all answers). Over pairs with different answers, the excess has the variance sum p (1 - p).
-- the share of couples of answers that agree has the same mean whatever their number, so within a topic it has no covariance with it;
-  the variance is that of White (1980).
+- all orders of the answers of a pair are equally likely, so the last one is for the leading system with probability
+  p = (answers for it) / (all answers); over pairs with different answers, the number of such last answers has the variance sum p (1 - p).
+- the probability that two answers of a pair agree does not depend on their number, so within a topic the covariance of the share of
+  agreeing answers with the number is 0; its variance is that of White (1980).
 
-The smaller p counts twice (Bonferroni). The order needs times (`decided_at`); without them the second test is alone.
+The result is twice the smaller of the two p-values (Bonferroni). The first test needs times (`decided_at`); without them only the
+second is made.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,28 +23,38 @@ from calibration.inference.formatting import format_p
 from calibration.tables.preferences import counted_tables, resolved_sides
 
 LEVEL = 0.01
-"""Judging until a lead shows far more clearly; a fixed number must hardly ever be suspected."""
+"""Significance level: strict, because stopping at a lead gives far smaller p-values."""
 FEWEST_PAIRS = 10
-"""Pairs with different answers, or with different numbers of them."""
+"""Fewest pairs for a test: with different answers, or with a number of answers unlike their topic's mean."""
 _TIES = ("equally_good", "equally_bad")
 
 
 def adaptive_stopping(
     tables: Mapping[str, pd.DataFrame], *, exclude: bool = True, complete_only: bool = False
 ) -> dict[str, Finding]:
-    """Return task -> what is said of it, for tasks whose number of judgments depends on the answers.
+    """Return a finding for each task whose number of judgments depends on the answers.
 
     Parameters
     ----------
     tables : mapping of str to DataFrame
-        With preferences, and workers where there are exclusions; parameters as in `counted_tables`.
+        Table preferences, and table workers if workers are excluded.
+    exclude, complete_only : bool
+        As in `counted_tables`.
+
+    Returns
+    -------
+    dict of str to Finding
+        By task.
     """
     votes = {name: tables[name] for name in ("preferences", "workers") if name in tables}
     return _by_task(counted_tables(votes, exclude=exclude, complete_only=complete_only)["preferences"])
 
 
 def check_adaptive_stopping(preferences: pd.DataFrame) -> Iterator[Finding]:
-    """Say of each task that its number of judgments depends on the answers, named where there are several tasks."""
+    """Yield a finding for each task whose number of judgments depends on the answers.
+
+    The sentence names the task if there are several.
+    """
     tasks = preferences["task"].unique()
     for task, finding in _by_task(preferences).items():
         yield finding if len(tasks) == 1 else replace(finding, sentence=f"Task {task}: {finding.sentence}")
@@ -62,8 +72,8 @@ def _by_task(rows: pd.DataFrame) -> dict[str, Finding]:
             "decided_at": rows.get("decided_at", pd.NaT),
         }
     )
-    made = {str(task): _finding(of_task) for task, of_task in judged.groupby("task")}
-    return {task: finding for task, finding in made.items() if finding is not None}
+    findings = {str(task): _finding(task_rows) for task, task_rows in judged.groupby("task")}
+    return {task: finding for task, finding in findings.items() if finding is not None}
 
 
 def _finding(judged: pd.DataFrame) -> Finding | None:
@@ -72,15 +82,15 @@ def _finding(judged: pd.DataFrame) -> Finding | None:
     )
     number = counts.sum(axis=1)
     p_values = [_more_where_people_differ(counts, number)]
-    seen = "pairs that people disagree on have more judgments than others of their topic"
+    evidence = "pairs with disagreement have more judgments than other pairs of their topic"
     if judged["decided_at"].notna().all():
         last = judged.sort_values("decided_at", kind="stable").groupby(["topic", "pair"])["vote"].last()
         p_order, observed, expected, pairs = _last_makes_the_lead(counts, number, last)
         p_values.append(p_order)
         if p_order <= p_values[0]:
-            seen = (
-                f"in {observed} of {pairs} pairs with different answers the last one is for the system that leads, where the order of"
-                f" answers would make it {expected:.0f}"
+            evidence = (
+                f"in {observed} of {pairs} pairs with different answers the last answer is for the leading system, {expected:.0f} expected"
+                " by chance"
             )
     p_value = min(1.0, len(p_values) * min(p_values))
     if p_value >= LEVEL:
@@ -89,15 +99,24 @@ def _finding(judged: pd.DataFrame) -> Finding | None:
         name="adaptive_stopping",
         severity="warning",
         p_value=p_value,
-        sentence=f"The number of judgments depends on the answers: {seen} ({format_p(p_value)}). Where people judge until one system leads, shares lie"
-        " too far from one half and intervals are too narrow; fix the number of judgments before, or say how it was chosen.",
+        sentence=f"The number of judgments depends on the answers: {evidence} ({format_p(p_value)}). If judging stops when one system leads,"
+        " shares are too far from one half and intervals too narrow; fix the number of judgments in advance, or report how it was chosen.",
     )
 
 
 def _last_makes_the_lead(
     counts: pd.DataFrame, number: "pd.Series[int]", last: "pd.Series[str]"
 ) -> tuple[float, int, float, int]:
-    """Return the p of the order of answers, how often the last was for the lead, how often it would be, and of how many pairs."""
+    """Test whether the last answer is for the leading system more often than by chance.
+
+    Returns
+    -------
+    p_value : float
+    observed, expected : int, float
+        Pairs whose last answer is for the leading system.
+    pairs : int
+        Pairs tested.
+    """
     most = counts.max(axis=1)
     leads = counts.eq(most, axis=0)
     chance = counts.where(leads, 0).sum(axis=1) / number
@@ -105,14 +124,14 @@ def _last_makes_the_lead(
     if differ.sum() < FEWEST_PAIRS:
         return 1.0, 0, 0.0, 0
     column = counts.columns.get_indexer(last.reindex(counts.index))
-    made = leads.to_numpy()[np.arange(len(counts)), column][differ.to_numpy()]
+    is_for_leader = leads.to_numpy()[np.arange(len(counts)), column][differ.to_numpy()]
     p = chance[differ].to_numpy()
-    score = (made.sum() - p.sum() - 0.5) / np.sqrt((p * (1 - p)).sum())
-    return float(ndtr(-score)), int(made.sum()), float(p.sum()), int(differ.sum())
+    z = (is_for_leader.sum() - p.sum() - 0.5) / np.sqrt((p * (1 - p)).sum())
+    return float(ndtr(-z)), int(is_for_leader.sum()), float(p.sum()), int(differ.sum())
 
 
 def _more_where_people_differ(counts: pd.DataFrame, number: "pd.Series[int]") -> float:
-    """Return the p of fewer agreeing couples of answers where there are more answers."""
+    """Return the p-value of the test whether pairs with more answers have less agreement."""
     several = number > 1
     agreeing = ((counts * (counts - 1)).sum(axis=1) / (number * (number - 1)))[several]
     frame = pd.DataFrame({"number": number[several], "agreeing": agreeing})

@@ -1,10 +1,10 @@
 """Rules of a study: showings, repeats, exclusion, flags, visits and lateness.
 
 Pure functions without SQL, clock or state. Random choices come from the study's seed and the worker's number,
-so a study can be replayed. Flags mark judgments made without care; no rule excludes anybody for a flag.
+so a study can be replayed. Flags mark judgments made without care; no worker is excluded for a flag.
 
 Visits and lateness are those of Baruah, Smucker, Clarke: Evaluating Streams of Evolving News Events (SIGIR
-2015), section 3: a nugget that became known exactly at a visit could have been told then.
+2015), section 3: a nugget that became known exactly at a visit counts as known in that visit.
 """
 
 from bisect import bisect_left
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 System = TypeVar("System")
 """A system as the caller names it: by row or by name."""
 EXCLUSION_RULE = 2
-"""Version of `exclusion_reasons`, stored beside every result. Version 1 judged each task for itself."""
+"""Version of `exclusion_reasons`, stored beside every result. Version 1 judged each task separately."""
 MIN_VALIDATIONS = 3
 """Fewest repeats from which a worker's consistency is judged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairTally:
-    """Pair of systems, with how often each was shown on the left.
+    """Pair of systems, with the number of showings of each on the left.
 
-    Done and live slots count.
+    Showings in done and in live slots count.
     """
 
     pair: int
@@ -47,7 +47,7 @@ class PairTally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedShowing:
-    """Planned pair page: its sides, and the index of the showing it repeats."""
+    """Planned pair page: its sides, and the index of the page it repeats, if any."""
 
     pair: int
     left: int
@@ -68,7 +68,7 @@ def topic_order(count: int, rng: Random) -> list[int]:
 def has_room(taken: int, limit: int | None) -> bool:
     """Return whether a query can take one more worker.
 
-    ``taken`` counts slots done and live, None is no limit.
+    ``taken`` is the number of done and live slots; a ``limit`` of None is no limit.
     """
     return limit is None or taken < limit
 
@@ -83,13 +83,13 @@ def planned_showings(
     tallies : sequence of PairTally
         Every pair of the query, in the order of the study file.
     pairs : int or None
-        How many to show, the least shown first; None for all.
+        Number of pairs to show, those shown least so far; None for all.
     validation : int
-        How many repeats; see `with_repeats`.
+        Number of repeats; see `with_repeats`.
     swapped : bool
         Whether a repeat swaps the sides.
     rng : Random
-        From `drawn`.
+        From `rng_for`.
     """
     chosen = least_shown(tallies, pairs, rng)
     originals = []
@@ -112,7 +112,7 @@ def least_shown(tallies: Sequence[PairTally], count: int | None, rng: Random) ->
 
 
 def balanced_sides(tally: PairTally, rng: Random) -> tuple[int, int]:
-    """Return (left, right): the order shown less often so far, or a random one."""
+    """Return (left, right) in the order shown less often so far; random if equal."""
     a_first = tally.a_left < tally.b_left or (tally.a_left == tally.b_left and rng.random() < 0.5)
     return (tally.system_a, tally.system_b) if a_first else (tally.system_b, tally.system_a)
 
@@ -122,31 +122,31 @@ def with_repeats(
 ) -> list[PlannedShowing]:
     """Insert validation pairs, spread evenly over the last third of the pages.
 
-    Each repeats an earlier pair. No pair is repeated twice and none right after its original; so there are at
-    most as many repeats as originals, and none for a single pair. When the last third is too short for them,
-    they take what they need.
+    Each repeats an earlier pair. No pair is repeated twice, and none right after its original; so there are at
+    most as many repeats as originals, and none for a single pair. If the last third is too short, the repeats
+    begin earlier.
     """
     count = min(count, len(originals)) if len(originals) > 1 else 0
     total = len(originals) + count
     tail = max(count, total // 3)
     start = total - tail
-    places = {start + (number + 1) * tail // count - 1 for number in range(count)}
+    repeat_pages = {start + (number + 1) * tail // count - 1 for number in range(count)}
     pool = range(start - 1) if count < start else range(start)
     repeated = iter(sorted(rng.sample(pool, count)))
     fresh = iter(originals)
     planned: list[PlannedShowing] = []
-    for number in range(total):
-        if number in places:
-            place = next(repeated)
-            planned.append(_repeat(originals[place], place, swapped=swapped))
+    for page in range(total):
+        if page in repeat_pages:
+            index = next(repeated)
+            planned.append(_repeat(originals[index], index, swapped=swapped))
         else:
             planned.append(next(fresh))
     return planned
 
 
-def _repeat(original: PlannedShowing, place: int, *, swapped: bool) -> PlannedShowing:
+def _repeat(original: PlannedShowing, index: int, *, swapped: bool) -> PlannedShowing:
     left, right = (original.right, original.left) if swapped else (original.left, original.right)
-    return PlannedShowing(pair=original.pair, left=left, right=right, repeats=place)
+    return PlannedShowing(pair=original.pair, left=left, right=right, repeats=index)
 
 
 def preferred(choice: str, left: System, right: System) -> System | None:
@@ -165,20 +165,21 @@ def is_consistent(first: tuple[str, System, System], second: tuple[str, System, 
 def exclusion_reasons(
     *, searches: Sequence[tuple[float, float]], validations: Sequence[tuple[bool, float]]
 ) -> tuple[str, ...]:
-    """Return the reasons of rule `EXCLUSION_RULE` to exclude a worker, () for none.
+    """Return the reasons to exclude a worker, () for none.
 
-    Rule of two-layered-summaries §4.2. A worker is judged by all tasks together, each search and each repeat held against its own task's number. With one number
-    for all: the mean search is shorter than it; the consistent share of at least `MIN_VALIDATIONS` repeats is smaller.
+    Rule `EXCLUSION_RULE`, of two-layered-summaries §4.2, over all tasks together. The reason is "search" if the mean search is
+    shorter than the mean of the tasks' minima, and "consistency" if at least `MIN_VALIDATIONS` repeats are answered and the share of
+    consistent ones is below the mean of the tasks' minima.
 
     Parameters
     ----------
     searches : sequence of (float, float)
         Seconds of each search, and ``min_search_seconds`` of its task.
     validations : sequence of (bool, float)
-        Of each validation pair answered, whether it was consistent, and ``min_consistency`` of its task. Repeats of a
-        task that asks for none (0) are no evidence for or against anybody.
+        Consistency of each answered repeat, and ``min_consistency`` of its task. Repeats of a task whose minimum is 0
+        do not count.
     """
-    counted = [(consistent, least) for consistent, least in validations if least > 0]
+    counted = [(consistent, minimum) for consistent, minimum in validations if minimum > 0]
     reasons = []
     if searches and _is_short(searches):
         reasons.append("search")
@@ -188,36 +189,38 @@ def exclusion_reasons(
 
 
 CLOSE = 1e-6
-"""Relative difference above which two sums differ, whatever the rounding.
+"""Relative difference above which two sums differ in spite of rounding errors.
 
-Below it exact means are compared, at ten times the cost.
+Closer sums are compared as exact means, at ten times the cost.
 """
 
 
 def _is_short(pairs: Sequence[tuple[float, float]]) -> bool:
     """Return whether the mean observed value is below the mean required value.
 
-    Close values are compared exactly, so that equal is equal.
+    Close values are compared exactly, so that rounding does not make equal means differ.
     """
-    had, wanted = sum(one for one, _ in pairs), sum(one for _, one in pairs)
-    if abs(had - wanted) > CLOSE * max(1.0, wanted):
-        return had < wanted
-    return mean(one for one, _ in pairs) < mean(one for _, one in pairs)
+    observed, required = [value for value, _ in pairs], [minimum for _, minimum in pairs]
+    total_observed, total_required = sum(observed), sum(required)
+    if abs(total_observed - total_required) > CLOSE * max(1.0, total_required):
+        return total_observed < total_required
+    return mean(observed) < mean(required)
 
 
 MIN_DECISION_SECONDS = 3.0
-"""Fewest seconds that `study check` assumes for an answer alone, without reading."""
+"""Seconds below which an answer counts as hurried; `study check` assumes this for an answer without reading."""
 MIN_TIMED = 3
-"""Fewest timed judgments from which their times are judged."""
+"""Fewest timed judgments from which a worker's hurry is judged."""
 HURRIED_SHARE = 0.5
+"""Smallest share of hurried judgments that raises the flag ``dwell``."""
 MIN_STRAIGHT = 8
-"""Fewest equal judgments that raise a flag.
+"""Fewest judgments, all alike, that raise the flag ``straight_lining``.
 
 Sides are random, so 8 of 8 on one side have a chance of 1 in 128.
 """
 FLAGS = ("dwell", "straight_lining")
 SHARED = "shared_submission"
-"""Flag of workers whose platform submission another id used, too."""
+"""Flag of workers whose platform submission was also used by another id."""
 
 
 def is_hurried(seconds: Sequence[float]) -> bool | None:
@@ -227,13 +230,13 @@ def is_hurried(seconds: Sequence[float]) -> bool | None:
     """
     if len(seconds) < MIN_TIMED:
         return None
-    return sum(one < MIN_DECISION_SECONDS for one in seconds) / len(seconds) >= HURRIED_SHARE
+    return sum(duration < MIN_DECISION_SECONDS for duration in seconds) / len(seconds) >= HURRIED_SHARE
 
 
 def is_straight(choices: Sequence[str]) -> bool | None:
-    """Return whether all judgments, or all preferences' sides, are alike.
+    """Return whether all judgments are alike, ties aside if enough are for a side.
 
-    Returns None for too few.
+    Enough are `MIN_STRAIGHT`. Returns None for fewer judgments.
     """
     if len(choices) < MIN_STRAIGHT:
         return None
@@ -244,29 +247,32 @@ def is_straight(choices: Sequence[str]) -> bool | None:
 def flags_by_worker(preferences: "pd.DataFrame") -> Mapping[str, Mapping[str, bool]]:
     """Return the flags of each worker over all tasks.
 
-    A flag without enough judgments to decide it is absent.
+    A flag is missing if the worker has too few judgments for it.
 
     Parameters
     ----------
     preferences : DataFrame
-        Table preferences. A repeat is no sign of hurry, it may be recognised; neither is an answer that was changed
-        later, whose time is that of the change. Both count for straight-lining.
+        Table preferences. ``dwell`` ignores repeats, which workers may recognise, and changed answers, whose seconds
+        are those of the change. Both count for ``straight_lining``.
     """
-    first_met = preferences["validation_of"].isna() & (preferences["revision"] == 1)
-    timed = preferences[first_met & preferences["decision_seconds"].notna()]
+    is_first_answer = preferences["validation_of"].isna() & (preferences["revision"] == 1)
+    timed = preferences[is_first_answer & preferences["decision_seconds"].notna()]
     seconds = timed.groupby("worker")["decision_seconds"].agg(list).to_dict()
     choices = preferences.groupby("worker")["choice"].agg(list).to_dict()
     flags: dict[str, dict[str, bool]] = {}
-    for worker, given in choices.items():
-        judged = {"dwell": is_hurried(seconds.get(worker, ())), "straight_lining": is_straight(given)}
-        flags[worker] = {flag: up for flag, up in judged.items() if up is not None}
+    for worker, worker_choices in choices.items():
+        values = {
+            "dwell": is_hurried(seconds.get(worker, ())),
+            "straight_lining": is_straight(worker_choices),
+        }
+        flags[worker] = {flag: value for flag, value in values.items() if value is not None}
     return flags
 
 
 VISIT_GAP_SECONDS = 60
 """Longest gap between activities of one visit, in seconds of wall-clock time."""
 LATENESS_CLASSES = 4
-"""Classes of lateness, asked about equally often: 0, 1, 2 and 3 or more visits late."""
+"""Number of classes of lateness (0, 1, 2, 3 or more visits); each gets as many questions."""
 VISIT_GAP = timedelta(seconds=VISIT_GAP_SECONDS)
 
 
@@ -280,21 +286,21 @@ class UsefulQuestionDraw:
 
 
 def is_same_visit(last_sign: datetime, now: datetime) -> bool:
-    """Return whether a page loaded ``now`` belongs to the visit of an activity."""
+    """Return whether a page loaded ``now`` belongs to the visit of the last activity."""
     return now - last_sign <= VISIT_GAP
 
 
 def stream_time(started_at: datetime, start: float, factor: float, now: datetime) -> float:
-    """Return the time in a stream (seconds since 1970) at a moment of wall-clock time.
+    """Return the stream time (seconds since 1970) at a wall-clock time.
 
     Parameters
     ----------
     started_at : datetime
-        When its follower enrolled, which is when the stream begins for them.
+        Time when the follower enrolled, at which the stream begins.
     start : float
-        When the event began, in seconds since 1970.
+        Start of the event, in seconds since 1970.
     factor : float
-        How many seconds of the event pass in one of the wall clock.
+        Seconds of the event in one second of wall-clock time.
     """
     return start + factor * (now - started_at).total_seconds()
 
@@ -302,7 +308,7 @@ def stream_time(started_at: datetime, start: float, factor: float, now: datetime
 def follow_length(event_seconds: float, days: float, factor: float) -> timedelta:
     """Return the wall-clock time for which a stream is followed.
 
-    It is the stream's days, or until the event ends if that is earlier.
+    A follow ends after ``days`` of the stream, or with the event if that is earlier.
     """
     return timedelta(seconds=min(event_seconds, days * 86_400) / factor)
 
@@ -315,21 +321,21 @@ def visits_late(known: float, visits: Sequence[float]) -> int:
     known : float
         Time at which the nugget became known.
     visits : (k + 1,) sequence of float
-        s_0 ... s_k, ascending, on the same clock; 0 comes back for a nugget that became known after s_k.
+        s_0 ... s_k, ascending, on the same clock. A nugget that became known after s_k is 0 visits late.
     """
-    could_have_told = bisect_left(visits, known)
-    return max(0, len(visits) - 1 - could_have_told)
+    first_visit = bisect_left(visits, known)
+    return max(0, len(visits) - 1 - first_visit)
 
 
 def fewest(tallies: Mapping[int, int], limit: int | None) -> list[int]:
     """Return the systems with the fewest followers among those below the limit.
 
-    Returns all when none is below.
+    If none is below the limit, all compete.
     """
     below = {system: number for system, number in tallies.items() if limit is None or number < limit}
-    open_to = below or tallies
-    least = min(open_to.values())
-    return [system for system, number in open_to.items() if number == least]
+    eligible = below or tallies
+    least = min(eligible.values())
+    return [system for system, number in eligible.items() if number == least]
 
 
 def single_new_nuggets(
@@ -340,18 +346,18 @@ def single_new_nuggets(
     Parameters
     ----------
     read_now : iterable of int
-        Indices of updates read in this visit, where newer ones were read first.
+        Indices of updates read in this visit; a higher index is newer and was read earlier.
     read_before : iterable of int
         Indices of updates read in earlier visits.
     nuggets : mapping of int to sequence of str
         Nuggets of each update, by its index; updates without any may be missing.
     """
-    known = {name for place in read_before for name in nuggets.get(place, ())}
+    known = {nugget for update in read_before for nugget in nuggets.get(update, ())}
     single = []
-    for place in sorted(read_now, reverse=True):
-        new = [name for name in nuggets.get(place, ()) if name not in known]
+    for update in sorted(read_now, reverse=True):
+        new = [nugget for nugget in nuggets.get(update, ()) if nugget not in known]
         if len(new) == 1:
-            single.append((place, new[0]))
+            single.append((update, new[0]))
         known.update(new)
     return single
 
@@ -368,23 +374,23 @@ def drawn_questions(
     asked : mapping of int to int
         Number of questions asked so far in the study, by visits late.
     count : int
-        How many questions there may be.
+        Largest number of questions.
     rng : Random
-        Decides between equals.
+        Breaks ties.
     """
     tally = [0] * LATENESS_CLASSES
     for late, number in asked.items():
         tally[lateness_class(late)] += number
-    left = rng.sample(list(candidates), len(candidates))
-    drawn: list[UsefulQuestionDraw] = []
-    while left and len(drawn) < count:
-        one = min(left, key=lambda candidate: tally[lateness_class(candidate.visits_late)])
-        left.remove(one)
-        drawn.append(one)
-        tally[lateness_class(one.visits_late)] += 1
-    return drawn
+    remaining = rng.sample(list(candidates), len(candidates))
+    questions: list[UsefulQuestionDraw] = []
+    while remaining and len(questions) < count:
+        question = min(remaining, key=lambda candidate: tally[lateness_class(candidate.visits_late)])
+        remaining.remove(question)
+        questions.append(question)
+        tally[lateness_class(question.visits_late)] += 1
+    return questions
 
 
 def lateness_class(late: int) -> int:
-    """Return the class of a number of visits late: 3 stands for 3 and more."""
+    """Return the class of a number of visits late; class 3 is 3 or more."""
     return min(late, LATENESS_CLASSES - 1)

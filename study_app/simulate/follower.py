@@ -1,8 +1,8 @@
-"""One simulated follower of streams: comes, reads newest first while there is time, leaves, stays away.
+"""Simulated follower of streams, who reads the newest update first in each visit.
 
-The laws are those of Modeled Stream Utility (modeled-stream-utility §3): a person's visits last Exp(D) wall seconds and
-lie Exp(A) stream seconds apart; an update takes words / V seconds; what is longer than the time left is broken off.
-Who has read everything leaves at once.
+The laws are those of Modeled Stream Utility (modeled-stream-utility §3): visits of a person last Exp(D) wall seconds and
+are Exp(A) stream seconds apart; reading an update takes words / V seconds. A visit that ends during an update leaves it
+unread. A person who has read everything leaves at once.
 """
 
 from collections import Counter
@@ -21,15 +21,17 @@ BATCH_EVENTS = 60
 LEAVES_BY_FORM = 0.7
 """Share of visits that end with the page's form; the others just close the page."""
 READING_NOISE_SD = 0.3
+"""Standard deviation of the log of the reading time of an update."""
 BEFORE_WHOLE = 0.6
-"""Share of an update that is on the screen until it is read; the rest is scrolled into sight while reading."""
+"""Share of an update on the screen while it is read; all of it is on the screen at the end."""
 AFTER_THE_END = timedelta(minutes=5)
+"""Time from the end of the last stream to the visit of the home page."""
 CLOCK_JUMP_SECONDS = 3600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """One person: mean time away A in stream seconds, mean session length D in seconds, words read in a second V."""
+    """Pace of one person: mean stream seconds away A, mean session seconds D, words per second V."""
 
     away_seconds: float
     session_seconds: float
@@ -37,7 +39,7 @@ class Pace:
 
 
 class Follower:
-    """What one person does with the streams of a task.
+    """Simulated person who follows the streams of a task.
 
     Parameters
     ----------
@@ -46,17 +48,17 @@ class Follower:
     clock : CrowdClock
         The study's clock.
     size : (int, int)
-        Of the window, in pixels.
+        Width and height of the window in pixels.
     pace : Pace
-        The person.
+        Time away, session length and reading speed.
     lateness : Lateness
         How soon an update loses its use.
     habits : Behaviour
-        Disturbances of the crowd.
+        Probabilities of disturbances.
     done : Counter
-        Where this person's disturbances are counted.
+        Number of disturbances by name; the follower adds its own.
     rng : numpy.random.Generator
-        This person's randomness.
+        Random generator of this person.
     """
 
     def __init__(
@@ -81,50 +83,50 @@ class Follower:
         self._ends: dict[str, datetime] = {}
 
     def enrolled(self, page: Page, world: StreamTruth) -> None:
-        """Note that a stream begins now; ``page`` is the one on which it was agreed to."""
+        """Record that a stream begins now; ``page`` is the page with the consent."""
         address = _stream_address(page)
         event = world.events[text_of(page.marked("data-query"))]
         self._ends[address] = self._clock() + timedelta(seconds=event.follow_seconds)
         self._stay_away(address, world)
 
     def come_back(self, home: str) -> Iterator[float]:
-        """Stay away until the next visit, or until all is over, then open the page.
+        """Wait for the next visit, or for the end of all streams, and open its page.
 
         Parameters
         ----------
         home : str
-            The standing link, where it goes on after the last stream.
+            Address of the person's standing link, opened after the last stream.
         """
         self.page = None
-        coming = {address: time for address, time in self._next.items() if time < self._ends[address]}
+        visits = {address: time for address, time in self._next.items() if time < self._ends[address]}
         address, time = min(
-            coming.items(),
+            visits.items(),
             key=lambda item: item[1],
             default=(home, max(self._ends.values()) + AFTER_THE_END),
         )
         yield max(0.0, (time - self._clock()).total_seconds())
         self.page = self._site.open(address)
-        if not coming:
+        if not visits:
             self._send_held_back(self.page)
 
     def visit(self, page: Page, world: StreamTruth) -> Iterator[float]:
-        """Read a stream until the time is up or nothing is left.
+        """Read a stream until the session ends or every update is read.
 
-        ``self.page`` is the page after it, None when this one was just closed.
+        Afterwards ``self.page`` is the page that follows the form, None if the page was closed.
         """
         address = _stream_address(page)
         event = world.events[text_of(page.marked("data-query"))]
         memory = self._memories.setdefault(address, Memory())
-        gone = self._clock() - (self._ends[address] - timedelta(seconds=event.follow_seconds))
-        memory.visits.append(event.start + world.factor * gone.total_seconds())
-        left = float(self._rng.exponential(self._pace.session_seconds))
+        elapsed = self._clock() - (self._ends[address] - timedelta(seconds=event.follow_seconds))
+        memory.visits.append(event.start + world.factor * elapsed.total_seconds())
+        seconds_left = float(self._rng.exponential(self._pace.session_seconds))
         yield from self._other_tab(page)
         while True:
             log = self._opened(page)
-            read, left = self._read(log, page, event, memory, left)
+            read_keys, seconds_left = self._read(log, page, event, memory, seconds_left)
             older = page.older()
-            whole = len(read) == len(page.updates())
-            if older is not None and whole and left > 0:
+            is_page_read = len(read_keys) == len(page.updates())
+            if older is not None and is_page_read and seconds_left > 0:
                 log.note("close")
                 yield from self._pass(page, log)
                 page = self._site.open(older)
@@ -135,13 +137,14 @@ class Follower:
                 page = self._site.open(page.url)
                 continue
             break
-        yield from self._leave(page, log, read)
+        yield from self._leave(page, log, read_keys)
         self._stay_away(address, world)
 
     def useful(self, page: Page) -> Iterator[float]:
-        """Say of each update that is asked about whether it was still of use.
+        """Answer for each update in question whether it was still of use.
 
-        What was known before is of none: the server asks about it when the log of its reading has not come yet.
+        The answer is no for an update without a new nugget. The server asks about one if the log of an earlier
+        reading has not arrived.
         """
         memory = self._memories[_stream_address(page)]
         yield float(self._rng.uniform(3, 12))
@@ -150,7 +153,9 @@ class Follower:
         for name, key in page.questions().items():
             new = memory.new[key]
             if len(new) > 1:
-                raise PageError(f"{page.url}: {key} is asked about though it brought {len(new)} nuggets")
+                raise PageError(
+                    f"{page.url}: question about {key}: expected at most 1 new nugget, got {len(new)}"
+                )
             chance = self._lateness.chance(memory.visits_late(new[0][1])) if new else 0.0
             answers[name] = "yes" if self._rng.random() < chance else "no"
         self.page = self._site.send(form, answers)
@@ -171,37 +176,38 @@ class Follower:
         return log
 
     def _read(
-        self, log: PageLog, page: Page, event: KnownEvent, memory: Memory, left: float
+        self, log: PageLog, page: Page, event: KnownEvent, memory: Memory, seconds_left: float
     ) -> tuple[list[str], float]:
-        """Read from the top until the time is up; returns the keys read on this page and the seconds left."""
-        read = []
+        """Read from the top until the session ends; return the keys read on this page and the seconds left."""
+        read_keys = []
         for update in page.updates():
             if update.read:
-                read.append(update.key)
+                read_keys.append(update.key)
                 continue
             noise = float(np.exp(self._rng.normal(0.0, READING_NOISE_SD)))
             seconds = len(update.text.split()) / self._pace.words_per_second * noise
             log.note("see", side="stream", item=update.key, share=BEFORE_WHOLE)
-            log.wait(min(seconds, left))
-            if seconds > left:
-                return read, 0.0
-            left -= seconds
+            log.wait(min(seconds, seconds_left))
+            if seconds > seconds_left:
+                return read_keys, 0.0
+            seconds_left -= seconds
             log.note("see", side="stream", item=update.key, share=1)
             log.note("see", side="stream", item=update.key, share=0)
             memory.take(update.key, event.brought(update.key, update.text))
-            read.append(update.key)
-        return read, left
+            read_keys.append(update.key)
+        return read_keys, seconds_left
 
     def _other_tab(self, page: Page) -> Iterator[float]:
-        """Open the stream a second time and put that page aside."""
+        """Open the stream in a second tab, hidden at once, if the habit ``two_tabs`` occurs."""
         if not self._without_script and self._habit(self._habits.two_tabs, "two_tabs"):
-            other = self._site.open(page.url)
-            log = PageLog(other.token, self._clock(), layout="stacked", size=self._size)
+            second_page = self._site.open(page.url)
+            log = PageLog(second_page.token, self._clock(), layout="stacked", size=self._size)
             log.note("hidden")
-            self._post(other, log)
+            self._post(second_page, log)
         yield 0.0
 
-    def _leave(self, page: Page, log: PageLog, read: list[str]) -> Iterator[float]:
+    def _leave(self, page: Page, log: PageLog, read_keys: list[str]) -> Iterator[float]:
+        """Leave by the page's form, or close the page."""
         by_form = self._without_script or self._rng.random() < LEAVES_BY_FORM
         if by_form:
             log.note("leave")
@@ -211,20 +217,20 @@ class Follower:
             self.page = None
             return
         form = page.form()
-        self.page = self._site.send(form, {"read": read})
+        self.page = self._site.send(form, {"read": read_keys})
         if self._habit(self._habits.double_click, "double_click"):
-            self.page = self._site.send(form, {"read": read})
+            self.page = self._site.send(form, {"read": read_keys})
 
     def _pass(self, page: Page, log: PageLog) -> Iterator[float]:
-        """Let the time of a page pass, then post what it logged."""
+        """Wait for the duration of a page, then post its log."""
         yield log.seconds
         self._post(page, log)
 
     def _post(self, page: Page, log: PageLog) -> None:
-        """Send a page's events.
+        """Send the events of a page in batches.
 
-        With the habit ``retry`` batches come twice and in the wrong order; with ``offline`` so too, but not before the
-        next page's.
+        With the habit ``retry`` all batches are sent twice, first in reverse order; with ``offline`` likewise, but only
+        after the batches of the next page.
         """
         if self._without_script:
             return
@@ -245,5 +251,5 @@ class Follower:
 
 
 def _stream_address(page: Page) -> str:
-    """Return where the stream of a page at /w/TOKEN/N/Q/... is read."""
+    """Return the address of the stream of a page at /w/TOKEN/N/Q/..."""
     return page.url.partition("?")[0].rpartition("/")[0] + "/stream"

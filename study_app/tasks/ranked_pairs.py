@@ -1,6 +1,7 @@
-"""`ranked_pairs`: workers judge pairs of ranked lists; those of historical queries with time windows (time-aware-measures).
+"""Kind of task `ranked_pairs`: workers judge pairs of ranked lists.
 
-Without windows nothing about time is shown. Without judgments the study runs, and no measure that needs them is there.
+Lists of historical queries may have time windows (time-aware-measures); without windows, pages say nothing about time. A study
+without qrels runs, but has no measures that need them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -55,8 +56,10 @@ def _seconds(content: TaskContent) -> SecondsRange:
 
 def _capacity(content: TaskContent) -> Capacity:
     entry = expect_entry_type(content.entry, RankedPairs)
-    wanted = entry.judgments_per_pair
-    return chosen_capacity(content, entry, None if wanted is None else slots_for_judgments(entry, wanted))
+    judgments = entry.judgments_per_pair
+    return chosen_capacity(
+        content, entry, None if judgments is None else slots_for_judgments(entry, judgments)
+    )
 
 
 def _work(content: TaskContent) -> str:
@@ -65,10 +68,11 @@ def _work(content: TaskContent) -> str:
     return f"{chosen} and {judging(content, entry)}, {entry.depth} entries a list"
 
 
-def _worth(content: TaskContent, people: KindParameters, path: Path) -> Mapping[tuple[str, str], float]:  # noqa: ARG001 - alike for all
-    """Return the lists' TIA-nDCG at the depth that is shown (Singh et al., CHIIR 2016), without windows nDCG; else drawn worths.
+def _worth(content: TaskContent, people: KindParameters, path: Path) -> Mapping[tuple[str, str], float]:  # noqa: ARG001 - one signature for all kinds
+    """Return the worth of each list to simulated workers, by topic and system.
 
-    The judgments are read again.
+    It is TIA-nDCG (Singh et al., CHIIR 2016) at the depth shown, without windows IA-nDCG, read anew from the qrels. Without
+    qrels it is drawn, see `drawn_worth`.
     """
     from metrics.ranked.measures import IANDCG, TIANDCG  # noqa: PLC0415 - slow to import, and only a simulation needs it
     from metrics.ranked.score import ranked_scores  # noqa: PLC0415 - as above
@@ -91,8 +95,8 @@ def _worth(content: TaskContent, people: KindParameters, path: Path) -> Mapping[
 
 
 def _methods(task: FinishedTask) -> str:
-    shown = ", time windows shown" if "windows" in task.files else ""
-    return f"a worker judged two ranked lists for a query, of {task.systems}{shown}{chosen_only(task.protocol)}: {OPTIONS}."
+    windows = ", time windows shown" if "windows" in task.files else ""
+    return f"a worker judged two ranked lists for a query, of {task.systems}{windows}{chosen_only(task.protocol)}: {OPTIONS}."
 
 
 KIND = TaskKind(
@@ -139,11 +143,11 @@ KIND = TaskKind(
             "ja": "検索結果の一覧を二つずつ比べます",
         },
         comments={
-            "depth": "so many entries of each list are shown",
-            "judgments_per_pair": "so many workers judge a pair; null is no limit",
-            "queries_per_worker": "a worker judges the pairs of so many queries",
-            "pairs": "all pairs of a query, a number: those judged least so far, or a file with `topic a b` on each line",
-            "validation_pairs": "so many of these are shown once more",
+            "depth": "entries shown of each list",
+            "judgments_per_pair": "workers who judge each pair; null is no limit",
+            "queries_per_worker": "queries whose pairs a worker judges",
+            "pairs": "all pairs of a query; a number: those judged least so far; or a file with `topic a b` on each line",
+            "validation_pairs": "pairs of a query that a worker sees once more",
             **REPEATED_COMMENTS,
             **JUDGED_COMMENTS,
         },

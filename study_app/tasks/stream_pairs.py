@@ -244,7 +244,7 @@ KIND = TaskKind(
         },
         comments={
             "days": "the first and the last day; what is pushed on other days is not shown",
-            "judgments_per_pair": "so many workers judge a pair; null is no limit",
+            "judgments_per_pair": "workers who judge each pair; null is no limit",
             "pairs": "all pairs of a profile, or a file with `topic a b` on each line: exactly these",
             "pairs_per_worker": "a worker judges so many, of one profile as far as there is room",
             "reveal_silent_days": "true: days without anything relevant say so; random: for half of the workers",

@@ -1,8 +1,8 @@
-"""Compression of the server's answers with gzip.
+"""Compression of HTTP responses with gzip.
 
-With its style and scripts a page stays under 60 KB, for a worker on a train. Whoever can read the length of compressed pages
-could guess at secrets in them by having words of their own put beside these. Here nobody can: the address of a worker's page
-with a secret in it is itself the secret, and no cookie opens one; the console's cookie is sent by no other site's request.
+A page with its style and scripts stays under 60 KB, for mobile connections. The length of a compressed page could reveal a secret
+in it to an attacker who can place text beside the secret and request the page as its reader. Other sites cannot request these
+pages: a worker's page is opened by its secret address, never by a cookie, and requests from other sites do not carry the console's cookie.
 """
 
 import zlib
@@ -19,19 +19,20 @@ LEVEL = 3
 WINDOW = 16 + 13
 """zlib's window bits: gzip format, looking back 8 KB."""
 MEMORY = 6
-"""zlib's memory level: with the small window a page costs 0.03 ms instead of 0.07, and not a byte more."""
+"""zlib's memory level: with the small window a page takes 0.03 ms instead of 0.07, at the same length."""
 
 _COMPRESSED_TYPES = {"text/html", "text/css", "text/javascript", "text/plain", "image/svg+xml"}
 _UNCOMPRESSED_STATUS = {206, 304}
-"""Parts of a file, whose byte ranges are of the file itself, and "not modified"."""
+"""Partial content, whose ranges count uncompressed bytes, and "not modified"."""
 
 
 def install_compression(app: Flask) -> None:
-    """Compress the answers of ``app`` for browsers that accept gzip."""
+    """Compress the responses of ``app`` for browsers that accept gzip."""
     app.after_request(_compressed)
 
 
 def _compressed(response: Response) -> Response:
+    """Compress a response in place if its type, status and length allow it."""
     if response.status_code in _UNCOMPRESSED_STATUS or response.mimetype not in _COMPRESSED_TYPES:
         return response
     response.headers.add("Vary", "Accept-Encoding")
@@ -45,7 +46,7 @@ def _compressed(response: Response) -> Response:
     response.headers["Content-Encoding"] = "gzip"
     tag, _ = response.get_etag()
     if tag is not None:
-        response.set_etag(tag, weak=True)  # the same content in other bytes
+        response.set_etag(tag, weak=True)  # weak: same content, different bytes
     return response
 
 
@@ -53,11 +54,11 @@ def _compressed(response: Response) -> Response:
 def _takes_gzip(accepted: str) -> bool:
     """Return whether a browser accepts gzip.
 
-    Few different headers exist, so the answer is cached.
+    Results are cached by header, of which there are few.
     """
     return parse_accept_header(accepted, Accept).quality("gzip") > 0
 
 
 def _gzipped(body: bytes) -> bytes:
-    packer = zlib.compressobj(LEVEL, zlib.DEFLATED, WINDOW, MEMORY)
-    return packer.compress(body) + packer.flush()
+    compressor = zlib.compressobj(LEVEL, zlib.DEFLATED, WINDOW, MEMORY)
+    return compressor.compress(body) + compressor.flush()

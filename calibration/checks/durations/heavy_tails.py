@@ -1,9 +1,9 @@
-"""Are some people away far longer than a log-normal law of the workers' means says?
+"""Are some people away far longer than a log-normal law of the workers' means predicts?
 
 Student's t of log A has a heavier tail; the log-normal law is its limit at the edge of infinitely many degrees of freedom, so the
-likelihood ratio has half a chi-squared (Self and Liang 1987). Gamma rates of coming back have a power tail. Few people show anything of
-a tail that they have: a t with 3 degrees of freedom stands beside M and S as long as the data do not reject it, up to 60 people as long as
-it does not explain clearly worse.
+likelihood ratio has half a chi-squared (Self and Liang 1987). Gamma rates of return have a power tail. A small sample seldom shows a
+heavy tail, so a t with 3 degrees of freedom is listed beside M and S unless the data reject it; with at most 60 people, unless it fits
+clearly worse than the log-normal law.
 """
 
 from calibration.checks.durations.beside import (
@@ -24,30 +24,31 @@ from calibration.models.durations.exposure import CensoredDurations
 from calibration.models.durations.fit import DurationFit
 
 FEW_WORKERS = 60
+"""Up to this number, workers are too few to reject a heavy tail at the usual level."""
 CLEARLY_WORSE = 5.41
-"""Likelihood ratio at which the tail of few people is no longer held: the 1 % point of half a chi-squared."""
+"""Likelihood ratio above which few workers reject a heavy tail: the 1 % point of half a chi-squared."""
 
 
 def check_heavy_tails(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Hold a heavier tail of the workers' means beside the log-normal one."""
+    """Compare a heavier tail of the workers' means with the log-normal one."""
     if not is_small(exposure):
         return None
     laws = laws_beside(exposure)
     ratio = max(2 * laws.gain(HEAVY_TAIL), 0.0)
     p_value = edge_p(ratio)
-    tail, three = laws.others[HEAVY_TAIL], tail_of_three(exposure.totals(), laws.top)
-    is_few = exposure.units <= FEW_WORKERS and 2 * (laws.top.top.loglik - three.loglik) <= CLEARLY_WORSE
-    if is_few or 2 * (laws.best - three.loglik) <= REJECTS:
-        tail = three
-    is_open = is_few or 2 * (laws.best - tail.loglik) <= REJECTS
-    if not is_open and p_value >= REJECTED:
+    tail, t3 = laws.others[HEAVY_TAIL], tail_of_three(exposure.totals(), laws.top)
+    keeps_t3 = exposure.units <= FEW_WORKERS and 2 * (laws.top.top.loglik - t3.loglik) <= CLEARLY_WORSE
+    if keeps_t3 or 2 * (laws.best - t3.loglik) <= REJECTS:
+        tail = t3
+    is_plausible = keeps_t3 or 2 * (laws.best - tail.loglik) <= REJECTS
+    if not is_plausible and p_value >= REJECTED:
         return None
     explains: Explains = "better" if p_value < REJECTED else "as well"
     sentence = (
-        f"Some workers' times are far longer than those of the others ({format_p(p_value)}): the mean and the standard deviation rest on a tail that "
-        f"nobody saw ({numbers_of(fit)}). Report the median and the quartiles."
+        f"Some workers' times are far longer than those of the others ({format_p(p_value)}): the mean and the standard deviation depend on a tail "
+        f"beyond the data ({numbers_of(fit)}). Report the median and the quartiles."
         if p_value < REJECTED
-        else f"Whether the workers' means have a heavier tail cannot be told: with one {numbers_under(tail)}, not {numbers_of(fit)}."
+        else f"The data cannot exclude a heavier tail of the workers' means; with one {numbers_under(tail)} (fit: {numbers_of(fit)})."
     )
     return Finding(
         name="heavy_tails",
@@ -56,6 +57,6 @@ def check_heavy_tails(fit: DurationFit, exposure: CensoredDurations) -> Finding 
         gain=ratio / 2,
         sentence=sentence,
         sensitivity=listed(tail, fit, explains=explains, most_df=TAIL_DF, sd_has_end=False)
-        if is_open
+        if is_plausible
         else {},
     )

@@ -52,8 +52,8 @@ def check_random_ticks(fit: IntentFit, data: IntentBallots) -> Finding | None:
     return Finding(
         name="random_ticks",
         p_value=p_value,
-        sentence=f"{kind.count} of {len(data.voters)} voters tick other intents than the rest, as if by lot ({format_p(p_value)}). Without them "
-        f"{largest_change(others.counts, data.counts)} with all voters, which changes most.",
+        sentence=f"{kind.count} of {len(data.voters)} voters tick other intents than the rest, as if by lot ({format_p(p_value)}). Largest change without "
+        f"them: {largest_change(others.counts, data.counts)} with all voters.",
         sensitivity=other_laws(
             "without ticks by lot", "better", without.result.parameters, without.result.conf_int().values()
         ),

@@ -1,10 +1,10 @@
 """Do the shares of useful updates fall geometrically?
 
-The test compares the shares pi_g with the fitted m_g by the likelihood ratio G = 2 sum n_g KL(pi_g, m_g). Answers of a
-worker belong together, so G is no chi-square; it is referred to Rao and Scott's second-order correction (1984):
-F = G / tr(D V) with nu = tr(D V)^2 / tr(D V D V) and nu (c - 1) degrees of freedom, where V is the clustered covariance of pi - m
-(the fit's own error included; of workers, nuggets and topics), c the fewest of these, and D = diag(n / (m (1 - m))). Levels that the
-model expects fewer than five yeses or noes of are taken together with their neighbours.
+The likelihood ratio G = 2 sum n_g KL(pi_g, m_g) compares the observed shares pi_g with the fitted m_g. Answers of one worker are
+dependent, so G is not chi-squared; the test uses the second-order correction of Rao and Scott (1984):
+F = G / tr(D V) with nu = tr(D V)^2 / tr(D V D V) and nu (c - 1) degrees of freedom. Here V is the covariance of pi - m, clustered by
+workers, nuggets and topics, with the error of the fit; c is the smallest number of such clusters; D = diag(n / (m (1 - m))). Levels with
+fewer than five expected yeses or noes are merged with their neighbours.
 """
 
 from typing import NamedTuple
@@ -22,10 +22,14 @@ from calibration.models.lateness.likelihood import scores_and_information, slope
 from metrics.arrays import Floats, Ints
 
 LEAST_EXPECTED = 5.0
+"""Fewest expected yeses, and noes, in a group of levels."""
 
 
 def check_form(fit: LatenessFit, counts: LatenessCounts) -> Finding | None:
-    """Test whether the shares fall geometrically; any better law that is named says more."""
+    """Test whether the shares of useful updates fall geometrically with lateness.
+
+    The finding has no ``gain``, so that a check that names a better law comes first.
+    """
     decay, p0 = fit.estimates.tolist()
     test = shape_test(decay, p0, counts)
     if test is None:
@@ -40,27 +44,26 @@ def check_form(fit: LatenessFit, counts: LatenessCounts) -> Finding | None:
 
 
 class ShapeTest(NamedTuple):
-    """F of the shares against the fitted ones, and how often chance brings about as much."""
+    """F statistic of the observed against the fitted shares, and its p-value."""
 
     statistic: float
     p_value: float
 
 
 def shape_test(decay: float, p0: float, counts: LatenessCounts) -> ShapeTest | None:
-    """Test the geometric shape.
+    """Test the fitted geometric decay against the observed shares.
 
     Parameters
     ----------
     decay, p0 : float
-        Estimates.
+        Estimates of L and p0.
     counts : LatenessCounts
-        What they were fitted to.
+        Answers that the estimates were fitted to.
 
     Returns
     -------
     ShapeTest or None
-        None where nothing can be compared: no more levels or groups of levels than parameters, L = 0, p0 = 1, one worker,
-        or workers who do not differ at all.
+        None if there are no more groups of levels than parameters, if L = 0 or p0 = 1, for one worker, or if V is 0.
     """
     if counts.workers < 2 or decay == 0 or p0 == 1:
         return None
@@ -75,35 +78,35 @@ def shape_test(decay: float, p0: float, counts: LatenessCounts) -> ShapeTest | N
     if square == 0:
         return None
     nu = mean**2 / square
-    clusters = min([counts.workers, *(int(way.max()) + 1 for way in counts.shared_ways)])
+    clusters = min([counts.workers, *(int(labels.max()) + 1 for labels in counts.shared_ways)])
     statistic = float(ratio / mean)
     p_value = float(fdtrc(nu, nu * (clusters - 1), statistic))
     return ShapeTest(statistic=statistic, p_value=p_value)
 
 
 class _Curve(NamedTuple):
-    """A fitted curve."""
+    """Fitted chance of a yes, p0 L^lambda."""
 
     decay: float
     p0: float
 
     @property
     def free(self) -> int:
-        """How many parameters moved; on the edge L = 1 only p0."""
+        """Number of estimated parameters; on the edge L = 1 only p0."""
         return 1 if self.decay == 1 else 2
 
     def chances(self, counts: LatenessCounts) -> Floats:
-        """(k,) chances of a yes."""
+        """Return the chance of a yes at each level, (k,)."""
         return useful_probabilities(self.decay, self.p0, counts.level)
 
 
 def _groups(curve: _Curve, counts: LatenessCounts) -> Ints:
-    """Return the group of each level, from 0; neighbours are together where too little is expected of one."""
+    """Return the group of each level, (k,), from 0: neighbours with few expected answers share one."""
     p = curve.chances(counts)
     group = np.zeros(len(p), dtype=np.intp)
     current, yes, no = 0, 0.0, 0.0
-    for place, (asked, chance) in enumerate(zip(counts.total_asked, p, strict=True)):
-        group[place] = current
+    for level, (asked, chance) in enumerate(zip(counts.total_asked, p, strict=True)):
+        group[level] = current
         yes, no = yes + asked * chance, no + asked * (1 - chance)
         if min(yes, no) >= LEAST_EXPECTED:
             current, yes, no = current + 1, 0.0, 0.0
@@ -111,7 +114,7 @@ def _groups(curve: _Curve, counts: LatenessCounts) -> Ints:
 
 
 def _ratio(curve: _Curve, counts: LatenessCounts, group: Ints) -> tuple[float, Floats]:
-    """Return G, and the weights n / (m (1 - m)), (groups,)."""
+    """Return G and the weights n / (m (1 - m)), (groups,)."""
     member = _member(group)
     n = member @ counts.total_asked
     share = member @ counts.total_useful / n
@@ -121,6 +124,7 @@ def _ratio(curve: _Curve, counts: LatenessCounts, group: Ints) -> tuple[float, F
 
 
 def _member(group: Ints) -> Floats:
+    """Return the indicators of group membership, (groups, k)."""
     return np.asarray(group == np.arange(group.max() + 1)[:, None], dtype=np.float64)
 
 
@@ -129,22 +133,22 @@ def _residual_covariance(curve: _Curve, counts: LatenessCounts, group: Ints) -> 
     decay, p0 = curve
     member, p = _member(group), curve.chances(counts)
     n = member @ counts.total_asked
-    moving = slice(int(decay == 1), 2)  # on the edge only p0 moves
-    moved_by = member @ (counts.total_asked * p * slopes(decay, counts.level)[moving]).T / n[:, None]
-    whole = scores_and_information(decay, p0, counts)[1].sum(axis=0)[moving, moving]
+    estimated = slice(int(decay == 1), 2)  # on the edge L = 1 only p0
+    gradient = member @ (counts.total_asked * p * slopes(decay, counts.level)[estimated]).T / n[:, None]
+    information = scores_and_information(decay, p0, counts)[1].sum(axis=0)[estimated, estimated]
 
-    def residual(of: LatenessCounts) -> Floats:
-        scores = scores_and_information(decay, p0, of)[0][:, moving]
-        own = (of.useful - of.asked * p) @ member.T / n
-        return np.asarray(own - (moved_by @ np.linalg.solve(whole, scores.T)).T)
+    def residuals(clustered: LatenessCounts) -> Floats:
+        scores = scores_and_information(decay, p0, clustered)[0][:, estimated]
+        observed = (clustered.useful - clustered.asked * p) @ member.T / n
+        return np.asarray(observed - (gradient @ np.linalg.solve(information, scores.T)).T)
 
-    cov = cluster_covariance(residual(counts))
-    beyond = np.zeros_like(cov)
-    for way in counts.shared_ways:
-        of_way, of_both = (
-            cluster_covariance(residual(of))
-            for of in (counts.by(way), counts.by(counts.worker_of_cells, way))
+    cov = cluster_covariance(residuals(counts))
+    crossed = np.zeros_like(cov)
+    for labels in counts.shared_ways:
+        cov_labels, cov_both = (
+            cluster_covariance(residuals(clustered))
+            for clustered in (counts.by(labels), counts.by(counts.worker_of_cells, labels))
         )
-        part = without_negative(of_way - of_both - beyond)
-        cov, beyond = cov + part, beyond + part
+        added = without_negative(cov_labels - cov_both - crossed)
+        cov, crossed = cov + added, crossed + added
     return np.asarray(cov)

@@ -1,8 +1,9 @@
 """Do people, or lists, differ in persistence?
 
-The p of each is then Beta(a, b), and steps are beta-geometric. With t steps and s stops of a person (a list), the likelihood is B(a + t, b + s) / B(a, b), which is the geometric one as a + b grows without
-end. That is an edge, so the likelihood ratio has half a chi-squared (Self and Liang 1987). Where p differs there is no single p: `rbp_p` is near the p
-whose mean depth is that of these people, and above the mean of their own p, since who goes on deeper takes more steps.
+If they do, p varies between them as Beta(a, b), and steps are beta-geometric: t steps and s stops of a person (or list) have the likelihood
+B(a + t, b + s) / B(a, b). The geometric law is its limit for large a + b, on the edge of the range, so the likelihood ratio has half a chi-squared
+(Self and Liang 1987). If p differs there is no single p: `rbp_p` is near the p of the mean depth, and above the mean of the people's own p, because
+people who read deeper take more of the steps.
 """
 
 from functools import lru_cache
@@ -20,22 +21,22 @@ from calibration.user_model.model import PERSISTENCE, OtherLaw
 from metrics.arrays import Floats, Ints
 
 _BOUNDS = [(-8.0, 8.0), (-3.0, 12.0)]
-"""Of the logit of the mean p, and of log(a + b)."""
+"""Bounds of the logit of the mean p, and of log(a + b)."""
 
 
 class BetaGeometric(NamedTuple):
-    """The likeliest beta-geometric law.
+    """Beta-geometric law of persistence, fitted by maximum likelihood.
 
     Attributes
     ----------
     mean_p : float
         a / (a + b).
     p_of_mean_depth : float
-        The one p with the same mean number of steps in lists as long as those read.
+        p of the geometric law with the same mean number of steps in lists as long as those read.
     gain : float
-        Log-likelihood over that of one p.
+        Log-likelihood minus that of the geometric law.
     p_value : float
-        How often it would explain as much if all had one p.
+        p-value of the likelihood ratio against the geometric law.
     """
 
     mean_p: float
@@ -45,69 +46,74 @@ class BetaGeometric(NamedTuple):
 
 
 def check_people(fit: PersistenceFit, steps: ContinuationCounts) -> Finding | None:
-    """Test whether persistence differs between people, and say which p is given."""
+    """Test whether persistence differs between people."""
     law = beta_geometric(steps, "worker")
     if law is None or law.p_value >= REJECTED:
         return None
-    return _finding("patience_differs", "Persistence differs between people", "people's", fit, law)
+    return _finding("patience_differs", "people", fit, law)
 
 
 def check_lists(fit: PersistenceFit, steps: ContinuationCounts) -> Finding | None:
-    """Test whether persistence differs between lists, and say which p is given."""
+    """Test whether persistence differs between lists."""
     law = beta_geometric(steps, "text")
     if law is None or law.p_value >= REJECTED:
         return None
-    return _finding("texts_differ", "How far a list is read differs between lists", "the lists'", fit, law)
+    return _finding("texts_differ", "lists", fit, law)
 
 
-def _finding(name: str, what: str, whose: str, fit: PersistenceFit, law: BetaGeometric) -> Finding:
+def _finding(name: str, population: str, fit: PersistenceFit, law: BetaGeometric) -> Finding:
     depth = OtherLaw(law="beta-geometric", estimate=law.p_of_mean_depth, explains="better")
     return Finding(
         name=name,
         p_value=law.p_value,
         explains=NOT_GEOMETRIC,
         gain=law.gain,
-        sentence=f"{what} ({format_p(law.p_value)}): there is no single p. The one given, {fit.estimates[0]:.3f}, is that of all steps together, which is near "
-        f"the p of the mean depth ({law.p_of_mean_depth:.3f}); the mean of {whose} own p is {law.mean_p:.3f}.",
+        sentence=f"Persistence differs between {population} ({format_p(law.p_value)}): there is no single p. The estimate, {fit.estimates[0]:.3f}, pools all "
+        f"steps and is near the p of the mean depth ({law.p_of_mean_depth:.3f}); the mean p over {population} is {law.mean_p:.3f}.",
         sensitivity={PERSISTENCE: (depth,)},
     )
 
 
 @lru_cache(maxsize=4)
 def beta_geometric(steps: ContinuationCounts, by: str) -> BetaGeometric | None:
-    """Fit a beta-geometric law; None where there is nothing to tell it from.
+    """Fit a beta-geometric law of persistence.
 
     Parameters
     ----------
     steps : ContinuationCounts
-        What was read.
+        Steps and stops of each reading of a list.
     by : {'worker', 'text'}
-        Whose p differs.
+        Whether p varies between people or between lists.
+
+    Returns
+    -------
+    BetaGeometric or None
+        None for a single person (list), or if nobody (no list) has two readings.
     """
     group: Ints = getattr(steps, by)
     clusters = len(np.unique(group))
     if not 2 <= clusters < len(group):
         return None
-    taken, stops = (np.bincount(group, each) for each in (steps.taken, steps.stopped))
+    taken, stops = (np.bincount(group, weights) for weights in (steps.taken, steps.stopped))
 
     def loss(point: Floats) -> float:
-        mean, size = expit(point[0]), np.exp(point[1])
-        a, b = mean * size, (1 - mean) * size
+        mean, total = expit(point[0]), np.exp(point[1])
+        a, b = mean * total, (1 - mean) * total
         return -float((betaln(a + taken, b + stops) - betaln(a, b)).sum())
 
-    top = minimize(
+    maximum = minimize(
         loss,
         np.array([logit(steps.share), 3.0]),
         method="Nelder-Mead",
         bounds=_BOUNDS,
         options={"xatol": 1e-4},
     )
-    mean, size = float(expit(top.x[0])), float(np.exp(top.x[1]))
-    plain = taken.sum() * np.log(steps.share) + stops.sum() * np.log1p(-steps.share)
-    gain = max(-float(top.fun) - float(plain), 0.0)
+    mean, total = float(expit(maximum.x[0])), float(np.exp(maximum.x[1]))
+    geometric = taken.sum() * np.log(steps.share) + stops.sum() * np.log1p(-steps.share)
+    gain = max(-float(maximum.fun) - float(geometric), 0.0)
     return BetaGeometric(
         mean_p=mean,
-        p_of_mean_depth=_p_of_mean_depth(mean * size, (1 - mean) * size, steps.possible),
+        p_of_mean_depth=_p_of_mean_depth(mean * total, (1 - mean) * total, steps.possible),
         gain=gain,
         p_value=edge_p(2 * gain),
     )
@@ -116,6 +122,6 @@ def beta_geometric(steps: ContinuationCounts, by: str) -> BetaGeometric | None:
 def _p_of_mean_depth(a: float, b: float, possible: Ints) -> float:
     """Return the p with E(steps) = sum_k E(p^k) in lists as long as those read."""
     k = np.arange(1, int(possible.max()) + 1)
-    lists = np.array([(possible >= each).mean() for each in k])
-    expected = float(lists @ np.exp(betaln(a + k, b) - betaln(a, b)))
-    return float(brentq(lambda p: float(lists @ p**k) - expected, 1e-9, 1 - 1e-9))
+    share = np.array([(possible >= step).mean() for step in k])  # of lists with a step k
+    expected = float(share @ np.exp(betaln(a + k, b) - betaln(a, b)))
+    return float(brentq(lambda p: float(share @ p**k) - expected, 1e-9, 1 - 1e-9))
