@@ -84,8 +84,8 @@ KIND = TaskKind(
         comments={
             "pairs": "all pairs of a topic, or a file with `topic a b` on each line: exactly these",
             "judgments_per_pair": "workers who judge each pair; null is no limit",
-            "pairs_per_worker": "a worker judges so many, of one topic as far as there is room",
-            "validation_pairs": "so many of a worker's pairs are shown once more",
+            "pairs_per_worker": "pairs that a worker judges, of one topic as far as there is room",
+            "validation_pairs": "pairs that a worker sees once more",
             **REPEATED_COMMENTS,
             **JUDGED_COMMENTS,
         },

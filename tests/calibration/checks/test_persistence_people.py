@@ -83,7 +83,7 @@ def test_two_kinds_of_readers_or_lists_have_no_single_p_and_it_is_said_which_is_
     mean = beta_geometric(steps, by).mean_p
     assert mean == pytest.approx(0.881, abs=0.02)
     assert mean < fit.estimates[0]
-    assert f"own p is {mean:.3f}" in said.sentence
+    assert said.sentence.endswith(f" is {mean:.3f}.")
 
 
 def test_lists_that_several_people_read_are_clusters_whatever_a_test_says():

@@ -124,28 +124,8 @@ def test_the_file_says_every_number_and_what_comes_next(summaries):
     assert list(study.tasks[1].systems) == ["sysalpha", "sysbeta", "sysgamma"]
     lines = (summaries / "study.yaml").read_text(encoding="utf-8").splitlines()
     [said] = [line for line in lines if "workers_per_query" in line]
-    assert said.split() == [
-        *[
-            "workers_per_query:",
-            "14",
-            "#",
-            "so",
-            "many",
-            "workers",
-            "judge",
-            "a",
-            "query",
-            "(Kato",
-            "et",
-            "al.",
-            "2016,",
-            "4.2);",
-            "null",
-            "is",
-            "no",
-            "limit",
-        ]
-    ]
+    assert said.split()[:3] == ["workers_per_query:", "14", "#"]
+    assert "(Kato et al. 2016, 4.2)" in said
     assert f"  intents      {summaries / 'intents.tsv'}" in result.stdout
     assert f"prefcal study preview {summaries / 'study.yaml'}" in result.stdout
 
