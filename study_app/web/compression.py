@@ -1,7 +1,7 @@
 """Compression of HTTP responses with gzip.
 
 A page with its style and scripts stays under 60 KB, for mobile connections. The length of a compressed page could reveal a secret
-in it to an attacker who can place text beside the secret and request the page as its reader. Other sites cannot request these
+in it to an attacker who can place text beside the secret and request the page as its reader. Other sites cannot do so for these
 pages: a worker's page is opened by its secret address, never by a cookie, and requests from other sites do not carry the console's cookie.
 """
 
