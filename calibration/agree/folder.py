@@ -77,7 +77,7 @@ SPREAD = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StreamTables:
-    """Scores of streams, and correlations of their measures, as `prefcal agree` writes them.
+    """Scores of streams and correlations of measures, as written by `prefcal agree`.
 
     Attributes
     ----------
@@ -143,13 +143,13 @@ class TaskStreamScores:
         return np.asarray(rows["value"], dtype=np.float64)
 
     def empty(self, metric: str) -> float | None:
-        """Return the score of a system that pushes nothing, None if the measure defines none."""
+        """Return the score of a system that pushes nothing, None if undefined."""
         rows = self._overall(metric)
         values = rows[rows["run"].isna()]["value"]
         return float(values.iloc[0]) if len(values) else None
 
     def people(self) -> "pd.Series[Any]":
-        """Return a row of MSU with the population, fitted or the paper's, and its lateness."""
+        """Return a row of MSU with the population, fitted or the paper's, and lateness."""
         return self._overall("MSU").iloc[0]
 
     def tau(self, metric: str, against: str) -> tuple[float, float, float]:

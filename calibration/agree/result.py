@@ -1,4 +1,4 @@
-"""Result of an agreement: named comparisons, tables, and the reading of their rows.
+"""Result of an agreement: named comparisons, tables, and reading of their rows.
 
 `calibration.agree.agree_tables` computes it from a folder of tables; docs/agreement.md lists the columns.
 """
@@ -42,7 +42,7 @@ Row: TypeAlias = "pd.Series[object]"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arguments:
-    """Names of the inputs of an agreement in messages: options of the command, or arguments.
+    """Names of the inputs of an agreement in messages: options or arguments.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ class NamedAt(StrEnum):
 
 
 class ComparisonBasis(StrEnum):
-    """Basis of a comparison: majority choices, all votes (weighted), or a model of the votes."""
+    """Basis of a comparison: majority choices, weighted votes, or a model of votes."""
 
     MAJORITY = "majority"
     WEIGHTED = "weighted"
@@ -158,7 +158,9 @@ class ComparisonBasis(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class AgreementTables(HasSummary):
-    """Result of `prefcal agree`, as tables. It prints as the first lines of its `summary`.
+    """Result of `prefcal agree`, as tables.
+
+    It prints as the first lines of its `summary`.
 
     Attributes
     ----------
@@ -217,12 +219,12 @@ class AgreementTables(HasSummary):
     diagnostics: Mapping[str, tuple[Diagnostic, ...]]
 
     def frame(self) -> pd.DataFrame:
-        """Return agreements without excluded workers, by task, measure and ties; main columns only."""
+        """Return agreements without excluded workers; main columns only."""
         applied = self.agreement.query("exclusions == 'applied'")
         return applied.set_index(["task", "measure", "ties"])[["agreement", "low", "high", "fit", "pairs"]]
 
     def overview(self) -> Overview:
-        """Return agreements by the leading convention for ties, ceilings, notes and diagnostics."""
+        """Return agreements by the leading tie convention, ceilings, notes, diagnostics."""
         applied = self.agreement.query("exclusions == 'applied'")
         ties = {task: leading_ties(rows) for task, rows in applied.groupby("task")}
         leading = applied[applied["ties"] == applied["task"].map(ties)]
@@ -250,7 +252,7 @@ class AgreementTables(HasSummary):
 
 
 def _ceilings_in_words(row: Mapping[Hashable, Any]) -> str:
-    """Format the ceilings: agreement of a second panel, and of a perfect measure, with these votes."""
+    """Format the ceilings: agreement of a second panel, and of a perfect measure."""
     if row["no_ceiling"]:
         return f"{row['task']}: no ceiling: {row['no_ceiling']}."
     ceilings = (
@@ -273,7 +275,7 @@ def has_enough_pairs(row: Row) -> bool:
 
 
 def cannot_be_told(row: Mapping[str, Any]) -> bool:
-    """Return whether a comparison by the model of votes has too wide an interval to interpret.
+    """Return whether the interval by the model of votes is too wide to interpret.
 
     Its unit is log odds per standard deviation of the score difference. Log odds of ±10 are odds of 22,000 to 1, which no study of
     people can show: the votes follow a measure nearly without exception, or two measures are nearly equal.
@@ -282,7 +284,7 @@ def cannot_be_told(row: Mapping[str, Any]) -> bool:
 
 
 def often_tied(rows: pd.DataFrame) -> dict[str, float]:
-    """Return the share of tied pairs of each measure that ties on many pairs but not on all.
+    """Return the share of tied pairs of each measure with many, but not all, tied.
 
     Parameters
     ----------
@@ -321,7 +323,7 @@ def judged_things(pairs: pd.DataFrame) -> tuple[str, str]:
 
 
 def beyond_perfect(rows: pd.DataFrame, ties: Ties) -> Iterator[str]:
-    """Yield a note on measures that exceed the estimated ceiling of a perfect one, if any.
+    """Yield a note on measures above the estimated ceiling of a perfect measure.
 
     Parameters
     ----------
@@ -356,7 +358,7 @@ def beyond_perfect(rows: pd.DataFrame, ties: Ties) -> Iterator[str]:
 
 
 def undetectable_note(detectable: float) -> str:
-    """Return a note if a study can detect no difference of two agreements, or an empty string.
+    """Return a note if a study can detect no difference, or an empty string.
 
     Parameters
     ----------

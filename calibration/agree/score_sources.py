@@ -1,4 +1,4 @@
-"""Sources of the scores of a task: tables, collections and runs, a user model, external scores.
+"""Sources of scores: tables, collections and runs, user model, external scores.
 
 External scores are a frame, or a file in any form of `metrics.readers.score_rows`.
 """
@@ -30,7 +30,7 @@ SCORES = "scores"
 
 
 def read_scores(scores: str | Path | pd.DataFrame) -> pd.DataFrame:
-    """Read and check scores of runs on topics, from a file or a frame; means are dropped.
+    """Read and check scores of runs on topics, from a file or a frame; drop means.
 
     A metric with undefined values (`nan`), as some measures of push notifications have, is a fault only if all metrics have
     some: `scores_of_task` leaves it out.
@@ -81,7 +81,7 @@ def read_scores(scores: str | Path | pd.DataFrame) -> pd.DataFrame:
 
 
 def _score_rows(scores: str | Path | pd.DataFrame, log: FaultLog) -> pd.DataFrame:
-    """Return the rows with line numbers, a frame's as in its CSV; faults of cells go to the log."""
+    """Return the rows with line numbers, a frame's as in its CSV; log faulty cells."""
     if isinstance(scores, pd.DataFrame):
         missing = [name for name in COLUMNS if name not in scores.columns]
         if missing:
@@ -111,7 +111,7 @@ def _score_rows(scores: str | Path | pd.DataFrame, log: FaultLog) -> pd.DataFram
 def scores_of_task(
     scores: pd.DataFrame, task: JudgedTask, *, path: str
 ) -> tuple[dict[str, "pd.Series[float]"], list[str]]:
-    """Return the scores of each metric on a task's topics, and notes on metrics left out.
+    """Return scores on a task's topics by metric, and notes on metrics left out.
 
     Parameters
     ----------
@@ -162,7 +162,10 @@ def _named(judged: pd.MultiIndex) -> str:
 
 
 def with_system_names(scores: pd.DataFrame, tasks: list[JudgedTask]) -> pd.DataFrame:
-    """Rename runs to the study's systems: `prefcal score` keeps ``.run`` in names, studies do not."""
+    """Rename runs to the study's systems.
+
+    `prefcal score` keeps ``.run`` in names, studies do not.
+    """
     judged = {system for task in tasks for system in task.systems}
     names = {run: run if run in judged else system_name(run) for run in scores["run"].unique()}
     renamed = {run: name for run, name in names.items() if name in judged and name not in names}

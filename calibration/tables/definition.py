@@ -1,4 +1,4 @@
-"""Definition of a table by columns and row rules, and conversion of cells to column types.
+"""Definition of a table: columns, row rules, and conversion of cells.
 
 The definitions stand in `calibration.tables.tables`; `calibration.tables.files` reads and writes by them.
 """
@@ -193,7 +193,7 @@ def choice_cure(value: str, choices: tuple[str, ...]) -> str:
 
 
 def converted(cells: "pd.Series[Any]", kind: ColumnType) -> tuple["pd.Series[Any]", Bools, Bools]:
-    """Convert cells to a column type; also return the masks of blank and of invalid cells."""
+    """Convert cells to a column type; also return masks of blank and invalid cells."""
     blank = _is_blank(cells)
     values, missing = parsed(cells.mask(blank) if blank.any() else cells, kind)
     return values, blank, missing & ~blank
@@ -258,7 +258,7 @@ def sound_names(cells: "pd.Series[Any]", column: Column) -> "pd.Series[Any] | No
 
 
 def _numbers(cells: "pd.Series[Any]") -> "pd.Series[float]":
-    """Convert cells to floats, NaN for invalid ones; Arrow converts in bulk if all are valid."""
+    """Convert cells to floats, NaN for invalid ones; in bulk if all are valid."""
     if pd.api.types.is_numeric_dtype(cells):
         return cells.astype(np.float64)
     texts = cells.astype(TEXT)
@@ -282,7 +282,10 @@ def _times(cells: "pd.Series[Any]") -> "pd.Series[Any]":
 
 
 def _is_as_exported(texts: pa.Array) -> bool:
-    """Return whether all times have the form 2026-03-01T09:30:00.000Z; Arrow converts these in bulk."""
+    """Return whether all times have the form 2026-03-01T09:30:00.000Z.
+
+    Arrow converts these in bulk.
+    """
     letters = pc.binary_slice(texts.cast(pa.large_binary()), 10, 11)
     masks = (pc.equal(pc.binary_length(texts), 24), pc.equal(letters, b"T"), pc.ends_with(texts, "Z"))
     return all(pc.all(mask).as_py() for mask in masks)

@@ -57,7 +57,7 @@ def kinds_with(page: Page) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckItem:
-    """Question of a check; if ``is_standard``, its texts are keys of the message catalogue."""
+    """Question of a check; if ``is_standard``, its texts are keys of the catalogue."""
 
     question: str
     options: tuple[str, ...]
@@ -66,7 +66,7 @@ class CheckItem:
 
 
 def standard_check(kind: str, shows: Collection[str]) -> tuple[CheckItem, ...]:
-    """Return prefcal's own check of a kind of task; ``shows`` names the features of its pages."""
+    """Return prefcal's own check of a kind of task whose pages have ``shows``."""
     return tuple(
         CheckItem(
             question=f"check.{kind}.{question}",

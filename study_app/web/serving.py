@@ -1,4 +1,4 @@
-"""Shared parts of the views: message catalogues, server, rendering, headers and request log.
+"""Shared parts of the views: messages, server, rendering, headers, request log.
 
 The catalogues hold everything a worker reads that does not come from the study file: `templates/locale/LANGUAGE.yaml` has the words of the pages
 of every study, `LANGUAGE.tasks.yaml` those of the kinds of task: sides of pairs, ratings, questions, and the pages before a task.
@@ -110,7 +110,10 @@ def _flat(node: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """The parts of one running server; ``now`` is its only clock, ``new_token`` its only source of tokens."""
+    """Parts of one running server.
+
+    ``now`` is its only clock, ``new_token`` its only source of tokens.
+    """
 
     database: Database
     media: MediaReader
@@ -145,7 +148,7 @@ def render_page(
 
 
 def side_html(language: str, side: str, shown: ShownSide) -> Markup:
-    """Render a side of a pair page; cached by language and side, since it is most of the page."""
+    """Render a side of a pair page; cached, since it is most of the page."""
     if (language, side) not in shown.html:
         template = current_app.jinja_env.get_template(f"sides/{shown.form}.html")
         macros: Any = template.make_module({"t": partial(server().messages.text, language)})
@@ -173,7 +176,10 @@ def fitting(text: str, shows: Collection[str]) -> list[str]:
 
 
 def static_folder() -> str:
-    """Return the address of the folder static; `url_for` would search the route of each file."""
+    """Return the address of the folder static.
+
+    `url_for` would search the route of each file.
+    """
     return f"{request.script_root}{current_app.static_url_path}/"
 
 
@@ -194,12 +200,12 @@ def message_response(
 
 
 def browser_language() -> str:
-    """Return the catalogue language that the browser prefers, English if it accepts none."""
+    """Return the catalogue language that the browser prefers, English by default."""
     return request.accept_languages.best_match(LANGUAGES) or FALLBACK_LANGUAGE
 
 
 def open_server(config: Config, now: Now, new_token: NewToken) -> Server:
-    """Open the database and build the server; raises `InputError` if no study is loaded."""
+    """Open the database and build the server; raise InputError without a study."""
     database = open_database(config.database, impatient=True)
     if is_empty(database):
         raise nothing_loaded(config)
@@ -247,7 +253,7 @@ def configure(app: Flask, config: Config) -> None:
 
 
 def lead_to_new_address() -> Response | None:
-    """Redirect an address signed with the previous key to the one signed with the current key, if any."""
+    """Redirect an address signed with the previous key to that of the current key."""
     token = (request.view_args or {}).get("token", "") if request.method == "GET" else ""
     renewed = server().signer.renewed(token) if token else None
     if renewed is None:
@@ -257,13 +263,13 @@ def lead_to_new_address() -> Response | None:
 
 
 def is_https() -> bool:
-    """Return whether the browser uses https, also where a proxy ends it before this server."""
+    """Return whether the browser uses https, also if a proxy ends it."""
     first_proxy = request.headers.get("X-Forwarded-Proto", "").partition(",")[0].strip().lower()
     return request.is_secure or first_proxy == "https"
 
 
 def find_nothing_with_nul() -> None:
-    """Refuse an address with NUL: no page has one, and PostgreSQL fails on a query for it."""
+    """Refuse an address with NUL: PostgreSQL fails on a query for it."""
     if request.routing_exception is None and "\0" in request.path:
         raise BadTokenError
 
@@ -283,7 +289,7 @@ def refuse_what_was_cut() -> None:
 
 
 def install_headers(app: Flask) -> None:
-    """Add the security headers to every response, and forbid caches all but files and pictures."""
+    """Add security headers to all responses; only files and pictures may be cached."""
     app.after_request(_with_headers)
 
 

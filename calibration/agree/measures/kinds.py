@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairKind:
-    """Measures of one kind of task: classes, names, and the module that scores its systems.
+    """Measures of one kind of task: classes, names, and scoring module.
 
     Attributes
     ----------

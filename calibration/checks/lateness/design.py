@@ -1,4 +1,4 @@
-"""Checks of the design of a lateness study: late yeses, levels of lateness, nuggets, workers."""
+"""Checks of the design of a lateness study: late yeses, levels, nuggets, workers."""
 
 from calibration.checks.finding import Finding
 from calibration.models.lateness.answers import LatenessCounts
@@ -18,7 +18,7 @@ def check_few_late_yeses(fit: LatenessFit, counts: LatenessCounts) -> Finding | 
 
 
 def check_levels(fit: LatenessFit, counts: LatenessCounts) -> Finding | None:
-    """Warn if all late updates have one level of lateness: the form of the decay is not tested."""
+    """Warn if one level of lateness leaves the form of the decay untested."""
     if len(counts.level) > 2:
         return None
     return _warning(
@@ -57,9 +57,9 @@ def _warning(name: str, sentence: str) -> Finding:
 
 
 def _unpaired(counts: LatenessCounts) -> tuple[float, float]:
-    """Return the share of late answers by workers without an answer in time, and its expectation.
+    """Return the share of late answers by workers with none in time, and its mean.
 
-    The expectation is under random lateness of each question. Workers with one answer add nothing to it: whether chance or the design
+    The mean is the expectation under random lateness of each question. Workers with one answer add nothing to it: whether chance or the design
     made their answer late is unknown, so it counts as the design's.
     """
     asked = counts.asked.sum(axis=1)

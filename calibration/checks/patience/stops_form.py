@@ -1,4 +1,4 @@
-"""Checks of the linear decay of stops: exponential decay, and a survival curve that is not straight.
+"""Checks of the linear decay of stops: exponential decay, straight survival curve.
 
 The check of the curve compares its mean squared distance from the fitted line with the distances of simulated readers of the same texts,
 fitted anew; p is from a scaled chi-squared with the mean and the variance of the simulated distances. The exponential decay is compared
@@ -59,12 +59,12 @@ def check_exponential(fit: StopsFit, stops: Stops) -> Finding | None:
 
 
 def _texts_differ(stops: Stops) -> bool:
-    """Return whether texts differ: stops are then not independent draws from one curve."""
+    """Return whether texts differ: stops are then no independent draws of one curve."""
     return p_shared_effect(stop_residuals(stops), stops.text) < REJECTED
 
 
 def exponential_gain(stops: Stops, patience: float) -> tuple[float, float]:
-    """Return the 1/e length of an exponential law, and its log-likelihood minus the line's."""
+    """Return the 1/e length of an exponential law, and its log-likelihood gain."""
     scale = patience * np.exp(PATIENCES)
     linear = logliks_of_people(stops, scale).sum(axis=0).max()
     low, high = (np.exp(-ends[:, None] / scale) for ends in (stops.low, stops.high))
@@ -79,7 +79,7 @@ def exponential_gain(stops: Stops, patience: float) -> tuple[float, float]:
 
 
 def check_straight_curve(fit: StopsFit, stops: Stops) -> Finding | None:
-    """Test whether the survival curve is a line; a check that names a cause explains more."""
+    """Test whether the survival curve is a line; checks of causes explain more."""
     patience = float(fit.estimates[0])
     if math.isinf(patience) or _texts_differ(stops):
         return None

@@ -1,4 +1,4 @@
-"""Content of a task with answers: CommonMark texts as safe blocks, with the sources that they cite.
+"""Content of a task with answers: CommonMark texts as safe blocks, with sources.
 
 Each block has safe HTML, its words as read, and the sources that it cites.
 
@@ -111,7 +111,7 @@ def _range(part: str, labels: Collection[str]) -> Sequence[str]:
 
 
 def words_of(html: str) -> str:
-    """Return the words of HTML; white space and characters that no page shows become one space."""
+    """Return the words of HTML, separated by single spaces."""
     return " ".join(fragment_fromstring(UNSHOWN.sub(" ", html), create_parent="div").text_content().split())
 
 
@@ -138,7 +138,7 @@ def _blocks(tokens: Sequence[Token]) -> Iterator[tuple[list[Token], ListPlace | 
 
 
 def _plain(tokens: Sequence[Token]) -> None:
-    """Map headings to levels below the page's own; drop styles and names of code languages."""
+    """Map headings to levels below the page's own; drop styles and code languages."""
     tags = sorted({token.tag for token in tokens if token.type == "heading_open"})
     for token in tokens:
         token.info = ""
@@ -149,7 +149,7 @@ def _plain(tokens: Sequence[Token]) -> None:
 
 
 def _mark(tokens: Sequence[Token], labels: Collection[str]) -> tuple[str, ...]:
-    """Split marks of known sources into tokens, replace links by words; return the labels."""
+    """Split off marks of known sources, replace links by words; return the labels."""
     cited: dict[str, None] = {}
     for token in tokens:
         if token.children:
@@ -161,7 +161,7 @@ def _mark(tokens: Sequence[Token], labels: Collection[str]) -> tuple[str, ...]:
 
 
 def _without_links(children: Sequence[Token]) -> Iterator[Token]:
-    """Yield links as words and address, images as descriptions, other tokens unchanged."""
+    """Yield links as words and address, images as descriptions, other tokens as is."""
     address = ""
     for child in children:
         if child.type == "link_open":
@@ -215,7 +215,7 @@ DIGITS = re.compile(r"\d+")
 
 
 def read_answer_content(folder: Path, task: AnswerPairs, faults: list[Fault]) -> TaskContent | None:
-    """Read the files of one task; None if they have faults, which are added to ``faults``."""
+    """Read the files of one task; add faults to ``faults`` and return None then."""
     paths = collection_paths(task)
     topics = collect_faults(faults, partial(read_ranked_topics, folder / paths["topics"]))
     if topics is None:
@@ -341,7 +341,7 @@ def _source(source: Citation, block: str, place: int) -> Block:
 
 
 def _notes(asked: Iterable[str], systems: Mapping[str, Mapping[str, AnswerText]]) -> Iterator[str]:
-    """Yield notes on unanswered topics, sources without text, and marks without a source."""
+    """Yield notes on unanswered topics, sources without text, and unmatched marks."""
     topics = list(asked)
     for name, answers in systems.items():
         silent = [topic for topic in topics if topic not in answers]
