@@ -111,7 +111,10 @@ def _range(part: str, labels: Collection[str]) -> Sequence[str]:
 
 
 def words_of(html: str) -> str:
-    """Return the words of HTML, separated by single spaces."""
+    """Return the words of HTML, separated by single spaces.
+
+    White space, and each character that no page can show, separates words.
+    """
     return " ".join(fragment_fromstring(UNSHOWN.sub(" ", html), create_parent="div").text_content().split())
 
 
