@@ -1,7 +1,7 @@
-"""The folder of an agreement, as `prefcal agree` writes it and the report reads it.
+"""Folder of an agreement: written by `prefcal agree`, read by the report.
 
-Of the streams of a study there are two tables. stream_scores.csv has every system by every measure, overall and by topic, and MSU for
-many populations; stream_correlations.csv has Kendall's tau-b of measures with each other. docs/agreement.md lists their columns.
+Two of its tables are about streams. stream_scores.csv has the score of every system by every measure, overall and by topic, and MSU for
+many populations; stream_correlations.csv has Kendall's tau-b of pairs of measures. docs/agreement.md lists their columns.
 `calibration.agree.stream_scores` makes them; `TaskStreamScores` reads the rows of one task.
 """
 
@@ -28,9 +28,9 @@ PAIRS_KIND = "stream_pairs"
 STREAM_KINDS = (PAIRS_KIND, "stream_visits")
 """Kinds of tasks whose systems are streams."""
 PUSH, UPDATES = "push", "updates"
-"""Column ``form``: what the streams are scored as."""
+"""Values of column ``form``: whether streams are scored as pushes or as updates."""
 FITTED, PAPER, TRIED = "fitted", "paper", "tried"
-"""Column ``people``: those of the user model, the paper's reasonable ones, those of one of many populations."""
+"""Values of column ``people``: fitted by the user model, the paper's reasonable setting, one population of a sweep."""
 PEOPLE = ("away_mean_seconds", "away_sd_seconds", "session_mean_seconds", "session_sd_seconds")
 SCORE_COLUMNS = (
     "task",
@@ -68,25 +68,25 @@ PUSH_COUPLES = (
     ("ELG-1", "T11U"),
 )
 UPDATE_COUPLES = (("ELG", "MSU"), ("LC", "MSU"))
-"""Measures that are held against each other, as in Fig. 1 to 3 of Tan and others (SIGIR 2016) and in Fig. 2 of Baruah
+"""Pairs of measures to be correlated, as in Fig. 1 to 3 of Tan and others (SIGIR 2016) and in Fig. 2 of Baruah
 and others (SIGIR 2015)."""
 DEFAULT_ALPHA = 0.66
 SPREAD = 0.5
-"""Standard deviation over mean of the populations that are tried, as in the paper's reasonable setting."""
+"""Standard deviation over mean of the populations of a sweep, as in the paper's reasonable setting."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StreamTables:
-    """What `prefcal agree` writes about streams.
+    """Scores of streams and correlations of measures, as written by `prefcal agree`.
 
     Attributes
     ----------
     scores : DataFrame
         One row per task, system, topic (``all``: over all of them) and measure; `SCORE_COLUMNS`.
     correlations : DataFrame
-        One row per task and couple of measures, along alpha and over populations too; `CORRELATION_COLUMNS`.
+        One row per task, pair of measures, and alpha or population of a sweep; `CORRELATION_COLUMNS`.
     unscored : mapping of str to str
-        Task whose streams cannot be scored -> why.
+        Reason by task, for tasks whose streams cannot be scored.
     """
 
     scores: pd.DataFrame
@@ -95,16 +95,16 @@ class StreamTables:
 
 
 class PopulationSweep(NamedTuple):
-    """A measure for many populations, all of them combined.
+    """Scores of a measure over a grid of populations.
 
     Attributes
     ----------
     away, session, lateness : (n,) ndarray of float
-        Mean seconds away and in a session; worth of a nugget one visit late.
+        Axes of the grid: mean seconds away, mean seconds of a session, lateness decay L.
     utility : (away, session, lateness, systems) ndarray of float
         The measure.
     tau : (away, session, lateness) ndarray of float
-        Its Kendall's tau-b with ELG.
+        Kendall's tau-b of the measure with ELG.
     """
 
     away: Floats
@@ -116,7 +116,7 @@ class PopulationSweep(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TaskStreamScores:
-    """What the two tables hold about the streams of one task, scored as pushes or as updates.
+    """Scores and correlations of the streams of one task in one form.
 
     Attributes
     ----------
@@ -129,12 +129,12 @@ class TaskStreamScores:
 
     @cached_property
     def systems(self) -> tuple[str, ...]:
-        """Their names, in the order of the study file."""
+        """Names of the systems, in the order of the study file."""
         return tuple(dict.fromkeys(self.scores["run"].dropna().astype(str)))
 
     @property
     def converted(self) -> bool:
-        """Whether the judgments were made for the other form."""
+        """True if the judgments were made for the other form."""
         return bool(self.scores["converted"].iloc[0])
 
     def overall(self, metric: str) -> Floats:
@@ -143,17 +143,17 @@ class TaskStreamScores:
         return np.asarray(rows["value"], dtype=np.float64)
 
     def empty(self, metric: str) -> float | None:
-        """Return what a system that pushes nothing scores; None for a measure without such a value."""
+        """Return the score of a system that pushes nothing, None if undefined."""
         rows = self._overall(metric)
         values = rows[rows["run"].isna()]["value"]
         return float(values.iloc[0]) if len(values) else None
 
     def people(self) -> "pd.Series[Any]":
-        """Return a row of MSU of the fitted people, or of the paper's: who they are, and their lateness."""
+        """Return a row of MSU with the population, fitted or the paper's, and lateness."""
         return self._overall("MSU").iloc[0]
 
     def tau(self, metric: str, against: str) -> tuple[float, float, float]:
-        """Return Kendall's tau-b of two measures with the ends of its interval; NaN where there is none."""
+        """Return Kendall's tau-b of two measures and its interval, NaN if undefined."""
         rows = self.correlations
         row = rows[
             (rows["metric"] == metric)
@@ -164,11 +164,11 @@ class TaskStreamScores:
         return float(row["tau"]), float(row["low"]), float(row["high"])
 
     def along_alpha(self) -> pd.DataFrame:
-        """Return alpha, tau, low and high of T11U and ELG-1."""
+        """Return Kendall's tau-b of T11U and ELG-1, with its interval, by alpha."""
         return self.correlations[self.correlations["alpha"].notna()][["alpha", "tau", "low", "high"]]
 
     def sweep(self, metric: str) -> PopulationSweep:
-        """Return MSU or MSU/s for every population that was tried."""
+        """Return the sweep of MSU or MSU/s over populations."""
         scores, correlations = (
             rows[(rows["metric"] == metric) & (rows["people"] == TRIED)]
             for rows in (self.scores, self.correlations)
@@ -183,15 +183,18 @@ class TaskStreamScores:
         return PopulationSweep(away, session, lateness, values, tau)
 
     def best(self, system: int) -> tuple[int, tuple[float, float, float]]:
-        """Return a system's best rank by MSU, and away, session and lateness where it has it: of several that of highest MSU."""
+        """Return a system's best rank by MSU, and the population that gives it.
+
+        The population is (away, session, lateness); among several, that of the system's highest MSU.
+        """
         sweep = self.sweep("MSU")
         ranks = 1 + (sweep.utility > sweep.utility[..., system][..., None]).sum(axis=-1)
         own = np.where(ranks == ranks.min(), sweep.utility[..., system], -np.inf)
-        i, j, number = np.unravel_index(int(own.argmax()), own.shape)
+        away, session, lateness = np.unravel_index(int(own.argmax()), own.shape)
         return int(ranks.min()), (
-            float(sweep.away[i]),
-            float(sweep.session[j]),
-            float(sweep.lateness[number]),
+            float(sweep.away[away]),
+            float(sweep.session[session]),
+            float(sweep.lateness[lateness]),
         )
 
     def _overall(self, metric: str) -> pd.DataFrame:
@@ -200,7 +203,7 @@ class TaskStreamScores:
 
 
 def of_task(tables: StreamTables, task: str, form: str) -> TaskStreamScores | None:
-    """Return what the tables hold about the streams of a task in one form, None where they were not scored so."""
+    """Return the stream scores of a task in one form, None if it has none."""
     scores, correlations = (
         rows[(rows["task"] == task) & (rows["form"] == form)] for rows in (tables.scores, tables.correlations)
     )
@@ -213,7 +216,7 @@ STREAM_SCORES, STREAM_CORRELATIONS = "stream_scores.csv", "stream_correlations.c
 RESULTS = (AGREEMENT, COMPARISONS, CURVE, PAIRS, DISAGREEMENTS, STREAM_SCORES, STREAM_CORRELATIONS)
 RECORD = "agree.json"
 NAMES = {"task": str, "run": str, "topic": str}
-"""Columns that are names, even where they look like numbers."""
+"""Columns read as text, even where their cells look like numbers."""
 
 
 def write_agreement(
@@ -222,18 +225,18 @@ def write_agreement(
     record: Mapping[str, Any] = MappingProxyType({}),
     streams: StreamTables | None = None,
 ) -> None:
-    """Write the tables and, as agree.json, how they were made; each file appears whole or not at all.
+    """Write the tables, and their origin as agree.json; no file is left half written.
 
     Parameters
     ----------
     found : AgreementTables
         The result.
     folder : str or Path
-        Made where it does not exist.
+        Created if missing.
     record : mapping, optional
-        What the result was made from: paths, hashes, seed, command.
+        Origin of the result: paths, hashes, seed, command.
     streams : StreamTables, optional
-        How the streams of the study were scored; without any, their files are not written, and older ones deleted.
+        Scores of the study's streams; without any, older files of streams are deleted.
 
     Raises
     ------
@@ -285,8 +288,12 @@ def write_agreement(
         for name, frame in frames.items()
     }
     named = {
-        task: {"primary": one.primary, "compare": one.compare, "at_analysis": one.at_analysis}
-        for task, one in found.wanted.items()
+        task: {
+            "primary": comparisons.primary,
+            "compare": comparisons.compare,
+            "at_analysis": comparisons.at_analysis,
+        }
+        for task, comparisons in found.wanted.items()
     }
     content = {
         "prefcal_version": version("prefcal"),
@@ -295,7 +302,8 @@ def write_agreement(
         "named": named,
         "notes": list(found.notes),
         "diagnostics": {
-            task: [one.model_dump() for one in known] for task, known in found.diagnostics.items()
+            task: [diagnostic.model_dump() for diagnostic in diagnostics]
+            for task, diagnostics in found.diagnostics.items()
         },
     }
     if streams is not None:
@@ -314,7 +322,7 @@ def write_agreement(
 
 
 def file_record(path: str | Path | None, folder: str | Path) -> dict[str, str] | None:
-    """Return {path as seen from ``folder``, sha256} of an input file, None for none."""
+    """Return the path relative to ``folder`` and the SHA-256 of an input file, if any."""
     if path is None:
         return None
     return {
@@ -324,7 +332,9 @@ def file_record(path: str | Path | None, folder: str | Path) -> dict[str, str] |
 
 
 def read_result(folder: Path, name: str) -> pd.DataFrame | None:
-    """Return one of the tables, None where the folder lacks it or it has no row; a reason that is empty is "".
+    """Read one of the tables; None if the file is missing or has no row.
+
+    Empty cells of the columns of reasons are "", of all others NaN.
 
     Raises
     ------
@@ -346,14 +356,14 @@ def read_result(folder: Path, name: str) -> pd.DataFrame | None:
 
 
 def read_streams(folder: Path, unscored: Mapping[str, str] | None) -> StreamTables | None:
-    """Return how the streams of a study were scored, None where nobody has scored them.
+    """Read the tables of streams; None if agree.json says nothing of streams.
 
     Parameters
     ----------
     folder : Path
-        Of `write_agreement`.
+        Folder written by `write_agreement`.
     unscored : mapping of str to str or None
-        What agree.json says of tasks that could not be scored; None where it says nothing.
+        Reason by task that could not be scored, from agree.json; None if it lacks the entry.
 
     Raises
     ------

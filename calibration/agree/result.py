@@ -1,6 +1,6 @@
-"""What an agreement is, before it is written and after it is read: what was asked for, its tables, and what a row of them tells.
+"""Result of an agreement: named comparisons, tables, and reading of their rows.
 
-`calibration.agree.agree_tables` makes it from a folder of tables; docs/agreement.md lists the columns.
+`calibration.agree.agree_tables` computes it from a folder of tables; docs/agreement.md lists the columns.
 """
 
 from collections.abc import Collection, Hashable, Iterator, Mapping
@@ -17,41 +17,43 @@ from metrics.errors import pluralise
 from metrics.results import HasSummary, Overview
 
 FEWEST_PAIRS = 10
-"""Pairs with a majority from which an agreement is a finding; as many with two votes or more make a ceiling."""
+"""Least number of pairs with a majority for a finding, and of pairs with two votes or more for a ceiling."""
 FEWEST_QUERIES = 2
-"""Queries, likewise."""
+"""Least number of queries for a finding or a ceiling."""
 MOST_LOG_ODDS = 20.0
-"""A wider interval of log odds, from end to end, tells nothing."""
+"""Widest interval of log odds, from low to high, whose numbers mean anything."""
 MOST_TIED = 0.3
-"""Share of a measure's pairs with equal scores beyond which a tie counts half in what leads: else its agreement is that of its ties."""
+"""Largest share of a measure's pairs with tied scores at which ties count against it.
+
+Above it, the leading convention is `half`: its agreement would else be that of its ties."""
 FARTHEST = 1.0
-"""No two agreements are farther apart."""
+"""Largest difference that two agreements can have."""
 MOST_SHARED = 0.1
-"""Share of names that stand in several topics below which they name items of a topic and no systems."""
+"""Least share of names that occur in several topics for names of systems; below it they are items of a topic."""
 DIFFERENCE_COLUMNS = (
     "second_panel_difference",
     "second_panel_difference_low",
     "second_panel_difference_high",
 )
-"""Columns of agreement.csv: how much more often a measure agrees than a second panel, and the ends of the interval."""
+"""Columns of agreement.csv: agreement of a measure minus that of a second panel, with its interval."""
 Row: TypeAlias = "pd.Series[object]"
 """A row of agreement.csv."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arguments:
-    """What messages call that with which an agreement is asked for: options of the command, or arguments of the function.
+    """Names of the inputs of an agreement in messages: options or arguments.
 
     Attributes
     ----------
     files : str
-        Collections and runs, as a cure.
+        Hint for missing collections and runs.
     scores, model : str
-        Scores of one's own, and a user model, as something to give.
+        Scores of another tool, and a user model.
     named, added : str
         Measures to compare, and measures to add.
     rank : str
-        What says which system people prefer.
+        Command or function that ranks systems by preference.
     """
 
     files: str
@@ -82,17 +84,17 @@ KEYWORDS = Arguments(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedComparisons:
-    """What a study or a command names.
+    """Comparisons of measures that a study file or a command names.
 
     Attributes
     ----------
     primary : (str, str) or None
-        The measure, and what it is compared with.
+        The measure, and the one that it is compared with.
     compare : tuple of str
         The measures of the family; the first is what the others are compared with, a single one is compared with the
         first measure of the table. Empty, and no primary comparison: every two measures.
     at_analysis : bool
-        They were named when the answers were there, and not in the study file.
+        They were named after the answers were collected, not in the study file.
     """
 
     primary: tuple[str, str] | None = None
@@ -101,11 +103,11 @@ class NamedComparisons:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every measure that is named."""
+        """All named measures, each once."""
         return tuple(dict.fromkeys((*(self.primary or ()), *self.compare)))
 
     def without(self, names: Collection[str]) -> "NamedComparisons":
-        """Return the same without some measures; a primary comparison needs both of its own."""
+        """Drop some measures; a primary comparison is kept if both of its measures are."""
         keeps_primary = self.primary is not None and not set(self.primary) & set(names)
         return replace(
             self,
@@ -114,14 +116,14 @@ class NamedComparisons:
         )
 
     def renamed(self, names: Mapping[str, str]) -> "NamedComparisons":
-        """Return the same by other names."""
+        """Rename the measures; ``names`` has the new name of each."""
         primary = None if self.primary is None else (names[self.primary[0]], names[self.primary[1]])
         compare = tuple(dict.fromkeys(names[name] for name in self.compare))
         return replace(self, primary=primary, compare=compare)
 
 
 def wanted_by_study(protocol: Mapping[str, JsonValue]) -> NamedComparisons:
-    """Return what a task's protocol names as `primary` and `compare`."""
+    """Read `primary` and `compare` from a task's protocol."""
     primary, compare = protocol.get("primary"), protocol.get("compare")
     pair = tuple(map(str, primary)) if isinstance(primary, list) else ()
     return NamedComparisons(
@@ -131,7 +133,7 @@ def wanted_by_study(protocol: Mapping[str, JsonValue]) -> NamedComparisons:
 
 
 class ComparisonRole(StrEnum):
-    """What a comparison was made for."""
+    """Role of a comparison in the analysis."""
 
     PRIMARY = "primary"
     FAMILY = "family"
@@ -147,7 +149,7 @@ class NamedAt(StrEnum):
 
 
 class ComparisonBasis(StrEnum):
-    """What a comparison is by: the majority's choices, all votes for a measure's choice, or a model of the votes."""
+    """Basis of a comparison: majority choices, weighted votes, or a model of votes."""
 
     MAJORITY = "majority"
     WEIGHTED = "weighted"
@@ -156,7 +158,9 @@ class ComparisonBasis(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class AgreementTables(HasSummary):
-    """What `prefcal agree` writes. It prints as the first lines of its `summary`.
+    """Result of `prefcal agree`, as tables.
+
+    It prints as the first lines of its `summary`.
 
     Attributes
     ----------
@@ -169,13 +173,13 @@ class AgreementTables(HasSummary):
     pairs : DataFrame
         One row per pair: votes, and the score difference under every measure.
     disagreements : DataFrame
-        One row per pair on which the measure asked about and the votes disagree most, with texts.
-    wanted : mapping of str to Wanted
-        By task, which comparisons were named.
+        The pairs on which the chosen measure and the votes disagree most, with texts.
+    wanted : mapping of str to NamedComparisons
+        Named comparisons by task.
     notes : tuple of str
-        What is missing and why, one sentence each.
+        One sentence for each missing result, with the reason.
     diagnostics : mapping of str to tuple of Diagnostic
-        By task, what to know of its judgments before using its numbers.
+        Diagnostics of the judgments by task.
 
     Examples
     --------
@@ -215,20 +219,22 @@ class AgreementTables(HasSummary):
     diagnostics: Mapping[str, tuple[Diagnostic, ...]]
 
     def frame(self) -> pd.DataFrame:
-        """Return the agreement by task, measure and convention for ties, excluded workers left out; all columns are in ``agreement``."""
+        """Return agreements without excluded workers; main columns only."""
         applied = self.agreement.query("exclusions == 'applied'")
         return applied.set_index(["task", "measure", "ties"])[["agreement", "low", "high", "fit", "pairs"]]
 
     def overview(self) -> Overview:
-        """Return the agreement of every measure by the leading convention for ties, the ceilings, and what is missing and why."""
+        """Return agreements by the leading tie convention, ceilings, notes, diagnostics."""
         applied = self.agreement.query("exclusions == 'applied'")
-        leads = {task: leading_ties(rows) for task, rows in applied.groupby("task")}
-        leading = applied[applied["ties"] == applied["task"].map(leads)]
-        shown = leading[["task", "measure", "agreement", "low", "high", "fit", "pairs"]]
+        ties = {task: leading_ties(rows) for task, rows in applied.groupby("task")}
+        leading = applied[applied["ties"] == applied["task"].map(ties)]
+        main = leading[["task", "measure", "agreement", "low", "high", "fit", "pairs"]]
         ceilings = leading.drop_duplicates("task")
-        limits = [_ceilings_in_words(one) for one in ceilings.to_dict("records")]
-        known = [one.sentence for of_task in self.diagnostics.values() for one in of_task]
-        return Overview(shown, ".3f", [*limits, *self.notes, *dict.fromkeys(known)])
+        limits = [_ceilings_in_words(row) for row in ceilings.to_dict("records")]
+        sentences = [
+            diagnostic.sentence for diagnostics in self.diagnostics.values() for diagnostic in diagnostics
+        ]
+        return Overview(main, ".3f", [*limits, *self.notes, *dict.fromkeys(sentences)])
 
     def summary(self) -> str:
         """Return the overview as text."""
@@ -238,81 +244,86 @@ class AgreementTables(HasSummary):
     def warnings(self) -> tuple[str, ...]:
         """The diagnostics that are warnings, each with its task and name."""
         return tuple(
-            f"{task}: {one.name}: {one.sentence}"
-            for task, of_task in self.diagnostics.items()
-            for one in of_task
-            if one.severity == "warning"
+            f"{task}: {diagnostic.name}: {diagnostic.sentence}"
+            for task, diagnostics in self.diagnostics.items()
+            for diagnostic in diagnostics
+            if diagnostic.severity == "warning"
         )
 
 
 def _ceilings_in_words(row: Mapping[Hashable, Any]) -> str:
-    """Say how often another panel, and a measure that knew what most people prefer, would agree with these votes."""
+    """Format the ceilings: agreement of a second panel, and of a perfect measure."""
     if row["no_ceiling"]:
         return f"{row['task']}: no ceiling: {row['no_ceiling']}."
-    of = (
+    ceilings = (
         f"{whose} {row[name]:.3f} [{row[f'{name}_low']:.3f}, {row[f'{name}_high']:.3f}]"
         for whose, name in (("a second panel", "ceiling"), ("a perfect measure", "perfect"))
     )
     ties = f"{row['vote_ties']} of {pluralise(row['pairs'], 'pair')} tied in the votes"
-    there = f"of {row['pairs_there']:,} of {pluralise(row['pairs'], 'pair')}"
-    return f"{row['task']}: ceilings {there}: {', '.join(of)}; {ties}."
+    pairs = f"of {row['pairs_there']:,} of {pluralise(row['pairs'], 'pair')}"
+    return f"{row['task']}: ceilings {pairs}: {', '.join(ceilings)}; {ties}."
 
 
 def decided(row: Row) -> int:
-    """Return how many pairs have a majority."""
+    """Count the pairs with a majority."""
     return int(row["pairs"] - row["vote_ties"])
 
 
 def has_enough_pairs(row: Row) -> bool:
-    """Say whether there are pairs and queries enough for a finding."""
+    """Return whether there are enough pairs and queries for a finding."""
     return decided(row) >= FEWEST_PAIRS and int(row["queries"]) >= FEWEST_QUERIES
 
 
 def cannot_be_told(row: Mapping[str, Any]) -> bool:
-    """Say whether the interval of a comparison by the model of votes is so wide that its numbers mean nothing.
+    """Return whether the interval by the model of votes is too wide to interpret.
 
-    Its ends are log odds a standard difference. Those of ±10 are odds of 22,000 to 1, which no study of people can show: some votes
-    follow a measure nearly without exception, or two measures are nearly one.
+    Its unit is log odds per standard deviation of the score difference. Log odds of ±10 are odds of 22,000 to 1, which no study of
+    people can show: the votes follow a measure nearly without exception, or two measures are nearly equal.
     """
     return bool(row["by"] == ComparisonBasis.VOTES and row["high"] - row["low"] > MOST_LOG_ODDS)
 
 
 def often_tied(rows: pd.DataFrame) -> dict[str, float]:
-    """Return the measures whose scores tie on many pairs but not on all, with the share of pairs.
+    """Return the share of tied pairs of each measure with many, but not all, tied.
 
     Parameters
     ----------
     rows : DataFrame
         Rows of agreement.csv, of one task and treatment of exclusions.
     """
-    of_measure = rows.drop_duplicates("measure").set_index("measure")
-    share = of_measure["metric_ties"] / of_measure["pairs"]
+    by_measure = rows.drop_duplicates("measure").set_index("measure")
+    share = by_measure["metric_ties"] / by_measure["pairs"]
     return {str(name): float(value) for name, value in share.items() if MOST_TIED < value < 1}
 
 
 def leading_ties(rows: pd.DataFrame) -> Ties:
-    """Return the convention that leads: `half` where a measure's scores are often tied (`often_tied`), else that of the paper."""
+    """Return the leading convention for ties.
+
+    `half` if scores of a measure are often tied (`often_tied`), else `against`, the paper's.
+    """
     return "half" if often_tied(rows) else "against"
 
 
 def judged_things(pairs: pd.DataFrame) -> tuple[str, str]:
-    """Return what pairs are of, singular and plural: systems, or items where names hardly ever stand in two topics.
+    """Return the noun for the sides of pairs, singular and plural: system or item.
+
+    Names that hardly ever occur in two topics are those of items.
 
     Parameters
     ----------
     pairs : DataFrame
         With topic, system_a, system_b.
     """
-    places = pd.concat(
+    names = pd.concat(
         [pairs[["topic", side]].set_axis(["topic", "name"], axis=1) for side in ("system_a", "system_b")]
     )
-    topics = places.drop_duplicates().groupby("name").size()
-    is_item = len(set(places["topic"])) > 1 and (topics > 1).mean() < MOST_SHARED
+    topics = names.drop_duplicates().groupby("name").size()
+    is_item = len(set(names["topic"])) > 1 and (topics > 1).mean() < MOST_SHARED
     return ("item", "items") if is_item else ("system", "systems")
 
 
 def beyond_perfect(rows: pd.DataFrame, ties: Ties) -> Iterator[str]:
-    """Yield what a measure that agrees more often than a perfect one is estimated to owes that to; nothing without any.
+    """Yield a note on measures above the estimated ceiling of a perfect measure.
 
     Parameters
     ----------
@@ -326,7 +337,7 @@ def beyond_perfect(rows: pd.DataFrame, ties: Ties) -> Iterator[str]:
     if above.empty:
         return
     best = above.loc[above["agreement_there"].idxmax()]
-    who = (
+    subject = (
         f"{best['measure']} does"
         if len(above) == 1
         else f"{len(above)} measures do, {best['measure']} most often"
@@ -335,28 +346,28 @@ def beyond_perfect(rows: pd.DataFrame, ties: Ties) -> Iterator[str]:
     votes = best["judgments"] / best["pairs"]
     if best["agreement_there"] > best["perfect_high"]:
         cause = (
-            "which is beyond the interval of that estimate. A measure can only do so that knows these very votes, or where some people"
-            " judge many pairs and it follows them: see what its scores were made from"
+            "which is beyond the interval of that estimate. Only a measure made from these votes can do so, or one that"
+            " follows people who judged many pairs: check the source of its scores"
         )
     else:
         cause = (
-            f"which is within the interval of that estimate: with {votes:.1f} votes a pair nobody can tell how often the side that most people"
-            " prefer has them"
+            f"which is within the interval of that estimate: with {votes:.1f} votes a pair the share of votes for the side that"
+            " most people prefer is only roughly known"
         )
-    yield f"{who} so in {there} there, {cause}."
+    yield f"{subject} so in {there} there, {cause}."
 
 
 def undetectable_note(detectable: float) -> str:
-    """Say that a study can tell no difference of two agreements; nothing where it can, or where that is unknown.
+    """Return a note if a study can detect no difference, or an empty string.
 
     Parameters
     ----------
     detectable : float
-        The smallest true difference that four of five such studies would find.
+        Smallest true difference that four of five such studies would find; NaN if unknown.
     """
     if not detectable > FARTHEST:
         return ""
     return (
-        "So small a study can tell no difference here: four of five would find only one that is larger than any two"
-        " agreements can be apart."
+        "A study of this size can detect no difference here: four of five would find only one above the largest"
+        " possible difference of two agreements."
     )

@@ -1,6 +1,6 @@
-"""Sources of the scores of a task: tables, collections and runs, a user model, scores of any tool.
+"""Sources of scores: tables, collections and runs, user model, external scores.
 
-Scores of any tool are a frame, or a file in any form of `metrics.readers.score_rows`.
+External scores are a frame, or a file in any form of `metrics.readers.score_rows`.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -26,19 +26,19 @@ from metrics.unused_input import STREAM_TOPICS, TopicNames
 
 COLUMNS = ("run", "topic", "metric", "value")
 SCORES = "scores"
-"""What messages call a frame."""
+"""Name of a frame in messages."""
 
 
 def read_scores(scores: str | Path | pd.DataFrame) -> pd.DataFrame:
-    """Read and check scores of runs on topics, from a file or a frame; means are left out.
+    """Read and check scores of runs on topics, from a file or a frame; drop means.
 
-    A metric that is undefined (`nan`) somewhere, as some measures of push notifications are, is no fault beside one that
-    is not: `scores_of_task` leaves it out.
+    A metric with undefined values (`nan`), as some measures of push notifications have, is a fault only if all metrics have
+    some: `scores_of_task` leaves it out.
 
     Parameters
     ----------
     scores : str, Path or DataFrame
-        run, topic, metric, value; a file may have any form of `metrics.readers.score_rows` that says of which runs it is.
+        run, topic, metric, value; a file may have any form of `metrics.readers.score_rows` that names its runs.
 
     Returns
     -------
@@ -48,8 +48,8 @@ def read_scores(scores: str | Path | pd.DataFrame) -> pd.DataFrame:
     Raises
     ------
     InputError
-        If the file cannot be read, lacks a column, has an empty cell, a value that is no finite number, or two
-        values of one run, topic and metric; or if it has no score of a single topic.
+        If the file cannot be read, lacks a column, has an empty cell, a value that is not a finite number, or two
+        values of one run, topic and metric; or if all its scores are means over topics.
 
     Examples
     --------
@@ -65,14 +65,14 @@ def read_scores(scores: str | Path | pd.DataFrame) -> pd.DataFrame:
     frame = _score_rows(scores, log)
     lines = frame.pop("line")
     undefined = frame["value"].isna() & ~lines.isin([fault.line for fault in log.faults])
-    single = frame["topic"] != ALL
-    partly = set(frame["metric"][undefined & single])
-    is_excused = ~single | bool(set(frame["metric"]) - partly)
-    for line in lines[undefined & ~is_excused].tolist():
+    is_of_topic = frame["topic"] != ALL
+    undefined_metrics = set(frame["metric"][undefined & is_of_topic])
+    is_allowed = ~is_of_topic | bool(set(frame["metric"]) - undefined_metrics)
+    for line in lines[undefined & ~is_allowed].tolist():
         log.add(f"value is no finite number: {UNDEFINED!r}", line=line, cure=NUMBER_CURE)
     log.faults.sort(key=lambda fault: fault.line or 0)
     log.raise_if_any()
-    frame = frame[single].reset_index(drop=True)
+    frame = frame[is_of_topic].reset_index(drop=True)
     if frame.empty:
         raise input_fault(
             "no score of a single topic", path=path, cure="write one row per run, topic and metric"
@@ -81,7 +81,7 @@ def read_scores(scores: str | Path | pd.DataFrame) -> pd.DataFrame:
 
 
 def _score_rows(scores: str | Path | pd.DataFrame, log: FaultLog) -> pd.DataFrame:
-    """Return the rows with their lines, a frame's as those of the CSV that it is; faults of cells go into the log."""
+    """Return the rows with line numbers, a frame's as in its CSV; log faulty cells."""
     if isinstance(scores, pd.DataFrame):
         missing = [name for name in COLUMNS if name not in scores.columns]
         if missing:
@@ -111,7 +111,7 @@ def _score_rows(scores: str | Path | pd.DataFrame, log: FaultLog) -> pd.DataFram
 def scores_of_task(
     scores: pd.DataFrame, task: JudgedTask, *, path: str
 ) -> tuple[dict[str, "pd.Series[float]"], list[str]]:
-    """Return each metric's score of every system on every topic that the task judges, and why a metric is left out.
+    """Return scores on a task's topics by metric, and notes on metrics left out.
 
     Parameters
     ----------
@@ -120,14 +120,14 @@ def scores_of_task(
     task : JudgedTask
         The preferences.
     path : str
-        How messages call the scores.
+        Name of the scores in messages.
 
     Returns
     -------
     found : dict of str to Series of float, indexed by topic, system
-        By metric, in their order; without those that are undefined where they are needed.
+        Scores by metric, in the order of the file; without metrics that are undefined for a judged system and topic.
     notes : list of str
-        A sentence for each of those.
+        A sentence for each metric left out.
 
     Raises
     ------
@@ -138,39 +138,42 @@ def scores_of_task(
     rows = scores.assign(topic=scores["topic"].map(names.find)).dropna(subset="topic")
     if rows.empty:
         return {}, [f"{task.task}: none of its topics has a score"]
-    named_comparisons = judged_summaries(task)
-    log, found, notes = FaultLog(path), {}, []
-    for metric, of_metric in rows.groupby("metric", sort=False):
-        values = of_metric.set_index(["topic", "run"])["value"].rename_axis(["topic", "system"])
-        missing = named_comparisons.difference(values.index)
-        undefined = named_comparisons.intersection(values.index[values.isna()])
+    judged = judged_summaries(task)
+    log, scores_by_metric, notes = FaultLog(path), {}, []
+    for metric, metric_rows in rows.groupby("metric", sort=False):
+        values = metric_rows.set_index(["topic", "run"])["value"].rename_axis(["topic", "system"])
+        missing = judged.difference(values.index)
+        undefined = judged.intersection(values.index[values.isna()])
         if len(undefined):
             notes.append(f"{task.task}: {metric} is left out: undefined for {_named(undefined)}")
         else:
-            found[str(metric)] = values
+            scores_by_metric[str(metric)] = values
         if len(missing):
             log.add(
                 f"{metric}: no score of {_named(missing)}",
                 cure="score every system on every topic on which it was judged",
             )
     log.raise_if_any()
-    return found, notes
+    return scores_by_metric, notes
 
 
-def _named(places: pd.MultiIndex) -> str:
-    return join_names(f"{system} on {topic}" for topic, system in places)
+def _named(judged: pd.MultiIndex) -> str:
+    return join_names(f"{system} on {topic}" for topic, system in judged)
 
 
 def with_system_names(scores: pd.DataFrame, tasks: list[JudgedTask]) -> pd.DataFrame:
-    """Call each run as the study calls its system: `prefcal score` leaves ``.run`` in names, which studies do without."""
+    """Rename runs to the study's systems.
+
+    `prefcal score` keeps ``.run`` in names, studies do not.
+    """
     judged = {system for task in tasks for system in task.systems}
     names = {run: run if run in judged else system_name(run) for run in scores["run"].unique()}
-    kept = {run: name for run, name in names.items() if name in judged and name not in names}
-    return scores.assign(run=scores["run"].replace(kept))
+    renamed = {run: name for run, name in names.items() if name in judged and name not in names}
+    return scores.assign(run=scores["run"].replace(renamed))
 
 
 def check_runs(scores: pd.DataFrame, tasks: list[JudgedTask], *, path: str) -> list[str]:
-    """Return a note on the runs that nobody judged.
+    """Return a note on the runs without judgments, if any.
 
     Raises
     ------
@@ -201,15 +204,15 @@ def check_runs(scores: pd.DataFrame, tasks: list[JudgedTask], *, path: str) -> l
 
 
 def _check_topics(scores: pd.DataFrame, tasks: list[JudgedTask], *, path: str) -> None:
-    """Raise where no topic of the scores was judged."""
+    """Raise if no topic of the scores was judged."""
     judged = sorted({topic for task in tasks for topic in task.topics.tolist()})
     scored = list(dict.fromkeys(scores["topic"].tolist()))
     names = TopicNames(judged, STREAM_TOPICS, where=path)
     if any(names.find(topic) is not None for topic in scored):
         return
     cure = "name topics as the judgments do"
-    if {float(one) for one in judged if NUMBER.fullmatch(one)} & {
-        float(one) for one in scored if NUMBER.fullmatch(one)
+    if {float(topic) for topic in judged if NUMBER.fullmatch(topic)} & {
+        float(topic) for topic in scored if NUMBER.fullmatch(topic)
     }:
         cure += ": they are texts, and pandas reads 001 as 1 unless it is told dtype=str"
     raise input_fault(
@@ -220,7 +223,7 @@ def _check_topics(scores: pd.DataFrame, tasks: list[JudgedTask], *, path: str) -
 
 
 def raise_unless_same(judged: set[str], present: set[str], *, what: str, path: str) -> None:
-    """Raise `InputError` with the systems that were judged without ``what``, and those that have it unjudged."""
+    """Raise `InputError` unless the judged systems are those that have ``what``."""
     if judged != present:
         without, unjudged = (
             join_names(sorted(names), most=20) for names in (judged - present, present - judged)
@@ -243,7 +246,7 @@ def judged_summaries(task: JudgedTask) -> pd.MultiIndex:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ScoreSources:
-    """Everything that scores can come from.
+    """All sources of scores.
 
     Attributes
     ----------
@@ -254,21 +257,21 @@ class ScoreSources:
     model : UserModel or None
         Fitted parameters.
     drawn : sequence of UserModel
-        The model again and again, its estimates drawn from what it says of their uncertainty.
+        Copies of the model with estimates sampled from their uncertainty.
     same_tables : bool
-        Whether the model was fitted to these tables: then what it took from the preferences is cross-fitted.
+        True if the model was fitted to these tables: parameters from the preferences are then cross-fitted.
     scores : DataFrame or None
         As `read_scores` returns them.
     seed : int
-        Of the users that MSU simulates.
+        Random seed of the users that MSU simulates.
     place, scores_place : str
-        How messages call the preferences, and the scores.
+        Names of the preferences and of the scores in messages.
     drew_sides : collection of str
-        Tasks whose sides were drawn by lot, as study.json tells it.
+        Tasks with sides in random order, by study.json.
     looks : str or None
-        That somebody looked at results while the study ran, as study.json tells it.
+        Note on views of results during the study, by study.json.
     arguments : Arguments
-        What messages call that with which all this is given.
+        Names of the inputs in messages.
     """
 
     tables: Mapping[str, pd.DataFrame]
@@ -285,7 +288,7 @@ class ScoreSources:
     arguments: Arguments = OPTIONS
 
     def of_task(self, name: str, task: str) -> pd.DataFrame | None:
-        """Return the rows of a table that are about a task, without the column task; None where there are none."""
+        """Return the rows of a table for a task, without column task; None if it has none."""
         table = self.tables.get(name)
         if table is None:
             return None
@@ -293,10 +296,10 @@ class ScoreSources:
         return rows.drop(columns="task") if len(rows) else None
 
     def check_systems(self, task: str, with_run: set[str]) -> None:
-        """Raise `InputError` with both lists unless the systems judged in a task are those that have a run."""
+        """Raise `InputError` unless the systems judged in a task are those with a run."""
         preferences = self.tables["preferences"]
-        of_task = preferences[preferences["task"] == task]
-        judged = set(of_task["system_left"]) | set(of_task["system_right"])
+        rows = preferences[preferences["task"] == task]
+        judged = set(rows["system_left"]) | set(rows["system_right"])
         raise_unless_same(judged, with_run, what="a run", path=self.place)
 
 
@@ -311,7 +314,7 @@ class TaskScores:
     sweeps : tuple of ParameterSweep
         The same measures over a parameter.
     notes : tuple of str
-        What is missing and why, one sentence each.
+        One sentence for each missing result, with the reason.
     """
 
     variants: tuple[ScoredMeasure, ...] = ()
@@ -320,19 +323,21 @@ class TaskScores:
 
 
 Scorer: TypeAlias = Callable[[JudgedTask], TaskScores]
-"""Scores a task's systems, its files read once, for whichever judgments count: what was fitted to them is cross-fitted."""
+"""Function that scores a task's systems, given its judgments; the files are read once.
+
+Parameters fitted to these judgments are cross-fitted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownTexts:
-    """Texts by the names that the collection has for topics.
+    """Texts of topics and of sides, by the collection's names of topics.
 
     Attributes
     ----------
     topics : mapping of str to str
-        Topic -> what it is about.
+        Text by topic.
     sides : mapping of str to mapping of str to str
-        Topic -> system -> what it showed.
+        Text of a side by topic and system.
     """
 
     topics: Mapping[str, str] = field(default_factory=dict)

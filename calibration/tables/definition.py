@@ -1,4 +1,4 @@
-"""What a table's definition is made of: columns, rules over rows, the table itself; and what a cell's text means.
+"""Definition of a table: columns, row rules, and conversion of cells.
 
 The definitions stand in `calibration.tables.tables`; `calibration.tables.files` reads and writes by them.
 """
@@ -25,7 +25,7 @@ Tables: TypeAlias = dict[str, pd.DataFrame]
 
 
 class ColumnType(StrEnum):
-    """What a column holds, and how it is written in CSV."""
+    """Type of a column's values, and of their form in CSV."""
 
     TEXT = "text"
     INTEGER = "integer"
@@ -44,7 +44,7 @@ DTYPES = MappingProxyType(
         ColumnType.TIME: pandas_dtype("datetime64[ms, UTC]"),
     }
 )
-"""Types, not their names: pandas tries a name on one type after the other, each time it is said."""
+"""pandas types by column type; not their names, since pandas looks a name up anew at each use."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,23 +54,23 @@ class Column:
     Attributes
     ----------
     name : str
-        The header; the unit rides in it.
-    kind : Kind
-        What the cells hold.
+        The header, with the unit.
+    kind : ColumnType
+        Type of the values.
     doc : str
-        One sentence for people with logs of their own.
+        One sentence for researchers who convert their own logs.
     required : bool
-        The column must be there. Its cells must be filled too unless ``blank`` is set.
+        The column must be present. Its cells must be filled too unless ``blank`` is set.
     blank : bool
         A required column whose cells may be empty.
     all_or_none : bool
         A column that may be missing, but whose cells are filled in all rows or in none.
     choices : tuple of str
-        The only values allowed; empty when any is.
+        The only values allowed; empty if any value is.
     low, high : float or None
         Bounds of a number, inclusive.
     derived : callable or None
-        Makes the column of the others, where the file lacks it; else its cells must be filled.
+        Computes the column from the others where the file lacks it; where the file has it, no cell may be empty.
     """
 
     name: str
@@ -86,7 +86,7 @@ class Column:
 
     @property
     def is_filled(self) -> bool:
-        """Whether no cell of the column may be empty."""
+        """True if no cell of the column may be empty."""
         return (self.required and not self.blank) or self.derived is not None
 
 
@@ -97,9 +97,9 @@ class RowRule:
     Attributes
     ----------
     broken : callable
-        Takes the table, returns a boolean Series, true where a row breaks the rule.
+        Returns, for a table, a boolean Series, true where a row breaks the rule.
     problem, cure : str
-        The message for each such row.
+        Fault and hint of each such row.
     """
 
     broken: Callable[[pd.DataFrame], "pd.Series[bool]"]
@@ -109,12 +109,12 @@ class RowRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """One table: its columns, what identifies a row, and the rules its rows keep.
+    """One table: its columns, the key of its rows, and the rules that rows keep.
 
     Attributes
     ----------
     key : tuple of str
-        Columns that together name a row once; empty when rows may repeat.
+        Columns that together identify a row; empty if rows may repeat.
     """
 
     name: str
@@ -130,12 +130,12 @@ class Table:
 
     @property
     def text_names(self) -> tuple[str, ...]:
-        """The columns of texts but for the ids of rows."""
+        """The text columns that are not part of the key."""
         return tuple(c.name for c in self.columns if c.kind is ColumnType.TEXT and c.name not in self.key)
 
     @property
     def required_names(self) -> tuple[str, ...]:
-        """The headers that must be there."""
+        """The headers that a file must have."""
         return tuple(column.name for column in self.columns if column.required)
 
     def empty(self) -> pd.DataFrame:
@@ -144,7 +144,7 @@ class Table:
 
 
 UNKNOWN_WORDS = frozenset({"na", "n/a", "#n/a", "nan", "nat", "null", "none", "<na>"})
-"""What R, pandas, SQL, JSON and spreadsheets write where nothing is known, in small letters."""
+"""Words of R, pandas, SQL, JSON and spreadsheets for a missing value, in small letters."""
 _FLAGS = {
     "true": True,
     "True": True,
@@ -161,20 +161,20 @@ _CURES = {
     ColumnType.FLAG: "write true or false",
     ColumnType.TIME: "write ISO 8601 with its zone, such as 2026-03-01T09:30:00.000Z",
 }
-_MOST = 2.0**53  # the largest whole number of a cell: beyond it floats have gaps
+_MOST = 2.0**53  # largest whole number of a cell: larger floats have gaps
 _WITHOUT_ZONE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?")
-_TYPO = 0.8
+_TYPO = 0.8  # least similarity (difflib ratio) of a mistyped word to a choice
 
 
 def is_unknown(cells: "pd.Series[str]", known: "pd.Series[str]") -> "pd.Series[bool]":
-    """Say where a cell that is filled in has none of the known values."""
+    """Return the mask of filled cells whose value is not among the known ones."""
     filled = cells.dropna()
     unknown = filled[~filled.isin(known)] if len(filled) else filled
     return pd.Series(cells.index.isin(unknown.index), index=cells.index)
 
 
 def misread(text: str, kind: ColumnType) -> tuple[str, str]:
-    """Return what is wrong with the text of a cell that is no value of ``kind``, and how to mend it."""
+    """Return the fault of a cell that is not of this column type, with a hint."""
     if kind is ColumnType.TIME and _WITHOUT_ZONE.fullmatch(text.strip()):
         in_utc = text.strip().replace(" ", "T") + "Z"
         return f"{text!r} has no time zone", f"write {in_utc} if it is UTC, else the offset in place of Z"
@@ -184,23 +184,23 @@ def misread(text: str, kind: ColumnType) -> tuple[str, str]:
 
 
 def choice_cure(value: str, choices: tuple[str, ...]) -> str:
-    """Name the choice that a mistyped value surely means; of any other value, say which there are.
+    """Return a hint: the choice closest to a mistyped value, or else all choices.
 
-    A word of somebody else's (a session that was ``finite_or_none``) may look like one of ours and mean another.
+    The cutoff is high: a word of another tool may resemble a choice and mean something else.
     """
     near = closest_name(value.lower(), choices, cutoff=_TYPO)
     return f"did you mean {near!r}" if near else f"write one of {join_names(choices)}"
 
 
 def converted(cells: "pd.Series[Any]", kind: ColumnType) -> tuple["pd.Series[Any]", Bools, Bools]:
-    """Return values of ``kind``, which cells are blank, and which hold something that could not be read as one."""
+    """Convert cells to a column type; also return masks of blank and invalid cells."""
     blank = _is_blank(cells)
-    values, unread = parsed(cells.mask(blank) if blank.any() else cells, kind)
-    return values, blank, unread & ~blank
+    values, missing = parsed(cells.mask(blank) if blank.any() else cells, kind)
+    return values, blank, missing & ~blank
 
 
 def _is_blank(cells: "pd.Series[Any]") -> Bools:
-    """Say which cells hold nothing, or nothing but space."""
+    """Return the mask of cells that are empty or only white space."""
     if not isinstance(cells.dtype, pd.StringDtype) and cells.dtype != object:
         return np.asarray(cells.isna(), dtype=bool)
     texts = pa.array(cells.astype(TEXT), from_pandas=True)
@@ -209,7 +209,7 @@ def _is_blank(cells: "pd.Series[Any]") -> Bools:
 
 
 def parsed(cells: "pd.Series[Any]", kind: ColumnType) -> tuple["pd.Series[Any]", Bools]:
-    """Return values of ``kind`` and where a cell could not be read as one."""
+    """Convert cells to a column type; also return the mask of cells without a value."""
     values: pd.Series[Any]
     if kind is ColumnType.TEXT:
         texts = (
@@ -221,25 +221,25 @@ def parsed(cells: "pd.Series[Any]", kind: ColumnType) -> tuple["pd.Series[Any]",
     if kind is ColumnType.FLAG and cells.dtype == DTYPES[ColumnType.FLAG]:
         values = cells
     elif kind is ColumnType.FLAG:
-        number, texts = pd.factorize(cells.astype(TEXT))
-        known = pd.array([_FLAGS.get(text) for text in texts], dtype=DTYPES[ColumnType.FLAG])
-        values = pd.Series(known.take(number, allow_fill=True), index=cells.index)
+        code, texts = pd.factorize(cells.astype(TEXT))
+        flags = pd.array([_FLAGS.get(text) for text in texts], dtype=DTYPES[ColumnType.FLAG])
+        values = pd.Series(flags.take(code, allow_fill=True), index=cells.index)
     elif kind is ColumnType.TIME:
         values = _times(cells)
     else:
         numbers = _numbers(cells)
-        found = numbers.to_numpy()
-        fits = np.isfinite(found)
+        floats = numbers.to_numpy()
+        is_valid = np.isfinite(floats)
         if kind is ColumnType.INTEGER:
-            fits &= (found == np.floor(found)) & (np.abs(found) <= _MOST)
-        values = numbers if fits.all() else numbers.where(fits)
+            is_valid &= (floats == np.floor(floats)) & (np.abs(floats) <= _MOST)
+        values = numbers if is_valid.all() else numbers.where(is_valid)
     return values, values.isna().to_numpy(bool)
 
 
 def sound_names(cells: "pd.Series[Any]", column: Column) -> "pd.Series[Any] | None":
-    """Return texts that were read as categories in alphabetical order, blank ones as missing.
+    """Return categories in alphabetical order, blank ones as missing.
 
-    None where a text is at fault, so that each cell has to be looked at.
+    None if a category is invalid in this column: the caller then checks cell by cell.
     """
     texts = cells.cat.categories.astype("str")
     blank = np.asarray((texts == "") | texts.str.isspace(), dtype=bool)
@@ -258,7 +258,7 @@ def sound_names(cells: "pd.Series[Any]", column: Column) -> "pd.Series[Any] | No
 
 
 def _numbers(cells: "pd.Series[Any]") -> "pd.Series[float]":
-    """Return cells as numbers, NaN where one cannot be read; Arrow reads them in bulk where it can read them all."""
+    """Convert cells to floats, NaN for invalid ones; in bulk if all are valid."""
     if pd.api.types.is_numeric_dtype(cells):
         return cells.astype(np.float64)
     texts = cells.astype(TEXT)
@@ -272,17 +272,20 @@ def _times(cells: "pd.Series[Any]") -> "pd.Series[Any]":
     if isinstance(cells.dtype, pd.DatetimeTZDtype):
         return cells.dt.tz_convert("UTC").dt.as_unit("ms")
     texts = cells.astype(TEXT)
-    written = pa.array(texts)
-    if _is_as_exported(written):
+    arrow_texts = pa.array(texts)
+    if _is_as_exported(arrow_texts):
         with suppress(pa.ArrowInvalid):  # a day or an hour that no calendar has
-            return pd.Series(written.cast(pa.timestamp("ms", "UTC")).to_pandas().array, index=cells.index)
+            return pd.Series(arrow_texts.cast(pa.timestamp("ms", "UTC")).to_pandas().array, index=cells.index)
     zoned = texts.str.contains(r"T.*(?:Z|[+-]\d\d:?\d\d)$", regex=True, na=False)
     times = pd.to_datetime(texts.where(zoned), format="ISO8601", utc=True, errors="coerce")
     return times.dt.as_unit("ms")
 
 
 def _is_as_exported(texts: pa.Array) -> bool:
-    """Say whether all times that are given look like 2026-03-01T09:30:00.000Z, which are read in bulk."""
+    """Return whether all times have the form 2026-03-01T09:30:00.000Z.
+
+    Arrow converts these in bulk.
+    """
     letters = pc.binary_slice(texts.cast(pa.large_binary()), 10, 11)
-    is_so = (pc.equal(pc.binary_length(texts), 24), pc.equal(letters, b"T"), pc.ends_with(texts, "Z"))
-    return all(pc.all(each).as_py() for each in is_so)
+    masks = (pc.equal(pc.binary_length(texts), 24), pc.equal(letters, b"T"), pc.ends_with(texts, "Z"))
+    return all(pc.all(mask).as_py() for mask in masks)

@@ -1,4 +1,7 @@
-"""The one table of kinds of task, and the check before a task. A new kind is a module beside the others and a line here."""
+"""Registry of the kinds of task, and the check before a task.
+
+A new kind is a module beside the others and a line here.
+"""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -31,13 +34,13 @@ KINDS: Mapping[str, TaskKind] = {
         questions.KIND,
     )
 }
-"""Name -> kind of task, in the order in which workers would do them."""
+"""Kinds of task by name, in the usual order of tasks in a study."""
 
 STANDARD = "standard"
-"""What a study file writes for prefcal's own instructions."""
+"""Value of ``instructions`` in a study file for prefcal's own instructions."""
 
 TRIES = 2
-"""At a check; a worker who fails both is stopped."""
+"""Number of tries at a check; a worker who fails all of them is stopped."""
 
 _OPTIONS = 3
 
@@ -48,13 +51,13 @@ def kind_of(entry: TaskEntry) -> TaskKind:
 
 
 def kinds_with(page: Page) -> tuple[str, ...]:
-    """Return the names of the kinds whose answer pages are of a kind."""
+    """Return the names of the kinds of task with this kind of answer page."""
     return tuple(name for name, kind in KINDS.items() if kind.page == page)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckItem:
-    """A question of a check; where ``is_standard``, question and options are keys of the catalogue."""
+    """Question of a check; if ``is_standard``, its texts are keys of the catalogue."""
 
     question: str
     options: tuple[str, ...]
@@ -66,20 +69,20 @@ def standard_check(kind: str, shows: Collection[str]) -> tuple[CheckItem, ...]:
     """Return prefcal's own check of a kind of task whose pages have ``shows``."""
     return tuple(
         CheckItem(
-            question=f"check.{kind}.{place}",
-            options=tuple(f"check.{kind}.{place}_{option}" for option in range(1, _OPTIONS + 1)),
+            question=f"check.{kind}.{question}",
+            options=tuple(f"check.{kind}.{question}_{option}" for option in range(1, _OPTIONS + 1)),
             answer=answer,
             is_standard=True,
         )
-        for place, answer in zip(KINDS[kind].asks(shows), KINDS[kind].check, strict=True)
+        for question, answer in zip(KINDS[kind].asks(shows), KINDS[kind].check, strict=True)
     )
 
 
 def check_of(entry: TaskEntry, shows: Collection[str] = ()) -> tuple[CheckItem, ...]:
-    """Return the check before a task whose pages have ``shows``, () for none.
+    """Return the check before a task; empty if it has none.
 
-    Prefcal's own goes with prefcal's own instructions only: it asks for what these say. How many questions there are, and the numbers of
-    the right options, do not depend on ``shows``.
+    Prefcal's own check goes with prefcal's own instructions only, since it asks about their content. ``shows`` names the features of the
+    task's pages; the number of questions and the right options do not depend on it.
     """
     if entry.check is None:
         return standard_check(entry.kind, shows) if entry.instructions == STANDARD else ()

@@ -1,9 +1,9 @@
-"""What the views share: the words, the server's parts, rendering, what every answer carries, and one structured line a request.
+"""Shared parts of the views: messages, server, rendering, headers, request log.
 
-The words are everything a worker reads that does not come from the study file: `templates/locale/LANGUAGE.yaml` has those of the pages
-that every study has, `LANGUAGE.tasks.yaml` what belongs to kinds of task: sides of pairs, ratings, questions, and what comes before.
+The catalogues hold everything a worker reads that does not come from the study file: `templates/locale/LANGUAGE.yaml` has the words of the pages
+of every study, `LANGUAGE.tasks.yaml` those of the kinds of task: sides of pairs, ratings, questions, and the pages before a task.
 
-A line of the log has id, route, status, milliseconds, pseudonym; never an answer, never a platform's id. The route is the pattern
+A line of the log has request id, method, route, status, milliseconds and pseudonym; never an answer, never a platform's id. The route is the pattern
 (``/w/<token>/consent``), not the address, so that no token or parameter gets into a log.
 """
 
@@ -51,42 +51,42 @@ HEADERS = {
 FALLBACK_LANGUAGE = "en"
 MAX_BODY_BYTES = 64 * 1024
 LARGE_BODIES = {"payments.post_list": 1024 * 1024}
-"""Views that take more: a platform's list of a few thousand lines."""
+"""Largest body in bytes of views that accept more: a platform's list of a few thousand lines."""
 STATIC_MAX_AGE_SECONDS = 300
 KEPT_BY_BROWSERS = {"static", "beside.media"}
-"""Views whose answers are the same for everybody."""
+"""Views whose responses browsers may cache, since they are the same for every worker."""
 MOST_UPDATES = 10_000
-"""So many updates are kept as they stand on pages: those of some dozens of streams."""
+"""Size of the cache of rendered updates: those of some dozens of streams."""
 CONDITION = re.compile(r"\[(?P<lacks>not )?(?P<name>[a-z_]+)\] ")
-"""Begins a paragraph of the catalogue that only some studies show."""
+"""Start of a paragraph of the catalogue that only some studies show: ``[NAME]`` or ``[not NAME]``."""
 LOGGER = logging.getLogger("prefcal.requests")
 
 
 class Messages:
-    """The catalogues.
+    """Message catalogues of all languages.
 
     Parameters
     ----------
     folder : Path
         Holds ``LANGUAGE.yaml`` and ``LANGUAGE.tasks.yaml`` for each of `LANGUAGES`, all with the same keys.
     more : iterable of mapping
-        Language -> key -> words, as kinds of task bring them.
+        Words by language and key, added by kinds of task.
     """
 
     def __init__(self, folder: Path, more: Iterable[Mapping[str, Mapping[str, str]]] = ()) -> None:
-        brought = list(more)
+        task_words = list(more)
         self.catalogues: Mapping[str, Mapping[str, str]] = {
             language: {
                 key: text
                 for name in (f"{language}.yaml", f"{language}.tasks.yaml")
                 for key, text in _flat(_parsed(folder / name))
             }
-            | {key: text for words in brought for key, text in words.get(language, {}).items()}
+            | {key: text for words in task_words for key, text in words.get(language, {}).items()}
             for language in LANGUAGES
         }
 
     def text(self, language: str, key: str, **values: object) -> str:
-        """Return a message with its values filled in; raises KeyError for one that is not in the catalogue."""
+        """Return a message with its values filled in; raises KeyError for an unknown key."""
         message = self.catalogues[language][key]
         return message.format(**values) if values else message
 
@@ -110,7 +110,10 @@ def _flat(node: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """The parts of one running server; ``now`` and ``new_token`` are its only clock and source of names."""
+    """Parts of one running server.
+
+    ``now`` is its only clock, ``new_token`` its only source of tokens.
+    """
 
     database: Database
     media: MediaReader
@@ -135,14 +138,17 @@ def render_page(
     tokens: Mapping[str, str] | None = None,
     part: tuple[int, int] | None = None,
 ) -> Response:
-    """Render a page value; on a page of a worker's way ``tokens`` are ``worker`` and ``page``, ``part`` as of `part_of`."""
+    """Render a page value.
+
+    On a page of a worker ``tokens`` has ``worker`` and ``page``, and ``part`` is that of `part_of`.
+    """
     t = partial(server().messages.text, page.language)
     html = render_template(f"{template}.html", page=page, t=t, tokens=tokens or {}, part=part)
     return make_response(html, status)
 
 
 def side_html(language: str, side: str, shown: ShownSide) -> Markup:
-    """Return a side of a pair page; made once for each language and side, since it is most of the page."""
+    """Render a side of a pair page; cached, since it is most of the page."""
     if (language, side) not in shown.html:
         template = current_app.jinja_env.get_template(f"sides/{shown.form}.html")
         macros: Any = template.make_module({"t": partial(server().messages.text, language)})
@@ -151,13 +157,16 @@ def side_html(language: str, side: str, shown: ShownSide) -> Markup:
 
 
 def update_html(language: str, update: ShownUpdate) -> Markup:
-    """Return an update as it stands on a page of a stream; `configure` lets it be made once for each language and update."""
-    parts: Any = current_app.jinja_env.get_template("stream_parts.html").module
-    return Markup(parts.update(partial(server().messages.text, language), update))  # noqa: S704 - the macro has escaped it
+    """Render an update of a stream; `configure` adds a cache by language and update."""
+    macros: Any = current_app.jinja_env.get_template("stream_parts.html").module
+    return Markup(macros.update(partial(server().messages.text, language), update))  # noqa: S704 - the macro has escaped it
 
 
 def fitting(text: str, shows: Collection[str]) -> list[str]:
-    """Return the paragraphs of a text that speak of what pages show; those that begin with ``[NAME]`` or ``[not NAME]`` do so in some studies."""
+    """Return the paragraphs of a text whose condition holds for the pages.
+
+    A paragraph that begins with ``[NAME]`` is for pages that show NAME, one with ``[not NAME]`` for the others.
+    """
     paragraphs = []
     for paragraph in text.strip().split("\n\n"):
         condition = CONDITION.match(paragraph)
@@ -167,16 +176,19 @@ def fitting(text: str, shows: Collection[str]) -> list[str]:
 
 
 def static_folder() -> str:
-    """Return what stands before the name of a file of the folder static; `url_for` would look for the route of each."""
+    """Return the address of the folder static.
+
+    `url_for` would search the route of each file.
+    """
     return f"{request.script_root}{current_app.static_url_path}/"
 
 
 def message_response(
     key: str, *, status: int, language: str | None = None, reference: str = "", text: str | None = None
 ) -> Response:
-    """Render a page that only says something, in the words under ``key``; in the browser's language when none is given.
+    """Render a page with only a message; in the browser's language by default.
 
-    ``text`` is the key of another text than that under ``key``.
+    ``key`` is the group of its heading and text in the catalogue; ``text`` is the key of another text.
     """
     page = MessagePage(
         language=language or browser_language(),
@@ -188,12 +200,12 @@ def message_response(
 
 
 def browser_language() -> str:
-    """Return the first language that the browser asks for and that there is."""
+    """Return the catalogue language that the browser prefers, English by default."""
     return request.accept_languages.best_match(LANGUAGES) or FALLBACK_LANGUAGE
 
 
 def open_server(config: Config, now: Now, new_token: NewToken) -> Server:
-    """Open the database and put the parts of a server together; raises `PrefcalError` when no study was loaded."""
+    """Open the database and build the server; raise InputError without a study."""
     database = open_database(config.database, impatient=True)
     if is_empty(database):
         raise nothing_loaded(config)
@@ -223,12 +235,15 @@ def nothing_loaded(config: Config) -> InputError:
 
 
 def configure(app: Flask, config: Config) -> None:
-    """Set limits, caching and the names that are answered to, make templates fail on names that do not exist, and take those that kinds of task bring."""
+    """Set limits, caching, trusted hosts and templates of an app.
+
+    Templates of kinds of task are added, and a template fails on an undefined name.
+    """
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
     app.config["TRUSTED_HOSTS"] = list(config.hosts) or None
     app.config["SEND_FILE_MAX_AGE_DEFAULT"] = STATIC_MAX_AGE_SECONDS
-    brought = [DictLoader(kind.templates) for kind in KINDS.values() if kind.templates]
-    app.jinja_loader = ChoiceLoader([cast("BaseLoader", app.jinja_loader), *brought])
+    task_loaders = [DictLoader(kind.templates) for kind in KINDS.values() if kind.templates]
+    app.jinja_loader = ChoiceLoader([cast("BaseLoader", app.jinja_loader), *task_loaders])
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.globals["side_html"] = side_html
     app.jinja_env.globals["update_html"] = lru_cache(MOST_UPDATES)(update_html)
@@ -238,7 +253,7 @@ def configure(app: Flask, config: Config) -> None:
 
 
 def lead_to_new_address() -> Response | None:
-    """Lead who asks for a page by an address of the key before to the same page by the key of now; None for everybody else."""
+    """Redirect an address signed with the previous key to that of the current key."""
     token = (request.view_args or {}).get("token", "") if request.method == "GET" else ""
     renewed = server().signer.renewed(token) if token else None
     if renewed is None:
@@ -248,21 +263,21 @@ def lead_to_new_address() -> Response | None:
 
 
 def is_https() -> bool:
-    """Say whether the browser asks by https, also where a proxy in front of the server takes that off."""
+    """Return whether the browser uses https, also if a proxy ends it."""
     first_proxy = request.headers.get("X-Forwarded-Proto", "").partition(",")[0].strip().lower()
     return request.is_secure or first_proxy == "https"
 
 
 def find_nothing_with_nul() -> None:
-    """Nothing here has NUL in its address, and PostgreSQL fails when it is only asked for it."""
+    """Refuse an address with NUL: PostgreSQL fails on a query for it."""
     if request.routing_exception is None and "\0" in request.path:
         raise BadTokenError
 
 
 def refuse_what_was_cut() -> None:
-    """Refuse a form of which only a part has come, before any view sees it: half an answer would be stored as a whole one.
+    """Refuse an incomplete form before any view stores half an answer as a whole one.
 
-    The HTTP server may call the end of a connection the end of the form; only the length that was announced tells.
+    The HTTP server may take the end of a connection for the end of the form; only the announced length shows the difference.
     """
     announced = request.content_length
     if announced is None:
@@ -270,11 +285,11 @@ def refuse_what_was_cut() -> None:
     if request.endpoint in LARGE_BODIES:
         request.max_content_length = LARGE_BODIES[request.endpoint]
     if len(request.get_data()) != announced:
-        raise BadRequest("only a part of the form has come")
+        raise BadRequest("the form is incomplete")
 
 
 def install_headers(app: Flask) -> None:
-    """Put the security headers on every answer, and keep all but files and pictures out of every cache."""
+    """Add security headers to all responses; only files and pictures may be cached."""
     app.after_request(_with_headers)
 
 
@@ -285,10 +300,10 @@ def relax_headers(
     shows_frame: bool = False,
     in_own_frame: bool = False,
 ) -> None:
-    """Let the page of this request do what none may without this.
+    """Relax the security headers of this response.
 
-    It may send its form to a host, and stand in frames of others; show a page of this server in a frame, or stand in such a frame: that
-    one runs no script and sends no form.
+    The page may send its form to ``form_host``, be framed by ``frame_hosts``, or show a page of this server in a frame. With
+    ``in_own_frame`` it is that framed page, which runs no script and sends no form.
     """
     if form_host is not None:
         g.forms = f"'self' https://{form_host}"
@@ -302,11 +317,12 @@ def relax_headers(
 
 def _with_headers(response: Response) -> Response:
     response.headers.extend(HEADERS)
-    mine = g.get
-    policy = mine("policy") or _policy(
-        mine("scripts", "'self'"), mine("forms", "'self'"), mine("frames", "'none'")
+    policy = g.get("policy") or _policy(
+        g.get("scripts", "'self'"),
+        g.get("forms", "'self'"),
+        g.get("frames", "'none'"),
     )
-    response.headers.add("Content-Security-Policy", policy + mine("more_policy", ""))
+    response.headers.add("Content-Security-Policy", policy + g.get("more_policy", ""))
     if request.endpoint not in KEPT_BY_BROWSERS or response.status_code >= HTTPStatus.BAD_REQUEST:
         response.headers["Cache-Control"] = "no-store"
     return response
@@ -324,7 +340,7 @@ def install_log(app: Flask) -> None:
 
 
 def note_worker(pseudonym: str) -> None:
-    """Say whose request this is."""
+    """Record the pseudonym of this request's worker for the log."""
     g.pseudonym = pseudonym
 
 

@@ -1,4 +1,4 @@
-"""The kinds of pairs that prefcal has measures for: one value a kind, with all that differs between them."""
+"""Kinds of pairs that have measures, one value a kind."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairKind:
-    """How the systems of one kind of task are scored, and what their measures are called.
+    """Measures of one kind of task: classes, names, and scoring module.
 
     Attributes
     ----------
     classes : tuple of str
-        The measures of the registry that give one of its systems a score, the more the better.
+        Classes of the registry that score a system of this kind; a higher score is better.
     names : frozenset of str
-        What tables call its measures, whether or not files and model for them are there; without the mark of converted ones.
+        Names of the measures in tables, whether or not their files and model are given; without the suffix of converted ones.
     module : str
-        Where its ``scorer`` and ``texts`` stand, loaded when they are asked for: a study file names measures too, and is read sooner
-        without all that scores.
+        Module of ``scorer`` and ``texts``, imported at the first call: a study file names measures too, and needs none of the scoring
+        code.
     endings : tuple of (str, str, str)
-        Parameter, value and what it adds to the name of a measure, in the order in which they stand there.
+        Parameter, value, and the ending that they add to the name of a measure, in the order of the endings.
     with_depth : bool
-        Its names end in the depth of the lists, and ``names`` has them at depth 10.
+        True if names end in the depth of the lists; ``names`` has those of depth 10.
     reads : callable
-        Reads a measure that is named as the registry prints it, or otherwise.
+        Parser of the name of a measure.
     """
 
     classes: tuple[str, ...]
@@ -46,14 +46,14 @@ class PairKind:
     reads: Callable[[str], Measure] = parse_measure
 
     def scorer(self, task: "JudgedTask", evidence: "ScoreSources", named: Mapping[str, Measure]) -> "Scorer":
-        """Read what scores the systems of a task."""
-        found: Scorer = import_module(self.module).scorer(task, evidence, named)
-        return found
+        """Build the scorer of a task's systems from its files."""
+        scorer: Scorer = import_module(self.module).scorer(task, evidence, named)
+        return scorer
 
     def texts(self, task: "JudgedTask", sources: "TaskSources") -> "ShownTexts":
-        """Read what people were shown."""
-        found: ShownTexts = import_module(self.module).texts(task, sources)
-        return found
+        """Read the texts that workers saw."""
+        texts: ShownTexts = import_module(self.module).texts(task, sources)
+        return texts
 
 
 _M_ENDINGS = (
@@ -104,4 +104,4 @@ KINDS: Mapping[str, PairKind] = MappingProxyType(
         ),
     }
 )
-"""Kind of task -> what scores it; a task of another kind has only the measures of --scores."""
+"""Measures by kind of task; a task of another kind has only the measures of --scores."""

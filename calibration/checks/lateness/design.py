@@ -1,4 +1,4 @@
-"""Facts about who was asked what: few late yeses, one level of lateness, few nuggets, and late answers of other people than those in time."""
+"""Checks of the design of a lateness study: late yeses, levels, nuggets, workers."""
 
 from calibration.checks.finding import Finding
 from calibration.models.lateness.answers import LatenessCounts
@@ -10,7 +10,7 @@ UNPAIRED_SHARE = 0.2
 
 
 def check_few_late_yeses(fit: LatenessFit, counts: LatenessCounts) -> Finding | None:
-    """Say on how few yeses about late updates L rests."""
+    """Warn if few late updates were of use."""
     late = counts.total_useful[1:].sum()
     if fit.estimates[0] == 0 or late >= FEW_LATE_ANSWERS:
         return None
@@ -18,32 +18,36 @@ def check_few_late_yeses(fit: LatenessFit, counts: LatenessCounts) -> Finding | 
 
 
 def check_levels(fit: LatenessFit, counts: LatenessCounts) -> Finding | None:
-    """Say that one level of lateness cannot show the form of the decay."""
+    """Warn if one level of lateness leaves the form of the decay untested."""
     if len(counts.level) > 2:
         return None
     return _warning(
         "one_late_level",
-        f"All late updates were late by the same number of visits ({counts.level[1]:.0f}): that the decay is geometric cannot be tested.",
+        f"All late updates were late by the same number of visits ({counts.level[1]:.0f}): a geometric decay cannot be tested.",
     )
 
 
 def check_nugget_number(fit: LatenessFit, counts: LatenessCounts) -> Finding | None:
-    """Say that few nuggets hardly tell how much nuggets differ."""
+    """Warn if there are too few nuggets to estimate how much they differ."""
     if counts.nuggets is None or counts.nuggets >= FEW_NUGGETS or counts.workers < 2:
         return None
     if counts.nuggets == 1:
-        return _warning("one_nugget", "All answers are on a single nugget: the interval is of this one.")
-    return _warning("few_nuggets", f"{counts.nuggets} nuggets are few to tell how much nuggets differ.")
+        return _warning(
+            "one_nugget", "All answers are about one nugget: the interval does not cover other nuggets."
+        )
+    return _warning(
+        "few_nuggets", f"Only {counts.nuggets} nuggets: how much nuggets differ is poorly estimated."
+    )
 
 
 def check_who_was_asked(fit: LatenessFit, counts: LatenessCounts) -> Finding | None:
-    """Say that people asked about late updates are not those asked in time."""
+    """Warn if late updates were asked about to workers never asked about one in time."""
     unpaired, by_chance = _unpaired(counts)
     if unpaired <= by_chance + UNPAIRED_SHARE:
         return None
     return _warning(
         "different_workers",
-        f"{unpaired:.0%} of the answers on late updates are by workers who were never asked about one in time: "
+        f"{unpaired:.0%} of the answers about late updates are by workers never asked about an update in time: "
         "differences between workers may look like lateness.",
     )
 
@@ -53,9 +57,10 @@ def _warning(name: str, sentence: str) -> Finding:
 
 
 def _unpaired(counts: LatenessCounts) -> tuple[float, float]:
-    """Return the share of late answers by workers never asked about an update in time, and what chance alone would make of it.
+    """Return the share of late answers by workers with none in time, and its mean.
 
-    Of a worker with one answer nobody can know whether chance or the design chose its lateness, so these count as the design's.
+    The mean is the expectation under random lateness of each question. Workers with one answer add nothing to it: whether chance or the design
+    made their answer late is unknown, so it counts as the design's.
     """
     asked = counts.asked.sum(axis=1)
     late = asked - counts.asked[:, 0]

@@ -1,8 +1,8 @@
-"""Do stops fall along a line?
+"""Checks of the linear decay of stops: exponential decay, straight survival curve.
 
-The test of the curve compares its mean squared distance from the fitted line with those of simulated readers of the same texts, fitted anew; its
-p is that of a multiple of a chi-squared with the mean and the variance of the simulated distances. The exponential decay is held beside
-the line by likelihood: a gain g over the truth comes about with a chance of at most exp(-g) (Markov's inequality).
+The check of the curve compares its mean squared distance from the fitted line with the distances of simulated readers of the same texts,
+fitted anew; p is from a scaled chi-squared with the mean and the variance of the simulated distances. The exponential decay is compared
+with the line by likelihood: if the line is true, a gain of g or more has probability at most exp(-g) (Markov's inequality).
 """
 
 import math
@@ -34,48 +34,52 @@ SIMULATIONS = 99
 
 
 def check_exponential(fit: StopsFit, stops: Stops) -> Finding | None:
-    """Hold an exponential decay beside the line; None where the line is likelier."""
+    """Compare an exponential decay with the line; None if the line is likelier."""
     if math.isinf(fit.estimates[0]) or _texts_differ(stops):
         return None
     scale, gain = exponential_gain(stops, float(fit.estimates[0]))
     if gain <= 0:
         return None
     p_value = math.exp(-gain)
-    nearest = 1 / float(line_fits(np.exp(-fit.positions[None] / scale), fit.positions)[0])
+    line_patience = 1 / float(line_fits(np.exp(-fit.positions[None] / scale), fit.positions)[0])
     law = OtherLaw(
-        law="exponential decay", estimate=nearest, explains="better" if p_value < REJECTED else "as well"
+        law="exponential decay",
+        estimate=line_patience,
+        explains="better" if p_value < REJECTED else "as well",
     )
     return Finding(
         name="decay_exponential",
         p_value=p_value,
         explains=NOT_A_LINE,
         gain=gain,
-        sentence=f"Stops fall off exponentially rather than along a line (log-likelihood {gain:.1f} higher, {format_p(p_value)}): 1/e still read after {scale:.0f} "
-        f"characters. The L given, {fit.estimates[0]:.0f}, is that of the nearest line; do not read it as such a length.",
+        sentence=f"Stops fall off exponentially rather than along a line (log-likelihood {gain:.1f} higher, {format_p(p_value)}): a share of 1/e still reads after {scale:.0f} "
+        f"characters. The reported L, {fit.estimates[0]:.0f}, is that of the nearest line, not this 1/e length.",
         sensitivity={plain_name(next(iter(fit.parameters))): (law,)},
     )
 
 
 def _texts_differ(stops: Stops) -> bool:
-    """Say if texts differ: stops are then no independent draws from one curve."""
+    """Return whether texts differ: stops are then no independent draws of one curve."""
     return p_shared_effect(stop_residuals(stops), stops.text) < REJECTED
 
 
 def exponential_gain(stops: Stops, patience: float) -> tuple[float, float]:
-    """Return the 1/e length of an exponential law, and its log-likelihood over the line's."""
+    """Return the 1/e length of an exponential law, and its log-likelihood gain."""
     scale = patience * np.exp(PATIENCES)
     linear = logliks_of_people(stops, scale).sum(axis=0).max()
     low, high = (np.exp(-ends[:, None] / scale) for ends in (stops.low, stops.high))
-    known = stops.high > stops.low
-    wide = np.where(known, stops.high - stops.low, 1.0)[:, None]
-    share = np.where(stops.stopped[:, None], np.where(known[:, None], (low - high) / wide, high / scale), low)
-    rare = np.where(stops.stopped, 1 / stops.length, 0.5)[:, None]
-    total = np.log((1 - LAPSES) * share + LAPSES * rare).sum(axis=0)
-    return float(scale[total.argmax()]), float(total.max() - linear)
+    has_width = stops.high > stops.low
+    width = np.where(has_width, stops.high - stops.low, 1.0)[:, None]
+    likelihood = np.where(
+        stops.stopped[:, None], np.where(has_width[:, None], (low - high) / width, high / scale), low
+    )
+    lapse_likelihood = np.where(stops.stopped, 1 / stops.length, 0.5)[:, None]
+    loglik = np.log((1 - LAPSES) * likelihood + LAPSES * lapse_likelihood).sum(axis=0)
+    return float(scale[loglik.argmax()]), float(loglik.max() - linear)
 
 
 def check_straight_curve(fit: StopsFit, stops: Stops) -> Finding | None:
-    """Test whether the survival curve is a line; any cause that is named says more."""
+    """Test whether the survival curve is a line; checks of causes explain more."""
     patience = float(fit.estimates[0])
     if math.isinf(patience) or _texts_differ(stops):
         return None
@@ -85,14 +89,14 @@ def check_straight_curve(fit: StopsFit, stops: Stops) -> Finding | None:
         name="straight_survival_curve",
         p_value=p_value,
         explains=NOT_A_LINE,
-        sentence=f"The share still reading lies {math.sqrt(distance):.3f} from the fitted line on average ({format_p(p_value)} by {SIMULATIONS} simulated studies)"
+        sentence=f"The share still reading differs from the fitted line by {math.sqrt(distance):.3f} (root mean square; {format_p(p_value)} by {SIMULATIONS} simulated studies)"
         f"{': people differ in patience, or some of them always finish.' if p_value < REJECTED else ': a line describes it.'}",
     )
 
 
 @lru_cache(maxsize=1)
 def _simulated_distances(stops: Stops, patience: float) -> list[float]:
-    """Simulate studies once for all parameters of a fit; return their distances."""
+    """Return the distances of simulated studies; cached for the parameters of one fit."""
     rng = np.random.default_rng(1)
     return [_simulated_distance(stops.length, patience, rng) for _ in range(SIMULATIONS)]
 

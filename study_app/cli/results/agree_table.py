@@ -117,9 +117,9 @@ class _TaskText:
         beyond = self.fair[self.fair["agreement_there"] > self.fair["perfect_high"]]
         if len(beyond):
             yield (
-                f"{', '.join(map(str, beyond.index))}: more often than a measure that knew what most people prefer is estimated to. A "
-                "measure can only do so that knows these very votes, or where some people judge many pairs and it follows them: "
-                "see what its scores were made from."
+                f"{', '.join(map(str, beyond.index))}: more often than a measure that knew what most people prefer is estimated to. "
+                "Only a measure made from these votes can do so, or one that follows people who judged many pairs: "
+                "check the source of its scores."
             )
 
     def _worth_naming(self) -> pd.DataFrame:

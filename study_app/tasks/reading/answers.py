@@ -1,12 +1,12 @@
-"""What a task with answers needs: texts with CommonMark as safe blocks, and answers with their sources.
+"""Content of a task with answers: CommonMark texts as safe blocks, with sources.
 
-A text becomes blocks that can be shown: safe HTML, the words that can be read, and the sources that it cites.
+Each block has safe HTML, its words as read, and the sources that it cites.
 
-HTML in the text is text. Nothing leads out of the page and nothing is fetched: a link is its words with the address behind them, an
-image its description. ``[LABEL]`` of a source that is known becomes a mark that leads to where the page has the source; so do the parts
-of ``[1, 2]``, and ``[1-3]`` is shown as ``[1, 2, 3]``, so that each source has its mark.
+HTML in a text is displayed as text. No link leaves the page and nothing is fetched: a link becomes its words followed by the address, an
+image its description. ``[LABEL]`` of a known source becomes a mark that links to the source on the page; so does each part of ``[1, 2]``,
+and ``[1-3]`` is displayed as ``[1, 2, 3]``, so that each source has its mark.
 
-A source stands right after each block that cites it, once a block; sources that nothing cites stand at the end.
+A source follows each block that cites it, once a block; sources that no block cites come last.
 """
 
 import re
@@ -37,64 +37,67 @@ BRACKETS = re.compile(r"\[([^\[\]\n]{1,64})\]")
 LIKE_A_MARK = re.compile(
     r"\[[^\[\]\n]{0,20}\d[^\[\]\n]{0,20}\]|[【［][^【】［］\n]{0,20}\d[^【】［］\n]{0,20}[】］]"
 )
-"""What readers may take for a mark: brackets of some sort around a few words with a digit."""
+"""Text that readers may take for a mark: any brackets around a few characters with a digit."""
 MAYBE_A_MARK = re.compile(r"\((\d{1,3})\)|(?<!\w)([¹²³⁰⁴-⁹]{1,3})")
-"""The same where the number is the label of a source: else it counts something, or is a power."""
+"""Number that readers may take for a mark if it is the label of a source; else a count or a power."""
 SEPARATORS = (re.compile(r"\s*[;；]\s*"), re.compile(r"\s*[,;、，；]\s*"))
-"""Between labels in one pair of brackets; where labels have commas themselves, the first."""
+"""Separators of labels in brackets, tried in order: the first is for labels with commas."""
 RANGE = re.compile(r"(\d{1,4})\s*[-–—‐‑−]\s*(\d{1,4})")
 MOST_IN_A_RANGE = 50
-"""A longer one is no list of sources."""
+"""Longest range of labels; a longer one is not a list of sources."""
 LISTS = {"bullet_list_open": "ul", "ordered_list_open": "ol"}
 HEADINGS = ("h3", "h4", "h5", "h6")
-"""The pages have h1 and h2 themselves."""
+"""Headings of texts; h1 and h2 are those of the page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedBlock:
-    """A paragraph, heading, table, quotation, piece of code, or item of a list; ``cited`` are labels, each once, in order."""
+    """Block of a text: paragraph, heading, table, quotation, code or list item.
+
+    ``cited`` has the labels of its sources, each once, in order.
+    """
 
     tokens: Sequence[Token]
     cited: tuple[str, ...]
     place: ListPlace | None
 
     def html(self, keys: Mapping[str, str]) -> str:
-        """Return its HTML; ``keys`` says under which key the page has each source that it cites."""
+        """Return its HTML; ``keys`` has the page's key of each cited source, by label."""
         return str(_MARKDOWN.renderer.render(self.tokens, _MARKDOWN.options, {"keys": keys})).strip()
 
 
 def marked_blocks(text: str, labels: Collection[str]) -> list[MarkedBlock]:
-    """Return the blocks of a text in order; ``labels`` are those of the sources that it may cite."""
+    """Return the blocks of a text in order; ``labels`` are those of its sources."""
     tokens = _MARKDOWN.parse(text)
     _plain(tokens)
     return [
-        MarkedBlock(tokens=of_block, cited=_mark(of_block, labels), place=place)
-        for of_block, place in _blocks(tokens)
+        MarkedBlock(tokens=block, cited=_mark(block, labels), place=list_place)
+        for block, list_place in _blocks(tokens)
     ]
 
 
 def prose(text: str) -> Iterator[str]:
     """Yield the pieces of a text that are neither code nor HTML, in order."""
-    inside = (child for token in _MARKDOWN.parse(text) for child in token.children or ())
-    return (child.content for child in inside if child.type == "text")
+    children = (child for token in _MARKDOWN.parse(text) for child in token.children or ())
+    return (child.content for child in children if child.type == "text")
 
 
 def brackets(text: str) -> list[str]:
-    """Return what stands in brackets outside of code, in order."""
+    """Return the text of each pair of brackets outside code, in order."""
     return [label for piece in prose(text) for label in BRACKETS.findall(piece)]
 
 
 def labels_in(inside: str, labels: Collection[str]) -> tuple[str, ...]:
-    """Return the labels that stand in brackets: ``1``, ``1, 2``, ``1-3``, ``1, 3-5``; () where none of them is a known one.
+    """Return the labels in brackets, as in ``1``, ``1, 2``, ``1-3``, ``1, 3-5``.
 
-    Those of a list or range of which some are known may be unknown.
+    Empty if no label is known; if at least one is, unknown ones of the list or range are returned too.
     """
     for separator in SEPARATORS:
         parts = [inside.strip()] if inside.strip() in labels else separator.split(inside.strip())
-        named = tuple(dict.fromkeys(label for part in parts for label in _range(part, labels)))
-        if set(named) <= set(labels):
-            return named
-    return named if set(named) & set(labels) else ()
+        cited = tuple(dict.fromkeys(label for part in parts for label in _range(part, labels)))
+        if set(cited) <= set(labels):
+            return cited
+    return cited if set(cited) & set(labels) else ()
 
 
 def _range(part: str, labels: Collection[str]) -> Sequence[str]:
@@ -108,42 +111,48 @@ def _range(part: str, labels: Collection[str]) -> Sequence[str]:
 
 
 def words_of(html: str) -> str:
-    """Return the text of HTML as it is read: runs of white space are one space, and so is each character that no page can show."""
+    """Return the words of HTML, separated by single spaces.
+
+    White space, and each character that no page can show, separates words.
+    """
     return " ".join(fragment_fromstring(UNSHOWN.sub(" ", html), create_parent="div").text_content().split())
 
 
 def _blocks(tokens: Sequence[Token]) -> Iterator[tuple[list[Token], ListPlace | None]]:
-    """Yield the tokens of each block, and the list that it is an item of; a list in a list stays in its item."""
-    of_block: list[Token] = []
-    place, lists = None, 0
+    """Yield the tokens of each block, and the list of which it is an item, if any.
+
+    A list within a list stays in its item.
+    """
+    block: list[Token] = []
+    list_place, lists = None, 0
     for token in tokens:
         if token.level == 0 and token.type in LISTS:
             lists += 1
-            place = ListPlace(lists, LISTS[token.type], int(token.attrGet("start") or 1))
+            list_place = ListPlace(lists, LISTS[token.type], int(token.attrGet("start") or 1))
         elif token.level == 0 and token.type in {"bullet_list_close", "ordered_list_close", "hr"}:
-            place = None
-        elif place is None or token.level > 1 or not token.type.startswith("list_item"):
-            of_block.append(token)
-        inside = 0 if place is None else 2
-        is_end = token.type == "list_item_close" and token.level == 1 if place else token.level == inside
-        if is_end and token.nesting <= 0 and of_block:
-            yield of_block, place
-            of_block = []
+            list_place = None
+        elif list_place is None or token.level > 1 or not token.type.startswith("list_item"):
+            block.append(token)
+        level = 0 if list_place is None else 2
+        is_end = token.type == "list_item_close" and token.level == 1 if list_place else token.level == level
+        if is_end and token.nesting <= 0 and block:
+            yield block, list_place
+            block = []
 
 
 def _plain(tokens: Sequence[Token]) -> None:
-    """Let the highest headings of a text follow on the page's own, and drop what no reader sees: styles, names of languages."""
-    used = sorted({token.tag for token in tokens if token.type == "heading_open"})
+    """Map headings to levels below the page's own; drop styles and code languages."""
+    tags = sorted({token.tag for token in tokens if token.type == "heading_open"})
     for token in tokens:
         token.info = ""
         if token.type.startswith("heading"):
-            token.tag = HEADINGS[min(used.index(token.tag), len(HEADINGS) - 1)]
+            token.tag = HEADINGS[min(tags.index(token.tag), len(HEADINGS) - 1)]
         if token.tag in {"td", "th"}:
             token.attrs = {}
 
 
 def _mark(tokens: Sequence[Token], labels: Collection[str]) -> tuple[str, ...]:
-    """Cut out the marks of known sources as tokens of their own, and leave the words of links; returns the labels."""
+    """Split off marks of known sources, replace links by words; return the labels."""
     cited: dict[str, None] = {}
     for token in tokens:
         if token.children:
@@ -155,7 +164,7 @@ def _mark(tokens: Sequence[Token], labels: Collection[str]) -> tuple[str, ...]:
 
 
 def _without_links(children: Sequence[Token]) -> Iterator[Token]:
-    """Yield the words of links, the address behind them where they do not say it, and the descriptions of images."""
+    """Yield links as words and address, images as descriptions, other tokens as is."""
     address = ""
     for child in children:
         if child.type == "link_open":
@@ -174,15 +183,15 @@ def _parts(child: Token, labels: Collection[str]) -> Iterator[Token]:
         if number % 2 == 0:
             yield _text_token(piece)
             continue
-        named = labels_in(piece, labels)
-        if not named or not set(named) <= set(labels):
+        cited = labels_in(piece, labels)
+        if not cited or not set(cited) <= set(labels):
             yield _text_token(f"[{piece}]")
             continue
-        for place, label in enumerate(named, start=1):
-            before, after = "[" if place == 1 else "", "]" if place == len(named) else ""
+        for position, label in enumerate(cited, start=1):
+            before, after = "[" if position == 1 else "", "]" if position == len(cited) else ""
             yield Token("citation", "", 0, content=label, meta={"before": before, "after": after})
             if not after:
-                yield _text_token("; " if "," in "".join(named) else ", ")
+                yield _text_token("; " if "," in "".join(cited) else ", ")
 
 
 def _text_token(words: str) -> Token:
@@ -196,10 +205,10 @@ def _citation(
     _options: OptionsDict,
     env: MutableMapping[str, Any],
 ) -> str:
-    """Return a mark that leads to its source."""
+    """Return the HTML of a mark, a link to its source."""
     label, meta = tokens[idx].content, tokens[idx].meta
-    shown = f"{meta['before']}{escapeHtml(label)}{meta['after']}"
-    return f'<a class="cited" href="#side:{env["keys"][label]}">{shown}</a>'
+    words = f"{meta['before']}{escapeHtml(label)}{meta['after']}"
+    return f'<a class="cited" href="#side:{env["keys"][label]}">{words}</a>'
 
 
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table").disable("reference")
@@ -209,52 +218,52 @@ DIGITS = re.compile(r"\d+")
 
 
 def read_answer_content(folder: Path, task: AnswerPairs, faults: list[Fault]) -> TaskContent | None:
-    """Read one task's files; adds what is wrong with them to ``faults`` and returns None then."""
+    """Read the files of one task; add faults to ``faults`` and return None then."""
     paths = collection_paths(task)
-    asked = collect_faults(faults, partial(read_ranked_topics, folder / paths["topics"]))
-    if asked is None:
+    topics = collect_faults(faults, partial(read_ranked_topics, folder / paths["topics"]))
+    if topics is None:
         return None
-    found = {
-        name: collect_faults(faults, partial(_system, folder / path, TopicNames(asked), paths["topics"]))
+    answers_by_system = {
+        name: collect_faults(faults, partial(_system, folder / path, TopicNames(topics), paths["topics"]))
         for name, path in task.systems.items()
     }
-    whole = {name: answers for name, answers in found.items() if answers is not None}
-    if len(whole) < len(found):
+    sound = {name: answers for name, answers in answers_by_system.items() if answers is not None}
+    if len(sound) < len(answers_by_system):
         return None
     return TaskContent(
         entry=task,
         files=source_files(folder, paths),
         systems=source_files(folder, task.systems),
-        topics=tuple(TopicContent(id=name, text=topic.text) for name, topic in asked.items()),
+        topics=tuple(TopicContent(id=name, text=topic.text) for name, topic in topics.items()),
         sides={
             (topic, name): shown_answer_of(answer)
-            for name, answers in whole.items()
+            for name, answers in sound.items()
             for topic, answer in answers.items()
         },
-        notes=tuple(_notes(asked, whole)),
+        notes=tuple(_notes(topics, sound)),
     )
 
 
 def _system(path: Path, names: TopicNames, topics_file: str) -> dict[str, AnswerText]:
-    """Read one system's answers by question.
+    """Read one system's answers by topic.
 
     Raises
     ------
     InputError
-        As `read_answers` does; else with every answer to no question of the collection, and every mark of a source that is not given.
+        As by `read_answers`; else for every answer to an unknown topic, and every mark without a citation.
     """
     log = FaultLog(path)
     answers: dict[str, AnswerText] = {}
-    for written, answer in read_answers(path).items():
-        topic = names.find(written)
+    for topic_name, answer in read_answers(path).items():
+        topic = names.find(topic_name)
         if topic is None:
             cure = f"add it to {topics_file}, or delete the answer"
-            log.add(f"there is no topic {written}", line=answer.line, cure=cure)
+            log.add(f"there is no topic {topic_name}", line=answer.line, cure=cure)
             continue
         answers[topic] = answer
         for label in _missing(answer):
             log.add(
-                f"the answer to topic {written} cites [{label}], which is not among its citations",
+                f"the answer to topic {topic_name} cites [{label}], which is not among its citations",
                 line=answer.line,
                 cure="add it there, or take the mark out of the text",
             )
@@ -263,13 +272,14 @@ def _system(path: Path, names: TopicNames, topics_file: str) -> dict[str, Answer
 
 
 def _missing(answer: AnswerText) -> list[str]:
-    """Return the marks of sources that are not given: whole numbers in brackets, and what looks like a label that is given.
+    """Return the marks without a citation, as labels.
 
-    So it is with each part of a list or range of which another is given. An answer that says nothing of sources may have anything in brackets.
+    A mark is a whole number in brackets, text in brackets of the shape of a given label, or a part of a list or range with a given label.
+    An answer without citations may have any text in brackets.
     """
     if answer.citations is None or answer.is_joined:
         return []
-    given = {one.label for one in answer.citations}
+    given = {citation.label for citation in answer.citations}
     shapes = {"0", *(DIGITS.sub("0", label) for label in given)}
     used = dict.fromkeys(
         label for inside in brackets(answer.text) for label in labels_in(inside, given) or (inside.strip(),)
@@ -278,24 +288,24 @@ def _missing(answer: AnswerText) -> list[str]:
 
 
 def _lookalikes(answer: AnswerText) -> list[str]:
-    """Return what readers may take for the mark of a source and is none, each once, as it is written.
+    """Return texts that readers may take for marks of sources, each once, as written.
 
-    In an answer without citations that is what would be a mark with them: numbers in brackets, alone or in lists and ranges.
+    In an answer without citations: numbers in brackets, alone or in lists and ranges.
     """
     if answer.citations is None:
         return [f"[{inside}]" for inside in dict.fromkeys(brackets(answer.text)) if _is_numbers(inside)]
-    given = {one.label for one in answer.citations}
-    found: list[str] = []
+    given = {citation.label for citation in answer.citations}
+    lookalikes: list[str] = []
     for piece in prose(answer.text):
-        found += [
+        lookalikes += [
             mark for mark in LIKE_A_MARK.findall(piece) if mark[0] != "[" or not labels_in(mark[1:-1], given)
         ]
-        found += [
+        lookalikes += [
             match[0]
             for match in MAYBE_A_MARK.finditer(piece)
             if unicodedata.normalize("NFKC", match[1] or match[2]) in given
         ]
-    return [*dict.fromkeys(found)]
+    return [*dict.fromkeys(lookalikes)]
 
 
 def _is_numbers(inside: str) -> bool:
@@ -303,55 +313,58 @@ def _is_numbers(inside: str) -> bool:
 
 
 def shown_answer_of(answer: AnswerText) -> Side:
-    """Return an answer: ``f3`` is its element 3, a block or the line of a source; ``s3.0`` the text of source ``f3``."""
-    sources = {one.label: one for one in answer.citations or ()}
-    shown: list[Block] = []
+    """Return the side of an answer.
+
+    Key ``f3`` is its element 3, a block or the line of a source; ``s3.0`` is the text of source ``f3``.
+    """
+    sources = {citation.label: citation for citation in answer.citations or ()}
+    elements: list[Block] = []
     cited: set[str] = set()
     for number, block in enumerate(marked_blocks(answer.text, sources), start=1):
-        keys = {label: f"f{place}" for place, label in enumerate(block.cited, start=len(shown) + 1)}
-        html, key, name = block.html(keys), f"f{len(shown)}", f"b{number}"
-        shown.append(
+        keys = {label: f"f{index}" for index, label in enumerate(block.cited, start=len(elements) + 1)}
+        html, key, name = block.html(keys), f"f{len(elements)}", f"b{number}"
+        elements.append(
             text_block(words_of(html), key=key, id=name, kind="iunit", html=html, list_place=block.place)
         )
         for label in block.cited:
-            shown.append(_source(sources[label], name, len(shown)))
+            elements.append(_source(sources[label], name, len(elements)))
         cited |= set(block.cited)
     for source in sources.values():
         if source.label not in cited:
-            shown.append(_source(source, UNCITED, len(shown)))
-    return Side(tuple(shown))
+            elements.append(_source(source, UNCITED, len(elements)))
+    return Side(tuple(elements))
 
 
 def _source(source: Citation, block: str, place: int) -> Block:
-    """Return the line of a source below a block, with its text below it."""
+    """Return the line of a source below a block, with the source's text inside."""
     name = f"{block}:{source.label}"
-    below = text_block(
-        source.text.strip(), key=f"s{place}.0", id=f"{name}:text", kind="iunit", url=source.url
-    )
+    text = text_block(source.text.strip(), key=f"s{place}.0", id=f"{name}:text", kind="iunit", url=source.url)
     line = f"[{source.label}] {source.title}".strip()
-    return text_block(line, key=f"f{place}", id=name, kind="link", inside=(below,))
+    return text_block(line, key=f"f{place}", id=name, kind="link", inside=(text,))
 
 
 def _notes(asked: Iterable[str], systems: Mapping[str, Mapping[str, AnswerText]]) -> Iterator[str]:
-    """Say which questions a system leaves open, and where marks of sources have no sources."""
+    """Yield notes on unanswered topics, sources without text, and unmatched marks."""
     topics = list(asked)
     for name, answers in systems.items():
         silent = [topic for topic in topics if topic not in answers]
         if silent:
             yield f"{name}: no answer to {pluralise(len(silent), 'topic')} of {len(topics)}: {join_names(silent)}"
-        textless = sum(not one.has_text for answer in answers.values() for one in answer.citations or ())
+        textless = sum(
+            not citation.has_text for answer in answers.values() for citation in answer.citations or ()
+        )
         if textless:
             yield f"{name}: {pluralise(textless, 'cited source')} without a text, shown by {'its' if textless == 1 else 'their'} id"
         marked = {topic: _lookalikes(answer) for topic, answer in answers.items()}
-        for is_bare, what in ((True, "and no citations"), (False, "that are of none of the citations")):
-            of_these = [
+        for is_bare, what in ((True, "without citations"), (False, "that match no citation")):
+            marked_topics = [
                 topic
                 for topic, marks in marked.items()
                 if marks and (answers[topic].citations is None) == is_bare
             ]
-            if of_these:
-                example = marked[of_these[0]][0]
+            if marked_topics:
+                example = marked[marked_topics[0]][0]
                 yield (
-                    f"{name}: marks such as {example} {what} in {pluralise(len(of_these), 'answer')}, shown as text: "
-                    f"{join_names(of_these)}"
+                    f"{name}: marks such as {example} {what} in {pluralise(len(marked_topics), 'answer')}, shown as text: "
+                    f"{join_names(marked_topics)}"
                 )

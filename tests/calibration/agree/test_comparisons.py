@@ -130,7 +130,7 @@ def test_a_primary_comparison_that_was_named_at_analysis_is_corrected_with_its_f
 
 def test_a_difference_above_one_can_be_told_by_nobody():
     """Two agreements are never farther apart; what is unknown is another matter."""
-    assert undetectable_note(1.788).startswith("So small a study can tell no difference")
+    assert undetectable_note(1.788).startswith("A study of this size can detect no difference")
     assert [undetectable_note(one) for one in (0.2, 1.0, float("nan"))] == ["", "", ""]
 
 

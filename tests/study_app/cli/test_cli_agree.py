@@ -146,8 +146,8 @@ def test_what_no_study_of_this_size_can_detect_is_no_number():
     found = prefcal.agree(study(topics=6))
     small = replace(found, comparisons=found.comparisons.assign(minimum_detectable=1.3))
 
-    assert "So small a study can tell no difference" in agreement_text(small)
-    assert "So small a study can tell no difference" not in agreement_text(found)
+    assert "A study of this size can detect no difference" in agreement_text(small)
+    assert "A study of this size can detect no difference" not in agreement_text(found)
 
 
 @pytest.mark.parametrize(

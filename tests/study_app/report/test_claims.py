@@ -122,9 +122,7 @@ def test_a_measure_above_the_perfect_one_is_said_why():
         "M does so in 95.0 % there, which is within the interval of that estimate: with 5.0 votes a pair"
     )
     (beyond,) = said(agreement_there=0.98)
-    assert (
-        "beyond the interval of that estimate. A measure can only do so that knows these very votes" in beyond
-    )
+    assert "beyond the interval of that estimate. Only a measure made from these votes can do so" in beyond
     assert "chance" not in within + beyond
 
 

@@ -93,7 +93,7 @@ def test_differences_that_no_study_can_detect_are_no_numbers(material):
     said = " ".join(text for section in sections for text in section.paragraphs)
 
     assert "178.8" not in said
-    assert "So small a study can tell no difference" in said
+    assert "A study of this size can detect no difference" in said
     assert {row[7] for row in agreement_section(small, "agreement").tables[1].rows} == {"none"}
 
 

@@ -207,8 +207,7 @@ def test_what_looks_like_a_mark_and_is_none_is_noted(tmp_path, written):
     answer = {"topic": "Q1", "text": f"So. {written}", "citations": [SOURCE]}
     content = read(tmp_path, systems={"a": [answer], "b": "Q1\tA vehicle.\n", "c": "Q2\tA ship.\n"})
     assert (
-        f"a: marks such as {written} that are of none of the citations in 1 answer, shown as text: Q1"
-        in content.notes
+        f"a: marks such as {written} that match no citation in 1 answer, shown as text: Q1" in content.notes
     )
 
 
@@ -225,7 +224,7 @@ def test_marks_in_an_answer_without_citations_are_noted(tmp_path, written):
     """Also in lists and ranges; they are text."""
     systems = {"a": [{"topic": "Q1", "text": f"So {written} [sic]"}], "b": PLAIN}
     assert (
-        f"a: marks such as {written} and no citations in 1 answer, shown as text: Q1"
+        f"a: marks such as {written} without citations in 1 answer, shown as text: Q1"
         in read(tmp_path, systems=systems).notes
     )
 
