@@ -7,6 +7,7 @@ in docs/agreement.md.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -292,12 +293,11 @@ def _known(
     judges = set(task.judgments["worker"].unique())
     fitted_to = evidence.tables if evidence.model is not None and evidence.same_tables else {}
     kinds = judge_kinds(task.judgments)
-    camp = [] if kinds is None or kinds.camp is None else list(kinds.judges[kinds.camp.is_careless])
     return (
         *task.diagnostics,
         *(
             each.diagnostic
-            for each in (kinds.findings(_without_people(task, variants, camp)) if kinds else ())
+            for each in (kinds.findings(partial(_without_people, task, variants)) if kinds else ())
         ),
         *wide_tastes(task.votes, differences),
         *same_people(variants, judges, task.votes.crossing, fitted_to),

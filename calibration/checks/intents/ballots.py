@@ -20,6 +20,7 @@ def ballots_of(data: IntentBallots) -> Ballots:
     return list(_ballots(data.votes, data.counts, data.voters))
 
 
+@lru_cache(maxsize=2)
 def typical_prior(data: IntentBallots) -> tuple[float, float]:
     """Return the a and b of all rates."""
     return rates_prior(*(data.counts[name].to_numpy(np.float64) for name in ("votes", "voters"))).typical
