@@ -153,8 +153,13 @@ def closest_name(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str
 
 
 def pluralise(number: int, singular: str, plural: str | None = None) -> str:
-    """`1 query`, `8 queries`: a number with its word; the plural of other words than in -s is given."""
+    """Format a number with its noun, as in ``8 queries``; the default plural ends in -s."""
     return f"{number:,} {singular if number == 1 else plural or f'{singular}s'}"
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """Format a share in percent, as in ``82 %``."""
+    return f"{100 * share:.{digits}f} %"
 
 
 def join_names(names: Iterable[str], *, most: int = 8) -> str:
