@@ -77,7 +77,9 @@ def test_visits_that_all_lie_outside_their_follows_are_not_called_absent():
 
 def test_sessions_are_refused_when_nearly_all_were_ended_by_the_material():
     """Above nine in ten."""
-    with pytest.raises(NotIdentifiedError, match="100 % of the visits ended because nothing was left to read"):
+    with pytest.raises(
+        NotIdentifiedError, match="100 % of the visits ended because nothing was left to read"
+    ):
         session_exposure({"visits": visits(("w", "t", 1, 2), reasons=["exhausted"])})
 
 
