@@ -31,16 +31,22 @@ def _scarcities(judged: JudgedSystems, rates: JudgedShares) -> list[tuple[str, s
     """Return sentence and name of each note about too few people or topics."""
     if not rates.influence.is_few.all():
         return []
-    topics = _load(judged.topic, "topic", "topics", rates.influence.effective_topics)
-    scarcities = [(topics, "few_topics")] if topics else []
+    if judged.fixed_topic is not None and judged.worker is None:
+        return [("nobody knows who judged, and within a topic intervals are over people: too little to say who is ahead", "")]
+    scarcities = []
     if judged.worker is not None:
         people = _load(judged.worker, "person", "people", rates.influence.effective_workers)
-        scarcities = [*([(people, "few_workers")] if people else []), *scarcities]
+        scarcities += [(people, "few_workers")] if people else []
+    if judged.fixed_topic is None:
+        topics = _load(judged.topic, "topic", "topics", rates.influence.effective_topics)
+        scarcities += [(topics, "few_topics")] if topics else []
     if scarcities:
         return scarcities
+    least = _WORDS[FEWEST_CLUSTERS]
+    if judged.fixed_topic is not None:
+        return [(f"every item has fewer than {least} people", "few_workers")]
     # each system has too few of one or the other
-    sentence = f"every system has fewer than {_WORDS[FEWEST_CLUSTERS]} people or topics"
-    return [(sentence, "few_workers, few_topics")]
+    return [(f"every system has fewer than {least} people or topics", "few_workers, few_topics")]
 
 
 def _load(cluster: Ints, single: str, plural: str, effective: Floats) -> str:

@@ -17,15 +17,14 @@ from study_app.study.entries import AssignedPairTask, expect_entry_type
 from study_app.tasks.content import AnswerFiles, TaskContent, drawn_worth
 from study_app.tasks.task_kind import FinishedTask, NewTask, SideForm, TaskKind
 from study_app.tasks.workload import (
-    JUDGED_COMMENTS,
+    ASSIGNED_CURES,
     OPTIONS,
     PAIRS_ASSUMED,
-    REPEATED_COMMENTS,
+    assigned_comments,
+    assigned_work,
     chosen_only,
-    count_phrase,
     taken_capacity,
     taken_seconds,
-    taking,
 )
 
 UNCITED = "end"
@@ -98,11 +97,6 @@ def _sources_and_marks(answer: Side) -> Iterator[str]:
         yield "marks"
 
 
-def _work(content: TaskContent) -> str:
-    entry = expect_entry_type(content.entry, AnswerPairs)
-    return f"{taking(content, entry)}: {len(entry.systems)} systems, {count_phrase(len(content.topics), 'question')}"
-
-
 def _methods(task: FinishedTask) -> str:
     return f"a worker read a question and two answers to it, of {task.systems}{chosen_only(task.protocol)}, and judged: {OPTIONS}."
 
@@ -113,11 +107,7 @@ KIND = TaskKind(
         "en": ("How well does it answer the question?", "How far can you rely on what it says?"),
         "ja": ("質問にどれだけ答えていますか", "書かれていることを、どれだけ信頼できますか"),
     },
-    cures={
-        "pairs": "write all, or a file with `topic a b` on each line",
-        "systems": "write NAME: FILE, one line per system, two at least",
-        "collection": "write topics: FILE below it",
-    },
+    cures=ASSIGNED_CURES,
     page="pair",
     unit="pair",
     wanted_key="pairs_per_worker",
@@ -132,10 +122,10 @@ KIND = TaskKind(
     optional=("sources", "marks"),
     asks=lambda shows: ("first", "second" if "sources" in shows else "other"),
     check=(2, 3),
-    seconds=lambda content: taken_seconds(content, expect_entry_type(content.entry, AnswerPairs)),
+    seconds=lambda content: taken_seconds(content, expect_entry_type(content.entry, AssignedPairTask)),
     assumed=PAIRS_ASSUMED,
-    capacity=lambda content: taken_capacity(content, expect_entry_type(content.entry, AnswerPairs)),
-    work=_work,
+    capacity=lambda content: taken_capacity(content, expect_entry_type(content.entry, AssignedPairTask)),
+    work=lambda content: assigned_work(content, "question"),
     tables=frozenset({"preferences", "reads"}),
     worth=lambda content, _people, _path: drawn_worth(content),
     methods=_methods,
@@ -148,13 +138,6 @@ KIND = TaskKind(
             "en": "you read questions, and compare pairs of answers to them",
             "ja": "質問を読み、その答えを二つずつ比べます",
         },
-        comments={
-            "pairs": "all pairs of a question, or a file with `topic a b` on each line: exactly these",
-            "judgments_per_pair": "workers who judge each pair; null is no limit",
-            "pairs_per_worker": "pairs that a worker judges, of one question as far as there is room",
-            "validation_pairs": "pairs that a worker sees once more",
-            **REPEATED_COMMENTS,
-            **JUDGED_COMMENTS,
-        },
+        comments=assigned_comments("question"),
     ),
 )

@@ -21,10 +21,10 @@ from study_app.study.entries import AssignedPairTask, Contradiction, StudyFileMo
 from study_app.tasks.content import EventFiles, PushFiles, TaskContent
 from study_app.tasks.task_kind import Collected, FinishedTask, KindParameters, NewTask, SideForm, TaskKind
 from study_app.tasks.workload import (
-    JUDGED_COMMENTS,
+    ASSIGNED_CURES,
     OPTIONS,
     PAIRS_ASSUMED,
-    REPEATED_COMMENTS,
+    assigned_comments,
     chosen_only,
     count_phrase,
     range_phrase,
@@ -205,7 +205,7 @@ KIND = TaskKind(
         ),
     },
     cures={
-        "pairs": "write all, or a file with `topic a b` on each line",
+        **ASSIGNED_CURES,
         "systems": "write NAME: RUN, one line per system, two at least",
         "collection": "write topics: FILE, qrels: FILE, clusters: FILE, epochs: FILE and texts: FILE below it",
         "days": "write days: [YYYYMMDD, YYYYMMDD], the first and the last",
@@ -244,13 +244,8 @@ KIND = TaskKind(
         },
         comments={
             "days": "the first and the last day; what is pushed on other days is not shown",
-            "judgments_per_pair": "workers who judge each pair; null is no limit",
-            "pairs": "all pairs of a profile, or a file with `topic a b` on each line: exactly these",
-            "pairs_per_worker": "pairs that a worker judges, of one profile as far as there is room",
+            **assigned_comments("profile"),
             "reveal_silent_days": "true: days without anything relevant say so; random: for half of the workers",
-            "validation_pairs": "pairs that a worker sees once more",
-            **REPEATED_COMMENTS,
-            **JUDGED_COMMENTS,
         },
     ),
 )

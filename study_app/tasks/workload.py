@@ -14,7 +14,14 @@ from typing import Any
 from metrics.errors import percent
 from study_app.protocol.sides import CHARS_PER_SECOND, LOOK_SECONDS, WORDS_PER_SECOND, text_block
 from study_app.protocol.streams import UpdateStream
-from study_app.study.entries import ALL, AssignedPairTask, ChosenTopicTask, FollowedTask, JudgingTask
+from study_app.study.entries import (
+    ALL,
+    AssignedPairTask,
+    ChosenTopicTask,
+    FollowedTask,
+    JudgingTask,
+    expect_entry_type,
+)
 from study_app.tasks.content import TaskContent
 
 DAY_SECONDS = 86_400
@@ -30,10 +37,28 @@ JUDGED_COMMENTS = {
     "compare": "measures that the report is to compare, as `prefcal agree` or `prefcal measures` writes them",
     "primary": "two of them: the comparison that this study is made for",
 }
-"""Comments of a new study file.
+"""Comments of a new study file on keys that several kinds have.
 
 Kato et al. 2016: Two-layered Summaries for Mobile Search: Does the Evaluation Measure Reflect User Preferences?, EVIA 2016.
 """
+ASSIGNED_CURES = {
+    "pairs": "write all, or a file with `topic a b` on each line",
+    "systems": "write NAME: FILE, one line per system, two at least",
+    "collection": "write topics: FILE below it",
+}
+"""Hints for missing keys of a task that gives workers one pair after another."""
+
+
+def assigned_comments(topic: str) -> dict[str, str]:
+    """Return the comments of a new study file for a task of assigned pairs."""
+    return {
+        "pairs": f"all pairs of a {topic}, or a file with `topic a b` on each line: exactly these",
+        "judgments_per_pair": "workers who judge each pair; null is no limit",
+        "pairs_per_worker": f"pairs that a worker judges, of one {topic} as far as there is room",
+        "validation_pairs": "pairs that a worker sees once more",
+        **REPEATED_COMMENTS,
+        **JUDGED_COMMENTS,
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,6 +332,14 @@ def taking(content: TaskContent, entry: AssignedPairTask) -> str:
     repeats = entry.repeats_of_a_worker(content.pairs_of_topics)
     again = f", {repeats} of them twice" if repeats else ""
     return f"judges {pair_count} of {count_phrase(sum(content.pairs_of_topics), 'pair')}{again}"
+
+
+def assigned_work(content: TaskContent, topic: str) -> str:
+    """Return how many pairs, systems and topics a task of assigned pairs has, in words."""
+    entry = expect_entry_type(content.entry, AssignedPairTask)
+    return (
+        f"{taking(content, entry)}: {len(entry.systems)} systems, {count_phrase(len(content.topics), topic)}"
+    )
 
 
 def chosen_only(protocol: Mapping[str, Any]) -> str:
