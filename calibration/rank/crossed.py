@@ -1,4 +1,4 @@
-"""Errors of many estimates at once, where topics and people are both samples, and the ranks that they leave open.
+"""Errors of many estimates over crossed topics and workers, and rank ranges.
 
 A judgment adds u to the error of an estimate (its influence) and has a part w in it. Let U and w be their sums over a topic t, a
 worker p, or the cell pt that both share. For any two estimates k and l at once:
@@ -41,11 +41,17 @@ from metrics.agreement.crossed_errors import FEWEST_CLUSTERS, FEWEST_EFFECTIVE, 
 from metrics.arrays import Bools, Floats, Ints
 
 AT_ONCE = 200_000
-"""Judgments that are added up at once: a sparse table takes several times the memory of what goes into it."""
+"""Number of judgments added up at once.
+
+A sparse table takes several times the memory of what goes into it.
+"""
 NO_SHARE = 1e-9
-"""Weights below are rounding errors."""
+"""Largest weight that is a rounding error."""
 TABLE_VALUES = 3_000_000
-"""Values of a dense table, estimates by parameters of a model, that is made at once."""
+"""Largest number of values of a dense table made at once.
+
+Estimates by parameters of a model.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -78,7 +84,10 @@ class StandardErrors:
         return np.asarray(2 * stdtr(self.df, -np.abs(estimate) / self.standard_error))
 
     def simultaneous_reach(self, level: float, estimates: int) -> Floats:
-        """Return half the widths of intervals of the differences of so many estimates that hold all at once with this level."""
+        """Return half-widths of simultaneous intervals of all differences.
+
+        Of so many estimates, at this level.
+        """
         pairs = max(1, estimates * (estimates - 1) // 2)
         return np.asarray(stdtrit(self.scarcer_df, 1 - (1 - level) / 2 / pairs) * self.standard_error)
 
@@ -106,7 +115,7 @@ class Variances:
     is_few: Bools
 
     def errors(self) -> StandardErrors:
-        """Return standard errors and degrees of freedom of what these are variances of."""
+        """Return standard errors and degrees of freedom."""
         with np.errstate(divide="ignore", invalid="ignore"):
             over_topics = self.by_topic + np.maximum(self.people, 0) * (1 + 1 / self.topic_df)
             variance = np.maximum(over_topics, self.least)
@@ -120,11 +129,11 @@ class Variances:
         )
 
     def of_each(self) -> "Variances":
-        """Return the variances of single estimates from those of any two."""
+        """Return the variances of single estimates, from a covariance matrix."""
         return self._changed(np.diagonal, np.diagonal)
 
     def of_differences(self) -> "Variances":
-        """Return the variances of all differences, (k, k), from those of any two estimates."""
+        """Return the variances of all differences, (k, k), from a covariance matrix."""
         return self._changed(_of_difference, np.asarray)
 
     def through(self, bread: Floats) -> "Variances":
@@ -202,7 +211,7 @@ class _Clusters(NamedTuple):
 
 
 class CrossedClusters:
-    """Which topic and which worker each of n judgments shares with others.
+    """Clusters of n judgments by topic, by worker and by both.
 
     Parameters
     ----------
@@ -254,18 +263,24 @@ class Influence:
 
     @cached_property
     def is_few(self) -> Bools:
-        """(k,) whether topics or people are too few for an error."""
+        """Mask of estimates with too few topics or people for an error, (k,)."""
         few = self._topics.is_few
         return few if self._workers is None else few | self._workers.is_few
 
     @property
     def effective_topics(self) -> Floats:
-        """(k,) how many topics of equal weight would count as much."""
+        """Effective number of topics, (k,).
+
+        How many of equal weight would count as much.
+        """
         return self._topics.effective
 
     @property
     def effective_workers(self) -> Floats:
-        """(k,) how many people of equal load would count as much; infinite where nobody knows who judged."""
+        """Effective number of workers, (k,); infinite where unknown.
+
+        How many of equal load would count as much.
+        """
         return np.full(self.estimates, np.inf) if self._workers is None else self._workers.effective
 
     def variances(self) -> Variances:
@@ -359,29 +374,32 @@ class _ClusterSums:
 
     @cached_property
     def _squares(self) -> Floats:
-        """(k,) sum of w^2."""
+        """Return the sum of w^2, (k,)."""
         return _column_sums(self.sums.imag.power(2))
 
     @cached_property
     def effective(self) -> Floats:
-        """(k,) how many clusters of equal weight would count as much."""
+        """Effective number of clusters, (k,).
+
+        How many of equal weight would count as much.
+        """
         return _column_sums(self.sums.imag) ** 2 / self._squares
 
     @cached_property
     def is_few(self) -> Bools:
-        """(k,) whether they are too few for an error."""
+        """Mask of estimates with too few clusters for an error, (k,)."""
         counted = np.bincount(self.sums.indices[self.sums.data.imag > NO_SHARE], minlength=self.sums.shape[1])
         return np.asarray((counted < FEWEST_CLUSTERS) | (self.effective < FEWEST_EFFECTIVE - NO_SHARE))
 
     @property
     def exact(self) -> _Scale:
-        """1 / sqrt(r) of the module."""
+        """Return the exact scale, 1 / sqrt(r) of the module."""
         own = _exact(self.sums.data.imag, self._squares[self.sums.indices])
         return _Scale(_mapped(self.sums, own), _exact(self.share, (self.share**2).sum()))
 
     @property
     def jackknife(self) -> _Scale:
-        """1 / (1 - w) of the module."""
+        """Return the jackknife scale, 1 / (1 - w) of the module."""
         return _Scale(_mapped(self.sums, _inverse(1 - self.sums.data.imag)), _inverse(1 - self.share))
 
     def scaled(self, scale: _Scale) -> "_ScaledSums":
@@ -394,7 +412,10 @@ class _ClusterSums:
 
 
 class _ScaledSums(NamedTuple):
-    """Scaled sums over clusters of influences U and parts w, (c, k), and of the scores of a model, (c, p), with which U is U - S H^-1 g'."""
+    """Scaled sums over clusters of influences U, parts w and model scores.
+
+    (c, k), and (c, p) for the scores, with which U is U - S H^-1 g'.
+    """
 
     error: csr_array
     weight: csr_array
@@ -402,7 +423,10 @@ class _ScaledSums(NamedTuple):
     model: ModelPart | None
 
     def products(self) -> tuple[Floats, Floats]:
-        """Return the sums over clusters of U U and of w w of any two estimates, (k, k) each."""
+        """Return the sums of U U and of w w over clusters, (k, k) each.
+
+        Of any two estimates.
+        """
         errors, weights = (_dense(each.T @ each) for each in (self.error, self.weight))
         if self.scores is not None and self.model is not None:
             into = self.model.gradient @ self._inverse()
@@ -411,7 +435,7 @@ class _ScaledSums(NamedTuple):
         return errors, weights
 
     def squares(self) -> tuple[Floats, Floats]:
-        """Return the sums over clusters of U^2 and of w^2, (k,) each."""
+        """Return the sums of U^2 and of w^2 over clusters, (k,) each."""
         errors, weights = (_column_sums(each.power(2)) for each in (self.error, self.weight))
         if self.scores is not None and self.model is not None:
             inverse, of_scores = self._inverse(), _dense(self.scores.T @ self.scores)
@@ -440,7 +464,10 @@ def _inverse(values: Floats) -> Floats:
 
 
 def _table(row: Ints, columns: Iterable[Ints], values: Iterable[Any], shape: tuple[int, int]) -> csr_array:
-    """Return a table of the sums of values at rows (n,) and columns, (n,) each: one set of n after the other, in pieces, to save memory."""
+    """Return a table of sums of values at rows and columns, (n,) each.
+
+    One set of n after the other, in pieces, to save memory.
+    """
     table = csr_array(shape)
     for column, part in zip(columns, values, strict=True):
         for start in range(0, len(row), AT_ONCE):
@@ -450,7 +477,7 @@ def _table(row: Ints, columns: Iterable[Ints], values: Iterable[Any], shape: tup
 
 
 def _mapped(pattern: csr_array, values: Floats) -> csr_array:
-    """Return a table with other values at the same places."""
+    """Return a table with a function applied to its values."""
     return csr_array((values, pattern.indices, pattern.indptr), shape=pattern.shape)
 
 
@@ -463,7 +490,9 @@ def _dense(table: Any) -> Floats:
 
 
 def above_at_once(estimate: Floats, reach: Floats) -> Bools:
-    """Return the (S, S) relation: is the estimate of the row above that of the column, beyond the reach of its interval.
+    """Return the (S, S) relation "the row's estimate is above the column's".
+
+    Beyond the reach of its interval.
 
     Parameters
     ----------
@@ -476,5 +505,5 @@ def above_at_once(estimate: Floats, reach: Floats) -> Bools:
 
 
 def rank_ranges(above: Bools) -> tuple[Ints, Ints]:
-    """Return the best and the worst rank of every system that a relation allows, both (S,)."""
+    """Return the best and worst rank that a relation allows each system, (S,) each."""
     return 1 + above.sum(axis=0), len(above) - above.sum(axis=1)

@@ -1,4 +1,7 @@
-"""A ranking as a value, and as files: what `prefcal rank` and `prefcal agree` write, and the report reads."""
+"""Ranking as a value, and its files, written by `prefcal rank` and `agree`.
+
+The report reads them.
+"""
 
 import json
 from collections.abc import Mapping
@@ -37,7 +40,7 @@ DUEL_COLUMNS = ("task", "system_a", "system_b", "judgments", "share_a", "low", "
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Ranking(HasSummary):
-    """Which systems people prefer. It prints as the first lines of its `summary`.
+    """Ranking of systems by preferences, printed as the first lines of its `summary`.
 
     Attributes
     ----------
@@ -82,7 +85,7 @@ class Ranking(HasSummary):
 
     @property
     def samples(self) -> str:
-        """What intervals are over: topics and people, or topics."""
+        """Samples that intervals are over: topics and people, or topics."""
         return "topics and people" if self.knows_workers else "topics"
 
     def frame(self) -> pd.DataFrame:
@@ -90,7 +93,7 @@ class Ranking(HasSummary):
         return self.ranking.set_index(["task", "system"])
 
     def overview(self) -> Overview:
-        """Return win rate, worth and the ranks left open of every system, and what to know of them."""
+        """Return win rate, worth and rank range of every system, with notes."""
         shown = self.ranking[["task", "system", "win_rate", "win_low", "win_high", "worth"]].assign(
             ranks=[
                 ranks_in_words(low, high)
@@ -105,14 +108,16 @@ class Ranking(HasSummary):
 
 
 def ranks_in_words(low: int, high: int) -> str:
-    """Write the ranks that are left open: `2`, or `2 to 5`."""
+    """Format a range of ranks: `2`, or `2 to 5`."""
     return str(low) if low == high else f"{low} to {high}"
 
 
 def write_ranking(
     ranking: Ranking, folder: str | Path, record: Mapping[str, Any] = MappingProxyType({})
 ) -> None:
-    """Write ranking.csv, duels.csv and, as rank.json, level, notes and how they were made; each appears whole or not at all.
+    """Write ranking.csv, duels.csv and rank.json, each atomically.
+
+    rank.json has level, notes and how they were made.
 
     Parameters
     ----------
@@ -179,7 +184,7 @@ def remove_ranking(folder: str | Path) -> None:
 
 
 def read_ranking(folder: str | Path) -> Ranking | None:
-    """Return the ranking that `write_ranking` wrote, None where there is none.
+    """Return the ranking that `write_ranking` wrote, or None without one.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Judgments of one task as arrays, with win rates of systems and shares of couples.
+"""Judgments of one task as arrays, with win rates and shares of system pairs.
 
 Win rates of systems and shares of couples come with what each judgment adds to their errors:
 
@@ -35,7 +35,7 @@ from metrics.errors import input_fault
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class JudgedSystems:
-    """n judgments of one task; codes count from 0 without holes.
+    """Judgments of one task, (n,) codes that count from 0 without holes.
 
     Attributes
     ----------
@@ -66,26 +66,34 @@ class JudgedSystems:
 
     @cached_property
     def crossing(self) -> CrossedClusters:
-        """Who judged what."""
+        """Clusters of the judgments by topic and worker."""
         return CrossedClusters(self.topic, self.worker)
 
     @property
     def is_tie(self) -> Bools:
-        """Whether nobody was preferred, (n,)."""
+        """Mask of judgments without a preferred system, (n,)."""
         return np.asarray(self.for_left == 0.5)
 
     @property
     def couple(self) -> Ints:
-        """Number of each judgment's couple: that of the first system by name x systems + that of the second, (n,)."""
+        """Code of each judgment's system pair, (n,).
+
+        That of the first system by name x systems + that of the second.
+        """
         first, second = np.minimum(self.left, self.right), np.maximum(self.left, self.right)
         return first * len(self.systems) + second
 
     def groups(self) -> list[list[str]]:
-        """Return the systems in groups that no comparison connects; one group where all are connected."""
+        """Return the groups of systems that no comparison connects.
+
+        One group if all are connected.
+        """
         return _components(self.systems, self.left, self.right, "weak")
 
     def one_sided(self, *, ties: bool) -> list[list[str]]:
-        """Return the groups of systems between which all was decided one way; a single group where nothing was.
+        """Return groups of systems between which every judgment went one way.
+
+        A single group where nothing was decided so.
 
         Nobody's worth is infinite only if every system can be reached from every other by going from a system to one that was
         preferred to it, or tied with it (Ford 1957; for ties Davidson 1970).
@@ -119,7 +127,7 @@ def tasks_judged(
     complete_only: bool = False,
     study: StudyRecord | None = None,
 ) -> Iterator[JudgedSystems]:
-    """Yield the judgments of every task that has one that counts, in alphabetical order.
+    """Yield the judgments of every task with one that counts, by name.
 
     Parameters
     ----------
@@ -150,7 +158,10 @@ def tasks_judged(
 
 
 def _judgments(task: str, rows: pd.DataFrame, *, has_drawn_sides: bool) -> JudgedSystems:
-    """Return the judgments of a task, ordered by topic and worker: sums over both then read memory in order."""
+    """Return the judgments of a task, ordered by topic and worker.
+
+    Sums over both then read memory in order.
+    """
     codes, systems = pd.factorize(pd.concat(systems_shown(rows)), sort=True)
     choice, topic = rows["choice"], pd.factorize(rows["topic"])[0]
     worker = pd.factorize(rows["worker"])[0] if knows_workers(rows) else None
@@ -169,7 +180,7 @@ def _judgments(task: str, rows: pd.DataFrame, *, has_drawn_sides: bool) -> Judge
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class JudgedShares:
-    """k estimates, each a weighted mean of judgments, and how each judgment moves them.
+    """Weighted means of judgments, k in all, with each judgment's influence.
 
     Attributes
     ----------
@@ -192,7 +203,7 @@ class JudgedShares:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Duels:
-    """Every couple of systems that was judged.
+    """Shares of every judged pair of systems.
 
     Attributes
     ----------
@@ -208,12 +219,18 @@ class Duels:
 
 
 def side_adjustment(judged: JudgedSystems) -> SideAdjustment | None:
-    """Return what the side added to each vote; None where sides were drawn by lot, and votes stay as they are."""
+    """Return the side effect on each vote, or None.
+
+    None where sides were drawn by lot, and votes stay as they are.
+    """
     return None if judged.has_drawn_sides else without_side(judged.left, judged.right, judged.for_left)
 
 
 def win_rates(judged: JudgedSystems, adjustment: SideAdjustment | None = None) -> JudgedShares:
-    """Return the win rate of every system, in the order of ``judged.systems``, by votes adjusted as `side_adjustment` says."""
+    """Return the win rate of every system, in the order of ``judged.systems``.
+
+    By votes adjusted as `side_adjustment` says.
+    """
     systems = len(judged.systems)
     system = np.stack([judged.left, judged.right])
     couple, couples = pd.factorize(judged.topic * systems**2 + judged.couple)
@@ -231,7 +248,10 @@ def win_rates(judged: JudgedSystems, adjustment: SideAdjustment | None = None) -
 
 
 def duels(judged: JudgedSystems, adjustment: SideAdjustment | None = None) -> Duels:
-    """Return the share of the first system of every couple that was judged, in the order of the names; votes as in `win_rates`."""
+    """Return the share of the first system of every judged pair, by name.
+
+    Votes as in `win_rates`.
+    """
     systems = len(judged.systems)
     couple, keys = pd.factorize(judged.couple, sort=True)
     cell, cells = pd.factorize(judged.topic * len(keys) + couple)
@@ -247,14 +267,14 @@ def duels(judged: JudgedSystems, adjustment: SideAdjustment | None = None) -> Du
 
 
 def is_balanced(judged: JudgedSystems) -> bool:
-    """Say whether every couple of the task's systems was judged on every topic."""
+    """Return whether every pair of the task's systems was judged on every topic."""
     systems = len(judged.systems)
     couples = len(pd.unique(judged.topic * systems**2 + judged.couple))
     return couples == (int(judged.topic.max()) + 1) * systems * (systems - 1) // 2
 
 
 def _first_of_each(code: Ints, codes: int) -> Ints:
-    """Return the place of a judgment of each code."""
+    """Return the index of one judgment of each code."""
     place = np.empty(codes, dtype=np.intp)
     place[code] = np.arange(len(code))
     return place

@@ -1,4 +1,6 @@
-"""Read and write folders of tidy tables as CSV and Parquet; every fault with file, line and cure.
+"""Folders of tidy tables, read and written as CSV and Parquet.
+
+Every fault has file, line and cure.
 
 A folder may hold any of `calibration.tables.tables.TABLES`; unknown files and columns are ignored; a CSV wins over a Parquet file of the same name.
 """
@@ -87,7 +89,10 @@ def read_tables(folder: str | Path, *, compact: Collection[str] = ()) -> dict[st
 
 
 def table_paths(folder: str | Path) -> dict[str, Path]:
-    """Return table name -> file of ``folder`` in alphabetical order; raises `InputError` when there is none."""
+    """Return the table files of ``folder`` by table name, in alphabetical order.
+
+    Raises `InputError` when there is none.
+    """
     folder = Path(folder)
     if folder.is_file():
         raise input_fault(
@@ -111,7 +116,10 @@ def table_paths(folder: str | Path) -> dict[str, Path]:
 
 
 def _no_table(folder: Path) -> InputError:
-    """Say what a folder holds instead of tables, and which of it could be meant as one."""
+    """Return a message on a folder without tables, with the likeliest file.
+
+    What it holds instead, and which of it could be meant as one.
+    """
     others = list(ignored_files(folder, ()))
     near = [f"{file.name}: {file.cure}" for file in others if file.meant]
     inside = sorted({path.parent.name for path in folder.glob("*/*.csv") if path.stem in TABLES})
@@ -127,7 +135,10 @@ def _no_table(folder: Path) -> InputError:
 
 
 def tables_sha256(folder: str | Path) -> str:
-    """Return the sha256 over file name, NUL and bytes of the tables of ``folder`` in alphabetical order."""
+    """Return the SHA-256 of all tables of ``folder``.
+
+    Over file name, NUL and bytes, in alphabetical order.
+    """
     digest = hashlib.sha256()
     for path in table_paths(folder).values():
         digest.update(path.name.encode() + b"\0")
@@ -137,7 +148,10 @@ def tables_sha256(folder: str | Path) -> str:
 
 
 def read_table(path: Path, table: Table, *, compact: bool = False) -> pd.DataFrame:
-    """Read and check one table file, see `read_tables`; raises `InputError` with every fault found in it."""
+    """Read and check one table file, see `read_tables`.
+
+    Raises `InputError` with every fault found in it.
+    """
     log = FaultLog(path)
     names = table.text_names if compact else ()
     raw = raw_csv(path, log, names) if path.suffix == ".csv" else raw_parquet(path)
@@ -163,14 +177,17 @@ def read_table(path: Path, table: Table, *, compact: bool = False) -> pd.DataFra
 
 
 def _derived(frame: pd.DataFrame, table: Table) -> Iterator[tuple[str, "pd.Series[Any]"]]:
-    """Yield name and values of each column that the rows lack and that the others tell."""
+    """Yield name and values of each missing column that others determine."""
     for column in table.columns:
         if column.derived is not None and len(frame) and frame[column.name].isna().all():
             yield column.name, column.derived(frame).astype(DTYPES[column.kind])
 
 
 def _compact(values: "pd.Series[Any]", key: Collection[str]) -> "pd.Series[Any]":
-    """Return texts as ordered categories, ids in one piece: nothing stays of what the file was read into."""
+    """Return texts as ordered categories, and ids in one piece of memory.
+
+    Nothing stays of what the file was read into.
+    """
     if not isinstance(values.dtype, pd.StringDtype):
         return values
     if values.name not in key:
@@ -180,7 +197,9 @@ def _compact(values: "pd.Series[Any]", key: Collection[str]) -> "pd.Series[Any]"
 
 
 def check_frame(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
-    """Return ``frame`` with exactly the columns and types of ``table``; raises `InputError` as reading would.
+    """Return ``frame`` with exactly the columns and types of ``table``.
+
+    Raises `InputError` as reading would.
 
     For tables made in memory; the fault's path is the table's name and its line the row's line in a CSV.
     """
@@ -199,7 +218,10 @@ def check_frame(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
 
 
 def checked_tables(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-    """Return plain frames as `read_tables` returns files: checked, all faults of all tables at once, unknown names too."""
+    """Check plain frames as `read_tables` checks files.
+
+    All faults of all tables at once, unknown names too.
+    """
     found: dict[str, pd.DataFrame] = {}
     faults: list[Fault] = []
     for name, frame in by_name(tables).items():
@@ -226,11 +248,14 @@ def checked_tables(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame
 
 
 PARQUET_ROWS = 100_000
-"""From so many rows on a table stands beside its CSV as Parquet too, which is read faster."""
+"""Smallest number of rows of a table that is written as Parquet too.
+
+It is read faster than CSV.
+"""
 
 
 def write_tables(tables: Mapping[str, pd.DataFrame], folder: str | Path, *, parquet: bool = False) -> None:
-    """Check ``tables`` and write each as CSV into ``folder``; each file appears whole or not at all.
+    """Check ``tables`` and write each atomically as CSV into ``folder``.
 
     A table of `PARQUET_ROWS` rows or more is written as Parquet too.
 
@@ -274,7 +299,10 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: str | Path, *, parq
 
 
 def _without_unknown(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
-    """Leave out the columns that are filled in all rows or in none, where it is none."""
+    """Drop optional columns that are empty in all rows.
+
+    They must be filled in all rows or in none.
+    """
     unknown = [
         column.name for column in table.columns if column.all_or_none and frame[column.name].isna().all()
     ]
@@ -282,18 +310,21 @@ def _without_unknown(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
 
 
 def csv_text(frame: pd.DataFrame) -> str:
-    """Return a checked table as CSV: UTC times with milliseconds, true and false, empty where missing."""
+    """Format a checked table as CSV.
+
+    UTC times with milliseconds, true and false, empty where missing.
+    """
     return ",".join(frame.columns) + "\n" + csv_rows(frame)
 
 
 def csv_rows(frame: pd.DataFrame) -> str:
-    """Return the rows of a checked table as in `csv_text`, without the header."""
+    """Format the rows of a checked table as in `csv_text`, without the header."""
     rows = _joined(*(_csv_cells(frame[name]) for name in frame.columns), separator=",")
     return "".join(f"{row}\n" for row in rows.to_pylist())
 
 
 def _csv_cells(column: "pd.Series[Any]") -> pa.Array:
-    """Return the cells of a column as they stand in a CSV, null where missing."""
+    """Format the cells of a column for CSV, null where missing."""
     if column.dtype == np.float64:
         return pa.array(list(map(repr, column.tolist())), _TEXT, mask=column.isna().to_numpy())
     values = pa.array(column, from_pandas=True)
@@ -310,21 +341,30 @@ def _csv_cells(column: "pd.Series[Any]") -> pa.Array:
 
 
 def _has_special(cells: pa.Array | pa.ChunkedArray) -> bool:
-    """Say whether a mark that must be quoted may stand in a column: all its bytes are looked at together, which takes no time."""
+    """Return whether a column may hold a character that must be quoted.
+
+    All its bytes are looked at together, which takes no time.
+    """
     chunks = cells.chunks if isinstance(cells, pa.ChunkedArray) else [cells]
     written = [bytes(buffer) for chunk in chunks if (buffer := chunk.buffers()[-1]) is not None]
     return any(mark in part for part in written for mark in (b'"', b",", b"\r", b"\n"))
 
 
 def _joined(*cells: pa.Array | str, separator: str = "") -> pa.Array:
-    """Join texts row by row; a missing one is empty where others stand beside it in a row of a table."""
+    """Join texts row by row.
+
+    A missing one is empty where others stand beside it in a row of a table.
+    """
     texts = [pa.scalar(one, _TEXT) if isinstance(one, str) else one for one in (*cells, separator)]
     missing = "replace" if separator else "emit_null"
     return pc.binary_join_element_wise(*texts, null_handling=missing)
 
 
 def line_of(path: Path, row: int) -> int:
-    """Return the line on which a row, from 0, of a table file begins; in Parquet the one it would have as CSV."""
+    """Return the first line of a row, from 0, of a table file.
+
+    In Parquet the one it would have as CSV.
+    """
     return lines_of(path, [row])[0]
 
 
@@ -335,7 +375,10 @@ def lines_of(path: Path, rows: Iterable[int]) -> list[int]:
 
 
 def raw_rows(path: Path) -> pd.DataFrame:
-    """Return every column of a table file that could be read, also those that are ignored, with its cells as text."""
+    """Return every readable column of a table file, with its cells as text.
+
+    Also those that are ignored.
+    """
     return (raw_csv(path, FaultLog(path)) if path.suffix == ".csv" else raw_parquet(path)).astype("str")
 
 
@@ -363,7 +406,7 @@ def _check_header(raw: pd.DataFrame, table: Table, log: FaultLog) -> None:
 
 
 def _missing_cure(missing: list[str], names: list[str], table: Table) -> str:
-    """Say which columns to rename; where that does not give all that are missing, which ones a table needs."""
+    """Return a hint on missing columns: columns to rename, or those needed."""
     others = [name for name in names if name not in table.column_names]
     cures = []
     for name in missing:
@@ -383,7 +426,7 @@ def _quoted(names: Iterable[str]) -> str:
 def _converted(
     raw: _Cells, index: pd.Index, column: Column, log: FaultLog, lines: LineNumbers, *, compact: bool = False
 ) -> "pd.Series[Any]":
-    """Take one column out of ``raw`` and return it in its type; cells that do not fit are faults."""
+    """Remove one column from ``raw`` and return it in its type; note faulty cells."""
     if column.name not in raw:
         return pd.Series(None, index=index, dtype=DTYPES[column.kind])
     cells = raw.pop(column.name)
