@@ -23,9 +23,15 @@ from calibration.inference.formatting import format_p
 from calibration.tables.preferences import counted_tables, resolved_sides
 
 LEVEL = 0.01
-"""Significance level: strict, because stopping at a lead gives far smaller p-values."""
+"""Significance level.
+
+It is strict, because stopping at a lead gives far smaller p-values.
+"""
 FEWEST_PAIRS = 10
-"""Fewest pairs for a test: with different answers, or with a number of answers unlike their topic's mean."""
+"""Smallest number of pairs for a test.
+
+With different answers, or with a number of answers unlike their topic's mean.
+"""
 _TIES = ("equally_good", "equally_bad")
 
 
@@ -107,7 +113,9 @@ def _finding(judged: pd.DataFrame) -> Finding | None:
 def _last_makes_the_lead(
     counts: pd.DataFrame, number: "pd.Series[int]", last: "pd.Series[str]"
 ) -> tuple[float, int, float, int]:
-    """Test whether the last answer is for the leading system more often than by chance.
+    """Test whether the last answer is for the leading system too often.
+
+    More often than by chance.
 
     Returns
     -------
@@ -131,7 +139,7 @@ def _last_makes_the_lead(
 
 
 def _more_where_people_differ(counts: pd.DataFrame, number: "pd.Series[int]") -> float:
-    """Return the p-value of the test whether pairs with more answers have less agreement."""
+    """Test whether pairs with more answers have less agreement; return p."""
     several = number > 1
     agreeing = ((counts * (counts - 1)).sum(axis=1) / (number * (number - 1)))[several]
     frame = pd.DataFrame({"number": number[several], "agreeing": agreeing})

@@ -24,9 +24,12 @@ from calibration.models.durations.exposure import CensoredDurations
 from calibration.models.durations.fit import DurationFit
 
 FEW_WORKERS = 60
-"""Up to this number, workers are too few to reject a heavy tail at the usual level."""
+"""Largest number of workers too small for the usual rejection of heavy tails."""
 CLEARLY_WORSE = 5.41
-"""Likelihood ratio above which few workers reject a heavy tail: the 1 % point of half a chi-squared."""
+"""Likelihood ratio above which few workers reject a heavy tail.
+
+The 1 % point of half a chi-squared.
+"""
 
 
 def check_heavy_tails(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
