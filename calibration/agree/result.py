@@ -151,7 +151,7 @@ class ComparisonRole(StrEnum):
 
 
 class NamedAt(StrEnum):
-    """Where a comparison was named."""
+    """Place where a comparison was named: study file or command."""
 
     STUDY_FILE = "study_file"
     ANALYSIS = "analysis"

@@ -1,4 +1,6 @@
-"""Does the number of judgments of a pair depend on its answers, as when judging stops once a system leads?
+"""Does the number of judgments of a pair depend on its answers?
+
+As when judging stops once a system leads.
 
 If it does, the last answer makes the lead, and pairs with disagreement have more answers. If the number does not depend on the answers:
 

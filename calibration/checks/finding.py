@@ -20,7 +20,7 @@ NEARLY = 1.92
 Half the chi-squared with one degree of freedom that chance exceeds in one of twenty.
 """
 Explains: TypeAlias = Literal["better", "as well"]
-"""Whether another law explains the data better than the fit's model, or as well."""
+"""Explanation of the data by another law, "better" than the fit's or "as well"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Do some judges click at random, or prefer the opposite of what the others prefer?
+"""Do some judges click at random, or prefer the opposite of the others?
 
 Only answers for a side count, of pairs for which somebody else chose a side too: how often somebody finds both equal is a matter of taste.
 With v of the others for the system that was chosen and w for the other one, a judge who follows them with power g chooses it with odds

@@ -131,7 +131,7 @@ class SameAnswers:
         )
 
     def said(self, *, as_one: bool) -> str:
-        """Return what was seen, with its effect on intervals.
+        """Return the sentence on the workers, with the effect on intervals.
 
         Or that each group counts as one person.
         """

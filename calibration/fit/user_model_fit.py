@@ -141,7 +141,10 @@ class UserModelFit(HasSummary):
         return self.model.params
 
     def frame(self) -> pd.DataFrame:
-        """Return one row per parameter: estimate, low, high, level, unit, method, workers, rows."""
+        """Return one row per parameter, with interval and sample size.
+
+        The columns are estimate, low, high, level, unit, method, workers, rows.
+        """
         return self.model.frame()
 
     def overview(self) -> Overview:

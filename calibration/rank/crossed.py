@@ -1,4 +1,4 @@
-"""Errors of many estimates over crossed topics and workers, and rank ranges.
+"""Errors of many estimates at once, where topics and people are both samples, and the ranks that they leave open.
 
 A judgment adds u to the error of an estimate (its influence) and has a part w in it. Let U and w be their sums over a topic t, a
 worker p, or the cell pt that both share. For any two estimates k and l at once:
@@ -17,7 +17,7 @@ clusters takes off put back: exactly for clusters of equal weight (r), and by th
     df = V^2 / (V_topic^2 / (T - 1) + V_worker^2 / (P_eff - 1)),   P_eff = 1 / sum w_p^2
 
 and at least those of the scarcer cluster. The rule is that of the design, the same for all estimates of a task: where nobody judged more
-than one topic, or nobody knows who judged, V is V_topic with T - 1. With fewer than four topics or people, or effectively fewer than
+than one topic, or nobody knows who judged, V is V_topic with T - 1. Within one topic V is V_worker with P_eff - 1. With fewer than four topics or people, or effectively fewer than
 three, nothing is known.
 
 Ranks: a system is behind another at the level of the ranks where the interval of their difference lies on one side of 0. These intervals hold all
@@ -41,17 +41,11 @@ from metrics.agreement.crossed_errors import FEWEST_CLUSTERS, FEWEST_EFFECTIVE, 
 from metrics.arrays import Bools, Floats, Ints
 
 AT_ONCE = 200_000
-"""Number of judgments added up at once.
-
-A sparse table takes several times the memory of what goes into it.
-"""
+"""Judgments that are added up at once: a sparse table takes several times the memory of what goes into it."""
 NO_SHARE = 1e-9
-"""Largest weight that is a rounding error."""
+"""Weights below are rounding errors."""
 TABLE_VALUES = 3_000_000
-"""Largest number of values of a dense table made at once.
-
-Estimates by parameters of a model.
-"""
+"""Values of a dense table, estimates by parameters of a model, that is made at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -84,10 +78,7 @@ class StandardErrors:
         return np.asarray(2 * stdtr(self.df, -np.abs(estimate) / self.standard_error))
 
     def simultaneous_reach(self, level: float, estimates: int) -> Floats:
-        """Return half-widths of simultaneous intervals of all differences.
-
-        Of so many estimates, at this level.
-        """
+        """Return half the widths of intervals of the differences of so many estimates that hold all at once with this level."""
         pairs = max(1, estimates * (estimates - 1) // 2)
         return np.asarray(stdtrit(self.scarcer_df, 1 - (1 - level) / 2 / pairs) * self.standard_error)
 
@@ -115,7 +106,7 @@ class Variances:
     is_few: Bools
 
     def errors(self) -> StandardErrors:
-        """Return standard errors and degrees of freedom."""
+        """Return standard errors and degrees of freedom of what these are variances of."""
         with np.errstate(divide="ignore", invalid="ignore"):
             over_topics = self.by_topic + np.maximum(self.people, 0) * (1 + 1 / self.topic_df)
             variance = np.maximum(over_topics, self.least)
@@ -129,11 +120,11 @@ class Variances:
         )
 
     def of_each(self) -> "Variances":
-        """Return the variances of single estimates, from a covariance matrix."""
+        """Return the variances of single estimates from those of any two."""
         return self._changed(np.diagonal, np.diagonal)
 
     def of_differences(self) -> "Variances":
-        """Return the variances of all differences, (k, k), from a covariance matrix."""
+        """Return the variances of all differences, (k, k), from those of any two estimates."""
         return self._changed(_of_difference, np.asarray)
 
     def through(self, bread: Floats) -> "Variances":
@@ -211,7 +202,7 @@ class _Clusters(NamedTuple):
 
 
 class CrossedClusters:
-    """Clusters of n judgments by topic, by worker and by both.
+    """Which topic and which worker each of n judgments shares with others.
 
     Parameters
     ----------
@@ -219,9 +210,14 @@ class CrossedClusters:
         Codes from 0 without holes.
     worker : (n,) ndarray of int or None
         Codes likewise; None where nobody knows who judged.
+    is_topic_fixed : bool
+        All judgments are of one topic, which is no sample: V is V_worker alone. Nothing is known then where nobody knows who judged.
     """
 
-    def __init__(self, topic: Ints, worker: Ints | None) -> None:
+    def __init__(self, topic: Ints, worker: Ints | None, *, is_topic_fixed: bool = False) -> None:
+        self.is_topic_fixed = is_topic_fixed
+        if is_topic_fixed and worker is not None:
+            topic, worker = worker, None
         self.topics = _Clusters(topic, np.arange(int(topic.max()) + 1))
         self.workers: _Clusters | None = None
         self.cells: _Clusters | None = None
@@ -263,17 +259,17 @@ class Influence:
 
     @cached_property
     def is_few(self) -> Bools:
-        """Mask of estimates with too few topics or people for an error, (k,)."""
+        """(k,) whether topics or people are too few for an error."""
         few = self._topics.is_few
         return few if self._workers is None else few | self._workers.is_few
 
     @property
     def effective_topics(self) -> Floats:
-        """Effective number of topics, (k,).
+        """Effective number of topics, (k,); infinite where the topic is fixed.
 
         How many of equal weight would count as much.
         """
-        return self._topics.effective
+        return np.full(self.estimates, np.inf) if self.crossing.is_topic_fixed else self._topics.effective
 
     @property
     def effective_workers(self) -> Floats:
@@ -281,7 +277,8 @@ class Influence:
 
         How many of equal load would count as much.
         """
-        return np.full(self.estimates, np.inf) if self._workers is None else self._workers.effective
+        workers = self._topics if self.crossing.is_topic_fixed else self._workers
+        return np.full(self.estimates, np.inf) if workers is None else workers.effective
 
     def variances(self) -> Variances:
         """Return the variances of single estimates, (k,)."""
@@ -294,7 +291,7 @@ class Influence:
     def _parts(self, of: "Callable[[_ScaledSums], tuple[Floats, Floats]]") -> Variances:
         """Return the parts of V, from a function that sums U U and w w over clusters."""
         topics, workers, cells = self._topics, self._workers, self.crossing.cells
-        by_topic, _ = of(topics.scaled(topics.exact))
+        by_topic, _ = of(topics.scaled(topics.jackknife if self.crossing.is_topic_fixed else topics.exact))
         by_worker = people = least = np.zeros_like(by_topic)
         worker_df = np.full(self.estimates, np.inf)
         if workers is not None and cells is not None:
@@ -374,32 +371,29 @@ class _ClusterSums:
 
     @cached_property
     def _squares(self) -> Floats:
-        """Return the sum of w^2, (k,)."""
+        """(k,) sum of w^2."""
         return _column_sums(self.sums.imag.power(2))
 
     @cached_property
     def effective(self) -> Floats:
-        """Effective number of clusters, (k,).
-
-        How many of equal weight would count as much.
-        """
+        """(k,) how many clusters of equal weight would count as much."""
         return _column_sums(self.sums.imag) ** 2 / self._squares
 
     @cached_property
     def is_few(self) -> Bools:
-        """Mask of estimates with too few clusters for an error, (k,)."""
+        """(k,) whether they are too few for an error."""
         counted = np.bincount(self.sums.indices[self.sums.data.imag > NO_SHARE], minlength=self.sums.shape[1])
         return np.asarray((counted < FEWEST_CLUSTERS) | (self.effective < FEWEST_EFFECTIVE - NO_SHARE))
 
     @property
     def exact(self) -> _Scale:
-        """Return the exact scale, 1 / sqrt(r) of the module."""
+        """1 / sqrt(r) of the module."""
         own = _exact(self.sums.data.imag, self._squares[self.sums.indices])
         return _Scale(_mapped(self.sums, own), _exact(self.share, (self.share**2).sum()))
 
     @property
     def jackknife(self) -> _Scale:
-        """Return the jackknife scale, 1 / (1 - w) of the module."""
+        """1 / (1 - w) of the module."""
         return _Scale(_mapped(self.sums, _inverse(1 - self.sums.data.imag)), _inverse(1 - self.share))
 
     def scaled(self, scale: _Scale) -> "_ScaledSums":
@@ -412,10 +406,7 @@ class _ClusterSums:
 
 
 class _ScaledSums(NamedTuple):
-    """Scaled sums over clusters of influences U, parts w and model scores.
-
-    (c, k), and (c, p) for the scores, with which U is U - S H^-1 g'.
-    """
+    """Scaled sums over clusters of influences U and parts w, (c, k), and of the scores of a model, (c, p), with which U is U - S H^-1 g'."""
 
     error: csr_array
     weight: csr_array
@@ -423,10 +414,7 @@ class _ScaledSums(NamedTuple):
     model: ModelPart | None
 
     def products(self) -> tuple[Floats, Floats]:
-        """Return the sums of U U and of w w over clusters, (k, k) each.
-
-        Of any two estimates.
-        """
+        """Return the sums over clusters of U U and of w w of any two estimates, (k, k) each."""
         errors, weights = (_dense(each.T @ each) for each in (self.error, self.weight))
         if self.scores is not None and self.model is not None:
             into = self.model.gradient @ self._inverse()
@@ -435,7 +423,7 @@ class _ScaledSums(NamedTuple):
         return errors, weights
 
     def squares(self) -> tuple[Floats, Floats]:
-        """Return the sums of U^2 and of w^2 over clusters, (k,) each."""
+        """Return the sums over clusters of U^2 and of w^2, (k,) each."""
         errors, weights = (_column_sums(each.power(2)) for each in (self.error, self.weight))
         if self.scores is not None and self.model is not None:
             inverse, of_scores = self._inverse(), _dense(self.scores.T @ self.scores)
@@ -464,10 +452,7 @@ def _inverse(values: Floats) -> Floats:
 
 
 def _table(row: Ints, columns: Iterable[Ints], values: Iterable[Any], shape: tuple[int, int]) -> csr_array:
-    """Return a table of sums of values at rows and columns, (n,) each.
-
-    One set of n after the other, in pieces, to save memory.
-    """
+    """Return a table of the sums of values at rows (n,) and columns, (n,) each: one set of n after the other, in pieces, to save memory."""
     table = csr_array(shape)
     for column, part in zip(columns, values, strict=True):
         for start in range(0, len(row), AT_ONCE):
@@ -477,7 +462,7 @@ def _table(row: Ints, columns: Iterable[Ints], values: Iterable[Any], shape: tup
 
 
 def _mapped(pattern: csr_array, values: Floats) -> csr_array:
-    """Return a table with a function applied to its values."""
+    """Return a table with other values at the same places."""
     return csr_array((values, pattern.indices, pattern.indptr), shape=pattern.shape)
 
 
@@ -490,9 +475,7 @@ def _dense(table: Any) -> Floats:
 
 
 def above_at_once(estimate: Floats, reach: Floats) -> Bools:
-    """Return the (S, S) relation "the row's estimate is above the column's".
-
-    Beyond the reach of its interval.
+    """Return the (S, S) relation: is the estimate of the row above that of the column, beyond the reach of its interval.
 
     Parameters
     ----------
@@ -505,5 +488,5 @@ def above_at_once(estimate: Floats, reach: Floats) -> Bools:
 
 
 def rank_ranges(above: Bools) -> tuple[Ints, Ints]:
-    """Return the best and worst rank that a relation allows each system, (S,) each."""
+    """Return the best and the worst rank of every system that a relation allows, both (S,)."""
     return 1 + above.sum(axis=0), len(above) - above.sum(axis=1)

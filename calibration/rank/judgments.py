@@ -1,4 +1,4 @@
-"""Judgments of one task as arrays, with win rates and shares of system pairs.
+"""Judgments of one task as arrays, with win rates of systems and shares of couples.
 
 Win rates of systems and shares of couples come with what each judgment adds to their errors:
 
@@ -35,7 +35,7 @@ from metrics.errors import input_fault
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class JudgedSystems:
-    """Judgments of one task, (n,) codes that count from 0 without holes.
+    """n judgments of one task; codes count from 0 without holes.
 
     Attributes
     ----------
@@ -53,6 +53,8 @@ class JudgedSystems:
         By whom; None where that is not known.
     has_drawn_sides : bool
         Who stood on which side was drawn by lot.
+    fixed_topic : str or None
+        The one topic that all judgments are of, where each topic is ranked for itself; None where topics are a sample.
     """
 
     task: str
@@ -63,37 +65,35 @@ class JudgedSystems:
     topic: Ints
     worker: Ints | None
     has_drawn_sides: bool = True
+    fixed_topic: str | None = None
+
+    @property
+    def label(self) -> str:
+        """The task, and the topic where it is fixed."""
+        return self.task if self.fixed_topic is None else f"{self.task}, {self.fixed_topic}"
 
     @cached_property
     def crossing(self) -> CrossedClusters:
         """Clusters of the judgments by topic and worker."""
-        return CrossedClusters(self.topic, self.worker)
+        return CrossedClusters(self.topic, self.worker, is_topic_fixed=self.fixed_topic is not None)
 
     @property
     def is_tie(self) -> Bools:
-        """Mask of judgments without a preferred system, (n,)."""
+        """Whether nobody was preferred, (n,)."""
         return np.asarray(self.for_left == 0.5)
 
     @property
     def couple(self) -> Ints:
-        """Code of each judgment's system pair, (n,).
-
-        That of the first system by name x systems + that of the second.
-        """
+        """Number of each judgment's couple: that of the first system by name x systems + that of the second, (n,)."""
         first, second = np.minimum(self.left, self.right), np.maximum(self.left, self.right)
         return first * len(self.systems) + second
 
     def groups(self) -> list[list[str]]:
-        """Return the groups of systems that no comparison connects.
-
-        One group if all are connected.
-        """
+        """Return the systems in groups that no comparison connects; one group where all are connected."""
         return _components(self.systems, self.left, self.right, "weak")
 
     def one_sided(self, *, ties: bool) -> list[list[str]]:
-        """Return groups of systems between which every judgment went one way.
-
-        A single group where nothing was decided so.
+        """Return the groups of systems between which all was decided one way; a single group where nothing was.
 
         Nobody's worth is infinite only if every system can be reached from every other by going from a system to one that was
         preferred to it, or tied with it (Ford 1957; for ties Davidson 1970).
@@ -126,8 +126,9 @@ def tasks_judged(
     exclude: bool = True,
     complete_only: bool = False,
     study: StudyRecord | None = None,
+    by_topic: bool = False,
 ) -> Iterator[JudgedSystems]:
-    """Yield the judgments of every task with one that counts, by name.
+    """Yield the judgments of every task that has one that counts, in alphabetical order.
 
     Parameters
     ----------
@@ -139,6 +140,8 @@ def tasks_judged(
         Leave out workers who did not complete the study too.
     study : StudyRecord or None
         study.json of the tables, which says of which tasks the sides were drawn by lot; without it, of none.
+    by_topic : bool
+        Yield those of every task and topic, the topic fixed.
 
     Raises
     ------
@@ -150,14 +153,16 @@ def tasks_judged(
         if not knows_workers(preferences):
             raise input_fault(WORKERS_UNKNOWN, cure="count everybody's judgments")
         preferences = preferences[preferences["worker"].isin(completed(workers))]
-    for task, rows in counted_judgments(preferences, workers=workers, exclude=exclude).groupby(
-        "task", observed=True
-    ):
-        drawn = study is not None and study.drew_sides(str(task))
-        yield _judgments(str(task), rows, has_drawn_sides=drawn)
+    counted = counted_judgments(preferences, workers=workers, exclude=exclude)
+    for key, rows in counted.groupby(["task", "topic"] if by_topic else ["task"], observed=True):
+        task, topic = str(key[0]), str(key[1]) if by_topic else None
+        drawn = study is not None and study.drew_sides(task)
+        yield _judgments(task, rows, has_drawn_sides=drawn, fixed_topic=topic)
 
 
-def _judgments(task: str, rows: pd.DataFrame, *, has_drawn_sides: bool) -> JudgedSystems:
+def _judgments(
+    task: str, rows: pd.DataFrame, *, has_drawn_sides: bool, fixed_topic: str | None = None
+) -> JudgedSystems:
     """Return the judgments of a task, ordered by topic and worker.
 
     Sums over both then read memory in order.
@@ -175,12 +180,13 @@ def _judgments(task: str, rows: pd.DataFrame, *, has_drawn_sides: bool) -> Judge
         topic=topic[order],
         worker=None if worker is None else worker[order],
         has_drawn_sides=has_drawn_sides,
+        fixed_topic=fixed_topic,
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class JudgedShares:
-    """Weighted means of judgments, k in all, with each judgment's influence.
+    """k estimates, each a weighted mean of judgments, and how each judgment moves them.
 
     Attributes
     ----------
@@ -203,7 +209,7 @@ class JudgedShares:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Duels:
-    """Shares of every judged pair of systems.
+    """Every couple of systems that was judged.
 
     Attributes
     ----------
@@ -219,18 +225,12 @@ class Duels:
 
 
 def side_adjustment(judged: JudgedSystems) -> SideAdjustment | None:
-    """Return the side effect on each vote, or None.
-
-    None where sides were drawn by lot, and votes stay as they are.
-    """
+    """Return what the side added to each vote; None where sides were drawn by lot, and votes stay as they are."""
     return None if judged.has_drawn_sides else without_side(judged.left, judged.right, judged.for_left)
 
 
 def win_rates(judged: JudgedSystems, adjustment: SideAdjustment | None = None) -> JudgedShares:
-    """Return the win rate of every system, in the order of ``judged.systems``.
-
-    By votes adjusted as `side_adjustment` says.
-    """
+    """Return the win rate of every system, in the order of ``judged.systems``, by votes adjusted as `side_adjustment` says."""
     systems = len(judged.systems)
     system = np.stack([judged.left, judged.right])
     couple, couples = pd.factorize(judged.topic * systems**2 + judged.couple)
@@ -248,10 +248,7 @@ def win_rates(judged: JudgedSystems, adjustment: SideAdjustment | None = None) -
 
 
 def duels(judged: JudgedSystems, adjustment: SideAdjustment | None = None) -> Duels:
-    """Return the share of the first system of every judged pair, by name.
-
-    Votes as in `win_rates`.
-    """
+    """Return the share of the first system of every couple that was judged, in the order of the names; votes as in `win_rates`."""
     systems = len(judged.systems)
     couple, keys = pd.factorize(judged.couple, sort=True)
     cell, cells = pd.factorize(judged.topic * len(keys) + couple)
@@ -267,14 +264,14 @@ def duels(judged: JudgedSystems, adjustment: SideAdjustment | None = None) -> Du
 
 
 def is_balanced(judged: JudgedSystems) -> bool:
-    """Return whether every pair of the task's systems was judged on every topic."""
+    """Say whether every couple of the task's systems was judged on every topic."""
     systems = len(judged.systems)
     couples = len(pd.unique(judged.topic * systems**2 + judged.couple))
     return couples == (int(judged.topic.max()) + 1) * systems * (systems - 1) // 2
 
 
 def _first_of_each(code: Ints, codes: int) -> Ints:
-    """Return the index of one judgment of each code."""
+    """Return the place of a judgment of each code."""
     place = np.empty(codes, dtype=np.intp)
     place[code] = np.arange(len(code))
     return place

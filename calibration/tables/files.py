@@ -1,6 +1,4 @@
-"""Folders of tidy tables, read and written as CSV and Parquet.
-
-Every fault has file, line and cure.
+"""Read and write folders of tidy tables as CSV and Parquet; every fault with file, line and cure.
 
 A folder may hold any of `calibration.tables.tables.TABLES`; unknown files and columns are ignored; a CSV wins over a Parquet file of the same name.
 """
@@ -17,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from calibration.tables.definition import DTYPES, Column, Table, choice_cure, converted, misread, sound_names
+from calibration.tables.people import odd_rows
 from calibration.tables.raw_files import (
     SUFFIXES,
     LineNumbers,
@@ -82,6 +81,11 @@ def read_tables(folder: str | Path, *, compact: Collection[str] = ()) -> dict[st
             tables[name] = read_table(path, TABLES[name], compact=name in compact)
         except InputError as error:
             faults.extend(error.faults)
+    lines = {name: LineNumbers(path) for name, path in files.items()}
+    faults = faults or [
+        Fault(problem=odd.problem, cure=odd.cure, path=str(files[odd.table]), line=lines[odd.table][odd.row])
+        for odd in odd_rows(tables)
+    ]
     if faults:
         raise InputError(faults)
     pa.default_memory_pool().release_unused()  # what the checks took
@@ -89,10 +93,7 @@ def read_tables(folder: str | Path, *, compact: Collection[str] = ()) -> dict[st
 
 
 def table_paths(folder: str | Path) -> dict[str, Path]:
-    """Return the table files of ``folder`` by table name, in alphabetical order.
-
-    Raises `InputError` when there is none.
-    """
+    """Return table name -> file of ``folder`` in alphabetical order; raises `InputError` when there is none."""
     folder = Path(folder)
     if folder.is_file():
         raise input_fault(
@@ -116,10 +117,7 @@ def table_paths(folder: str | Path) -> dict[str, Path]:
 
 
 def _no_table(folder: Path) -> InputError:
-    """Return a message on a folder without tables, with the likeliest file.
-
-    What it holds instead, and which of it could be meant as one.
-    """
+    """Say what a folder holds instead of tables, and which of it could be meant as one."""
     others = list(ignored_files(folder, ()))
     near = [f"{file.name}: {file.cure}" for file in others if file.meant]
     inside = sorted({path.parent.name for path in folder.glob("*/*.csv") if path.stem in TABLES})
@@ -135,10 +133,7 @@ def _no_table(folder: Path) -> InputError:
 
 
 def tables_sha256(folder: str | Path) -> str:
-    """Return the SHA-256 of all tables of ``folder``.
-
-    Over file name, NUL and bytes, in alphabetical order.
-    """
+    """Return the sha256 over file name, NUL and bytes of the tables of ``folder`` in alphabetical order."""
     digest = hashlib.sha256()
     for path in table_paths(folder).values():
         digest.update(path.name.encode() + b"\0")
@@ -148,10 +143,7 @@ def tables_sha256(folder: str | Path) -> str:
 
 
 def read_table(path: Path, table: Table, *, compact: bool = False) -> pd.DataFrame:
-    """Read and check one table file, see `read_tables`.
-
-    Raises `InputError` with every fault found in it.
-    """
+    """Read and check one table file, see `read_tables`; raises `InputError` with every fault found in it."""
     log = FaultLog(path)
     names = table.text_names if compact else ()
     raw = raw_csv(path, log, names) if path.suffix == ".csv" else raw_parquet(path)
@@ -177,17 +169,14 @@ def read_table(path: Path, table: Table, *, compact: bool = False) -> pd.DataFra
 
 
 def _derived(frame: pd.DataFrame, table: Table) -> Iterator[tuple[str, "pd.Series[Any]"]]:
-    """Yield name and values of each missing column that others determine."""
+    """Yield name and values of each column that the rows lack and that the others tell."""
     for column in table.columns:
         if column.derived is not None and len(frame) and frame[column.name].isna().all():
             yield column.name, column.derived(frame).astype(DTYPES[column.kind])
 
 
 def _compact(values: "pd.Series[Any]", key: Collection[str]) -> "pd.Series[Any]":
-    """Return texts as ordered categories, and ids in one piece of memory.
-
-    Nothing stays of what the file was read into.
-    """
+    """Return texts as ordered categories, ids in one piece: nothing stays of what the file was read into."""
     if not isinstance(values.dtype, pd.StringDtype):
         return values
     if values.name not in key:
@@ -197,9 +186,7 @@ def _compact(values: "pd.Series[Any]", key: Collection[str]) -> "pd.Series[Any]"
 
 
 def check_frame(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
-    """Return ``frame`` with exactly the columns and types of ``table``.
-
-    Raises `InputError` as reading would.
+    """Return ``frame`` with exactly the columns and types of ``table``; raises `InputError` as reading would.
 
     For tables made in memory; the fault's path is the table's name and its line the row's line in a CSV.
     """
@@ -218,10 +205,7 @@ def check_frame(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
 
 
 def checked_tables(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-    """Check plain frames as `read_tables` checks files.
-
-    All faults of all tables at once, unknown names too.
-    """
+    """Return plain frames as `read_tables` returns files: checked, all faults of all tables at once, unknown names too."""
     found: dict[str, pd.DataFrame] = {}
     faults: list[Fault] = []
     for name, frame in by_name(tables).items():
@@ -242,20 +226,20 @@ def checked_tables(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame
             found[name] = check_frame(frame, TABLES[name])
         except InputError as error:
             faults.extend(error.faults)
+    faults = faults or [
+        Fault(problem=odd.problem, cure=odd.cure, path=odd.table, line=odd.row + 2) for odd in odd_rows(found)
+    ]
     if faults:
         raise InputError(faults)
     return found
 
 
 PARQUET_ROWS = 100_000
-"""Smallest number of rows of a table that is written as Parquet too.
-
-It is read faster than CSV.
-"""
+"""From so many rows on a table stands beside its CSV as Parquet too, which is read faster."""
 
 
 def write_tables(tables: Mapping[str, pd.DataFrame], folder: str | Path, *, parquet: bool = False) -> None:
-    """Check ``tables`` and write each atomically as CSV into ``folder``.
+    """Check ``tables`` and write each as CSV into ``folder``; each file appears whole or not at all.
 
     A table of `PARQUET_ROWS` rows or more is written as Parquet too.
 
@@ -299,32 +283,28 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: str | Path, *, parq
 
 
 def _without_unknown(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
-    """Drop optional columns that are empty in all rows.
-
-    They must be filled in all rows or in none.
-    """
+    """Drop optional columns that are empty in all rows."""
     unknown = [
-        column.name for column in table.columns if column.all_or_none and frame[column.name].isna().all()
+        column.name
+        for column in table.columns
+        if (column.of_judges or (column.all_or_none and not frame.empty)) and frame[column.name].isna().all()
     ]
-    return frame if frame.empty else frame.drop(columns=unknown)
+    return frame.drop(columns=unknown)
 
 
 def csv_text(frame: pd.DataFrame) -> str:
-    """Format a checked table as CSV.
-
-    UTC times with milliseconds, true and false, empty where missing.
-    """
+    """Return a checked table as CSV: UTC times with milliseconds, true and false, empty where missing."""
     return ",".join(frame.columns) + "\n" + csv_rows(frame)
 
 
 def csv_rows(frame: pd.DataFrame) -> str:
-    """Format the rows of a checked table as in `csv_text`, without the header."""
+    """Return the rows of a checked table as in `csv_text`, without the header."""
     rows = _joined(*(_csv_cells(frame[name]) for name in frame.columns), separator=",")
     return "".join(f"{row}\n" for row in rows.to_pylist())
 
 
 def _csv_cells(column: "pd.Series[Any]") -> pa.Array:
-    """Format the cells of a column for CSV, null where missing."""
+    """Return the cells of a column as they stand in a CSV, null where missing."""
     if column.dtype == np.float64:
         return pa.array(list(map(repr, column.tolist())), _TEXT, mask=column.isna().to_numpy())
     values = pa.array(column, from_pandas=True)
@@ -341,30 +321,21 @@ def _csv_cells(column: "pd.Series[Any]") -> pa.Array:
 
 
 def _has_special(cells: pa.Array | pa.ChunkedArray) -> bool:
-    """Return whether a column may hold a character that must be quoted.
-
-    All its bytes are looked at together, which takes no time.
-    """
+    """Say whether a mark that must be quoted may stand in a column: all its bytes are looked at together, which takes no time."""
     chunks = cells.chunks if isinstance(cells, pa.ChunkedArray) else [cells]
     written = [bytes(buffer) for chunk in chunks if (buffer := chunk.buffers()[-1]) is not None]
     return any(mark in part for part in written for mark in (b'"', b",", b"\r", b"\n"))
 
 
 def _joined(*cells: pa.Array | str, separator: str = "") -> pa.Array:
-    """Join texts row by row.
-
-    A missing one is empty where others stand beside it in a row of a table.
-    """
+    """Join texts row by row; a missing one is empty where others stand beside it in a row of a table."""
     texts = [pa.scalar(one, _TEXT) if isinstance(one, str) else one for one in (*cells, separator)]
     missing = "replace" if separator else "emit_null"
     return pc.binary_join_element_wise(*texts, null_handling=missing)
 
 
 def line_of(path: Path, row: int) -> int:
-    """Return the first line of a row, from 0, of a table file.
-
-    In Parquet the one it would have as CSV.
-    """
+    """Return the line on which a row, from 0, of a table file begins; in Parquet the one it would have as CSV."""
     return lines_of(path, [row])[0]
 
 
@@ -375,10 +346,7 @@ def lines_of(path: Path, rows: Iterable[int]) -> list[int]:
 
 
 def raw_rows(path: Path) -> pd.DataFrame:
-    """Return every readable column of a table file, with its cells as text.
-
-    Also those that are ignored.
-    """
+    """Return every column of a table file that could be read, also those that are ignored, with its cells as text."""
     return (raw_csv(path, FaultLog(path)) if path.suffix == ".csv" else raw_parquet(path)).astype("str")
 
 
@@ -406,7 +374,7 @@ def _check_header(raw: pd.DataFrame, table: Table, log: FaultLog) -> None:
 
 
 def _missing_cure(missing: list[str], names: list[str], table: Table) -> str:
-    """Return a hint on missing columns: columns to rename, or those needed."""
+    """Say which columns to rename; where that does not give all that are missing, which ones a table needs."""
     others = [name for name in names if name not in table.column_names]
     cures = []
     for name in missing:
@@ -426,7 +394,7 @@ def _quoted(names: Iterable[str]) -> str:
 def _converted(
     raw: _Cells, index: pd.Index, column: Column, log: FaultLog, lines: LineNumbers, *, compact: bool = False
 ) -> "pd.Series[Any]":
-    """Remove one column from ``raw`` and return it in its type; note faulty cells."""
+    """Take one column out of ``raw`` and return it in its type; cells that do not fit are faults."""
     if column.name not in raw:
         return pd.Series(None, index=index, dtype=DTYPES[column.kind])
     cells = raw.pop(column.name)
@@ -441,13 +409,6 @@ def _converted(
     if column.is_filled and not (column.derived and blank.all()):
         for row in np.flatnonzero(blank):
             log.add(f"{column.name} is empty", line=lines[row], cure="fill it in, or remove the row")
-    if column.all_or_none and not blank.all():
-        for row in np.flatnonzero(blank):
-            log.add(
-                f"{column.name} is empty here, and filled in on other rows",
-                line=lines[row],
-                cure=f"fill it in, remove the row, or leave the whole column out if nobody knows any {column.name}",
-            )
     _check_values(values, column, ~blank & ~bad, log, lines)
     return values.astype(DTYPES[column.kind])
 
@@ -456,7 +417,8 @@ def _check_values(
     values: "pd.Series[Any]", column: Column, present: Bools, log: FaultLog, lines: LineNumbers
 ) -> None:
     if column.choices:
-        unknown = values[present & ~values.isin(column.choices).to_numpy(bool)]
+        known = (*column.choices, *column.judge_choices)
+        unknown = values[present & ~values.isin(known).to_numpy(bool)]
         cures = {value: choice_cure(str(value), column.choices) for value in unknown.unique()}
         for row, value in unknown.items():
             log.add(f"{column.name}: {value!r} is not known", line=lines[row], cure=cures[value])

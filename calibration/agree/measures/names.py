@@ -142,7 +142,7 @@ def nearest_name(name: str, kind: str) -> str | None:
 
 
 def what_is_missing(kind: str) -> str | None:
-    """Return how to install a library that reads more names, if there is one."""
+    """Return a hint to install a library that reads more names, if any."""
     reads_more = kind in KINDS and KINDS[kind].reads is ranked_measure
     return INSTALL if reads_more and not has_ir_measures() else None
 

@@ -122,7 +122,7 @@ class PushScores:
         alpha: float | None = None,
         model_draws: pd.DataFrame | None = None,
     ) -> ScoredMeasure:
-        """Make a variant, marked where it is converted."""
+        """Return a scored measure, marked as converted where it is."""
         return ScoredMeasure(
             measure=name_of(measure, converted=self.converted),
             family="push",

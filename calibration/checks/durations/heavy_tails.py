@@ -1,4 +1,4 @@
-"""Are some people away far longer than a log-normal law of the workers' means predicts?
+"""Are some people away far longer than log-normal means predict?
 
 Student's t of log A has a heavier tail; the log-normal law is its limit at the edge of infinitely many degrees of freedom, so the
 likelihood ratio has half a chi-squared (Self and Liang 1987). Gamma rates of return have a power tail. A small sample seldom shows a

@@ -91,7 +91,7 @@ class Moments(NamedTuple):
 
 
 def posterior_moments(events: Floats, seconds: Floats, mu: float, sigma: float, highest: int) -> Moments:
-    """Return each person's log-likelihood and the first ``maximise_log_likelihood`` moments of the posterior.
+    """Return each person's log-likelihood and first ``highest`` posterior moments.
 
     log L = log INT exp(-n theta - T e^-theta) N(theta; mu, sigma^2) d theta
 
