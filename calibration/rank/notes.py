@@ -1,4 +1,7 @@
-"""Notes on a ranking, one sentence each, with the name of the note in brackets."""
+"""Notes on a ranking, one sentence each, with names common to all commands.
+
+The names stand in brackets.
+"""
 
 from collections.abc import Iterator
 
@@ -16,9 +19,12 @@ from metrics.arrays import Floats, Ints
 from metrics.errors import join_names, pluralise
 
 FEW_WORKERS = 8
-"""Fewer people, or effectively fewer, are few (few_workers)."""
+"""Smallest (effective) number of people without note few_workers."""
 UNEVEN = 0.01
-"""Chance of sides as uneven as these, over all systems of a task, below which they were not drawn evenly."""
+"""Smallest chance of sides as uneven as these without a note.
+
+Over all systems of a task.
+"""
 _WORDS = {3: "three", 4: "four"}
 
 
@@ -32,7 +38,12 @@ def _scarcities(judged: JudgedSystems, rates: JudgedShares) -> list[tuple[str, s
     if not rates.influence.is_few.all():
         return []
     if judged.fixed_topic is not None and judged.worker is None:
-        return [("nobody knows who judged, and within a topic intervals are over people: too little to say who is ahead", "")]
+        return [
+            (
+                "nobody knows who judged, and within a topic intervals are over people: too little to say who is ahead",
+                "",
+            )
+        ]
     scarcities = []
     if judged.worker is not None:
         people = _load(judged.worker, "person", "people", rates.influence.effective_workers)
@@ -77,7 +88,7 @@ def notes_on(
     met: Duels,
     adjustment: SideAdjustment | None,
 ) -> Iterator[str]:
-    """Yield what to know of the win rates and duels of a task."""
+    """Yield notes on the win rates and duels of a task."""
     few = rates.influence.is_few
     if few.all():
         names = ", ".join(name for _, name in _scarcities(judged, rates))
@@ -101,7 +112,7 @@ def notes_on(
 
 
 def _on_few(judged: JudgedSystems, rates: JudgedShares, met: Duels) -> Iterator[str]:
-    """Yield what is too few for some estimates, and whether people are few for all."""
+    """Yield notes on estimates with too few topics or people."""
     few, few_duels = rates.influence.is_few, met.shares.influence.is_few
     limit = f"fewer than {_WORDS[FEWEST_CLUSTERS]} people or topics, or effectively than {_WORDS[int(FEWEST_EFFECTIVE)]}"
     if judged.worker is None:
@@ -129,7 +140,7 @@ def _on_few(judged: JudgedSystems, rates: JudgedShares, met: Duels) -> Iterator[
 
 
 def _on_repeats(judged: JudgedSystems) -> Iterator[str]:
-    """Yield how many judgments repeat an earlier one of the same person, couple and topic."""
+    """Yield a note on repeated judgments of the same person, pair and topic."""
     if judged.worker is None:
         return
     couples = len(judged.systems) ** 2
@@ -144,7 +155,7 @@ def _on_repeats(judged: JudgedSystems) -> Iterator[str]:
 
 
 def _on_sides(judged: JudgedSystems, adjustment: SideAdjustment) -> Iterator[str]:
-    """Yield what was done about sides that nobody knows to have been drawn by lot."""
+    """Yield a note on the treatment of sides that may not have been drawn by lot."""
     if not adjustment.is_separable:
         why = (
             "all answers for a side are for the same one"
@@ -169,7 +180,10 @@ def _same_side(judged: JudgedSystems) -> bool:
 
 
 def _on_uneven_sides(judged: JudgedSystems) -> Iterator[str]:
-    """Name a system that stood on one side always, or more often than chance would have it."""
+    """Yield a note on a system that stood on one side more often than by chance.
+
+    Or always.
+    """
     systems = len(judged.systems)
     on_left = np.bincount(judged.left, minlength=systems)
     shown = on_left + np.bincount(judged.right, minlength=systems)
@@ -186,7 +200,7 @@ def _on_uneven_sides(judged: JudgedSystems) -> Iterator[str]:
 
 
 def notes_on_worths(worths: Worths | None, why_none: str, adjustment: SideAdjustment | None) -> Iterator[str]:
-    """Yield why there are no worths, or why they have no side effect."""
+    """Yield notes on missing worths, or worths without a side effect."""
     if worths is None:
         yield f"no worths: {why_none}"
     elif np.isnan(worths.side):

@@ -111,7 +111,7 @@ def read_bytes(path: str | Path) -> bytes:
 
 
 def packing(data: bytes) -> str | None:
-    """Return how a file is packed, a key of `PACKED_AS`, from its first bytes.
+    """Return the packing of a file, a key of `PACKED_AS`, from its first bytes.
 
     None where it is not, or in a way that is not read.
     """

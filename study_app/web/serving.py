@@ -53,7 +53,7 @@ MAX_BODY_BYTES = 64 * 1024
 LARGE_BODIES = {"payments.post_list": 1024 * 1024}
 """Largest body in bytes of views that accept more: a platform's list of a few thousand lines."""
 STATIC_MAX_AGE_SECONDS = 300
-KEPT_BY_BROWSERS = {"static", "beside.media"}
+CACHED_ENDPOINTS = {"static", "beside.media"}
 """Views whose responses browsers may cache, since they are the same for every worker."""
 MOST_UPDATES = 10_000
 """Size of the cache of rendered updates: those of some dozens of streams."""
@@ -268,13 +268,13 @@ def is_https() -> bool:
     return request.is_secure or first_proxy == "https"
 
 
-def find_nothing_with_nul() -> None:
+def reject_nul() -> None:
     """Refuse an address with NUL: PostgreSQL fails on a query for it."""
     if request.routing_exception is None and "\0" in request.path:
         raise BadTokenError
 
 
-def refuse_what_was_cut() -> None:
+def reject_truncated_body() -> None:
     """Refuse an incomplete form before any view stores half an answer as a whole one.
 
     The HTTP server may take the end of a connection for the end of the form; only the announced length shows the difference.
@@ -323,7 +323,7 @@ def _with_headers(response: Response) -> Response:
         g.get("frames", "'none'"),
     )
     response.headers.add("Content-Security-Policy", policy + g.get("more_policy", ""))
-    if request.endpoint not in KEPT_BY_BROWSERS or response.status_code >= HTTPStatus.BAD_REQUEST:
+    if request.endpoint not in CACHED_ENDPOINTS or response.status_code >= HTTPStatus.BAD_REQUEST:
         response.headers["Cache-Control"] = "no-store"
     return response
 

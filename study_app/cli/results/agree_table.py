@@ -11,8 +11,8 @@ from calibration.agree.result import (
     DIFFERENCE_COLUMNS,
     AgreementTables,
     ComparisonBasis,
-    cannot_be_told,
     has_enough_pairs,
+    is_uninformative,
     judged_things,
     leading_ties,
     often_tied,
@@ -251,7 +251,7 @@ class _TaskText:
 
 def _in_way(row: Any) -> str:
     """Return a comparison by votes with its p."""
-    if cannot_be_told(row):
+    if is_uninformative(row):
         return "cannot be told"
     if row["by"] == ComparisonBasis.VOTES:
         ends = "" if math.isnan(row["low"]) else f" ({row['low']:.2f} to {row['high']:.2f})"

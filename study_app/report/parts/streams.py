@@ -11,7 +11,7 @@ from calibration.agree.folder import (
     DEFAULT_ALPHA,
     FITTED,
     PUSH,
-    PUSH_COUPLES,
+    PUSH_MEASURE_PAIRS,
     SPREAD,
     STREAM_KINDS,
     UPDATE_COUPLES,
@@ -55,7 +55,7 @@ PUSH_PAPER = "Tan and others (SIGIR 2016)"
 PUSH_FIGURES = ("1, left,", "1, middle,", "1, right,", "2, left,", "2, middle,", "2, right,", "3")
 SOURCES = {
     couple: f"Fig. {number} of {PUSH_PAPER}"
-    for couple, number in zip(PUSH_COUPLES, PUSH_FIGURES, strict=True)
+    for couple, number in zip(PUSH_MEASURE_PAIRS, PUSH_FIGURES, strict=True)
 } | {couple: f"Fig. 2{letter} of {MSU_PAPER}" for couple, letter in zip(UPDATE_COUPLES, "ab", strict=True)}
 """Two measures that are held against each other -> where a paper does so."""
 
@@ -229,7 +229,7 @@ def _section(
         ]
         parts.append((updates.converted, figures, system_table(updates, task, key)))
     if pushes is not None:
-        figures = [*_pairs(pushes, PUSH_COUPLES, key), *_alpha_figure(pushes, model, key)]
+        figures = [*_pairs(pushes, PUSH_MEASURE_PAIRS, key), *_alpha_figure(pushes, model, key)]
         parts.append((pushes.converted, figures, push_table(pushes, task, key)))
     parts.sort(key=itemgetter(0))
     first, measure = _first(pushes, updates)
