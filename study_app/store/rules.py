@@ -69,7 +69,7 @@ class ConsistencyRule:
 END = func.coalesce(Worker.completed_at, Worker.stopped_at)
 
 
-def _in_slots(table: type[Base], *parents: Any) -> Select[int]:
+def _in_slots(table: type[Showing | Judgment | Ballot | Rating | Reply], *parents: Any) -> Select[int]:
     """Select the ids of a table's rows, joined by its relationships to their slots and assignments."""
     query = select(table.id)
     for parent in parents:

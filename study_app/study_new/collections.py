@@ -13,7 +13,7 @@ ENOUGH = 0.5
 ID_LIKE = 0.95
 """Share of entries without a space that make a column one of ids."""
 
-LEAST_TEXTS = 3
+MIN_ANSWER_TEXTS = 3
 """Files ``id TAB text`` that are questions and two systems that answer them, where no other form tells answers."""
 
 Choice = Callable[[RecognisedFile], float]
@@ -278,7 +278,7 @@ def _answers(pool: Sequence[RecognisedFile]) -> tuple[CollectionSearch, list[Rec
     search = CollectionSearch("answers", pool)
     runs = search.of("answers")
     texts = search.of("id text", *(("id word", "windows") if runs else ()))
-    if not runs and len(texts) < LEAST_TEXTS:
+    if not runs and len(texts) < MIN_ANSWER_TEXTS:
         return search, []
     answered = frozenset().union(*(file.ids(0) for file in runs or texts))
     about = [file for file in texts if _shared(file.ids(0), answered) > ENOUGH]

@@ -1,4 +1,6 @@
-"""`answer_pairs`: workers judge pairs of texts that answer a question: passages, generated answers, answers with sources that open in place.
+"""Kind of task `answer_pairs`: workers judge pairs of answers to a question.
+
+Answers are passages, generated texts, or texts with sources that open in place.
 
 A system that answers only some questions is in the pairs of those.
 """
@@ -28,7 +30,7 @@ from study_app.tasks.workload import (
 )
 
 UNCITED = "end"
-"""What stands for the block in the name of a source that no block cites."""
+"""Block name within the id of a source that no block cites."""
 
 
 class AnswerPairs(AssignedPairTask):
@@ -46,7 +48,10 @@ def _read(folder: Path, task: AnswerPairs, faults: list[Fault]) -> TaskContent |
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerPart:
-    """A block of an answer with the sources that it cites; at the end a part without a text has those that none cites."""
+    """Block of an answer with the sources that it cites.
+
+    A last part without a text has the sources that no block cites.
+    """
 
     text: Block | None
     sources: tuple[Block, ...]
@@ -64,7 +69,10 @@ class AnswerPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartRun:
-    """Parts of an answer that stand in one list, or in none; ``tag`` is ul, ol or empty."""
+    """Consecutive parts of an answer in one list, or in none.
+
+    ``tag`` is ul, ol or empty.
+    """
 
     tag: str
     start: int
@@ -89,7 +97,7 @@ def _parts(blocks: Sequence[Block]) -> Iterator[AnswerPart]:
 
 
 def _sources_and_marks(answer: Side) -> Iterator[str]:
-    """Say whether an answer has lines of sources, and whether any stands below a block that cites it."""
+    """Yield the features of an answer: sources, and marks that cite them."""
     sources = [block.id for block in answer.blocks if block.kind == "link"]
     if sources:
         yield "sources"

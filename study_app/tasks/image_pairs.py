@@ -1,4 +1,6 @@
-"""`image_pairs`: workers judge pairs of pictures: screenshots of result pages, generated pictures, charts.
+"""Kind of task `image_pairs`: workers judge pairs of pictures.
+
+Such as screenshots of result pages, generated pictures, or charts.
 
 A system that has pictures of some topics only is in the pairs of those.
 """

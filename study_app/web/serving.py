@@ -55,7 +55,7 @@ LARGE_BODIES = {"payments.post_list": 1024 * 1024}
 STATIC_MAX_AGE_SECONDS = 300
 CACHED_ENDPOINTS = {"static", "beside.media"}
 """Views whose responses browsers may cache, since they are the same for every worker."""
-MOST_UPDATES = 10_000
+MAX_CACHED_UPDATES = 10_000
 """Size of the cache of rendered updates: those of some dozens of streams."""
 CONDITION = re.compile(r"\[(?P<lacks>not )?(?P<name>[a-z_]+)\] ")
 """Start of a paragraph of the catalogue that only some studies show: ``[NAME]`` or ``[not NAME]``."""
@@ -246,7 +246,7 @@ def configure(app: Flask, config: Config) -> None:
     app.jinja_loader = ChoiceLoader([cast("BaseLoader", app.jinja_loader), *task_loaders])
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.globals["side_html"] = side_html
-    app.jinja_env.globals["update_html"] = lru_cache(MOST_UPDATES)(update_html)
+    app.jinja_env.globals["update_html"] = lru_cache(MAX_CACHED_UPDATES)(update_html)
     app.jinja_env.globals["fitting"] = fitting
     app.jinja_env.globals["static_folder"] = static_folder
     app.url_map.merge_slashes = False  # else `//` leads to the host that the request names

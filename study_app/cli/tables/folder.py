@@ -1,4 +1,4 @@
-"""`prefcal export`, `prefcal features` and `prefcal check`: a folder of tables, written or looked at."""
+"""Commands `prefcal export`, `features` and `check`: folders of tables."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from study_app.export import ExportSummary
     from study_app.store.database import Database
 
-MOST_DAMAGE = 5
+MAX_DAMAGE_FAULTS = 5
 """So many of the places where a file is damaged are shown; SQLite knows hundreds of one torn page."""
 
 
@@ -53,7 +53,9 @@ def export(
     exact_times: bool,
     replace_real: bool,
 ) -> None:
-    """Write the tables of a study into DIR, as CSV (large ones as Parquet too), with study.json.
+    """Write the tables of a study into DIR, as CSV, with study.json.
+
+    Large tables are written as Parquet too.
 
     DIR appears complete or not at all. An earlier export there is replaced; a folder that holds anything else, or answers of
     real workers where these are simulated, is not touched. Tables have every vote, so an export counts as a look at results: study.json of each later export tells of it.
@@ -114,7 +116,10 @@ def export(
 
 
 def refuse_damaged(store: "Database") -> None:
-    """Raise `InputError` for a file of which a part cannot be read, or could be missing in silence."""
+    """Raise `InputError` for a SQLite file that is damaged.
+
+    Parts of it could be missing without notice.
+    """
     from metrics.errors import Fault, InputError
     from study_app.store.backups.sqlite import damage
     from study_app.store.check import RESTORE
@@ -127,12 +132,15 @@ def refuse_damaged(store: "Database") -> None:
                 f"is damaged, and nothing was exported: {' '.join(problem.split())}" for problem in faults
             ]
             raise InputError(
-                [Fault(problem=problem, cure=RESTORE, path=str(file)) for problem in shown[:MOST_DAMAGE]]
+                [
+                    Fault(problem=problem, cure=RESTORE, path=str(file))
+                    for problem in shown[:MAX_DAMAGE_FAULTS]
+                ]
             )
 
 
 def _described(summary: "ExportSummary") -> str:
-    """Return what was exported: rows of each table, people, repeats, logs."""
+    """Describe an export: rows of each table, people, repeats and logs."""
     rows = ", ".join(f"{name} {count:,}" for name, count in summary.rows.items())
     return "\n".join(
         wrapped(line, indent="  ")
@@ -186,7 +194,9 @@ def _logs(summary: "ExportSummary") -> "Iterator[str]":
     help="Folder of tables to write them into.",
 )
 def features(file: str, tables: Path) -> None:
-    """Write the tables positions, push_cells and intents of everything the study file FILE names into the folder TABLES.
+    """Write the tables of features of the study file FILE into the folder TABLES.
+
+    These are positions, push_cells and intents, of everything that FILE names.
 
     Other files there stay as they are. Nothing needs to be loaded or served: FILE only says which collection and
     runs belong together, and what the systems are called in your own tables.
@@ -244,7 +254,7 @@ def check(tables: Path, *, output: Output) -> None:
 
 
 def _about_answers(folder: Path, frames: "Mapping[str, pd.DataFrame]") -> "list[str]":
-    """Return what is odd about the answers as a whole: who gives the same ones, and whether they decide how many there are."""
+    """Return what is odd about the answers as a whole, one line each."""
     from calibration.checks.adaptive_stopping import adaptive_stopping
     from calibration.checks.same_answers import find_same_answers
     from calibration.tables.preferences import counted_tables
@@ -270,7 +280,10 @@ def _study(folder: Path) -> "tuple[StudyRecord | None, list[Fault]]":
 def doubts_on_visits(
     folder: Path, frames: "Mapping[str, pd.DataFrame]", faults: "list[Fault]"
 ) -> "Iterator[Fault | str]":
-    """Yield warnings of visits and follows that do not fit together; add a fault where most visits do not."""
+    """Yield warnings of visits and follows that contradict each other.
+
+    Where most visits do, a fault is added instead.
+    """
     from calibration.tables.files import table_paths
     from calibration.visits.followed_visits import (
         FAULTY_ORPHANS,
@@ -301,7 +314,10 @@ def doubts_on_visits(
 
 
 def _orphan_fault(visits: "pd.DataFrame", strange: "Bools", file: Path, count: str) -> "Fault":
-    """Return the fault of the visits without a follow, at the first of them, with the first three names."""
+    """Return the fault of visits without a follow.
+
+    It stands at the first of them and has the first three names.
+    """
     from calibration.tables.files import line_of
     from metrics.errors import Fault
 
@@ -320,7 +336,7 @@ def _orphan_fault(visits: "pd.DataFrame", strange: "Bools", file: Path, count: s
 
 
 def _outside_fault(astray: "Bools", file: Path) -> "Fault":
-    """Return the fault of visits that lie before their follow began or after it ended, at the first of them."""
+    """Return the fault of visits outside their follow, at the first of them."""
     from calibration.tables.files import line_of
     from metrics.errors import Fault
 
@@ -334,7 +350,7 @@ def _outside_fault(astray: "Bools", file: Path) -> "Fault":
 
 
 def _columns(frame: "pd.DataFrame") -> tuple[str, str]:
-    """Return how many columns hold a value, and which hold none."""
+    """Return the number of columns with values, and the names of empty ones."""
     filled = frame.notna().any() | frame.empty
     return f"{int(filled.sum())} of {len(filled)}", ", ".join(filled.index[~filled])
 
@@ -342,7 +358,9 @@ def _columns(frame: "pd.DataFrame") -> tuple[str, str]:
 def read_with_warnings(
     folder: str | Path, *, compact: "Collection[str]" = ("activity",), for_votes: bool = False
 ) -> "dict[str, pd.DataFrame]":
-    """Read a folder of tables, and warn of misspelt names, of changed tables and of ends that may be cut off.
+    """Read a folder of tables, and warn of suspicious content.
+
+    Such as misspelt names, changed tables, and ends that may be cut off.
 
     Parameters
     ----------
