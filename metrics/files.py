@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and how much one may hold once it is read.
+"""Atomic writing of files, and limits of the size of files read.
 
 Files and folders that appear whole or not at all, and asking beforehand whether there is a place for them.
 

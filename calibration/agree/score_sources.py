@@ -323,9 +323,12 @@ class TaskScores:
 
 
 Scorer: TypeAlias = Callable[[JudgedTask], TaskScores]
-"""Function that scores a task's systems, given its judgments; the files are read once.
+"""Function that scores a task's systems, given its judgments.
 
-Parameters fitted to these judgments are cross-fitted."""
+The files are read once.
+
+Parameters fitted to these judgments are cross-fitted.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

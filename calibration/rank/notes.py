@@ -1,4 +1,7 @@
-"""What to know of a ranking before using its numbers, one sentence each; the names in brackets are the same in every command."""
+"""Notes on a ranking, one sentence each, with names common to all commands.
+
+The names stand in brackets.
+"""
 
 from collections.abc import Iterator
 
@@ -16,22 +19,33 @@ from metrics.arrays import Floats, Ints
 from metrics.errors import join_names, pluralise
 
 FEW_WORKERS = 8
-"""Fewer people, or effectively fewer, are few (few_workers)."""
+"""Smallest (effective) number of people without note few_workers."""
 UNEVEN = 0.01
-"""Chance of sides as uneven as these, over all systems of a task, below which they were not drawn evenly."""
+"""Smallest chance of sides as uneven as these without a note.
+
+Over all systems of a task.
+"""
 _WORDS = {3: "three", 4: "four"}
 
 
 def too_few(judged: JudgedSystems, rates: JudgedShares) -> str:
-    """Say that there are too few people or topics for any interval, with their number and the largest share; nothing where not."""
+    """Return a sentence on too few people or topics for any interval, or nothing.
+
+    With their number and the largest share.
+    """
     if not rates.influence.is_few.all():
         return ""
     scarce = []
     if judged.worker is not None:
         people = _load(judged.worker, "person", "people", rates.influence.effective_workers)
         scarce += [people] if people else []
-    topics = _load(judged.topic, "topic", "topics", rates.influence.effective_topics)
-    scarce += [topics] if topics else []
+    if judged.fixed_topic is None:
+        topics = _load(judged.topic, "topic", "topics", rates.influence.effective_topics)
+        scarce += [topics] if topics else []
+    elif judged.worker is None:
+        return "nobody knows who judged, and within a topic intervals are over people: too little to say who is ahead"
+    if not scarce and judged.fixed_topic is not None:
+        scarce = [f"every item has fewer than {_WORDS[FEWEST_CLUSTERS]} people (few_workers)"]
     if not scarce:  # each system has too few of one or the other
         scarce = [
             f"every system has fewer than {_WORDS[FEWEST_CLUSTERS]} people or topics (few_workers, few_topics)"
@@ -40,7 +54,7 @@ def too_few(judged: JudgedSystems, rates: JudgedShares) -> str:
 
 
 def _load(cluster: Ints, single: str, plural: str, effective: Floats) -> str:
-    """Say how many clusters there are, where they are too few."""
+    """Return a clause on too few clusters, or nothing."""
     share = np.bincount(cluster) / len(cluster)
     count = pluralise(len(share), single, plural)
     least, name = float(effective.max()), "few_workers" if single == "person" else "few_topics"
@@ -66,16 +80,18 @@ def notes_on(
     met: Duels,
     adjustment: SideAdjustment | None,
 ) -> Iterator[str]:
-    """Yield what to know of the win rates and duels of a task."""
+    """Yield notes on the win rates and duels of a task."""
     few = rates.influence.is_few
     if few.all():
         yield f"{too_few(judged, rates)}; there are no intervals and no p, and all ranks are left open"
     else:
         yield from _on_few(judged, rates, met)
     if not is_balanced(judged):
-        yield "not every couple was judged on every topic; win rates are over those that were (unbalanced)"
+        where = "" if judged.fixed_topic is not None else " on every topic"
+        yield f"not every couple was judged{where}; win rates are over those that were (unbalanced)"
     if (np.isnan(errors.df) & ~few).any():
-        yield "where there is no interval, all topics are alike: too little data to say, not certainty"
+        alike = "all topics are alike" if judged.fixed_topic is None else "everybody agreed"
+        yield f"where there is no interval, {alike}: too little data to say, not certainty"
     if adjustment is not None:
         yield from _on_sides(judged, adjustment)
     elif not judged.has_drawn_sides:
@@ -87,11 +103,13 @@ def notes_on(
 
 
 def _on_few(judged: JudgedSystems, rates: JudgedShares, met: Duels) -> Iterator[str]:
-    """Yield what is too few for some estimates, and whether people are few for all."""
+    """Yield notes on estimates with too few topics or people."""
     few, few_duels = rates.influence.is_few, met.shares.influence.is_few
     limit = f"fewer than {_WORDS[FEWEST_CLUSTERS]} people or topics, or effectively than {_WORDS[int(FEWEST_EFFECTIVE)]}"
     if judged.worker is None:
         limit = f"fewer than {_WORDS[FEWEST_CLUSTERS]} topics, or effectively than {_WORDS[int(FEWEST_EFFECTIVE)]}"
+    elif judged.fixed_topic is not None:
+        limit = limit.replace("people or topics", "people")
     if few.any():
         names = [judged.systems[place] for place in np.flatnonzero(few)]
         verb = "rests" if len(names) == 1 else "rest"
@@ -113,7 +131,7 @@ def _on_few(judged: JudgedSystems, rates: JudgedShares, met: Duels) -> Iterator[
 
 
 def _on_repeats(judged: JudgedSystems) -> Iterator[str]:
-    """Yield how many judgments repeat an earlier one of the same person, couple and topic."""
+    """Yield a note on repeated judgments of the same person, pair and topic."""
     if judged.worker is None:
         return
     couples = len(judged.systems) ** 2
@@ -128,7 +146,7 @@ def _on_repeats(judged: JudgedSystems) -> Iterator[str]:
 
 
 def _on_sides(judged: JudgedSystems, adjustment: SideAdjustment) -> Iterator[str]:
-    """Yield what was done about sides that nobody knows to have been drawn by lot."""
+    """Yield a note on the treatment of sides that may not have been drawn by lot."""
     if not adjustment.is_separable:
         why = (
             "all answers for a side are for the same one"
@@ -153,7 +171,10 @@ def _same_side(judged: JudgedSystems) -> bool:
 
 
 def _on_uneven_sides(judged: JudgedSystems) -> Iterator[str]:
-    """Name a system that stood on one side always, or more often than chance would have it."""
+    """Yield a note on a system that stood on one side more often than by chance.
+
+    Or always.
+    """
     systems = len(judged.systems)
     on_left = np.bincount(judged.left, minlength=systems)
     shown = on_left + np.bincount(judged.right, minlength=systems)
@@ -170,7 +191,7 @@ def _on_uneven_sides(judged: JudgedSystems) -> Iterator[str]:
 
 
 def notes_on_worths(worths: Worths | None, why_none: str, adjustment: SideAdjustment | None) -> Iterator[str]:
-    """Yield why there are no worths, or why they have no side effect."""
+    """Yield notes on missing worths, or worths without a side effect."""
     if worths is None:
         yield f"no worths: {why_none}"
     elif np.isnan(worths.side):

@@ -38,6 +38,7 @@ from calibration.tables.preferences import judged_pairs, knows_workers, resolved
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.agreement import QueryMean, mean_by_query
 from metrics.arrays import Floats
+from metrics.errors import percent
 
 FLEISS, KRIPPENDORFF = "preference_fleiss_kappa", "preference_krippendorff_alpha"
 _CATEGORIES = {
@@ -53,7 +54,7 @@ def fit_rater_agreement(
     options: Literal[3, 4] = 3,
     resamples: int = RESAMPLES,
 ) -> RaterMeasure:
-    """Measure how far judges of the same pair agree beyond chance.
+    """Estimate the agreement of judges of the same pair beyond chance.
 
     Parameters
     ----------
@@ -128,7 +129,10 @@ def _ratings(judged: pd.DataFrame, options: Literal[3, 4]) -> Ratings:
 
 
 def _as_shown(preferences: pd.DataFrame, options: Literal[3, 4]) -> Floats | None:
-    """Return (pairs, options) counts of left, right and equal; None where a pair was shown both ways round."""
+    """Return counts of left, right and equal, (pairs, options), or None.
+
+    None where a pair was shown both ways round.
+    """
     rows = preferences[preferences["validation_of"].isna()]
     sides = resolved_sides(rows)
     couple = [rows["task"], rows["topic"], sides["system_a"], sides["system_b"]]
@@ -153,7 +157,7 @@ def _diagnostics(ratings: Ratings, displayed_sides: Floats | None) -> Iterator[D
         same = (per_pair == most).mean()
         yield info(
             "unequal_raters",
-            f"The pairs have {per_pair.min()} to {per_pair.max()} judgments, {same:.0%} of them {most}.",
+            f"The pairs have {per_pair.min()} to {per_pair.max()} judgments, {percent(same)} of them {most}.",
         )
     if ratings.clusters == 1:
         yield warning(
@@ -186,7 +190,7 @@ NAME = "left_share"
 
 
 def fit_position_bias(preferences: pd.DataFrame, *, level: float = LEVEL) -> RaterMeasure:
-    """Measure how often people who choose a side choose the left one.
+    """Estimate how often people who choose a side choose the left one.
 
     logit P(left) = b;  Var(b) = W / (W - 1) sum_w (sum_j (y_wj - p))^2 / (n p (1 - p))^2
 
@@ -256,7 +260,9 @@ def fit_position_bias(preferences: pd.DataFrame, *, level: float = LEVEL) -> Rat
 
 
 def left_share_by_worker(preferences: pd.DataFrame, *, level: float = LEVEL) -> pd.DataFrame:
-    """Count how often each worker who chose a side chose the left one; validation repeats do not count.
+    """Count each worker's choices of the left side, among choices of a side.
+
+    Validation repeats do not count.
 
     Returns
     -------
@@ -291,6 +297,6 @@ def _on_lean(left: QueryMean, level: float, cluster: str) -> Iterator[Diagnostic
     elif low > 1 / 2 or high < 1 / 2:
         yield warning(
             "position_bias",
-            f"People lean to the {'left' if low > 1 / 2 else 'right'}: {left.value:.0%} of the answers for a side are for "
-            f"the left one, {level:.0%} interval {low:.0%} to {high:.0%}.",
+            f"People lean to the {'left' if low > 1 / 2 else 'right'}: {percent(left.value)} of the answers for a side are for "
+            f"the left one, {percent(level)} interval {percent(low)} to {percent(high)}.",
         )

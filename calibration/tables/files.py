@@ -283,7 +283,7 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: str | Path, *, parq
 
 
 def _without_unknown(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
-    """Leave out the columns that are there only where a row fills them, where none does."""
+    """Drop optional columns that are empty in all rows."""
     unknown = [
         column.name
         for column in table.columns

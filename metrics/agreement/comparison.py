@@ -334,7 +334,7 @@ def exact_interval(r: float, n: int, level: float) -> tuple[float, float]:
 
 
 def _chance_below(z: float, zeta: float, n: int) -> float:
-    """Return P(artanh R < z) for n pairs of two normal variables with correlation rho = tanh zeta.
+    """Return P(artanh R < z) of n normal pairs with correlation tanh zeta.
 
     Hotelling's (1953) density of R over x = artanh R, up to a constant: sqrt(cosh x) cosh(x - zeta)^(3/2 - n)
     2F1(1/2, 1/2; n - 1/2; (1 + rho tanh x) / 2).

@@ -230,7 +230,7 @@ def _rank(row: Ints) -> Ints:
 
 
 def _last(values: Ints, group: Ints) -> Ints:
-    """Give every member of a group the value of its last one."""
+    """Spread the value of each group's last member over the group."""
     _, position, inverse = np.unique(group[::-1], return_index=True, return_inverse=True)
     return values[::-1][position[inverse]][::-1]
 

@@ -181,7 +181,7 @@ def told_second_column(
     header: Sequence[str] = (),
     probability: Mapping[str, Mapping[str, float]] | None = None,
 ) -> SecondColumn | None:
-    """Return what the second field of judgments is, or None if ambiguous.
+    """Return the meaning of the second field of judgments, or None if ambiguous.
 
     Where neither header, intents nor values can tell.
 
