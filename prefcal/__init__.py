@@ -37,6 +37,7 @@ __all__ = [
     "read_scores",
     "read_tables",
     "read_user_model",
+    "read_verdicts",
     "report",
     "simulate",
     "simulate_preferences",
@@ -82,7 +83,7 @@ if TYPE_CHECKING:
     )
     from calibration.plan import plan
     from metrics import *  # noqa: F403 - all that it hands out
-    from prefcal.studies import agree, fit, rank, report, simulate
+    from prefcal.studies import agree, fit, rank, read_verdicts, report, simulate
 
 
 __version__ = version("prefcal")

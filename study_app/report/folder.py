@@ -24,6 +24,7 @@ from calibration.fit.fit_files import FitPlots, read_fit_plots, read_quality
 from calibration.rank.folder import RANKING, Ranking, read_ranking
 from calibration.rank.folder import RECORD as RANK_RECORD
 from calibration.tables.files import read_tables, tables_sha256
+from calibration.tables.people import people_tables
 from calibration.tables.study_json import StudyRecord, read_study
 from calibration.user_model.model import ParameterEntry, UserModel, read_user_model
 from metrics.errors import InputError, input_fault
@@ -121,7 +122,7 @@ def read_material(folder: str | Path) -> ReportInputs:
     model_file = _first_there(folder / MODEL, (record.get("model") or {}).get("path"))
     model = read_user_model(model_file) if model_file.is_file() else None
     study = read_study(tables)
-    tables_there = read_tables(tables) if tables.is_dir() else {}
+    tables_there = people_tables(read_tables(tables) if tables.is_dir() else {})
     material = ReportInputs(
         folder=folder,
         agreement=read_result(folder, AGREEMENT),

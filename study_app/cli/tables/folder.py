@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from calibration.judges.verdicts import Verdicts
     from calibration.tables.study_json import StudyRecord
     from metrics.arrays import Bools
     from metrics.errors import Fault
@@ -226,6 +227,7 @@ def check(tables: Path, *, output: Output) -> None:
     rows that stand twice, tables that were changed.
     docs/tables.md describes the tables.
     """
+    from calibration.judges.verdicts import split_verdicts
     from calibration.tables.files import read_tables
     from calibration.tables.suspicions import in_no_result, suspicions
     from metrics.errors import InputError, pluralise
@@ -239,10 +241,13 @@ def check(tables: Path, *, output: Output) -> None:
     if faults:
         raise InputError(faults)
     notes = [f"note: {line}" for line in in_no_result(tables, frames)]
-    lines = [*(f"warning: {line}" for line in [*warnings, *_about_answers(tables, frames)]), *notes]
+    people, verdicts = split_verdicts(frames)
+    lines = [*(f"warning: {line}" for line in [*warnings, *_about_answers(tables, people)]), *notes]
     if output.is_for_people:
         name = f"study {study.study!r}" if study else "no study.json (none is needed)"
         click.echo(f"No fault in {pluralise(len(frames), 'table')}; {name}.")
+        if len(verdicts):
+            click.echo(wrapped(_about_judges(verdicts)))
     for line in lines:
         click.echo(wrapped(line, indent="  ") if output.is_for_people else line, err=not output.is_for_people)
     if output.is_for_people:
@@ -265,6 +270,18 @@ def _about_answers(folder: Path, frames: "Mapping[str, pd.DataFrame]") -> "list[
             f"{folder}: task {task}: {each.sentence}" for task, each in adaptive_stopping(frames).items()
         ]
     return said
+
+
+def _about_judges(verdicts: "pd.DataFrame") -> str:
+    """Return how many judges that are no people there are, and how many verdicts of each."""
+    from metrics.errors import join_names, pluralise
+
+    counts = verdicts["judge"].value_counts(sort=False)
+    each = join_names(f"{name} {count:,}" for name, count in counts.items())
+    return (
+        f"{pluralise(len(counts), 'judge')} beside people, with {pluralise(len(verdicts), 'verdict')} ({each}): compared with"
+        " people's answers, never counted with them."
+    )
 
 
 def _study(folder: Path) -> "tuple[StudyRecord | None, list[Fault]]":
@@ -358,9 +375,16 @@ def _columns(frame: "pd.DataFrame") -> tuple[str, str]:
 def read_with_warnings(
     folder: str | Path, *, compact: "Collection[str]" = ("activity",), for_votes: bool = False
 ) -> "dict[str, pd.DataFrame]":
-    """Read a folder of tables, and warn of suspicious content.
+    """Read the tables of people as `read_with_verdicts` does."""
+    return read_with_verdicts(folder, compact=compact, for_votes=for_votes)[0]
 
-    Such as misspelt names, changed tables, and ends that may be cut off.
+
+def read_with_verdicts(
+    folder: str | Path, *, compact: "Collection[str]" = ("activity",), for_votes: bool = False
+) -> "tuple[dict[str, pd.DataFrame], Verdicts]":
+    """Read the tables of people and the verdicts of judges, with warnings.
+
+    Warnings are about misspelt names, changed tables, and ends that may be cut off.
 
     Parameters
     ----------
@@ -371,11 +395,19 @@ def read_with_warnings(
     for_votes : bool
         Of the preferences only what votes rest on is needed: the table takes a seventh of the memory.
 
+    Returns
+    -------
+    people : dict of str to DataFrame
+        The tables without the rows of judges that are no people.
+    verdicts : DataFrame
+        As `calibration.judges.verdicts.split_verdicts` returns them.
+
     Raises
     ------
     InputError
         As `calibration.tables.files.read_tables` does, or if study.json is damaged: nobody could say then whether tables are whole.
     """
+    from calibration.judges.verdicts import split_verdicts
     from calibration.tables.files import read_tables
     from calibration.tables.preferences import VOTED
     from calibration.tables.study_json import read_study
@@ -385,6 +417,8 @@ def read_with_warnings(
     read_study(folder)
     for line in suspicions_in_short(folder, tables):
         click.echo(f"warning: {line}", err=True)
-    if for_votes and "preferences" in tables:
-        tables["preferences"] = tables["preferences"][list(VOTED)]
-    return tables
+    people, verdicts = split_verdicts(tables)
+    found = dict(people)
+    if for_votes and "preferences" in found:
+        found["preferences"] = found["preferences"][list(VOTED)]
+    return found, verdicts
