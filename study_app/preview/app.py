@@ -119,7 +119,7 @@ class Preview:
         return _own(self._copies.notice(notice.key, status=notice.status, reference=reference))
 
     def _pass(self, seconds: int) -> Response:
-        """Advance time in every copy, and return to the page that asked for it."""
+        """Advance time in every copy; the page that asked for it stays."""
         for copy, _ in list(self._opened.values()):
             copy.clock.skip(seconds)
         return make_response("", 204)

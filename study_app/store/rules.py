@@ -70,7 +70,10 @@ END = func.coalesce(Worker.completed_at, Worker.stopped_at)
 
 
 def _in_slots(table: type[Showing | Judgment | Ballot | Rating | Reply], *parents: Any) -> Select[int]:
-    """Select the ids of a table's rows, joined by its relationships to their slots and assignments."""
+    """Select the ids of a table's rows, joined to their slots and assignments.
+
+    ``parents`` are the relationships that lead to the slot.
+    """
     query = select(table.id)
     for parent in parents:
         query = query.join(parent)

@@ -50,10 +50,7 @@ Day = Annotated[str, BeforeValidator(_day_as_text), StringConstraints(pattern=r"
 
 
 def _form(given: Any) -> str:
-    """Return whether a collection of streams has events or pushes.
-
-    Whether it is read or not.
-    """
+    """Return the form of a collection of streams, read or not: events or push."""
     has_nuggets = "nuggets" in given if isinstance(given, Mapping) else isinstance(given, EventFiles)
     return "events" if has_nuggets else "push"
 
@@ -141,10 +138,7 @@ def shown_pushes(side: Side, detail: Mapping[str, Any], *, reveals_silence: bool
 
 
 def _quiet_and_described(side: Side, detail: Mapping[str, Any]) -> Iterator[str]:
-    """Yield whether a stream has a day without pushes, and a described profile.
-
-    A described profile has more than a title.
-    """
+    """Yield `quiet` for a day without pushes, `description` for a described profile."""
     if any(not day.pushes for day in shown_pushes(side, detail, reveals_silence=False)):
         yield "quiet"
     if detail["description"]:

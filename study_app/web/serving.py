@@ -51,14 +51,23 @@ HEADERS = {
 FALLBACK_LANGUAGE = "en"
 MAX_BODY_BYTES = 64 * 1024
 LARGE_BODIES = {"payments.post_list": 1024 * 1024}
-"""Largest body in bytes of views that accept more: a platform's list of a few thousand lines."""
+"""Largest body in bytes of views that accept more.
+
+A platform's list has a few thousand lines.
+"""
 STATIC_MAX_AGE_SECONDS = 300
 CACHED_ENDPOINTS = {"static", "beside.media"}
-"""Views whose responses browsers may cache, since they are the same for every worker."""
+"""Views whose responses browsers may cache.
+
+They are the same for every worker.
+"""
 MAX_CACHED_UPDATES = 10_000
 """Size of the cache of rendered updates: those of some dozens of streams."""
 CONDITION = re.compile(r"\[(?P<lacks>not )?(?P<name>[a-z_]+)\] ")
-"""Start of a paragraph of the catalogue that only some studies show: ``[NAME]`` or ``[not NAME]``."""
+"""Start of a paragraph of the catalogue that only some studies show.
+
+``[NAME]`` or ``[not NAME]``.
+"""
 LOGGER = logging.getLogger("prefcal.requests")
 
 
