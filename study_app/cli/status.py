@@ -38,8 +38,8 @@ COLUMNS = ("study", "task", "topic", "done", "live", "room")
 def status(study: str | None, database: str | None, *, output: Output) -> None:
     """Show the progress of STUDY, or of every loaded study, as on the console.
 
-    First come numbers of workers, places, judgments and checks of care. The table below has a line for each query (event, profile):
-    done are the places whose work is there, live those that somebody holds now, room those that are still to give. csv and json have
+    First come numbers of workers, places, judgments and quality checks. The table below has a line for each query (event, profile):
+    done counts finished places, live those that a worker holds now, room the free ones. csv and json have
     the table only, with an empty room or null where there is no limit.
     """
     known_plans, now = StudyCache(), tokens.utc_now()

@@ -1,6 +1,6 @@
-"""What the report page shows: values already in words, numbers as it writes them, and the HTML it is rendered to.
+"""Report page as values: texts, formatted numbers, figures, and the HTML.
 
-A drawing is made when it is wanted.
+A drawing is made only when it is rendered.
 """
 
 import math

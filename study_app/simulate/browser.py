@@ -1,8 +1,6 @@
 """Simulated browser: pages, forms, event logs, and the clocks of a crowd.
 
-The clocks on which a crowd lives: one that stands still until it is told to go on, and that of the machine.
-
-The study as a browser meets it: pages and forms over HTTP, and what the browser logs of a page while it is read.
+A clock stands still until it is advanced, or is the machine's. A log has the events of a page while it is read.
 """
 
 import hashlib

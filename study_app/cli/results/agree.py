@@ -99,9 +99,7 @@ class ResultsFolder:
 def agree(tables: str, *, choices: AgreeOptions, printed: Printed, out: ResultsFolder) -> None:
     """Measure how well measures agree with the preferences in TABLES.
 
-    TABLES is a folder as prefcal export writes it.
-
-    Writes agreement.csv, comparisons.csv, curve.csv, pairs.csv, disagreements.csv and agree.json into DIR, with
+    TABLES is a folder as prefcal export writes it. Writes agreement.csv, comparisons.csv, curve.csv, pairs.csv, disagreements.csv and agree.json into DIR, with
     stream_scores.csv and stream_correlations.csv for a study of streams, and prints the agreement. Which system people
     prefer stands there too (ranking.csv, duels.csv, rank.json), as prefcal rank finds it.
 
@@ -283,9 +281,7 @@ def _seen_from(folder: Path, name: str, value: Any) -> Any:
 def report(folder: str, *, style: str | None) -> None:
     """Write DIR/report.html, one self-contained page about the results in DIR.
 
-    They are those of prefcal demo, agree, rank or sweep.
-
-    Every figure is written into DIR/figures too, as SVG and PDF, and every table into DIR/report-tables, as CSV; those that papers print as LaTeX too.
+    They are those of prefcal demo, agree, rank or sweep. Every figure is written into DIR/figures too, as SVG and PDF, and every table into DIR/report-tables, as CSV; those that papers print as LaTeX too.
 
     Reads agreement.csv, comparisons.csv, curve.csv, pairs.csv, disagreements.csv, agree.json, ranking.csv, duels.csv,
     rank.json, user-model.json, truth.json, the folder tables, and sweep.json with the tables of a sweep; what is missing is left

@@ -162,8 +162,8 @@ def serve(
 ) -> None:
     """Serve every loaded study until stopped (Ctrl-C).
 
-    Load a study first: prefcal study load FILE. Printed are, for each study, the address for workers and the one that shows you how
-    far it is. Each request is logged on stderr as one line of JSON, without answers or platform ids.
+    Load a study first: prefcal study load FILE. It prints two addresses of each study: one for workers, and one of
+    its console. Each request is logged on stderr as one line of JSON, without answers or platform ids.
 
     A SQLite file can have one server at a time. For workers on the internet put a proxy with HTTPS before it; docs/deploy.md leads
     there.

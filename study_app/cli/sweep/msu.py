@@ -52,7 +52,7 @@ class SweepOptions:
 
     lengths: str | None = lengths_option()
     preset: str | None = option(
-        type=click.Choice(["paper"]), help="The 2,646 points of the MSU paper; lists that are given win."
+        type=click.Choice(["paper"]), help="The 2,646 points of the MSU paper; explicit lists win."
     )
     away: Numbers | None = option(
         type=_list_of(duration), metavar="M,...", help="Mean times away, like 30m,1h,3h."
@@ -110,9 +110,7 @@ def msu(
 ) -> None:
     """Score runs by MSU for every population of a grid, and compare the rankings.
 
-    Each is compared with those by ELG, LC and others.
-
-    Writes into DIR: sweep.parquet, a row per point and run; best.csv, who is best for whom; correlation.csv, how alike MSU and other
+    Each is compared with those by ELG, LC and others. Writes into DIR: sweep.parquet, a row per point and run; best.csv, who is best for whom; correlation.csv, how alike MSU and other
     measures rank the runs at each point; report.html and its figures. Stopped in any way, the same command goes on where it was.
     """
     from metrics.readers.score_rows import read_score_rows

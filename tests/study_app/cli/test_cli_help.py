@@ -6,7 +6,7 @@ import os
 import click
 import pytest
 
-from study_app.cli import ONE_THREAD, ROUND, STUDY, cli
+from study_app.cli import NEW_OBJECTS, ONE_THREAD, STUDY, cli
 from tests.study_app.prefcal_command import run_here
 
 RUN_BY = ("serve", "status", "study", *(f"study {name}" for name in STUDY))
@@ -68,6 +68,6 @@ def test_garbage_is_looked_for_in_long_rounds(monkeypatch, capsys):
     gc.set_threshold(700)
     try:
         assert run_here(monkeypatch, capsys, "--help").code == 0
-        assert gc.get_threshold()[0] == ROUND > 700
+        assert gc.get_threshold()[0] == NEW_OBJECTS > 700
     finally:
         gc.set_threshold(*before)
