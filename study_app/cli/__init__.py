@@ -39,8 +39,8 @@ class LazyGroup(click.Group):
         if cmd_name not in self.modules:
             return None
         module, _, function = self.modules[cmd_name][0].partition(":")
-        place = f"{__name__}.{module}".rstrip(".")
-        command: click.Command = getattr(importlib.import_module(place), function or "command")
+        module_name = f"{__name__}.{module}".rstrip(".")
+        command: click.Command = getattr(importlib.import_module(module_name), function or "command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

@@ -151,11 +151,11 @@ def _show_effects(url: str, report: "CrowdReport") -> None:
 
     database = open_database(url)
     with transaction(database, write=False) as session:
-        found = list(effects(session, report))
+        happened = list(effects(session, report))
     database.engine.dispose()
     together: dict[str, list[str]] = {}
-    for effect in found:
+    for effect in happened:
         together.setdefault(effect.said, []).append(f"{effect.habit} {effect.times}")
-    if found:
-        rows = [(", ".join(habits), said) for said, habits in together.items()]
+    if happened:
+        rows = [(", ".join(habits), effect_text) for effect_text, habits in together.items()]
         click.echo("\n" + table_text(("disturbances", "in the data"), rows))

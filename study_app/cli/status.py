@@ -99,12 +99,12 @@ def _on_task(task: "TaskProgress") -> "Iterator[str]":
     """Yield the progress of a task: places, judgments a pair, followed streams."""
     done, live = sum(query.done for query in task.queries), sum(query.live for query in task.queries)
     room = [query.room for query in task.queries]
-    held = f", {live} held now" if live else ""
+    live_text = f", {live} held now" if live else ""
     if None in room:
-        yield f"{pluralise(done, 'place')} done{held}, no limit"
+        yield f"{pluralise(done, 'place')} done{live_text}, no limit"
     else:
         still = sum(each for each in room if each is not None)
-        yield f"{done} of {pluralise(done + live + still, 'place')} done{held}, {still} still to give"
+        yield f"{done} of {pluralise(done + live + still, 'place')} done{live_text}, {still} still to give"
     if task.judgments_per_pair is not None:
         yield _between(task.judgments_per_pair, "judgment", "a pair")
     if (follows := task.streams) is not None:

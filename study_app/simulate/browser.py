@@ -377,7 +377,9 @@ class Browser:
         Raises `PageError` where the bytes do not match the address.
         """
         for section in _SIDES(page.html):
-            for address in {one for one in _MEDIA(section) if one.startswith(MEDIA)} - loaded:
+            for address in {
+                address_found for address_found in _MEDIA(section) if address_found.startswith(MEDIA)
+            } - loaded:
                 url = urljoin(page.url, address)
                 answer = self._http.get(url, headers=self._headers, follow_redirects=False)
                 digest = hashlib.sha256(answer.content).hexdigest()

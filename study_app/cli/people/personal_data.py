@@ -102,8 +102,8 @@ def retention(
             parts = [*(worker_parts(gone) if gone else []), *(identity_parts(nameless) if nameless else [])]
             rows = count_rows(session, parts)
             if is_real:
-                said = ", ".join(f"{number} of {table}" for table, number in rows.items()) or "no row"
-                add_audit_entry(session, chosen.id, None, "delete", said, now=tokens.utc_now())
+                detail = ", ".join(f"{number} of {table}" for table, number in rows.items()) or "no row"
+                add_audit_entry(session, chosen.id, None, "delete", detail, now=tokens.utc_now())
                 if is_simulated(session, chosen.id):
                     record_simulated(session, chosen.id)
                 _overwrite(session, store)

@@ -96,8 +96,8 @@ def reconcile(
         listed = read_platform_list(file, platform_of(plan.entry), named=named, states=states)
         reconciled = platform.reconcile(session, plans, chosen, listed.submissions, now=tokens.utc_now())
         nameless = len(without_identity(session, chosen.id))
-        said = f"{len(listed.submissions)} lines"
-        add_audit_entry(session, chosen.id, None, "read the platform's list", said, now=tokens.utc_now())
+        detail = f"{len(listed.submissions)} lines"
+        add_audit_entry(session, chosen.id, None, "read the platform's list", detail, now=tokens.utc_now())
         if output is not None:
             write_atomically(
                 output,

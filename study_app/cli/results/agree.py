@@ -231,10 +231,10 @@ def _draws(model: "UserModel | None", draws: int | None, seed: int) -> "list[Use
         return []
     from calibration.user_model.draws import draw_model
 
-    drawn = draw_model(model, draws, seed)
-    for what, why in drawn.kept.items():
+    models = draw_model(model, draws, seed)
+    for what, why in models.kept.items():
         click.echo(f"--draws keeps {what}, since {why}", err=True)
-    return drawn.models(model)
+    return models.models(model)
 
 
 def _streams(tables: str, model: "UserModel | None", choices: AgreeOptions) -> "StreamTables":
@@ -289,9 +289,9 @@ def report(folder: str, *, style: str | None) -> None:
     """
     from study_app.report.build import write_report
 
-    look = None
+    report_style = None
     if style is not None:
         from study_app.report.drawing.style import read_look
 
-        look = read_look(style)
-    click.echo(write_report(folder, report_style=look, tell=partial(click.echo, err=True)))
+        report_style = read_look(style)
+    click.echo(write_report(folder, report_style=report_style, tell=partial(click.echo, err=True)))

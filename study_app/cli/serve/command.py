@@ -179,7 +179,7 @@ def serve(
     )  # it says at every start that there is nothing to do
     raise_file_limit()
     url = database_url(database)
-    wanted = processes or usual_processes()
+    process_count = processes or usual_processes()
     with serving_lock(url):
         app = create_app(Config(database=url, hosts=hosts, contact=contact))
         sys.stderr.write(f"database: {shown_address(url)}\n")
@@ -189,8 +189,8 @@ def serve(
             logging.getLogger("werkzeug").setLevel(logging.WARNING)  # its lines have tokens and platform ids
             _announce(app, host, port)
             app.run(host=host, port=port, debug=True, use_reloader=False, use_debugger=False)
-        elif wanted > 1 or (not url.startswith("sqlite") and sys.platform != "win32"):
-            _serve_processes(app, host=host, port=port, processes=wanted)
+        elif process_count > 1 or (not url.startswith("sqlite") and sys.platform != "win32"):
+            _serve_processes(app, host=host, port=port, processes=process_count)
         else:
             serve_app(app, host=host, port=port)
 

@@ -72,10 +72,10 @@ def load(file: str, database: str | None) -> None:
         report = load_study(session, content, now=utc_now())
         if report.outcome != "unchanged":
             study = chosen_study(session, report.study).id
-            said = "; ".join(
+            detail = "; ".join(
                 [f"{report.outcome}, version {content.file.sha256[:12]} of the file", *report.changes]
             )
-            add_audit_entry(session, study, None, "load", said, now=utc_now())
+            add_audit_entry(session, study, None, "load", detail, now=utc_now())
         simulated = set(simulated_studies(session)) & {report.study}
     for change in report.changes:
         click.echo(f"  {change}")

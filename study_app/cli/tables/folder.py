@@ -260,12 +260,12 @@ def _about_answers(folder: Path, frames: "Mapping[str, pd.DataFrame]") -> "list[
     from calibration.checks.same_answers import find_same_answers
     from calibration.tables.preferences import counted_tables
 
-    said = [f"{folder}: {each.said(as_one=False)}" for each in find_same_answers(counted_tables(frames))]
+    sentences = [f"{folder}: {each.said(as_one=False)}" for each in find_same_answers(counted_tables(frames))]
     if "preferences" in frames:
-        said += [
+        sentences += [
             f"{folder}: task {task}: {each.sentence}" for task, each in adaptive_stopping(frames).items()
         ]
-    return said
+    return sentences
 
 
 def _about_judges(verdicts: "pd.DataFrame") -> str:

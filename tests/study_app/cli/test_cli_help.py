@@ -43,7 +43,7 @@ def test_every_option_says_what_it_is_before_its_values_and_default(words):
         ("study", ["one YAML file", "docs/study-file.md", "after load comes prefcal serve"]),
         (
             "status",
-            ["done are the places", "live those that somebody holds", "room those that are still to give"],
+            ["done counts finished places", "live those that a worker holds now", "room the free ones"],
         ),
     ],
 )
