@@ -1,7 +1,7 @@
 """Scores of the streams of a study, for fitted and for many populations.
 
 Of a collection's two forms, push notifications and updates about events, one is made of the other by
-`metrics.readers.push`; what comes of it is marked as converted.
+`metrics.push.conversion`; what comes of it is marked as converted.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

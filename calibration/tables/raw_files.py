@@ -27,7 +27,7 @@ from calibration.tables.definition import Table
 from calibration.tables.study_json import STUDY_FILE
 from calibration.tables.tables import TABLES
 from metrics.errors import FaultLog, closest_name, input_fault, join_names, pluralise
-from metrics.files import check_bytes, check_columns, check_rows, check_unfolded
+from metrics.file_limits import check_bytes, check_columns, check_rows, check_unfolded
 from metrics.readers.lines import check_is_plain, check_no_json, excel_delimiter
 
 _SEPARATORS = MappingProxyType({";": "semicolons", "\t": "tabs"})
@@ -225,7 +225,7 @@ def raw_parquet(path: Path) -> pd.DataFrame:
     Raises
     ------
     InputError
-        If it is no Parquet file, cannot be read, or is over the budget of `metrics.files`.
+        If it is no Parquet file, cannot be read, or is over the limits of `metrics.file_limits`.
     """
     try:
         table = _read(path)

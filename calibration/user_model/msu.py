@@ -21,7 +21,6 @@ from metrics.errors import FaultLog, input_fault
 from metrics.events import EventCollection, UpdateRun
 from metrics.msu.score import (
     MSU,
-    Lengths,
     MSUPerSecond,
     MSUStandardError,
     Population,
@@ -30,6 +29,7 @@ from metrics.msu.score import (
     Users,
     msu_scores,
 )
+from metrics.msu.simulation import Lengths
 from metrics.msu.trails import RANGES
 from metrics.results import Score, Topics
 

@@ -16,7 +16,7 @@ from metrics.errors import FaultLog, join_names
 from metrics.ranked.lists import RankedCollection, RankedRun
 from metrics.ranked.score import TIAERR, TIANDCG, TIASBR, ListMeasure, RankedMeasure, ranked_scores
 from metrics.results import ALL, Score, ScoreKey, Topics
-from metrics.unused_input import TopicNames
+from metrics.topic_ids import TopicNames
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
