@@ -58,6 +58,7 @@ from calibration.agree.task_agreement import (
 from calibration.checks.judges import judge_kinds
 from calibration.checks.same_answers import SameAnswersOption, one_cluster
 from calibration.checks.votes import VoteChecks, names_in_two_cases
+from calibration.tables.people import people_tables
 from calibration.tables.study_json import STUDY_FILE
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.agreement import agreement, precision
@@ -209,6 +210,7 @@ def agree(
             f" (only {join_names(evidence.tables) or 'nothing'})",
             cure="only tasks of pairs have agreement; what visits and votes tell, prefcal fit takes",
         )
+    evidence = replace(evidence, tables=people_tables(evidence.tables))
     checks = checks or VoteChecks(tables=evidence.tables, complete_only=complete_only)
     if same_answers == "one-cluster":
         evidence = replace(evidence, tables=one_cluster(evidence.tables, checks.same))

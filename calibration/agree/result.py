@@ -150,7 +150,7 @@ class ComparisonRole(StrEnum):
     EXPLORATORY = "exploratory"
 
 
-class NamedAt(StrEnum):
+class NamedWhen(StrEnum):
     """Place where a comparison was named: study file or command."""
 
     STUDY_FILE = "study_file"
@@ -284,7 +284,7 @@ def has_enough_pairs(row: Row) -> bool:
     return decided(row) >= FEWEST_PAIRS and int(row["queries"]) >= FEWEST_QUERIES
 
 
-def cannot_be_told(row: Mapping[str, Any]) -> bool:
+def is_uninformative(row: Mapping[str, Any]) -> bool:
     """Return whether the model's interval is too wide to interpret.
 
     Its unit is log odds per standard deviation of the score difference. Log odds of ±10 are odds of 22,000 to 1, which no study of

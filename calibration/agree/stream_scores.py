@@ -19,7 +19,7 @@ from calibration.agree.folder import (
     PAPER,
     PEOPLE,
     PUSH,
-    PUSH_COUPLES,
+    PUSH_MEASURE_PAIRS,
     SCORE_COLUMNS,
     SPREAD,
     STREAM_KINDS,
@@ -189,7 +189,7 @@ def _push_rows(collection: PushCollection, runs: Sequence[PushRun]) -> tuple[lis
         for score in nothing
         if score.topic == ALL
     ]
-    correlations = [values.correlation(PUSH, *couple) for couple in PUSH_COUPLES]
+    correlations = [values.correlation(PUSH, *couple) for couple in PUSH_MEASURE_PAIRS]
     return rows, correlations + [_at_alpha(values, alpha) for alpha in ALPHAS.tolist()]
 
 

@@ -29,6 +29,7 @@ from calibration.inference.results import CalibrationResult, SkippedParameters, 
 from calibration.models.durations.fit import AWAY, DurationFit
 from calibration.models.intents import IntentBallots, IntentFit, fit_intents_to
 from calibration.raters.quality import QualityReport, quality_report
+from calibration.tables.people import people_tables
 from calibration.tables.preferences import counted_tables, exclusions
 from calibration.tables.study_json import StudyRecord
 from calibration.user_model.model import (
@@ -209,7 +210,7 @@ def fit_user_model(
     NotIdentifiedError
         If visits are to be cut anew and there is no table activity.
     """
-    options = options or FitOptions()
+    options, tables = options or FitOptions(), people_tables(tables)
     counted, same = counted_people(tables, options)
     material, cut, found = _visits(FitInputs(tables=counted, record=record, options=options, seed=seed))
     intents, ballots, no_intents = _intents(material)

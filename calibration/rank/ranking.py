@@ -21,6 +21,7 @@ from calibration.rank.judgments import (
 )
 from calibration.rank.notes import notes_on, notes_on_worths, too_few
 from calibration.rank.worths import Worths, fit_worths, no_worths, unconnected
+from calibration.tables.people import people_tables
 from calibration.tables.preferences import counted_tables
 from calibration.tables.study_json import StudyRecord
 from metrics.agreement.comparison import holm
@@ -80,6 +81,7 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
             path=place,
             cure="only tasks of pairs are ranked",
         )
+    tables = people_tables(tables)
     checks = checks or VoteChecks(tables=tables, exclude=exclude, complete_only=complete_only)
     same = checks.same
     votes = {name: tables[name] for name in ("preferences", "workers") if name in tables}

@@ -14,7 +14,15 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from calibration.tables.definition import DTYPES, Column, Table, choice_cure, converted, misread, sound_names
+from calibration.tables.definition import (
+    DTYPES,
+    Column,
+    Table,
+    cell_fault,
+    choice_cure,
+    converted,
+    sound_names,
+)
 from calibration.tables.people import odd_rows
 from calibration.tables.raw_files import (
     SUFFIXES,
@@ -404,7 +412,7 @@ def _converted(
         cells = cells.astype(object)
     values, blank, bad = converted(cells, column.kind)
     for row in np.flatnonzero(bad):
-        problem, cure = misread(str(cells[row]), column.kind)
+        problem, cure = cell_fault(str(cells[row]), column.kind)
         log.add(f"{column.name}: {problem}", line=lines[row], cure=cure)
     if column.is_filled and not (column.derived and blank.all()):
         for row in np.flatnonzero(blank):

@@ -11,6 +11,7 @@ import pandas as pd
 
 from calibration.tables.definition import Table
 from calibration.tables.files import line_of, lines_of, raw_rows, table_paths
+from calibration.tables.people import people_tables
 from calibration.tables.plausibility import doubts
 from calibration.tables.preferences import knows_workers
 from calibration.tables.raw_files import Ignored, ignored_columns, ignored_files
@@ -40,13 +41,13 @@ def suspicions(folder: str | Path, tables: Mapping[str, pd.DataFrame]) -> list[F
     tables : mapping of str to DataFrame
         As `calibration.tables.files.read_tables` returned them.
     """
-    files = table_paths(folder)
+    files, people = table_paths(folder), people_tables(tables, numbered=False)
     repeats = (_repeats(files[name], TABLES[name], frame) for name, frame in tables.items())
     return [
         *(_misspelt(found) for found in ignored(folder) if found.meant),
         *(repeat for repeat in repeats if repeat),
-        *(_judged_twice(files["preferences"], tables["preferences"]) if "preferences" in tables else ()),
-        *_values(files, tables),
+        *(_judged_twice(files["preferences"], people["preferences"]) if "preferences" in people else ()),
+        *_values(files, people),
         *_missing(folder, files),
         *_ends(folder, files),
     ]
@@ -61,8 +62,8 @@ def suspicions_in_short(folder: str | Path, tables: Mapping[str, pd.DataFrame]) 
     lines = [f"{folder}: ignored, but nearly a known name: {join_names(near)}"] if near else []
     if all(frame.empty for frame in tables.values()):
         lines.append(f"{folder}: no table has a row: {join_names(tables)}")
-    files = table_paths(folder)
-    return lines + [str(fault) for fault in (*_values(files, tables, is_brief=True), *_ends(folder, files))]
+    files, people = table_paths(folder), people_tables(tables, numbered=False)
+    return lines + [str(fault) for fault in (*_values(files, people, is_brief=True), *_ends(folder, files))]
 
 
 def in_no_result(folder: str | Path, tables: Mapping[str, pd.DataFrame]) -> list[str]:

@@ -126,7 +126,7 @@ def _claims(keys: str, token: str) -> Mapping[str, Any]:
 
 
 def _check_time(claims: Mapping[str, Any], now: datetime) -> None:
-    """Raise `InvalidTokenError` if a token is not valid now, by the server's own clock.
+    """Raise `InvalidTokenError` if a token is not valid by the server's clock.
 
     On a rehearsal that clock is not the machine's.
     """

@@ -158,7 +158,7 @@ def test_every_fault_of_every_file_at_once(tmp_path):
     assert [fault.partition("; ")[0] for fault in faults_of(path)] == [
         "epochs.txt:1: '2020' is no day",
         "topics.txt:1: a topic that is not closed",
-        "texts.tsv:1: 2 fields expected, got 1",
+        "texts.tsv:1: expected tabs between the fields, found only blanks",
     ]
 
     write_push_study(tmp_path)
