@@ -1,6 +1,6 @@
 """Planned studies of agreement: of one measure, or of the difference of two.
 
-People vote as in `calibration.plan.simulation`. A measure scores a system s of a query q, which people like v_qs, with m_qs ~ N(0, 1) of
+People vote as in `calibration.plan.votes`. A measure scores a system s of a query q, which people like v_qs, with m_qs ~ N(0, 1) of
 correlation rho_q to v_qs, so that it explains a part of what people like and the rest is unexplained. How well a measure does
 differs between queries: atanh rho_q ~ N(atanh rho, query_spread^2). rho is searched such that the agreement is what
 one says it is; two measures choose the same system in a share of pairs that one says too.
@@ -16,15 +16,8 @@ from typing import ClassVar, Self
 import numpy as np
 
 from calibration.agree.judged_task import FEWEST_TOPICS, testable
-from calibration.plan.simulation import (
-    MOST,
-    NO_ESTIMATE,
-    Design,
-    JudgePopulation,
-    SimulatedEstimate,
-    Sizes,
-    draw_votes,
-)
+from calibration.plan.simulation import MOST, NO_ESTIMATE, Design, SimulatedEstimate
+from calibration.plan.votes import JudgePopulation, Sizes, draw_votes
 from metrics.agreement.agreement import Ties, pair_credit
 from metrics.agreement.crossed_errors import FEWEST_CLUSTERS, StandardError
 from metrics.arrays import Floats

@@ -18,8 +18,8 @@ from calibration.models.push.weights import fit_weights_to
 from calibration.plan.agreement import AgreementDesign, DifferenceDesign, _two_measures
 from calibration.plan.patience import MOST_PAIRS, PatienceDesign, _some_queries
 from calibration.plan.search import plan_row
-from calibration.plan.simulation import JudgePopulation, Sizes, draw_votes, systems_for
 from calibration.plan.streams import AwayDesign, SilenceDesign
+from calibration.plan.votes import JudgePopulation, Sizes, draw_votes, systems_for
 from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 from metrics.agreement.agreement import agreement
