@@ -21,7 +21,7 @@ from metrics.errors import input_fault, join_names
 
 POWER = 0.8
 """Power of what is detectable, and share of studies in `PlanRow.width_most`."""
-MOST = 10**6
+MAX_SIZE = 10**6
 """Largest size."""
 Track: TypeAlias = Callable[[Iterable[int], str], Iterable[int]]
 """Progress callback around studies; its second argument says their size."""

@@ -15,7 +15,7 @@ import pandas as pd
 
 from calibration.inference.results import NotIdentifiedError, info, warning
 from calibration.raters.agreement import (
-    FEWEST_WORKERS,
+    MIN_WORKERS,
     RESAMPLES,
     Ratings,
     coefficient_uncertainty,
@@ -153,7 +153,7 @@ def _diagnostics(ratings: Ratings, displayed_sides: Floats | None) -> Iterator[D
         )
     crossed = pd.Series(ratings.cluster[ratings.item]).groupby(ratings.worker).nunique().mean()
     if crossed > 1:
-        few = int(ratings.worker.max()) + 1 < FEWEST_WORKERS
+        few = int(ratings.worker.max()) + 1 < MIN_WORKERS
         yield info(
             "crossed_workers",
             f"A worker judged {crossed:.1f} topics on average: "

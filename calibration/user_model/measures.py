@@ -22,7 +22,7 @@ from metrics.errors import Fault, input_fault
 from metrics.msu.trails import RANGES, Population
 
 SUM_TOLERANCE = 0.01
-MOST_PERSISTENT = 1 - 1e-9
+MAX_PERSISTENCE = 1 - 1e-9
 """Largest persistence drawn, since rank-biased precision is undefined at 1."""
 
 
@@ -139,4 +139,4 @@ def persistence(model: UserModel, language: str | None = None) -> float | None:
         raise input_fault(
             f"{PERSISTENCE} is {entry.estimate:g}", cure="write a probability from 0 to 1 into the user model"
         )
-    return min(entry.estimate, MOST_PERSISTENT)
+    return min(entry.estimate, MAX_PERSISTENCE)
