@@ -110,7 +110,7 @@ def scores_to_trec(file: Path, *, folder: Path) -> None:
 
     FILE is a CSV with run, topic, metric, value, as prefcal score --format csv writes it.
     """
-    from calibration.interchange.plain_files import SUFFIX, read_long_scores, trec_eval_texts
+    from calibration.interchange.trec_eval import SUFFIX, read_long_scores, trec_eval_texts
     from metrics.files import write_atomically
 
     scores = read_long_scores(file)
@@ -152,7 +152,7 @@ def trec_to_scores(files: tuple[str, ...], *, columns: tuple[str, ...] | None, o
     compatibility.py or autojudge-evaluate, with a column run. What they call all, amean, average or mean becomes the topic all. The run is the one that the file names in its row runid, or else the file's name up to its first dot; RUN=FILE
     says it. Runs must be called as the systems of the study are for prefcal agree --scores.
     """
-    from calibration.interchange.plain_files import COLUMNS, read_trec_evals
+    from calibration.interchange.trec_eval import COLUMNS, read_trec_evals
     from metrics.errors import printable
 
     named: dict[str | Path, str | None] = {}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from calibration.agree.measures.names import is_name, nearest_name, what_is_missing
-from metrics.agreement.crossed_errors import FEWEST_CLUSTERS
+from metrics.agreement.crossed_errors import MIN_CLUSTERS
 from metrics.errors import join_names, pluralise
 from study_app.estimate.content import StudyContent
 from study_app.protocol.domain import MIN_VALIDATIONS
@@ -306,9 +306,9 @@ def _too_few(task: TaskEstimate) -> Iterator[str]:
     if isinstance(entry, JudgingTask) and entry.validation_pairs == 0 and entry.min_consistency > 0:
         yield "validation_pairs is 0, so min_consistency excludes no worker; write 0 there too"
     judged = sum(pairs > 0 for pairs in task.content.pairs_of_topics)
-    if isinstance(entry, JudgingTask) and judged < FEWEST_CLUSTERS:
+    if isinstance(entry, JudgingTask) and judged < MIN_CLUSTERS:
         yield (
-            f"{pluralise(judged, 'topic')} with pairs: there are no intervals with fewer than {FEWEST_CLUSTERS}, however many answer; "
+            f"{pluralise(judged, 'topic')} with pairs: there are no intervals with fewer than {MIN_CLUSTERS}, however many answer; "
             "add topics"
         )
 

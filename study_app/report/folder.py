@@ -28,7 +28,8 @@ from calibration.tables.people import people_tables
 from calibration.tables.study_json import StudyRecord, read_study
 from calibration.user_model.model import ParameterEntry, UserModel, read_user_model
 from metrics.errors import InputError, input_fault
-from metrics.files import MAX_DOCUMENT_BYTES, check_bytes, check_unchanged
+from metrics.file_limits import MAX_DOCUMENT_BYTES, check_bytes
+from metrics.files import check_unchanged
 from metrics.sweep.parts import MANIFEST
 from metrics.sweep.result import MSUSweep, read_sweep
 from study_app.report.pictures import with_pictures

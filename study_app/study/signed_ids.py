@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from metrics.errors import FaultLog
-from metrics.files import SMALL_BYTES, check_bytes
+from metrics.file_limits import SMALL_BYTES, check_bytes
 from study_app.study.entries import StudyEntry
 from study_app.study.file import StudyFile
 from study_app.study.platforms import Platform, platform_of

@@ -18,7 +18,7 @@ from study_app.cli.plan.wording import PlanWording, exact_percent
 
 if TYPE_CHECKING:
     from calibration.plan.agreement import AgreementDesign
-    from calibration.plan.simulation import JudgePopulation
+    from calibration.plan.votes import JudgePopulation
     from metrics.agreement.agreement import Ties
 
 PAIR_SIZES = {
@@ -125,7 +125,7 @@ class JudgedSizes(PairSizes):
     @property
     def people(self) -> "JudgePopulation":
         """Population of the judges."""
-        from calibration.plan.simulation import JudgePopulation
+        from calibration.plan.votes import JudgePopulation
 
         usual = TASTE if self.queries_a_worker > 1 else 0.0
         return JudgePopulation(

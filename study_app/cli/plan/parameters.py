@@ -71,11 +71,11 @@ def patience(*, guess: PatienceGuess, sizes: PairSizes, common_options: PlanOpti
     By default it finds the number of queries at which the 95 % interval of L is at most 0.4 L wide. There are at most 21 pairs a query.
     """
     from calibration.models.patience.simulate import SimulatedJudges
-    from calibration.plan.patience import MOST_PAIRS, PatienceDesign
+    from calibration.plan.patience import MAX_PAIRS, PatienceDesign
 
     true, text_chars, tell_from = guess.true, guess.text_chars, guess.tell_from
-    if sizes.pairs > MOST_PAIRS:
-        raise click.BadParameter(f"at most {MOST_PAIRS}", param_hint="--pairs")
+    if sizes.pairs > MAX_PAIRS:
+        raise click.BadParameter(f"at most {MAX_PAIRS}", param_hint="--pairs")
     check_not_true_value("--tell-from", tell_from, true)
     if text_chars < MIN_TEXT_SHARE * true:
         raise click.UsageError(

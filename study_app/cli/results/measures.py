@@ -87,8 +87,8 @@ def correlate(table: str, *, x: str | None, others: tuple[str, ...], seed: int, 
 
     import numpy as np
 
-    from metrics.agreement.comparison import Correlation, correlations
     from metrics.agreement.correlation import MAX_SYSTEMS
+    from metrics.agreement.correlation_intervals import Correlation, correlations
     from metrics.errors import input_fault, join_names, printable
     from metrics.readers.lines import run_name
     from metrics.readers.score_rows import read_measure_table

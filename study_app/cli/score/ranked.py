@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from calibration.user_model.ranked import RankedModel
     from metrics.ranked.lists import CalendarUnit, RankedCollection
     from metrics.ranked.measures import Reading
-    from metrics.ranked.named import Covered
+    from metrics.ranked.recall import Covered
     from metrics.ranked.score import ListMeasure, RankedMeasure
     from metrics.ranked.topics import Gains, Stop
     from metrics.readers.ranked import SecondColumn

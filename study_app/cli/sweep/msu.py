@@ -242,7 +242,7 @@ def _reference(path: str, column: str, runs: list[str], topics: list[str]) -> "R
 def _say_like(found: "MSUSweep", wanted: "ReferenceMeasure", path: str) -> None:
     """Write like.csv, and print the points that come first in it."""
     from metrics.files import write_atomically
-    from metrics.sweep.equivalent_populations import FEWEST_TOPICS, points_like, told_apart
+    from metrics.sweep.equivalent_populations import MIN_TOPICS, points_like, told_apart
     from metrics.sweep.result import in_words
     from metrics.sweep.tables import LIKE
     from study_app.cli.output import csv_text, table_text
@@ -260,8 +260,8 @@ def _say_like(found: "MSUSweep", wanted: "ReferenceMeasure", path: str) -> None:
             f"{path}: no scores by topic, so there are no intervals; write rows of run,topic,metric,value",
             err=True,
         )
-    elif len(found.topics) < FEWEST_TOPICS:
-        click.echo(f"{path}: fewer than {FEWEST_TOPICS} topics, so there are no intervals", err=True)
+    elif len(found.topics) < MIN_TOPICS:
+        click.echo(f"{path}: fewer than {MIN_TOPICS} topics, so there are no intervals", err=True)
 
 
 def _report(folder: Path) -> None:

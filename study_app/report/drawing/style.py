@@ -13,7 +13,7 @@ import yaml
 from matplotlib.font_manager import fontManager
 
 from metrics.errors import FaultLog, closest_name, input_fault, join_names, raise_all
-from metrics.files import MAX_DOCUMENT_BYTES, check_bytes
+from metrics.file_limits import MAX_DOCUMENT_BYTES, check_bytes
 from study_app.study.yaml_values import PatientLoader
 
 HEX = re.compile(r"#[0-9a-fA-F]{6}")

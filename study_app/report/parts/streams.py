@@ -42,7 +42,7 @@ from study_app.report.page import (
 from study_app.report.results import MIN_RANKED_SYSTEMS, TOO_FEW, over_few
 
 MSU_PAPER = "Baruah and others (SIGIR 2015)"
-CONVERTED = "Converted: these judgments were made for another kind of collection (metrics.readers.push)."
+CONVERTED = "Converted: these judgments were made for another kind of collection (metrics.push.conversion)."
 SPREAD_IN_WORDS = f"Standard deviations are {SPREAD:g} times the means."
 EXTREMES = (("MSU", True, "Fig. 3"), ("MSU", False, "Fig. 4"), ("MSU/s", True, "Fig. 5"))
 """Measure, extreme of its correlation with ELG, and the paper's source.

@@ -27,7 +27,7 @@ from markdown_it.utils import OptionsDict
 from metrics.errors import Fault, FaultLog, join_names, pluralise
 from metrics.readers.answers import AnswerText, Citation, read_answers
 from metrics.readers.texts import read_ranked_topics
-from metrics.unused_input import TopicNames
+from metrics.topic_ids import TopicNames
 from study_app.protocol.sides import Block, ListPlace, Side, text_block
 from study_app.study.entries import collection_paths
 from study_app.tasks.answer_pairs import UNCITED, AnswerPairs

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from metrics.errors import Fault, FaultLog, closest_name, join_names, pluralise
 from metrics.readers.columns import read_columns
-from metrics.unused_input import STREAM_TOPICS, TopicNames
+from metrics.topic_ids import STREAM_TOPICS, TopicNames
 from study_app.study.entries import JudgingTask
 from study_app.tasks.content import (
     EventFiles,

@@ -17,7 +17,8 @@ from metrics.msu.trails import IntArray
 from metrics.readers.columns import line_of_row
 from metrics.readers.tempsum import read_events, read_update_run
 from metrics.readers.trees import read_xml
-from metrics.unused_input import STREAM_TOPICS, TopicNames, unjudged_entries
+from metrics.topic_ids import STREAM_TOPICS, TopicNames
+from metrics.unused_input import unjudged_entries
 from study_app.protocol.sides import Block, text_block
 from study_app.protocol.streams import UpdateStream, key_of
 from study_app.study.entries import collection_paths

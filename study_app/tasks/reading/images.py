@@ -10,7 +10,7 @@ from pathlib import Path
 from metrics.errors import Fault, FaultLog, join_names, pluralise
 from metrics.readers.images import GivenImage, read_images
 from metrics.readers.texts import AskedTopic, read_ranked_topics
-from metrics.unused_input import TopicNames
+from metrics.topic_ids import TopicNames
 from study_app.protocol.sides import Block, Media, Side
 from study_app.study.entries import collection_paths
 from study_app.tasks.content import TaskContent, TopicContent, collect_faults, source_files

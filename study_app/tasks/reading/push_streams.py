@@ -4,7 +4,7 @@ A push stands on the UTC day on which it was pushed, whenever its tweet was post
 counted: a push outside the days, and one without a text. The cells are those of `metrics.push.contingency`, under both
 conventions, and know nothing of texts.
 
-A collection is push judgments, or events made into them: Temporal Summarization is converted by `metrics.readers.push`, an update is
+A collection is push judgments, or events made into them: Temporal Summarization is converted by `metrics.push.conversion`, an update is
 a push, a nugget a cluster, the days are the UTC days of the event.
 """
 
@@ -21,14 +21,15 @@ import numpy as np
 from metrics.errors import Fault, FaultLog, input_fault
 from metrics.events import EventCollection
 from metrics.push.contingency import cell_totals
+from metrics.push.conversion import push_from_events, push_run_from_updates
 from metrics.push.days import count_pushes
 from metrics.push.measures import CONVENTIONS
 from metrics.push.pool import PushPool, push_pool
 from metrics.push.streams import PushCollection, PushRun, days_between
-from metrics.readers.push import push_from_events, push_run_from_updates, read_push_collection, read_push_run
+from metrics.readers.push import read_push_collection, read_push_run
 from metrics.readers.tempsum import read_events, read_update_run
 from metrics.readers.texts import InterestProfile, read_profiles, read_texts
-from metrics.unused_input import STREAM_TOPICS, TopicNames
+from metrics.topic_ids import STREAM_TOPICS, TopicNames
 from study_app.protocol.sides import Block, Side
 from study_app.study.entries import collection_paths
 from study_app.tasks.content import EventFiles, TaskContent, TopicContent, collect_faults, source_files
