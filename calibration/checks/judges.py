@@ -1,4 +1,4 @@
-"""Do some judges click at random, or prefer the opposite of what the others prefer?
+"""Do some judges click at random, or prefer the opposite of the others?
 
 Only answers for a side count: how often somebody finds both equal is a matter of taste. Of pair i people see one difference theta_i, drawn from
 a standard normal law, and judge u chooses the system that it favours with probability
@@ -25,21 +25,21 @@ from scipy.sparse.linalg import eigsh
 from scipy.special import log_expit, roots_hermitenorm
 
 from calibration.checks.finding import NEARLY, Finding
-from calibration.inference.heterogeneity import FEWEST, CarelessClass
+from calibration.inference.heterogeneity import MIN_PEOPLE, CarelessClass
 from calibration.tables.preferences import knows_workers, resolved_sides
 from metrics.arrays import Floats, Indices
 
 CLEAR_GAIN = 2.0
-"""Log-likelihood that powers of different size, and people who click at random, must explain beyond what is simpler."""
+"""Log-likelihood that unequal powers, or random judges, must explain."""
 CAMP_GAIN = 1.5
-"""Log-likelihood that a camp must explain beyond tastes and answers by lot."""
+"""Log-likelihood that a camp must explain beyond tastes or random answers."""
 BESIDE = 1.0
-"""Log-likelihood that answers by lot must explain beside a camp."""
+"""Log-likelihood that random judges must explain beside a camp."""
 POWERS = np.arange(-20, 21) / 4
 """Grid of g."""
 _NODES, _MASS = roots_hermitenorm(21)
 _CHOSEN = log_expit(POWERS[:, None] * _NODES)
-"""(powers, nodes) log-probability of an answer as theta has it."""
+"""(powers, nodes) log-probability of an answer for the side of theta."""
 _MEANS, _SPREADS = (
     axis.ravel() for axis in np.meshgrid(POWERS[POWERS >= 0], [0.01, 0.15, 0.3, 0.5, 0.8, 1.2, 1.8])
 )
@@ -52,7 +52,7 @@ _PAIR = ["task", "topic", "system_a", "system_b"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeKinds:
-    """What kinds of judges there are.
+    """Kinds of judges, with their numbers and names.
 
     Attributes
     ----------
@@ -71,7 +71,10 @@ class JudgeKinds:
     unclear: tuple[int, int] | None
 
     def findings(self, without: "Callable[[pd.Index[str]], str] | None" = None) -> tuple[Finding, ...]:
-        """Return what to say of them; ``without`` returns a sentence with the numbers without some people."""
+        """Return findings on kinds of judges.
+
+        ``without`` returns a sentence with the numbers without some people.
+        """
         sentences = (
             ("careless_workers", _on_clickers, self.careless),
             ("opposite_camp", _on_camp, self.camp),
@@ -98,7 +101,9 @@ class JudgeKinds:
 
 
 def judge_kinds(judged: pd.DataFrame) -> JudgeKinds | None:
-    """Find who clicks at random, and who prefers the opposite; None where who judged is not known, or judges are too few.
+    """Find random judges and a camp of opposite taste, or return None.
+
+    None where who judged is not known, or judges are fewer than `MIN_PEOPLE`.
 
     Parameters
     ----------
@@ -109,7 +114,7 @@ def judge_kinds(judged: pd.DataFrame) -> JudgeKinds | None:
         return None
     sided = judged[judged["vote"].isin(["votes_a", "votes_b"])]
     worker, judges = pd.factorize(sided["worker"])
-    if len(judges) < FEWEST:
+    if len(judges) < MIN_PEOPLE:
         return None
     pair = sided.groupby(_PAIR, observed=True).ngroup().to_numpy()
     sign = np.where(sided["vote"] == "votes_a", 1.0, -1.0)
@@ -130,7 +135,7 @@ def judge_kinds(judged: pd.DataFrame) -> JudgeKinds | None:
 
 
 def check_judges(preferences: pd.DataFrame) -> tuple[Finding, ...]:
-    """Say how many click at random, and how many prefer the opposite."""
+    """Report the numbers of random judges and of the opposite camp."""
     rows = preferences[preferences["validation_of"].isna()]
     kinds = judge_kinds(rows[["worker", "task", "topic"]].assign(**dict(resolved_sides(rows).items())))
     return kinds.findings() if kinds else ()
@@ -162,7 +167,10 @@ def _on_unclear(by_lot: int, follow: int, judges: int) -> str:
 
 
 class _Law(NamedTuple):
-    """A law of powers at its likeliest: its log-likelihood, shares of its kinds, and how likely each person is of each kind, (kinds, w)."""
+    """A law of powers at its maximum likelihood.
+
+    Shares of its kinds, (kinds,), and how likely each person is of each, (kinds, w).
+    """
 
     loglik: float
     shares: Floats
@@ -175,7 +183,7 @@ class _Law(NamedTuple):
 
 
 class _Answers:
-    """Answers for a side, one a row: who, on which pair, and for which system (1, -1)."""
+    """Answers for a side: worker, pair and system (1, -1) of each row."""
 
     def __init__(self, worker: Indices, pair: Indices, sign: Floats) -> None:
         self._worker, self._pair, self._is_first = worker, pair, sign[:, None] > 0
@@ -184,18 +192,21 @@ class _Answers:
         self._signs = csr_array((sign, (worker, pair)))
 
     def starts(self) -> list[Floats]:
-        """Return powers to start from: 1 of all, and 1 or -1 by who agrees with whom (the first eigenvector)."""
+        """Return powers to start from, (w,) each.
+
+        1 for all; and 1 or -1 by the first eigenvector of how often judges agree.
+        """
         alike = self._signs @ self._signs.T
         alike = alike - diags_array(alike.diagonal())
         starts = [np.ones(alike.shape[0])]
-        if np.abs(alike).sum():
+        if alike.count_nonzero():
             ahead = eigsh(alike, k=1, which="LA", v0=np.random.default_rng(1).random(alike.shape[0]))[1][:, 0]
             opposed = np.where(ahead * np.sign(ahead.sum()) < -1e-9, -1.0, 1.0)
             starts += [opposed] if (opposed < 0).any() else []
         return starts
 
     def fitted(self, start: Floats) -> tuple[Floats, Mapping[str, _Law]]:
-        """Return each person's log-likelihood at each of `POWERS`, (w, powers), and the laws of powers."""
+        """Fit laws of powers, and return (w, powers) log-likelihoods with them."""
         weight = (start[:, None] == POWERS).astype(np.float64)
         for _ in range(_ROUNDS):
             logliks = self._logliks(weight)
@@ -217,7 +228,10 @@ class _Answers:
         return logliks, {name: _likeliest(np.stack(each), highest) for name, each in kinds.items()}
 
     def _logliks(self, weight: Floats) -> Floats:
-        """Return (w, powers) log-likelihoods, where the powers of the others have these probabilities, (w, powers)."""
+        """Compute (w, powers) log-likelihoods from the answers of the others.
+
+        ``weight``: (w, powers) probabilities of the powers of the others.
+        """
         told = weight @ _CHOSEN
         each = np.where(self._is_first, told[self._worker], told[self._worker, ::-1])
         others = (np.log(_MASS) + self._of_pair @ each)[self._pair] - each
@@ -228,7 +242,10 @@ class _Answers:
 
 
 def _likeliest(likelihood: Floats, highest: float) -> _Law:
-    """Return the likeliest of laws with (kinds, w, laws) likelihoods of each person; ``highest`` is the log of what they are divided by."""
+    """Fit shares of kinds under each law, and return the likeliest law.
+
+    ``likelihood``: (kinds, w, laws) of each person, divided by their largest; ``highest``: sum of the logs of these.
+    """
     shares = np.full((len(likelihood), 1, likelihood.shape[2]), 1 / len(likelihood))
     for _ in range(_STEPS if len(likelihood) > 1 else 0):
         posterior = likelihood * shares
@@ -240,7 +257,7 @@ def _likeliest(likelihood: Floats, highest: float) -> _Law:
 
 
 def _classes(laws: Mapping[str, _Law]) -> tuple[CarelessClass | None, CarelessClass | None]:
-    """Return who clicks at random, and the camp; None where nothing speaks clearly for them."""
+    """Return random judges and the camp, each None where not clear."""
     tastes, by_lot, camps, both = (laws[name] for name in ("tastes", "by lot", "camp", "both"))
     has_lot = both.loglik > camps.loglik + BESIDE
     opposed = both if has_lot else camps
@@ -253,5 +270,5 @@ def _classes(laws: Mapping[str, _Law]) -> tuple[CarelessClass | None, CarelessCl
 
 
 def _minority(kind: CarelessClass | None) -> CarelessClass | None:
-    """Return a class of some people and no more than half; None for any other."""
+    """Return a class of at most half of the people, or None."""
     return kind if kind is not None and 0 < kind.count <= len(kind.posterior) / 2 else None

@@ -1,4 +1,4 @@
-"""Do people differ in the number of intents they tick, and do some tick every intent?
+"""Do people differ in the number of intents they tick, or tick every intent?
 
 Breadth, how many intents a person tends to tick, is modelled by logit q_ui = c logit q_i + b_u with b_u ~ N(0, s^2); c = sqrt(1 + s^2 / 2.9)
 keeps the mean rates (Zeger, Liang and Albert 1988). It nearly cancels in P(i|q). Beside it a share of people may tick every intent with the
@@ -37,7 +37,10 @@ _NODES = 21
 
 
 class TickingClass(NamedTuple):
-    """People who tick every intent with the same chance, among people of different breadth, and the likelihood ratio against the best law without them."""
+    """People who tick every intent with the same chance.
+
+    ``ratio``: likelihood ratio against the best law without them.
+    """
 
     kind: CarelessClass
     ratio: float
@@ -118,7 +121,10 @@ def breadth(data: IntentBallots) -> Breadth:
 
 
 def _class(data: IntentBallots, chance: float) -> CarelessClass:
-    """Return who ticks every intent with this chance, at the likeliest spread of the others; nobody where s = 0 already shows none."""
+    """Find people who tick every intent with this chance.
+
+    At the likeliest spread of the others; nobody where s = 0 already shows none.
+    """
     careless, number = np.zeros(len(data.voters)), np.zeros((2, len(data.voters)))
     for voters, ticked in ballots_of(data):
         careless[voters] += (ticked * np.log(chance) + ~ticked * np.log1p(-chance)).sum(axis=1)
@@ -136,7 +142,10 @@ def _class(data: IntentBallots, chance: float) -> CarelessClass:
 
 
 def _climbed(data: IntentBallots, careless: Floats, weight: Floats) -> CarelessClass:
-    """Return the class among people of one breadth, from these weights of people in the rates on."""
+    """Climb to the likeliest class among people of one breadth.
+
+    ``weight``: (w,) with which people count in the rates at first.
+    """
     for _ in range(_ROUNDS):
         kind = careless_class(_logliks(data, 0.0, weight), careless)
         weight = 1 - kind.posterior
@@ -144,7 +153,10 @@ def _climbed(data: IntentBallots, careless: Floats, weight: Floats) -> CarelessC
 
 
 def _logliks(data: IntentBallots, spread: float, counted: Floats) -> Floats:
-    """Return the log-likelihood of each voter's ticks at s = ``spread``, (w,), where voters count in the rates with weights ``counted``."""
+    """Compute the log-likelihood of each voter's ticks at s = ``spread``, (w,).
+
+    ``counted``: (w,) weights with which voters count in the rates.
+    """
     a, b = typical_prior(data)
     x, weight = roots_hermitenorm(_NODES)
     total = np.zeros((len(data.voters), _NODES))
