@@ -13,6 +13,7 @@ from study_app.cli.doctor import (
     OK,
     WARNING,
     clock,
+    disk_space,
     examine,
     file_rights,
     postgresql_durability,
