@@ -1,4 +1,6 @@
-"""How often `same_answers`, `adaptive_stopping`, `opposite_camp` and `careless_workers` speak, of crowds where they should and should not.
+"""False and missed alarms of checks of crowds.
+
+The checks are `same_answers`, `adaptive_stopping`, `opposite_camp` and `careless_workers`.
 
 python -m benchmarks.same_answers [STUDIES [copies|times|stopping|kinds ...]] prints tables of docs/evidence.md. Each study has 12 people who judge the same 60 couples
 of 4 systems (10 topics), unless its line says otherwise; a tie comes in 15 % of answers of somebody whose habit it is not.
@@ -193,7 +195,7 @@ STOPS: dict[str, Callable[[list[int], int, np.random.Generator], bool]] = {
 
 
 def kinds_table(studies: int) -> None:
-    """Print how often judges are called a camp, careless, or different without a clear cause, and how many are called careless wrongly."""
+    """Print how often judges are called a camp, careless or different."""
     print(
         "\n| judges | `opposite_camp` | exactly the camp | `careless_workers` | named who are not | `judges_differ` |\n|---|---|---|---|---|---|"
     )
