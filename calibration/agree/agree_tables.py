@@ -15,6 +15,7 @@ import pandas as pd
 
 from calibration.agree.comparisons import COLUMNS as COMPARISON_COLUMNS
 from calibration.agree.comparisons import PlannedComparison, comparison_rows, couples, in_same_order
+from calibration.agree.judge_tables import judge_tables
 from calibration.agree.judged_task import (
     JudgedTask,
     has_exclusions,
@@ -35,6 +36,7 @@ from calibration.agree.result import (
 from calibration.agree.score_sources import (
     Scorer,
     ScoreSources,
+    ShownTexts,
     TaskScores,
     check_runs,
     judged_summaries,
@@ -42,11 +44,13 @@ from calibration.agree.score_sources import (
     with_system_names,
 )
 from calibration.agree.task_agreement import (
+    AGREEMENT_COLUMNS,
     COLUMNS,
     CURVE_COLUMNS,
     DRAW_COLUMNS,
     Row,
     disagreement_rows,
+    length_differences,
     pair_rows,
     score_differences,
     shown_texts,
@@ -56,6 +60,7 @@ from calibration.agree.task_agreement import (
 from calibration.checks.judges import judge_kinds
 from calibration.checks.same_answers import SameAnswersOption, one_cluster
 from calibration.checks.votes import VoteChecks, names_in_two_cases
+from calibration.judges.numbers import JudgeTables, joined
 from calibration.tables.study_json import STUDY_FILE
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.agreement import agreement, precision
@@ -153,6 +158,7 @@ class _TaskResult(NamedTuple):
     disagreements: list[Row]
     notes: list[str]
     known: tuple[Diagnostic, ...]
+    judges: JudgeTables
 
 
 def agree(
@@ -224,7 +230,9 @@ def agree(
     variants = {task: found.variants for task, found in measured.items() if found.variants}
     missing = [note for found in measured.values() for note in found.notes]
     notes += missing
-    if not variants:
+    judged = {task.task: _verdicts(task.task, evidence) for task in tasks}
+    compared = [task for task in tasks if task.task in variants or len(judged[task.task])]
+    if not compared:
         words = evidence.arguments
         with_measures = any(task_kind(task.task, evidence) in KINDS for task in tasks)
         files = f"{words.files}, add table positions or push_cells (prefcal features), or " * with_measures
@@ -245,16 +253,17 @@ def agree(
         )
     rng = np.random.default_rng(seed)
     results = {
-        task.task: _compared(task, measured[task.task], named[task.task], evidence, rng)
-        for task in tasks
-        if task.task in variants
+        task.task: _compared(
+            task, measured[task.task], named.get(task.task), judged[task.task], evidence, rng
+        )
+        for task in compared
     }
     notes += [note for result in results.values() for note in result.notes]
     rows = _rows(result.agreement for result in results.values())
     if with_excluded:
         rows += _with_everybody(everybody, scorers)
     return AgreementTables(
-        agreement=_numeric(pd.DataFrame(rows)),
+        agreement=_numeric(pd.DataFrame(rows, columns=list(AGREEMENT_COLUMNS))),
         comparisons=_frame((result.comparisons for result in results.values()), COMPARISON_COLUMNS),
         curve=_frame((result.curve for result in results.values()), CURVE_COLUMNS),
         pairs=pd.concat([result.pairs for result in results.values()], ignore_index=True),
@@ -265,6 +274,7 @@ def agree(
             task: (*result.known, *copies, *([stopping[task].diagnostic] if task in stopping else ()))
             for task, result in results.items()
         },
+        judges=joined([result.judges for result in results.values()]),
     )
 
 
@@ -352,25 +362,68 @@ def _named_by_study(
 def _compared(
     task: JudgedTask,
     measured: TaskScores,
-    named_comparisons: NamedComparisons,
+    named_comparisons: NamedComparisons | None,
+    verdicts: pd.DataFrame,
     evidence: ScoreSources,
     rng: np.random.Generator,
 ) -> _TaskResult:
-    """Compare the measures of one task with its preferences, and with each other."""
+    """Compare the measures of one task with its preferences, and with each other; the judges too."""
     rows, differences = task_agreement(task, measured.variants, exclusions="applied")
-    constant = [measure for measure, difference in differences.items() if not difference.any()]
-    looked_at = named_comparisons.primary[0] if named_comparisons.primary else _highest(rows)
-    made = couples(named_comparisons, measured.variants, constant=constant)
     texts = shown_texts(task, evidence.sources.get(task.task), evidence.tables.get("media"))
+    judges, left_out = _judges(task, verdicts, measured.variants, differences, evidence, texts)
+    notes = [*left_out, *_notes(task, measured.variants, differences)]
+    comparisons: list[Row] = []
+    disagreements: list[Row] = []
+    if measured.variants and named_comparisons is not None:
+        constant = [measure for measure, difference in differences.items() if not difference.any()]
+        made = couples(named_comparisons, measured.variants, constant=constant)
+        comparisons = comparison_rows(task, made, differences, rng, leading_ties(pd.DataFrame(rows)))
+        looked_at = named_comparisons.primary[0] if named_comparisons.primary else _highest(rows)
+        disagreements = disagreement_rows(task, looked_at, differences[looked_at], texts)
+        notes += _in_same_order(task, made, differences)
     return _TaskResult(
         agreement=rows,
-        comparisons=comparison_rows(task, made, differences, rng, leading_ties(pd.DataFrame(rows))),
+        comparisons=comparisons,
         curve=[row for sweep in measured.sweeps for row in sweep_rows(task, sweep, rng=rng)],
         pairs=pair_rows(task, differences),
-        disagreements=disagreement_rows(task, looked_at, differences[looked_at], texts),
-        notes=[f"{task.task}: {note}" for note in _notes(task, measured.variants, made, differences)],
+        disagreements=disagreements,
+        notes=[f"{task.task}: {note}" for note in notes],
         known=_known(task, measured.variants, evidence, differences),
+        judges=judges,
     )
+
+
+def _verdicts(task: str, evidence: ScoreSources) -> pd.DataFrame:
+    """Return the verdicts of judges on a task."""
+    verdicts = evidence.verdicts
+    return pd.DataFrame() if verdicts is None else verdicts[verdicts["task"] == task]
+
+
+def _judges(
+    task: JudgedTask,
+    verdicts: pd.DataFrame,
+    variants: Sequence[ScoredMeasure],
+    differences: Mapping[str, Floats],
+    evidence: ScoreSources,
+    texts: ShownTexts,
+) -> tuple[JudgeTables, list[str]]:
+    """Hold the judges of a task against its people."""
+    if verdicts.empty:
+        return JudgeTables(), []
+    media = evidence.tables.get("media")
+    lengths = None
+    if evidence.lengths is not None:
+        lengths = evidence.lengths.drop_duplicates(["topic", "run"]).set_index(["topic", "run"])["value"]
+    elif media is None or not (media["task"] == task.task).any():
+        lengths = texts.lengths(judged_summaries(task))
+    longer = None if lengths is None else length_differences(task, lengths)
+    notes = []
+    if evidence.lengths is not None and not np.isfinite(longer).any():
+        notes = ["no side that was judged has a length, so nothing is said of longer sides"]
+    tables, left_out = judge_tables(
+        task, verdicts, variants=variants, differences=differences, lengths=longer
+    )
+    return tables, [*notes, *left_out]
 
 
 def _highest(rows: Sequence[Row]) -> str:
@@ -385,20 +438,13 @@ def _highest(rows: Sequence[Row]) -> str:
 def _notes(
     task: JudgedTask,
     variants: Sequence[ScoredMeasure],
-    made: Sequence[PlannedComparison],
     differences: Mapping[str, Floats],
 ) -> Iterator[str]:
-    """Yield notes on constant measures, pairs in one order, and lost digits."""
+    """Yield notes on constant measures and lost digits."""
     things = judged_things(task.pairs)[1]
     for measure, difference in differences.items():
         if not difference.any():
             yield f"{measure} scores the {things} of every pair alike, so nothing can be said of it"
-    for one in made:
-        if in_same_order(differences[one.measure], differences[one.against]):
-            yield (
-                f"{one.against} and {one.measure} put the {things} of every pair in the same order, so they"
-                " agree with people alike, whatever people prefer, and are not compared by agreement"
-            )
     for variant in variants:
         scores = variant.scores.reindex(judged_summaries(task)).fillna(0.0)
         largest, spread = float(scores.abs().max()), float(scores.max() - scores.min())
@@ -406,6 +452,19 @@ def _notes(
             yield (
                 f"{variant.measure} has scores about {largest:.0e} that differ by {spread:.2g} at most; differences below"
                 f" {precision(largest):.0e} are lost and count as ties: subtract from all scores what they have in common"
+            )
+
+
+def _in_same_order(
+    task: JudgedTask, made: Sequence[PlannedComparison], differences: Mapping[str, Floats]
+) -> Iterator[str]:
+    """Yield a note on each two measures that put all pairs in one order."""
+    things = judged_things(task.pairs)[1]
+    for one in made:
+        if in_same_order(differences[one.measure], differences[one.against]):
+            yield (
+                f"{one.against} and {one.measure} put the {things} of every pair in the same order, so they"
+                " agree with people alike, whatever people prefer, and are not compared by agreement"
             )
 
 

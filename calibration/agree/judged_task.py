@@ -22,7 +22,7 @@ from calibration.tables.preferences import (
     votes_by_pair,
 )
 from calibration.user_model.model import Diagnostic
-from metrics.agreement.ceiling import Ceiling, ceiling, one_vote_each
+from metrics.agreement.ceiling import Ceiling, ceiling, panel_votes
 from metrics.agreement.crossed_errors import (
     FEWEST_CLUSTERS,
     Crossing,
@@ -98,13 +98,15 @@ class JudgedTask:
     @cached_property
     def panel_share(self) -> Floats:
         """(p,) vote share of system_a by people, whose votes on one pair count as one; NaN for a pair that fewer than two judged."""
-        votes, for_a, pair = self.votes, self.votes.for_a, self.votes.pair
-        if self.knows_workers:
-            kept, for_a = one_vote_each(for_a, pair, votes.crossing.worker)
-            pair = pair[kept]
-        people = np.bincount(pair, minlength=len(self.pairs))
-        share = np.bincount(pair, for_a, minlength=len(self.pairs)) / people
-        return np.asarray(np.where(people > 1, share, np.nan), dtype=np.float64)
+        panel, is_kept = self.panel
+        share = np.full(len(self.pairs), np.nan)
+        share[is_kept] = panel.share
+        return share
+
+    @cached_property
+    def panel(self) -> tuple[VotesByPerson, Bools]:
+        """The votes that the ceilings are of, one of each person on each pair that two people or more judged, and (p,) which pairs these are."""
+        return panel_votes(self.votes)
 
     @cached_property
     def side(self) -> SideAdjustment | None:

@@ -53,6 +53,24 @@ CEILING_COLUMNS = (
 )
 THERE_COLUMNS = ("agreement_there", "pairs_there")
 DRAW_COLUMNS = ("draws", "draw_low", "draw_high", "draw_sd")
+AGREEMENT_COLUMNS = (
+    *(
+        "task",
+        "language",
+        "measure",
+        "family",
+        "role",
+        "fit",
+        "converted",
+        "patience_chars",
+        "alpha",
+        "lateness",
+    ),
+    *("exclusions", "ties", "agreement", "low", "high", *DRAW_COLUMNS, *CEILING_COLUMNS),
+    *(*THERE_COLUMNS, *DIFFERENCE_COLUMNS),
+    *("pairs", "tied_pairs", "metric_ties", "vote_ties", "queries", "workers", "judgments"),
+    *("mean_decision_seconds", "no_ceiling", "queries_per_worker", "warnings", "no_ceiling_interval"),
+)
 
 
 def task_agreement(
@@ -152,11 +170,19 @@ def score_differences(task: JudgedTask, scores: pd.DataFrame) -> Floats:
     -------
     (p, k) ndarray of float
     """
-    sides = [
-        scores.reindex(pd.MultiIndex.from_frame(task.pairs[["topic", side]])).fillna(0.0).to_numpy(np.float64)
-        for side in ("system_a", "system_b")
-    ]
-    return score_difference(*sides)
+    return score_difference(*(side.fillna(0.0).to_numpy(np.float64) for side in _of_sides(task, scores)))
+
+
+def length_differences(task: JudgedTask, lengths: "pd.Series[float]") -> Floats:
+    """Return the length of system_a's side less that of system_b's in every pair, (p,); NaN where one is unknown."""
+    first, second = (side.to_numpy(np.float64)[:, 0] for side in _of_sides(task, lengths.to_frame()))
+    return np.asarray(first - second)
+
+
+def _of_sides(task: JudgedTask, values: pd.DataFrame) -> list[pd.DataFrame]:
+    """Return the rows of a frame, indexed by topic and system, of system_a and of system_b of every pair."""
+    sides = (task.pairs[["topic", side]] for side in ("system_a", "system_b"))
+    return [values.reindex(pd.MultiIndex.from_frame(side)) for side in sides]
 
 
 def _agreement_row(

@@ -51,11 +51,12 @@ from metrics.agreement.crossed_errors import (
     NOTHING,
     UNKNOWN,
     StandardError,
+    VotesByPerson,
     effective_number,
     influence_of_votes,
     is_few,
 )
-from metrics.arrays import Floats, Ints, align_rows
+from metrics.arrays import Bools, Floats, Ints, align_rows
 
 MOST_GROUPS = 25
 """More clusters than that are left out in so many groups."""
@@ -318,6 +319,28 @@ def one_vote_each(votes: Floats, pair: Ints, worker: Ints) -> tuple[Ints, Floats
     lead = np.bincount(cell, 2 * votes - 1)
     order = np.argsort(first)
     return first[order], np.asarray((1 + np.sign(lead[order])) / 2)
+
+
+def panel_votes(votes: VotesByPerson) -> tuple[VotesByPerson, Bools]:
+    """Return the votes on pairs that two people or more judged, one a person.
+
+    Parameters
+    ----------
+    votes : VotesByPerson
+        On p pairs.
+
+    Returns
+    -------
+    panel : VotesByPerson
+        One vote of each person on each of these pairs (`one_vote_each`).
+    is_kept : (p,) ndarray of bool
+        The pairs that have them.
+    """
+    if votes.crossing.knows_workers:
+        places, for_a = one_vote_each(votes.for_a, votes.pair, votes.crossing.worker)
+        votes = votes.of_judgments(places, for_a)
+    is_kept = votes.votes > 1
+    return votes.of_pairs(is_kept), is_kept
 
 
 def _codes(column: ArrayLike) -> Ints:
