@@ -93,6 +93,7 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
     model: Model | None = None,
     draws: int | None = None,
     scores: str | Path | pd.DataFrame | None = None,
+    lengths: str | Path | pd.DataFrame | None = None,
     collection: Mapping[str, str | Path] | None = None,
     runs: Mapping[str, str | Path] | None = None,
     measures: Sequence[str] = (),
@@ -115,6 +116,8 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
         How often the model is drawn, for the columns draw_low and draw_high.
     scores : str, Path or DataFrame, optional
         run, topic, metric, value: measures of your own, and the frames that `score_summaries` and the others return.
+    lengths : str, Path or DataFrame, optional
+        run, topic, metric, value: how long each side is, for judges that are no people; by default the characters of what was shown.
     collection, runs : mapping of str to path, optional
         Kind of file -> file and system -> run, in place of those that study.json names.
     measures : sequence of str
@@ -133,7 +136,8 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
     Returns
     -------
     AgreementTables
-        ``frame()``, ``summary()``, and the frames agreement, comparisons, curve, pairs, disagreements.
+        ``frame()``, ``summary()``, the frames agreement, comparisons, curve, pairs, disagreements, and ``judges`` with what judges
+        that are no people are worth.
 
     Raises
     ------
@@ -187,6 +191,7 @@ def agree(  # noqa: PLR0913 - one argument an option of the command
         drawn=drawn.models(fitted) if fitted and drawn else (),
         same_tables=fitted is not None and _of_these_tables(fitted, folder),
         scores=None if scores is None else read_scores(scores),
+        lengths=None if lengths is None else read_scores(lengths),
         seed=seed,
         place="preferences" if folder is None else str(Path(folder) / "preferences.csv"),
         scores_place="scores" if scores is None or isinstance(scores, pd.DataFrame) else str(scores),

@@ -61,6 +61,7 @@ from calibration.checks.judges import judge_kinds
 from calibration.checks.same_answers import SameAnswersOption, one_cluster
 from calibration.checks.votes import VoteChecks, names_in_two_cases
 from calibration.judges.numbers import JudgeTables, joined
+from calibration.judges.verdicts import split_verdicts
 from calibration.tables.study_json import STUDY_FILE
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.agreement import agreement, precision
@@ -173,7 +174,8 @@ def agree(
 ) -> AgreementTables:
     """Compare every measure that the evidence allows with the preferences.
 
-    Excluded and withdrawn workers and validation repeats do not count. Where leaving out the excluded ones changes
+    Judges that are no people are held against those who judged, and count nowhere else. Excluded and withdrawn workers and validation
+    repeats do not count. Where leaving out the excluded ones changes
     anything, the agreement stands a second time with them (column ``exclusions``).
 
     Parameters
@@ -199,6 +201,10 @@ def agree(
         If there are no preferences, if nothing scores any task, if the systems judged and the systems scored are not the
         same, or a measure that is named is unknown.
     """
+    people, verdicts = split_verdicts(evidence.tables)
+    evidence = replace(
+        evidence, tables=people, verdicts=verdicts if evidence.verdicts is None else evidence.verdicts
+    )
     if "preferences" not in evidence.tables:
         raise input_fault(
             f"there is no table preferences in {Path(evidence.place).parent}, so there is nothing to agree with"

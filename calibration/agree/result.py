@@ -238,7 +238,7 @@ class AgreementTables(HasSummary):
         sentences = [
             diagnostic.sentence for diagnostics in self.diagnostics.values() for diagnostic in diagnostics
         ]
-        judges = [f"{row['task']}: {judge_in_words(row)}" for row in self.judges.numbers.to_dict("records")]
+        judges = [f"{row['task']}: {judge_in_words(row)}" for row in self.judges.rows()]
         return Overview(main, ".3f", [*limits, *judges, *self.notes, *dict.fromkeys(sentences)])
 
     def summary(self) -> str:
