@@ -293,7 +293,7 @@ def two_people(panel: VotesByPerson) -> tuple[Estimate, Floats]:
     if not panel.pair.size:
         return Estimate(), np.zeros(0)
     credit, votes, lead = _credit_of_two(panel), panel.votes, 2 * panel.for_a - 1
-    total = votes * (2 * panel.share - 1)
+    total = panel.cast[2] - panel.cast[0]
     with_it = 0.5 + lead * (total[panel.pair] - lead) / (votes[panel.pair] - 1) / 2
     value = float(credit.mean())
     influence = (2 * with_it - credit[panel.pair] - value) * panel.weight

@@ -61,9 +61,9 @@ def judge_and_each_person(panel: VotesByPerson, verdict: Floats) -> PeopleInTurn
     """
     vote, pair, crossed = 2 * panel.for_a - 1, panel.pair, panel.crossing
     votes = panel.votes[pair]
-    others = (votes * (2 * panel.share[pair] - 1) - vote) / np.maximum(votes - 1, 1)
+    others = ((panel.cast[2] - panel.cast[0])[pair] - vote) / (votes - 1)
     of_person, of_judge = 0.5 + vote * others / 2, 0.5 + verdict[pair] * others / 2
-    person_as_good, judge_as_good = of_person >= of_judge - 1e-12, of_judge >= of_person - 1e-12
+    person_as_good, judge_as_good = of_person >= of_judge, of_judge >= of_person
     pairs = np.bincount(crossed.worker, minlength=crossed.workers)
 
     def mean(values: Floats) -> Floats:

@@ -42,11 +42,7 @@ def front(material: ReportInputs, results: Sequence[TaskResult], sections: Seque
         Of everything else that has a finding, the main one first.
     """
     if results:
-        points = dict(_of_agreement(results[0], material.record))
-        points |= {
-            f"Judge {row['judge']}": judge_in_words(row, WORDS)
-            for row in material.judges.of_task(results[0].task).rows()
-        }
+        points = dict(_of_agreement(results[0], material))
         points |= {f"Task {result.task}": answer(result) for result in results[1:]}
         return _front(_question(results[0]), points, rows_figure(results[0], "agreement", MOST_ROWS))
     first = sections[0]
@@ -151,7 +147,7 @@ def _objections(result: TaskResult, record: Mapping[str, object]) -> Iterator[st
 def _of_judges(section: Section) -> Iterator[tuple[str, str]]:
     """Yield the points on the judges of the first task, of which nothing is scored."""
     yield ANSWER, section.title
-    yield SURE, section.paragraphs[0]
+    yield "How it judges", section.paragraphs[0]
     yield AGAINST, NO_ESTIMATE
     yield NEXT, "Give scores to see measures beside the judge: prefcal agree --scores"
 
