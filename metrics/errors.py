@@ -170,6 +170,11 @@ def pluralise(number: int, singular: str, plural: str | None = None) -> str:
     return f"{number:,} {singular if number == 1 else plural or f'{singular}s'}"
 
 
+def percent(share: float, digits: int = 0) -> str:
+    """Format a share in percent, as in ``82 %``."""
+    return f"{100 * share:.{digits}f} %"
+
+
 def join_names(names: Iterable[str], *, most: int = 8) -> str:
     """Join names for a sentence: ``a, b, c and 4 more``."""
     names = list(names)

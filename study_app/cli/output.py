@@ -11,7 +11,7 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
 
-from metrics.errors import input_fault, printable
+from metrics.errors import input_fault, join_names, printable
 from metrics.files import write_atomically
 from metrics.results import ALL, Interval, Score, ScoreKey
 from study_app.cli.options import OutFile, one_of, option
@@ -233,6 +233,15 @@ def _json_value(value: Cell) -> Cell:
     if isinstance(value, float):
         return float(_machine_number(value)) if math.isfinite(value) else None
     return value
+
+
+def simulated_lines(studies: Collection[str]) -> Iterator[str]:
+    """Yield the warning about studies of a database whose workers are simulated, if any."""
+    if studies:
+        yield (
+            f"the workers of {join_names(sorted(studies))} in this database are simulated, and real ones would be mixed with them; "
+            "name a new file with --database, here and for prefcal serve"
+        )
 
 
 def next_step(command: str) -> None:

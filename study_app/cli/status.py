@@ -4,14 +4,23 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metrics.errors import pluralise
+from metrics.errors import percent, pluralise
 from study_app.cli.options import with_options
-from study_app.cli.output import Cell, Output, database_option, database_session, table_text, wrapped
+from study_app.cli.output import (
+    Cell,
+    Output,
+    database_option,
+    database_session,
+    simulated_lines,
+    table_text,
+    wrapped,
+)
 from study_app.services.researcher.completion import complete_workers
 from study_app.services.researcher.progress import CountRange, StudyProgress, TaskProgress, study_progress
 from study_app.services.researcher.studies import chosen_study
 from study_app.services.worker.entry import loaded_studies
 from study_app.store import tokens
+from study_app.store.simulated_workers import simulated_studies
 from study_app.store.study_cache import StudyCache
 
 if TYPE_CHECKING:
@@ -43,8 +52,11 @@ def status(study: str | None, database: str | None, *, output: Output) -> None:
             )
             for plan in plans
         ]
+        simulated = {plan.name for plan in plans} & {*simulated_studies(session)}
     if output.is_for_people:
         output.text("\n\n".join(map(_study_text, progresses)))
+        for line in simulated_lines(simulated):
+            click.echo(line, err=True)
     else:
         output.rows(COLUMNS, [row for progress in progresses for row in _rows(progress, unlimited=None)])
 
@@ -114,7 +126,7 @@ def _checks(progress: "StudyProgress") -> list[str]:
     rates = {
         check.name: f"{check.title} (too few answers yet)"
         if check.rate is None
-        else f"{check.title} {check.failed} of {check.judged} ({check.rate:.0%})"
+        else f"{check.title} {check.failed} of {check.judged} ({percent(check.rate)})"
         for check in progress.checks
     }
     excluding = ", ".join(rates[check.name] for check in progress.checks if check.excludes)

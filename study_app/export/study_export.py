@@ -70,17 +70,16 @@ from study_app.store.models import (
     Judgment,
     LoadedStudy,
     PageLoad,
-    PlatformIdentity,
     Showing,
     Slot,
     StoredEvent,
     Task,
     Worker,
 )
+from study_app.store.simulated_workers import is_simulated
 from study_app.store.study_cache import CachedStudy, read_plan
 from study_app.store.submissions import takes_part
 from study_app.store.task_models import Follow, Rating, Reply, Sheet, UsefulAnswer, UsefulQuestion
-from study_app.study.platforms import is_simulated_id
 from study_app.tasks.kinds import kinds_with
 
 RAW_FOLDER = "raw"
@@ -122,21 +121,6 @@ def ended_at(session: Session, study: LoadedStudy, *, now: datetime) -> datetime
     """
     latest = max([began_at(session, study), *_moments(session, study.id, now=now)])
     return max(latest, now) if _goes_on(session, study.id, now=now) else latest
-
-
-def is_simulated(session: Session, study_id: int) -> bool:
-    """Return whether the study's first worker was simulated.
-
-    One worker decides, since a crowd enters only databases without any. False where this is unknown: once
-    platform ids are deleted, and where every id is a number.
-    """
-    first = (
-        select(PlatformIdentity.platform_worker)
-        .where(PlatformIdentity.study_id == study_id)
-        .order_by(PlatformIdentity.id)
-        .limit(1)
-    )
-    return is_simulated_id(session.scalar(first) or "")
 
 
 def _goes_on(session: Session, study_id: int, *, now: datetime) -> bool:
@@ -345,12 +329,35 @@ def export_study(
         return summary
 
 
-def _check_same_study(folder: Path, name: str) -> None:
-    """Raise where the tables in a folder are known to be another study's."""
+def _earlier_export(folder: Path) -> StudyRecord | None:
+    """Return the study.json of an earlier export; None where it is missing or damaged."""
     try:
-        there = read_study(folder)
-    except InputError:  # damaged: the new export mends it
-        return
+        return read_study(folder)
+    except InputError:  # the new export mends it
+        return None
+
+
+def check_not_real(session: Session, study: LoadedStudy, folder: Path) -> None:
+    """Refuse to replace tables of real workers by those of simulated ones.
+
+    Raises
+    ------
+    InputError
+        If ``folder`` has an earlier export with real workers, and those of the study are simulated.
+    """
+    there = _earlier_export(folder)
+    has_workers = there is not None and "workers" in there.tables and there.tables["workers"].rows > 0
+    if there is not None and has_workers and not there.simulated and is_simulated(session, study.id):
+        raise input_fault(
+            f"this folder has the tables of real workers of {there.study}, and those of this database are simulated",
+            path=folder,
+            cure="name another folder, or replace them with --replace-real",
+        )
+
+
+def _check_same_study(folder: Path, name: str) -> None:
+    """Refuse to replace the tables of another study."""
+    there = _earlier_export(folder)
     if there is not None and there.study not in {None, name}:
         raise input_fault(
             f"this folder has the tables of study {there.study}, and not of {name}",

@@ -27,6 +27,7 @@ from study_app.simulate.crowd_parameters import CrowdParameters
 from study_app.simulate.task_truth import build_worlds
 from study_app.store.database import migrate, open_database, shown_address, transaction, without_waiting
 from study_app.store.models import LoadedStudy, PlatformIdentity, Worker
+from study_app.store.simulated_workers import record_simulated
 from study_app.store.tokens import seeded_tokens
 from study_app.study.entries import StudyEntry
 from study_app.study.platforms import platform_of, simulated_id
@@ -120,7 +121,18 @@ def run_trial(
             truth=truth,
             on_end=on_end,
         )
+    _record_crowd(database, entry.study)
     return report, clock
+
+
+def _record_crowd(url: str, study: str) -> None:
+    """Store that the workers of a study are simulated, also for ids that do not show it."""
+    database = open_database(url)
+    with transaction(database, write=True) as session:
+        record_simulated(
+            session, session.scalars(select(LoadedStudy.id).where(LoadedStudy.name == study)).one()
+        )
+    database.engine.dispose()
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from study_app.services.researcher.studies import chosen_study
 from study_app.services.worker import ends
 from study_app.store import tokens
 from study_app.store.database import Database, transaction
+from study_app.store.simulated_workers import is_simulated, record_simulated
 from study_app.store.study_cache import StudyCache
 
 if TYPE_CHECKING:
@@ -103,6 +104,8 @@ def retention(
             if is_real:
                 said = ", ".join(f"{number} of {table}" for table, number in rows.items()) or "no row"
                 add_audit_entry(session, chosen.id, None, "delete", said, now=tokens.utc_now())
+                if is_simulated(session, chosen.id):
+                    record_simulated(session, chosen.id)
                 _overwrite(session, store)
                 delete_rows(session, parts)
             retained, name = count_retained(session, chosen.id), chosen.name

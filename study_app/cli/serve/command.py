@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import click
 from sqlalchemy.orm import Session
 
-from study_app.cli.output import database_option
+from study_app.cli.output import database_option, simulated_lines
 from study_app.services.researcher.studies import RESEARCHER_KEY, setting
 from study_app.services.worker.entry import loaded_studies
 from study_app.store.study_cache import StudyCache
@@ -253,10 +253,13 @@ def bound(host: str, port: int) -> socket.socket:
 
 def _announce(app: "Flask", host: str, port: int) -> None:
     from study_app.store.database import transaction
+    from study_app.store.simulated_workers import simulated_studies
     from study_app.web.serving import NAME
 
     shown = "127.0.0.1" if host in {"0.0.0.0", "::"} else f"[{host}]" if ":" in host else host  # noqa: S104 - only shown
     with transaction(app.extensions[NAME].database, write=False) as session:
         for line in address_lines(session, f"http://{shown}:{port}"):
             click.echo(line)
+        for line in simulated_lines(simulated_studies(session)):
+            click.echo(line, err=True)
     sys.stdout.flush()

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from study_app.cli.output import database_option, database_session, open_named_database
+from study_app.cli.output import database_option, database_session, open_named_database, simulated_lines
 
 if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
     from study_app.estimate.content import StudyContent
     from study_app.estimate.estimate import Cost, StudyEstimate, TaskEstimate
     from study_app.tasks.content import TaskContent
@@ -65,6 +63,7 @@ def load(file: str, database: str | None) -> None:
     from study_app.services.researcher.load import load_study
     from study_app.services.researcher.studies import chosen_study, create_keys
     from study_app.store.database import transaction
+    from study_app.store.simulated_workers import simulated_studies
     from study_app.store.tokens import secret_token, utc_now
 
     content = read_ready_study(file)
@@ -77,7 +76,7 @@ def load(file: str, database: str | None) -> None:
                 [f"{report.outcome}, version {content.file.sha256[:12]} of the file", *report.changes]
             )
             add_audit_entry(session, study, None, "load", said, now=utc_now())
-        rehearsed = report.outcome != "new" and _is_rehearsed(session, report.study)
+        simulated = set(simulated_studies(session)) & {report.study}
     for change in report.changes:
         click.echo(f"  {change}")
     for line in print_unshown(content):
@@ -88,20 +87,8 @@ def load(file: str, database: str | None) -> None:
         "unchanged": f"{report.study} is loaded already; nothing changed",
     }
     click.echo(outcome[report.outcome])
-    if rehearsed:
-        click.echo(
-            f"the workers of {report.study} in this database are simulated, and real ones would be mixed with them; "
-            "name a new file with --database, here and for prefcal serve",
-            err=True,
-        )
-
-
-def _is_rehearsed(session: "Session", study: str) -> bool:
-    """Return whether a simulated crowd went through a loaded study."""
-    from study_app.export.study_export import is_simulated
-    from study_app.services.researcher.studies import chosen_study
-
-    return is_simulated(session, chosen_study(session, study).id)
+    for line in simulated_lines(simulated):
+        click.echo(line, err=True)
 
 
 @click.command(name="preview")

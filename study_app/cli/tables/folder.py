@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from metrics.errors import percent
 from study_app.cli.audit import note_command
 from study_app.cli.options import OutFolder, with_options
 from study_app.cli.output import Output, database_option, open_named_database, wrapped
@@ -37,6 +38,9 @@ MOST_DAMAGE = 5
     is_flag=True,
     help="Leave all times as they are: with the platform's list they identify workers.",
 )
+@click.option(
+    "--replace-real", is_flag=True, help="Let tables of simulated workers replace those of real ones in DIR."
+)
 @database_option
 def export(
     folder: Path | None,
@@ -47,16 +51,17 @@ def export(
     raw: bool,
     parquet: bool,
     exact_times: bool,
+    replace_real: bool,
 ) -> None:
     """Write the tables of a study into DIR, as CSV (large ones as Parquet too), with study.json.
 
-    DIR appears complete or not at all. An earlier export there is replaced; a folder that holds anything else is
-    not touched. Tables have every vote, so an export counts as a look at results: study.json of each later export tells of it.
+    DIR appears complete or not at all. An earlier export there is replaced; a folder that holds anything else, or answers of
+    real workers where these are simulated, is not touched. Tables have every vote, so an export counts as a look at results: study.json of each later export tells of it.
     All times of a worker are moved by one amount below an hour, so that they do not lead back to a platform's list.
     docs/tables.md says what the tables hold, docs/export.md how they are made.
     """
     from metrics.errors import input_fault
-    from study_app.export import export_study
+    from study_app.export import check_not_real, export_study
     from study_app.services.researcher.completion import complete_workers
     from study_app.services.researcher.results_views import add_results_view
     from study_app.services.researcher.studies import chosen_study
@@ -78,6 +83,8 @@ def export(
                     f"{chosen.name} is the name of the study, and the folder is missing",
                     cure=f"name the folder, as in: prefcal export tables --study {chosen.name}",
                 )
+            if not replace_real:
+                check_not_real(session, chosen, folder)
             plans = StudyCache()
             complete = complete_workers(session, plans, plans.of(session, chosen.id, chosen.version), now=now)
             summary = export_study(
@@ -148,8 +155,8 @@ def _repeats(summary: "ExportSummary") -> str:
         return "validation pairs answered: 0"
     consistent, same = (count / summary.validations for count in (summary.consistent, summary.same_option))
     return (
-        f"validation pairs answered: {summary.validations:,}; consistent: {consistent:.0%}; "
-        f"the very same option: {same:.0%}"
+        f"validation pairs answered: {summary.validations:,}; consistent: {percent(consistent)}; "
+        f"the very same option: {percent(same)}"
     )
 
 
