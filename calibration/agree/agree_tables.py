@@ -1,4 +1,6 @@
-"""From a folder of tables to agreement: how well each measure agrees with the preferences, under which parameters.
+"""Agreement of measures with preferences, from a folder of tables.
+
+Of every measure, with the parameters that it has.
 
 The systems of a task are scored by the measures of its kind, and by scores from elsewhere; `calibration.agree.task_agreement` compares the
 scores with the preferences, `calibration.agree.comparisons` the measures with each other. The columns of the results are listed
@@ -70,13 +72,18 @@ from metrics.errors import input_fault, join_names, percent
 from metrics.registry import Measure
 
 FINE_ENOUGH, LARGE_SCORE = 1e-3, 1e6
-"""Share of the spread of scores that may be lost without a word, and scores below which nothing is."""
+"""Share of the spread of scores that rounding may lose, and smallest such score.
+
+Below that score nothing is lost.
+"""
 SCORES_MARK = "from scores"
-"""Stands behind the name of a measure from elsewhere that is called like one of ours."""
+"""Suffix of an external measure that has the name of the package's own."""
 
 
 def task_scorer(task: JudgedTask, evidence: ScoreSources, names: Iterable[str] = ()) -> Scorer:
-    """Read what scores the systems of a task: the measures of its kind, and scores from elsewhere.
+    """Return the function that scores a task's systems, with external scores.
+
+    The measures of its kind, and scores from elsewhere.
 
     Parameters
     ----------
@@ -123,7 +130,7 @@ def task_kind(task: str, evidence: ScoreSources) -> str:
 
 
 def _measures_called(names: Iterable[str], kind: str, evidence: ScoreSources) -> dict[str, Measure]:
-    """Return printed name -> measure, of the names that are measures and have no scores from elsewhere."""
+    """Return measures by printed name, of names without external scores."""
     elsewhere = set() if evidence.scores is None else set(evidence.scores["metric"])
     measures = [measure_called(name, kind) for name in names if name not in elsewhere]
     return {printed_name(one, kind): one for one in measures if one is not None}
@@ -132,7 +139,10 @@ def _measures_called(names: Iterable[str], kind: str, evidence: ScoreSources) ->
 def _from_elsewhere(
     task: JudgedTask, evidence: ScoreSources, taken: Collection[str]
 ) -> tuple[tuple[ScoredMeasure, ...], list[str]]:
-    """Return the measures of --scores, one that is called like one of ours saying where it is from; and what is left out."""
+    """Return the measures of --scores, and notes on those left out.
+
+    One that is called like one of the package's own says where it is from.
+    """
     if evidence.scores is None:
         return (), []
     found, left_out = scores_of_task(evidence.scores, task, path=evidence.scores_place)
@@ -150,7 +160,7 @@ def _from_elsewhere(
 
 
 class _TaskResult(NamedTuple):
-    """The rows of one task for each table, and what to know of it."""
+    """Rows of one task for each table, with diagnostics and notes."""
 
     agreement: list[Row]
     comparisons: list[Row]
@@ -201,10 +211,9 @@ def agree(
         If there are no preferences, if nothing scores any task, if the systems judged and the systems scored are not the
         same, or a measure that is named is unknown.
     """
-    people, verdicts = split_verdicts(evidence.tables)
-    evidence = replace(
-        evidence, tables=people, verdicts=verdicts if evidence.verdicts is None else evidence.verdicts
-    )
+    if evidence.verdicts is None:
+        people, verdicts = split_verdicts(evidence.tables)
+        evidence = replace(evidence, tables=people, verdicts=verdicts)
     if "preferences" not in evidence.tables:
         raise input_fault(
             f"there is no table preferences in {Path(evidence.place).parent}, so there is nothing to agree with"
@@ -424,7 +433,7 @@ def _judges(
         lengths = texts.lengths(judged_summaries(task))
     longer = None if lengths is None else length_differences(task, lengths)
     notes = []
-    if evidence.lengths is not None and not np.isfinite(longer).any():
+    if evidence.lengths is not None and longer is not None and not np.isfinite(longer).any():
         notes = ["no side that was judged has a length, so nothing is said of longer sides"]
     tables, left_out = judge_tables(
         task, verdicts, variants=variants, differences=differences, lengths=longer
@@ -433,7 +442,10 @@ def _judges(
 
 
 def _highest(rows: Sequence[Row]) -> str:
-    """Return the measure of highest agreement by the leading convention, those fitted in sample left out where there are others."""
+    """Return the measure of highest agreement by the leading convention.
+
+    Those fitted in sample are left out where there are others.
+    """
     frame = pd.DataFrame(rows)
     leading = frame[frame["ties"] == leading_ties(frame)]
     fair = leading[leading["fit"] != ParameterOrigin.IN_SAMPLE]
@@ -475,7 +487,7 @@ def _in_same_order(
 
 
 def _with_everybody(everybody: Sequence[JudgedTask], scorers: Mapping[str, Scorer]) -> list[Row]:
-    """Return the rows of agreement once more, the excluded workers counted."""
+    """Return the rows of agreement with the excluded workers counted."""
     return _rows(
         task_agreement(task, variants, exclusions="none")[0]
         for task in everybody

@@ -64,7 +64,8 @@ def judge_tables(
         A sentence on the verdicts of each judge that are left out, or of one order only.
     """
     people = PeoplesVotes(task.pairs, task.votes)
-    numbers, topics, persons, notes = [], [], [], []
+    numbers, topics, persons = [], [], []
+    notes: list[str] = []
     leads: dict[str, Floats] = {}
     for judge, rows in verdicts.groupby("judge", sort=False, observed=True):
         beside = people.beside(rows, lengths)

@@ -1,4 +1,6 @@
-"""The plain files of other tools: preferences as lines, and scores as trec_eval prints them.
+"""Plain files of other tools: lines of preferences, and scores of trec_eval.
+
+As trec_eval prints them.
 
 Preferences are lines of `topic a b worker choice`: the smallest form in which tools can hand them on.
 
@@ -41,7 +43,10 @@ WORDS = {"left": "a", "right": "b", "equally_good": "equally_good", "equally_bad
 
 SIDED = ("topic", "left", "right")
 COLUMN_NAMES = (*SIDED, "worker", "winner", "choice")
-"""What a column of lines may be: sides as shown, who judged, the system preferred, or the choice in words."""
+"""Names of the columns of lines of preferences.
+
+Sides as shown, who judged, the system preferred, or the choice in words.
+"""
 ALIASES = {"a": "left", "b": "right"}
 CODES = frozenset(
     [
@@ -73,11 +78,11 @@ CODES = frozenset(
         "false",
     ]
 )
-"""Words that say who was preferred, and are no ids of workers."""
+"""Words for choices, which are no ids of workers."""
 ITERATIONS = frozenset({"0", "Q0", "q0"})
 TIME = re.compile(r"[0-9]{9,11}(?:\.[0-9]+)?")
 Line: TypeAlias = tuple[int, list[str]]
-"""A line's number, and its fields."""
+"""Number of a line, and its fields."""
 
 
 def read_preference_lines(
@@ -140,7 +145,10 @@ def read_preference_lines(
 
 
 def _named_columns(columns: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns that were named; raises `InputError` where lines of them would say too little or two things."""
+    """Return the columns that the caller names; raises `InputError` if ambiguous.
+
+    Where lines of them would say too little or two things.
+    """
     named = tuple(ALIASES.get(name.strip(), name.strip()) for name in columns)
     unknown = [name for name in named if name not in COLUMN_NAMES]
     missing = [name for name in SIDED if name not in named]
@@ -162,13 +170,13 @@ def _named_columns(columns: Sequence[str]) -> tuple[str, ...]:
 
 
 def _header(lines: Sequence[Line]) -> tuple[str, ...]:
-    """Return what the first line calls the columns, nothing where it is no header."""
+    """Return the column names of a header line, or nothing if it is none."""
     names = tuple(ALIASES.get(cell.lower(), cell.lower()) for cell in lines[0][1]) if lines else ()
     return names if set(SIDED) <= set(names) <= set(COLUMN_NAMES) and len(set(names)) == len(names) else ()
 
 
 def _told_columns(lines: Sequence[Line], log: FaultLog) -> tuple[str, ...]:
-    """Return what the fields are by their number and values; where these leave it open, that is noted."""
+    """Return the columns recognised by number and values; note ambiguous ones."""
     whole = (*SIDED, "worker", "choice")
     fives = [(line, cells) for line, cells in lines if len(cells) == len(whole)]
     if fives or not lines or any(len(cells) != len(whole) - 1 for _, cells in lines):
@@ -179,7 +187,10 @@ def _told_columns(lines: Sequence[Line], log: FaultLog) -> tuple[str, ...]:
 
 
 def _check_choices(lines: Sequence[Line], log: FaultLog) -> None:
-    """Note where the fifth of five fields is the winner, or a choice that is also the name of the other side's system."""
+    """Note choices that are ambiguous between sides and winners.
+
+    Where the fifth of five fields is the winner, or a choice that is also the name of the other side's system.
+    """
     named = [(line, cells[1:3], cells[4]) for line, cells in lines]
     winners = "--columns topic,left,right,worker,winner"
     for line, (left, right), choice in named:
@@ -195,7 +206,7 @@ def _check_choices(lines: Sequence[Line], log: FaultLog) -> None:
 
 
 def _check_fourth(lines: Sequence[Line], log: FaultLog) -> None:
-    """Note where the fourth of four fields need not be who judged, or these are lines of another sort."""
+    """Note a fourth of four fields that may be no worker, or other kinds of lines."""
     values = [cells[3] for _, cells in lines]
     winners = sum(cells[3] in cells[1:3] for _, cells in lines)
     worker = "--columns topic,left,right,worker"
@@ -229,7 +240,7 @@ def _check_fourth(lines: Sequence[Line], log: FaultLog) -> None:
 
 
 def _cells(text: str, line: int, log: FaultLog) -> list[str]:
-    """Return what a line says, field by field; nothing for a line of commas, which is a fault."""
+    """Return a line's fields by column, or nothing for a line of commas (a fault)."""
     if "\t" not in text and len(re.split("[,;]", text)) >= len(FIELDS) - 1:
         log.add(
             "fields are separated by commas or semicolons",
@@ -243,7 +254,7 @@ def _cells(text: str, line: int, log: FaultLog) -> list[str]:
 def _fields(
     cells: list[str], line: int, named: tuple[str, ...], log: FaultLog, *, is_named: bool
 ) -> tuple[str, ...]:
-    """Return topic, left, right, worker, choice of a line; what is wrong with them goes into the log.
+    """Return topic, left, right, worker, choice of a line; log its faults.
 
     A line of four fields that lost its worker or its choice must not become a vote for a: it is one only where no line
     has five, and where its fourth is no choice.
@@ -283,7 +294,7 @@ def preference_lines(
     exclude: bool = True,
     winner_first: bool = False,
 ) -> str:
-    """Return the judgments that count as lines.
+    """Format the judgments that count as lines.
 
     Parameters
     ----------
@@ -341,7 +352,7 @@ _FORBIDDEN = frozenset("\t\n\r")
 def read_trec_eval(
     path: str | Path, run: str | None = None, *, columns: Sequence[str] | None = None
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Read the scores that an evaluation tool printed.
+    """Read scores that an evaluation tool printed.
 
     Parameters
     ----------
@@ -382,7 +393,7 @@ def read_trec_eval(
 def read_trec_evals(
     files: Mapping[str | Path, str | None], *, columns: Sequence[str] | None = None
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Read the scores of several files; all faults of all files at once.
+    """Read scores of several files, with all faults of all files at once.
 
     Parameters
     ----------
@@ -428,7 +439,9 @@ def read_trec_evals(
 
 
 def read_long_scores(path: str | Path) -> pd.DataFrame:
-    """Read a table of scores of runs in any form of `metrics.readers.score_rows`, means too.
+    """Read a table of scores of runs, means too.
+
+    In any form of `metrics.readers.score_rows`.
 
     Returns
     -------
@@ -446,7 +459,9 @@ def read_long_scores(path: str | Path) -> pd.DataFrame:
 
 
 def trec_eval_texts(scores: pd.DataFrame) -> dict[str, str]:
-    """Return each run's file: `runid` first, then topic by topic in the order given, `all` last.
+    """Format each run's scores as trec_eval does.
+
+    `runid` first, then topic by topic in the order given, `all` last.
 
     Parameters
     ----------

@@ -1,4 +1,7 @@
-"""Lengths of time of other tools: columns of seconds, with cells of which nothing is known, and names that say another unit."""
+"""Columns of lengths of time in seconds, from other tools.
+
+With cells of which nothing is known, and names that say another unit.
+"""
 
 import re
 from collections.abc import Sequence
@@ -20,7 +23,7 @@ _UNITS = (
 
 
 class Seconds(NamedTuple):
-    """A column of lengths.
+    """Column of lengths of time.
 
     Attributes
     ----------
@@ -36,7 +39,9 @@ class Seconds(NamedTuple):
 
 
 def read_seconds(cells: "pd.Series[str]", column: str, lines: Sequence[int], log: FaultLog) -> Seconds:
-    """Read a column of seconds; each cell that is none, and each below 0 or above 100 years, is noted as a fault.
+    """Read a column of seconds; note invalid cells.
+
+    Each cell that is none, and each below 0 or above 100 years.
 
     Parameters
     ----------
@@ -68,7 +73,7 @@ def read_seconds(cells: "pd.Series[str]", column: str, lines: Sequence[int], log
 
 
 def _seconds(cell: str, column: str, line: int, log: FaultLog) -> float:
-    """Read a length; NaN where it is none, which is noted."""
+    """Parse a length; note an invalid one and return NaN."""
     value = number(cell, column, line, log)
     if np.isnan(value) or 0 <= value <= MOST_SECONDS:
         return value
@@ -78,6 +83,6 @@ def _seconds(cell: str, column: str, line: int, log: FaultLog) -> float:
 
 
 def _unit_of_name(column: str) -> str | None:
-    """Return the unit other than seconds that a column's name says, such as `rt_ms` and `durationMs`."""
+    """Return the unit other than seconds in a column's name: `rt_ms`, `durationMs`."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])|[\W_]+", " ", column).casefold().split()
     return next((unit for form, unit in _UNITS if any(re.fullmatch(form, word) for word in words)), None)

@@ -38,7 +38,7 @@ from metrics.agreement.crossed_errors import (
     VotesByPerson,
     is_few,
 )
-from metrics.arrays import Bools, Floats
+from metrics.arrays import Bools, Floats, Indices, summed
 
 AS_GOOD = 0.05
 """Farthest end of the interval of a difference from one more person, at which a judge is as good as one."""
@@ -135,15 +135,15 @@ class PeoplesVotes:
         return self._on[key]
 
     @cached_property
-    def _place(self) -> "pd.Series[int]":
-        index = pd.MultiIndex.from_frame(self.pairs[["topic", "system_a", "system_b"]].astype("str"))
-        return pd.Series(np.arange(len(index)), index)
+    def _index(self) -> pd.MultiIndex:
+        return pd.MultiIndex.from_frame(self.pairs[["topic", "system_a", "system_b"]].astype("str"))
 
-    def places(self, verdicts: pd.DataFrame) -> np.ndarray:
+    def places(self, verdicts: pd.DataFrame) -> Indices:
         """Return the place of the pair of each verdict, -1 where no person judged it."""
         names = ["topic", "system_a", "system_b"]
         couples, code = _distinct(verdicts[names])
-        return np.asarray(self._place.index.get_indexer(pd.MultiIndex.from_frame(couples)))[code]
+        found = self._index.get_indexer(pd.MultiIndex.from_frame(couples))
+        return np.asarray(found[code], dtype=np.intp)
 
     def beside(self, verdicts: pd.DataFrame, lengths: Floats | None = None) -> JudgeBesidePeople:
         """Hold a judge against people.
@@ -192,7 +192,7 @@ class PeoplesVotes:
         return Estimate(float(kappa), pairs=pairs)
 
     @cached_property
-    def _nodes(self) -> np.ndarray:
+    def _nodes(self) -> Indices:
         """(2, p) number of each side of each pair among the sides of all topics."""
         topics = self.pairs["topic"].astype("str").to_numpy()
         sides = [self.pairs[side].astype("str").to_numpy() for side in ("system_a", "system_b")]
@@ -257,7 +257,7 @@ class _Longer:
         of_pair = (credit - value) / len(credit)
         query = np.zeros(len(credit), dtype=np.intp)
         query[votes.pair] = votes.crossing.query
-        error = _over_topics(np.bincount(query, of_pair), np.bincount(query) / len(credit))
+        error = _over_topics(summed(of_pair, query, votes.crossing.queries), np.bincount(query) / len(credit))
         return _with_interval(value, error, len(credit))
 
     def of_people(self) -> Estimate:
@@ -332,7 +332,8 @@ class _TopicsOnly(Crossing):
     """Judgments of people whom nobody knows: topics are what was sampled."""
 
     def error(self, influence: Floats, weight: Floats) -> StandardError:
-        return _over_topics(np.bincount(self.query, influence), np.bincount(self.query, weight))
+        sums = (summed(values, self.query, self.queries) for values in (influence, weight))
+        return _over_topics(*sums)
 
 
 def _with_topics_only(votes: VotesByPerson) -> VotesByPerson:
@@ -350,11 +351,11 @@ def _with_topics_only(votes: VotesByPerson) -> VotesByPerson:
     return replace(votes, crossing=alone)
 
 
-def _distinct(frame: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
+def _distinct(frame: pd.DataFrame) -> tuple[pd.DataFrame, Indices]:
     """Return the distinct rows of a frame of names as texts, and (n,) which of them each row is."""
     codes = np.zeros(len(frame), dtype=np.int64)
     for name in frame.columns:
         code, names = pd.factorize(frame[name])
         codes = pd.factorize(codes * (len(names) + 1) + code)[0]
     start = np.flatnonzero(~pd.Series(codes).duplicated().to_numpy())
-    return frame.iloc[start].astype("str"), codes
+    return frame.iloc[start].astype("str"), codes.astype(np.intp)

@@ -161,7 +161,7 @@ class NumberWords(NamedTuple):
     between: Callable[[float, float], str]
     points: Callable[[float], str]
     points_between: Callable[[float, float], str]
-    count: Callable[[int], str] = "{:,}".format
+    number: Callable[[int], str] = "{:,}".format
 
 
 PLAIN = NumberWords("{:.3f}".format, "{:.3f} to {:.3f}".format, "{:+.3f}".format, "{:.3f} to {:.3f}".format)
@@ -177,12 +177,12 @@ def judge_in_words(row: Mapping[str, Any], words: NumberWords = PLAIN) -> str:
     words : NumberWords
         How numbers are written.
     """
-    share, between, points, points_between, count = words
+    share, between, points, points_between, number = words
     if not row["pairs"]:
         return f"{row['judge']} judged no pair that people judged."
     if not row["pairs_there"]:
         return (
-            f"{row['judge']} agrees with the majority in {share(row['agreement_half'])} of {count(row['pairs'])} pairs"
+            f"{row['judge']} agrees with the majority in {share(row['agreement_half'])} of {number(row['pairs'])} pairs"
             f" ({between(row['low'], row['high'])}), a tie counting half; none of them has the votes of two people, so nobody"
             " can say what one more person would do."
         )
@@ -191,7 +191,7 @@ def judge_in_words(row: Mapping[str, Any], words: NumberWords = PLAIN) -> str:
         ends = points_between(row["difference_low"], row["difference_high"])
         apart = f" ({points(row['difference'])}, {ends})"
     return (
-        f"{row['judge']} agrees with one person in {share(row['one_person'])} of {count(row['pairs_there'])} pairs"
+        f"{row['judge']} agrees with one person in {share(row['one_person'])} of {number(row['pairs_there'])} pairs"
         f" ({between(row['one_person_low'], row['one_person_high'])}), and two people with each other in"
         f" {share(row['two_people'])}: {standing(row)}{apart}."
     )

@@ -1,4 +1,4 @@
-"""Simulated studies of a plan: designs, outcomes, and the votes that people give.
+"""Simulated studies: designs, votes of people, and summaries of outcomes.
 
 A design knows how large a study is and what is true of its people; `simulated` draws one such study from the
 package's own generators and gives the interval that the package would print for it. Here many are drawn;
@@ -27,11 +27,11 @@ from metrics.arrays import Bools, Floats, Indices, Ints
 from metrics.errors import input_fault, join_names
 
 POWER = 0.8
-"""Of what is detectable, and the share of studies behind `PlanRow.width_most`."""
+"""Power of what is detectable, and share of studies in `PlanRow.width_most`."""
 MOST = 10**6
-"""Of anything: no size is larger."""
+"""Largest size."""
 Track: TypeAlias = Callable[[Iterable[int], str], Iterable[int]]
-"""Goes through studies while it shows somebody how far; the second argument says of what size they are."""
+"""Progress callback around studies; its second argument says their size."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class SimulatedEstimate:
 
 
 NO_ESTIMATE = SimulatedEstimate(estimate=math.nan, low=-math.inf, high=math.inf)
-"""A study in which the wanted parameter cannot be told."""
+"""Outcome of a study that does not identify the parameter."""
 
 
 def positive_outcome(
@@ -72,7 +72,7 @@ def positive_outcome(
 
 
 class Design(ABC):
-    """A study to be: its size and what is true of its people.
+    """Design of a study: its sizes and the truth about its people.
 
     Attributes
     ----------
@@ -164,29 +164,29 @@ class PlanRow:
     nothing: float
 
     def __repr__(self) -> str:
-        """``PlanRow(size=22, people=220, width=0.098, power=0.5)``."""
+        """Format as ``PlanRow(size=22, people=220, width=0.098, power=0.5)``."""
         return (
             f"PlanRow(size={self.size}, people={self.people}, width={self.width:.3g}, power={self.power:.3g})"
         )
 
     @property
     def width(self) -> float:
-        """The typical width: half of the studies have a narrower interval."""
+        """Median width of the interval."""
         return self.width_of(0.5)
 
     @property
     def width_most(self) -> float:
-        """Four of five studies have an interval at most that wide."""
+        """Width that four of five studies do not exceed."""
         return self.width_of(POWER)
 
     @property
     def studies(self) -> int:
-        """How many were simulated."""
+        """Number of simulated studies."""
         return len(self.widths)
 
     @property
     def power_interval(self) -> tuple[float, float]:
-        """Between what the chance lies by so few simulated studies: Wilson's 95 % interval of `power`."""
+        """Wilson's 95 % interval of `power`, for so few simulated studies."""
         found = binomtest(round(self.power * self.studies), self.studies).proportion_ci(method="wilson")
         return float(found.low), float(found.high)
 
@@ -198,7 +198,7 @@ class PlanRow:
 def people_needed(
     queries: int, pairs: int, workers: int, *, queries_each: int = 1, pairs_each: int | None = None
 ) -> int:
-    """Return how many people judge each pair of each query ``workers`` times.
+    """Return the number of people so that ``workers`` judge each pair of each query.
 
     Parameters
     ----------
@@ -212,13 +212,13 @@ def people_needed(
 
 
 def untracked(studies: Iterable[int], label: str) -> Iterable[int]:  # noqa: ARG001 - as Track
-    """Show nobody anything: the default `Track`."""
+    """Report no progress (the default `Track`)."""
     return studies
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgePopulation:
-    """Who judges, and what they are like.
+    """Parameters of a population of simulated judges.
 
     Attributes
     ----------
@@ -248,7 +248,7 @@ class JudgePopulation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """How many judge what.
+    """Numbers of queries, pairs and workers of a study.
 
     Attributes
     ----------
@@ -271,13 +271,16 @@ class Sizes:
 
     @property
     def judgments(self) -> int:
-        """How many they give if nobody leaves, on average where pairs a query differ."""
+        """Number of judgments if nobody leaves.
+
+        On average where pairs a query differ.
+        """
         pairs = (self.pairs + (self.fewest_pairs or self.pairs)) / 2
         return round(self.queries * pairs * self.workers)
 
     @property
     def people(self) -> int:
-        """How many people that takes."""
+        """Number of people needed."""
         return people_needed(
             self.queries,
             self.pairs,
@@ -287,7 +290,10 @@ class Sizes:
         )
 
     def judges(self) -> Ints:
-        """Return who judges, (queries, pairs, workers); they take turns, so that nobody has a pair twice."""
+        """Return the judges of each pair, (queries, pairs, workers).
+
+        They take turns, so that nobody has a pair twice.
+        """
         each = min(self.pairs_each or self.pairs, self.pairs)
         part = np.arange(self.pairs) // each
         parts = part[-1] + 1
@@ -296,12 +302,12 @@ class Sizes:
 
 
 def systems_for(pairs: int) -> int:
-    """Return the fewest systems that make so many pairs: 7 for 21."""
+    """Return the smallest number of systems with this many pairs: 7 for 21."""
     return math.ceil((1 + math.sqrt(1 + 8 * pairs)) / 2)
 
 
 class PlannedVotes(NamedTuple):
-    """What people of some queries like and how they voted.
+    """Preferences of people on some queries, and their votes.
 
     ``liked`` (queries, systems): what everybody likes. ``pairs`` (p, 2): the systems of each pair. ``votes`` (queries, p, workers):
     1, 0.5 or 0 for the first system, NaN for none. ``judges``, of that shape: whose they are.
@@ -314,17 +320,20 @@ class PlannedVotes(NamedTuple):
 
     @property
     def judged(self) -> Ints:
-        """(n, 2) query and pair of every pair that anybody judged."""
+        """Query and pair of every judged pair, (n, 2)."""
         return np.argwhere(~np.isnan(self.votes).all(axis=2))
 
     def difference(self, scores: Floats) -> Floats:
-        """Return the difference of a measure's (queries, systems) scores in every pair that was judged."""
+        """Return a measure's score difference in every judged pair.
+
+        From (queries, systems) scores.
+        """
         query, pair = self.judged.T
         first, second = self.pairs[pair].T
         return np.asarray(scores[query, first] - scores[query, second])
 
     def by_person(self) -> VotesByPerson:
-        """Return the votes as `prefcal agree` takes them."""
+        """Return the votes as `prefcal agree` reads them."""
         made = ~np.isnan(self.votes)
         query, pair, _ = np.nonzero(made)
         return VotesByPerson(
@@ -339,7 +348,7 @@ def _without_holes(code: Ints) -> Ints:
 
 
 def draw_votes(sizes: Sizes, people: JudgePopulation, rng: np.random.Generator) -> PlannedVotes:
-    """Draw what people like and how they vote."""
+    """Draw the preferences of people and their votes."""
     systems = systems_for(sizes.pairs)
     every = np.array(list(combinations(range(systems), 2)))
     pairs = every[np.sort(rng.choice(len(every), sizes.pairs, replace=False))]
@@ -361,7 +370,7 @@ def draw_votes(sizes: Sizes, people: JudgePopulation, rng: np.random.Generator) 
 
 
 def _not_asked(sizes: Sizes, rng: np.random.Generator) -> Bools:
-    """Draw which pairs of which queries are not in the study, (queries, pairs)."""
+    """Draw the mask of pairs that are not in the study, (queries, pairs)."""
     asked = rng.integers(
         sizes.fewest_pairs or sizes.pairs, sizes.pairs, size=(sizes.queries, 1), endpoint=True
     )
@@ -369,7 +378,10 @@ def _not_asked(sizes: Sizes, rng: np.random.Generator) -> Bools:
 
 
 def _left_undone(judges: Ints, drop_out: float, rng: np.random.Generator) -> Bools:
-    """Draw which judgments are missing since their person had left: query after query, a query's pairs in any order."""
+    """Draw the mask of judgments lost by drop-outs.
+
+    Query after query, a query's pairs in any order.
+    """
     person, query = judges.ravel(), np.repeat(np.arange(len(judges)), judges[0].size)
     order = np.lexsort((rng.random(person.size), query, person))
     work = np.bincount(person)

@@ -1,4 +1,6 @@
-"""Planned studies of streams: of the time away, M_A or S_A, and of the worth of silence, S_0.
+"""Planned studies of streams: of the time away, and of the worth of silence.
+
+M_A or S_A, and S_0.
 
 Visits are drawn by the model that is fitted (`calibration.models.durations.simulate.simulate_totals`); the time that visits
 themselves take, minutes in hours, is left out. The interval is the profile likelihood's, which `prefcal fit` prints.
@@ -31,7 +33,7 @@ What: TypeAlias = Literal["mean", "sd"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AwayDesign(Design):
-    """A study that watches when people come back.
+    """Design of a study of times away.
 
     Attributes
     ----------
@@ -64,11 +66,11 @@ class AwayDesign(Design):
 
     @property
     def truth(self) -> float:
-        """M_A or S_A in hours."""
+        """True M_A or S_A in hours."""
         return self.mean_hours if self.what == "mean" else self.sd_hours
 
     def bounds(self, vary: str) -> tuple[int, int]:
-        """Two workers are needed to tell how workers differ."""
+        """Return the bounds of a size; two workers are needed to see how they differ."""
         return 2 if vary == "workers" else 1, MOST
 
     def people(self) -> int:
@@ -79,7 +81,7 @@ class AwayDesign(Design):
         """Return None: nobody judges anything."""
 
     def simulated(self, rng: np.random.Generator) -> SimulatedEstimate:
-        """Draw a study and return the interval of M_A or S_A, in hours."""
+        """Simulate a study and return the interval of M_A or S_A, in hours."""
         variance = math.log1p((self.sd_hours / self.mean_hours) ** 2)
         watched = WorkerTotals(
             events=np.zeros(self.workers), seconds=np.full(self.workers, self.days * HOURS_A_DAY)
@@ -97,7 +99,7 @@ class AwayDesign(Design):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SilenceDesign(Design):
-    """A study of preferences between push streams.
+    """Design of a study of preferences between push streams.
 
     Attributes
     ----------
@@ -132,11 +134,14 @@ class SilenceDesign(Design):
 
     @property
     def truth(self) -> float:
-        """The true S_0 / G_E."""
+        """True S_0 / G_E."""
         return self.true
 
     def bounds(self, vary: str) -> tuple[int, int]:
-        """Two workers and two topics are needed to tell how they differ."""
+        """Return the bounds of a size, at least two workers and two topics.
+
+        They are needed to tell how these differ.
+        """
         return 1 if vary == "pairs" else 2, MOST
 
     def people(self) -> int:
@@ -144,11 +149,14 @@ class SilenceDesign(Design):
         return self.workers
 
     def judgments(self) -> int:
-        """Return their number in all."""
+        """Return the number of judgments."""
         return self.workers * self.pairs
 
     def simulated(self, rng: np.random.Generator) -> SimulatedEstimate:
-        """Draw a study and return the interval of S_0 / G_E; told is the verdict `supported`."""
+        """Simulate a study and return the interval of S_0 / G_E.
+
+        It detects a difference where the verdict is `supported`.
+        """
         judges = replace(
             self.judges,
             workers=self.workers,

@@ -265,12 +265,18 @@ class Influence:
 
     @property
     def effective_topics(self) -> Floats:
-        """(k,) how many topics of equal weight would count as much; infinite where the topic is fixed."""
+        """Effective number of topics, (k,); infinite where the topic is fixed.
+
+        How many of equal weight would count as much.
+        """
         return np.full(self.estimates, np.inf) if self.crossing.is_topic_fixed else self._topics.effective
 
     @property
     def effective_workers(self) -> Floats:
-        """(k,) how many people of equal load would count as much; infinite where nobody knows who judged."""
+        """Effective number of workers, (k,); infinite where unknown.
+
+        How many of equal load would count as much.
+        """
         workers = self._topics if self.crossing.is_topic_fixed else self._workers
         return np.full(self.estimates, np.inf) if workers is None else workers.effective
 

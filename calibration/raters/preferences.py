@@ -54,7 +54,7 @@ def fit_rater_agreement(
     options: Literal[3, 4] = 3,
     resamples: int = RESAMPLES,
 ) -> RaterMeasure:
-    """Measure how far judges of the same pair agree beyond chance.
+    """Estimate the agreement of judges of the same pair beyond chance.
 
     Parameters
     ----------
@@ -129,7 +129,10 @@ def _ratings(judged: pd.DataFrame, options: Literal[3, 4]) -> Ratings:
 
 
 def _as_shown(preferences: pd.DataFrame, options: Literal[3, 4]) -> Floats | None:
-    """Return (pairs, options) counts of left, right and equal; None where a pair was shown both ways round."""
+    """Return counts of left, right and equal, (pairs, options), or None.
+
+    None where a pair was shown both ways round.
+    """
     rows = preferences[preferences["validation_of"].isna()]
     sides = resolved_sides(rows)
     couple = [rows["task"], rows["topic"], sides["system_a"], sides["system_b"]]
@@ -187,7 +190,7 @@ NAME = "left_share"
 
 
 def fit_position_bias(preferences: pd.DataFrame, *, level: float = LEVEL) -> RaterMeasure:
-    """Measure how often people who choose a side choose the left one.
+    """Estimate how often people who choose a side choose the left one.
 
     logit P(left) = b;  Var(b) = W / (W - 1) sum_w (sum_j (y_wj - p))^2 / (n p (1 - p))^2
 
@@ -257,7 +260,9 @@ def fit_position_bias(preferences: pd.DataFrame, *, level: float = LEVEL) -> Rat
 
 
 def left_share_by_worker(preferences: pd.DataFrame, *, level: float = LEVEL) -> pd.DataFrame:
-    """Count how often each worker who chose a side chose the left one; validation repeats do not count.
+    """Count each worker's choices of the left side, among choices of a side.
+
+    Validation repeats do not count.
 
     Returns
     -------

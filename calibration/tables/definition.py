@@ -185,7 +185,7 @@ def is_unknown(cells: "pd.Series[str]", known: "pd.Series[str]") -> "pd.Series[b
     return pd.Series(cells.index.isin(unknown.index), index=cells.index)
 
 
-def misread(text: str, kind: ColumnType) -> tuple[str, str]:
+def cell_fault(text: str, kind: ColumnType) -> tuple[str, str]:
     """Return the fault of a cell that is not of this column type, with a hint."""
     if kind is ColumnType.TIME and _WITHOUT_ZONE.fullmatch(text.strip()):
         in_utc = text.strip().replace(" ", "T") + "Z"

@@ -14,7 +14,15 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from calibration.tables.definition import DTYPES, Column, Table, choice_cure, converted, misread, sound_names
+from calibration.tables.definition import (
+    DTYPES,
+    Column,
+    Table,
+    cell_fault,
+    choice_cure,
+    converted,
+    sound_names,
+)
 from calibration.tables.people import odd_rows
 from calibration.tables.raw_files import (
     SUFFIXES,
@@ -283,7 +291,7 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: str | Path, *, parq
 
 
 def _without_unknown(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
-    """Leave out the columns that are there only where a row fills them, where none does."""
+    """Drop optional columns that are empty in all rows."""
     unknown = [
         column.name
         for column in table.columns
@@ -404,7 +412,7 @@ def _converted(
         cells = cells.astype(object)
     values, blank, bad = converted(cells, column.kind)
     for row in np.flatnonzero(bad):
-        problem, cure = misread(str(cells[row]), column.kind)
+        problem, cure = cell_fault(str(cells[row]), column.kind)
         log.add(f"{column.name}: {problem}", line=lines[row], cure=cure)
     if column.is_filled and not (column.derived and blank.all()):
         for row in np.flatnonzero(blank):

@@ -1,10 +1,6 @@
-"""From a user model to what measures take of it, to measures, and to scores with intervals.
-
-A model says patience, P(i|q), the people who read streams, lateness, persistence.
+"""Parameters that measures take from a user model, and scores with intervals.
 
 What a model lacks is None, or left out; who asks puts something in its place and says so.
-
-A family says what it takes from a model, which measures that makes, and what they are under each of many draws of it.
 """
 
 import math
@@ -36,11 +32,13 @@ if TYPE_CHECKING:
 
 SUM_TOLERANCE = 0.01
 MOST_PERSISTENT = 1 - 1e-9
-"""Rank-biased precision is not defined at 1, which a draw may come to."""
+"""Largest persistence drawn, since rank-biased precision is undefined at 1."""
 
 
 def patience_chars(model: UserModel, source: str = "", language: str | None = None) -> float | None:
-    """Return a patience L in counted characters, inf where there is no decay; None where none was fitted.
+    """Return the patience L in counted characters, inf without decay, or None.
+
+    None where none was fitted.
 
     Parameters
     ----------
@@ -58,7 +56,7 @@ def patience_chars(model: UserModel, source: str = "", language: str | None = No
 
 
 def intent_shares(model: UserModel, topics: Collection[str] | None = None) -> dict[str, dict[str, float]]:
-    """Return topic -> intent -> P(i|q), of all topics or of some."""
+    """Return P(i|q) by topic and intent, of all topics or of some."""
     return {
         topic: {intent: entry.estimate for intent, entry in entries.items()}
         for topic, entries in model.intents.items()
@@ -67,7 +65,7 @@ def intent_shares(model: UserModel, topics: Collection[str] | None = None) -> di
 
 
 def sum_fault(topic: str, shares: Mapping[str, float]) -> Fault | None:
-    """Return what is wrong with the shares of a topic that do not add up to 1; None where they do."""
+    """Return the fault of a topic's shares that do not add up to 1, or None."""
     total = math.fsum(shares.values())
     if abs(total - 1) <= SUM_TOLERANCE:
         return None
@@ -76,7 +74,10 @@ def sum_fault(topic: str, shares: Mapping[str, float]) -> Fault | None:
 
 
 def stream_people(model: UserModel, language: str | None = None) -> dict[str, float]:
-    """Return those parameters of a `Population` that a model has; half a law of speed, or one in characters, is of no use."""
+    """Return the parameters of a `Population` that a model has.
+
+    Half a law of speed, or one in characters, is of no use.
+    """
     entries = {name: model.entry(name, language) for name in RANGES}
     found = {
         name: entry.estimate
@@ -88,7 +89,9 @@ def stream_people(model: UserModel, language: str | None = None) -> dict[str, fl
 
 
 def joint_parameters(model: UserModel, explicit: Collection[str] = ()) -> dict[str, Any]:
-    """Return what a model says of a `Population` beside M and S: the correlation of A and D, and laws that are not log-normal.
+    """Return a model's correlation of A and D, and its laws other than log-normal.
+
+    Of a `Population`, beside M and S.
 
     Parameters
     ----------
@@ -106,7 +109,7 @@ def joint_parameters(model: UserModel, explicit: Collection[str] = ()) -> dict[s
 
 
 def clipped_population(parameters: Mapping[str, Any]) -> Population:
-    """Make a population of parameters as they were fitted or drawn, those beyond their range at its end."""
+    """Make a population from fitted or drawn parameters, clipped to their ranges."""
     clipped = {
         name: float(np.clip(value, *RANGES[name])) for name, value in parameters.items() if name in RANGES
     }
@@ -114,19 +117,24 @@ def clipped_population(parameters: Mapping[str, Any]) -> Population:
 
 
 def lateness_decay(model: UserModel, language: str | None = None) -> float | None:
-    """Return what a nugget that comes a visit late is still worth; None where it was not fitted."""
+    """Return the fitted lateness decay L, if any."""
     entry = model.entry(LATENESS, language)
     return None if entry is None else entry.estimate
 
 
 def lateness_floor(model: UserModel, language: str | None = None) -> float:
-    """Return what a nugget is still worth however late it comes; 0 where none was fitted."""
+    """Return the fitted lateness floor, 0 if none was fitted.
+
+    It is what a nugget is still worth however late it comes.
+    """
     entry = model.entry(FLOOR, language)
     return 0.0 if entry is None else entry.estimate or 0.0
 
 
 def persistence(model: UserModel, language: str | None = None) -> float | None:
-    """Return the probability to go on from one entry of a ranked list to the next, below 1; None where it was not fitted.
+    """Return the persistence p in ranked lists, below 1, or None.
+
+    The probability to go on from one entry to the next.
 
     Raises
     ------
@@ -144,16 +152,16 @@ def persistence(model: UserModel, language: str | None = None) -> float | None:
 
 
 LEVEL_ENDS = (0.025, 0.975)
-"""Quantiles over the draws: a 95 % interval."""
+"""Quantiles of a 95 % interval over the draws."""
 R = TypeVar("R")
 M = TypeVar("M", bound=Measure)
 Spread: TypeAlias = tuple[Sequence[ScoreKey], Floats]
-"""Some places, and their scores under each draw, (draws, places)."""
+"""Score keys, and their scores under each draw, (draws, keys)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class FamilyModel(ABC, Generic[R, M]):
-    """What a user model gives to the scores of one family.
+    """Part of a user model that scores one family of measures.
 
     Attributes
     ----------
@@ -166,20 +174,20 @@ class FamilyModel(ABC, Generic[R, M]):
     """
 
     parts: ClassVar[tuple[Part, ...]]
-    """What is drawn, in this order."""
+    """Parts of the model that are drawn, in this order."""
 
     path: str
     model: UserModel
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        """``SummaryModel('user-model.json', [MMeasure(patience=991.6)])``."""
+        """Format as ``SummaryModel('user-model.json', [MMeasure(patience=991.6)])``."""
         return f"{type(self).__name__}({self.path!r}, {self.measures})"
 
     @property
     @abstractmethod
     def measures(self) -> list[M]:
-        """The measures that the model has a part in, with its estimates."""
+        """Measures that the model parametrises, at its estimates."""
 
     @abstractmethod
     def _scores(self, runs: Sequence[R], labels: Mapping[str, M], topics: Topics) -> list[Score]:
@@ -189,12 +197,15 @@ class FamilyModel(ABC, Generic[R, M]):
     def _spreads(
         self, draws: Draws, runs: Sequence[R], labels: Mapping[str, M], topics: Topics
     ) -> Iterator[Spread]:
-        """Yield the scores under each draw, of what the draws move; runs and measures all meet the same draws."""
+        """Yield the scores under each draw, for measures that the draws move.
+
+        Runs and measures all meet the same draws.
+        """
 
     def scores(
         self, runs: Sequence[R], measures: Iterable[M] | Mapping[str, M], *, topics: Topics = "judged"
     ) -> list[Score]:
-        """Score runs under the model's estimates; `score` gives the same as a frame."""
+        """Score runs at the model's estimates; `score` returns a frame."""
         return self._scores(runs, label_measures(measures), topics)
 
     def scored(
@@ -206,7 +217,9 @@ class FamilyModel(ABC, Generic[R, M]):
         seed: int = 1,
         topics: Topics = "judged",
     ) -> tuple[list[Score], dict[ScoreKey, Interval] | None]:
-        """Score runs, and return the 95 % interval of each score that the model moves, `all` included; None without draws.
+        """Score runs, with the 95 % interval of each score that the model moves.
+
+        `all` included; None without draws.
 
         Low and high are quantiles over draws of the model, and reach to the score at its estimates where all draws lie
         to one side of it: an interval without its own score would contradict itself.
@@ -240,7 +253,7 @@ class FamilyModel(ABC, Generic[R, M]):
         seed: int = 1,
         topics: Topics = "judged",
     ) -> "pd.DataFrame":
-        """Score runs under the model, with intervals that tell how far its uncertainty moves each score.
+        """Score runs under the model, with intervals for its uncertainty.
 
         Parameters
         ----------

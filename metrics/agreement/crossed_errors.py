@@ -276,7 +276,7 @@ class VotesByPerson:
         return np.asarray((1 / (votes * votes.size))[self.pair], dtype=np.float64)
 
     def influence(self, difference: Floats, ties: Ties) -> Floats:
-        """Return what each judgment adds to the error of the agreement of one measure.
+        """Return the influence of each judgment on the agreement of one measure.
 
         u = (c - agreement + h - mean of h) / n / pairs that count
 

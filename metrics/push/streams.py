@@ -16,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrics.results import Topics
+from metrics.topic_ids import STREAM_TOPICS, TopicNames
 from metrics.unused_input import (
     MILLISECONDS,
-    STREAM_TOPICS,
     TOPIC,
-    TopicNames,
     UnusedInput,
     count_unused_entries,
     count_unused_names,
@@ -66,7 +65,7 @@ class PushCollection:
     created : mapping of str to Created
         Tweet -> when it was posted, for every tweet of the pool; a judged tweet that is missing was not pooled.
     converted_from : str or None
-        The kind of collection this one was made from, by `metrics.readers.push`; None for push judgments.
+        The kind of collection this one was made from, by `metrics.push.conversion`; None for push judgments.
 
     Examples
     --------

@@ -37,9 +37,6 @@ from metrics.ranked.measures import (
 )
 from metrics.ranked.named import (
     LARGEST_GRADE,
-    SBR,
-    TIASBR,
-    TSBR,
     IrMeasuresMeasure,
     ListMeasure,
     Measures,
@@ -48,6 +45,7 @@ from metrics.ranked.named import (
     ranked_labels,
     ranked_measure,
 )
+from metrics.ranked.recall import SBR, TIASBR, TSBR
 from metrics.ranked.topics import RankedTopic, Shares, judged_topics, relevant_ranks
 from metrics.registry import short_number
 from metrics.results import ALL, Score, Topics, run_list, score_frame, with_means

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from metrics.arrays import Ints
 from metrics.errors import FaultLog, InputError, closest_name, join_names, pluralise
-from metrics.files import check_columns
+from metrics.file_limits import check_columns
 from metrics.readers.lines import (
     NUMBER,
     PEEKED,

@@ -23,7 +23,7 @@ from types import MappingProxyType
 from typing import Any, BinaryIO, TypeVar, cast
 
 from metrics.errors import MAX_FAULTS_KEPT, Fault, FaultLog, InputError, input_fault, pluralise
-from metrics.files import (
+from metrics.file_limits import (
     MAX_BYTES,
     check_bytes,
     check_rows,
@@ -88,7 +88,7 @@ def read_bytes(path: str | Path) -> bytes:
     ------
     InputError
         If the file cannot be opened, is no text or none in UTF-8 (`check_is_text`), its packed data are damaged, or it is over the
-        budget of `metrics.files`.
+        limits of `metrics.file_limits`.
     """
     try:
         data = _stored(Path(path))
@@ -111,7 +111,7 @@ def read_bytes(path: str | Path) -> bytes:
 
 
 def packing(data: bytes) -> str | None:
-    """Return how a file is packed, a key of `PACKED_AS`, from its first bytes.
+    """Return the packing of a file, a key of `PACKED_AS`, from its first bytes.
 
     None where it is not, or in a way that is not read.
     """

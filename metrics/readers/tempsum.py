@@ -30,7 +30,7 @@ from metrics.events import Event, EventCollection, Match, Nugget, SkippedMatches
 from metrics.readers.columns import read_columns
 from metrics.readers.lines import differs, number, rows, run_name, whole_number
 from metrics.readers.trees import XmlElement, read_xml
-from metrics.unused_input import STREAM_TOPICS, TopicNames
+from metrics.topic_ids import STREAM_TOPICS, TopicNames
 
 RUN = ("qid", "team", "run", "doc", "sentence", "time", "confidence")
 LENGTHS = ("query_id", "update_id", "words")

@@ -14,7 +14,7 @@ from typing import TypeAlias, Union
 from xml.parsers import expat
 
 from metrics.errors import FaultLog, input_fault
-from metrics.files import check_values
+from metrics.file_limits import check_values
 from metrics.readers.lines import read_bytes
 
 PIECE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}\n]|[^\s\[\]{},:"]+')

@@ -1,4 +1,4 @@
-"""The command line `prefcal`: its groups, and the tables of their commands, which are imported when they are called.
+"""Command line `prefcal`: groups whose commands are imported when they are called.
 
 A command reads its options, calls the rooms before this one, and prints. Heavy imports stand inside functions.
 """
@@ -15,7 +15,9 @@ from metrics.errors import Fault, InputError, PrefcalError, format_faults
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command's module only when that command is run or described.
+    """Group of commands that imports a command's module only when it is needed.
+
+    That is when the command is run or described.
 
     Parameters
     ----------
@@ -213,7 +215,10 @@ NO_MEMORY = (
 
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-"""How many threads the libraries under numpy take. Matrices of a fit are small: more threads would only wait for each other."""
+"""Settings that give the libraries under numpy one thread each.
+
+Matrices of a fit are small: more threads would only wait for each other.
+"""
 
 ROUND = 20_000
 """So many new objects begin a round of Python's search for garbage, 700 by default. A command's libraries and tables stay until it ends, and a tenth
@@ -221,7 +226,10 @@ of the time of export, agree and report went into looking through them. What not
 
 
 def main() -> None:
-    """Run the command line; faults become one line each on stderr and exit 1, never a traceback."""
+    """Run the command line.
+
+    Faults become one line each on stderr and exit 1, never a traceback.
+    """
     for name in ONE_THREAD:  # before numpy is imported, which commands do
         os.environ.setdefault(name, "1")
     gc.set_threshold(ROUND)
@@ -239,7 +247,10 @@ def main() -> None:
 
 
 def _fault_lines(error: Exception) -> list[str]:
-    """Return the lines about an error that a user can mend; none for a fault of prefcal."""
+    """Return the lines about an error that a user can mend, or none.
+
+    There are none for a fault of prefcal.
+    """
     if isinstance(error, InputError):
         return format_faults(error.faults)
     if isinstance(error, PrefcalError):
@@ -270,7 +281,10 @@ def _database_fault(error: Exception) -> Fault | None:
 
 
 def _system_fault(error: OSError) -> Fault:
-    """Say what the operating system refused: a name that is too long, a folder that vanished, a disk that fails."""
+    """Return the fault of an operating-system error.
+
+    Such as a name that is too long, a folder that vanished, or a disk that fails.
+    """
     path = error.filename.decode(errors="replace") if isinstance(error.filename, bytes) else error.filename
     return Fault(
         problem=f"cannot be used ({error.strerror or error})",

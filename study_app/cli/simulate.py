@@ -1,4 +1,4 @@
-"""`prefcal simulate`: a rehearsal of a study with a crowd whose parameters are known."""
+"""Command `prefcal simulate`: a crowd with known parameters goes through a study."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study_app.cli.options import MOST, FiniteFloat
+from study_app.cli.options import MAX_COUNT, FiniteFloat
 from study_app.cli.output import database_option
 from study_app.cli.progress import shown_progress
 
@@ -21,7 +21,9 @@ REAL_ARRIVAL_SECONDS = 60.0
 
 @click.command(short_help="Let a simulated crowd go through a study.")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--workers", type=click.IntRange(1, MOST), required=True, help="Number of simulated workers.")
+@click.option(
+    "--workers", type=click.IntRange(1, MAX_COUNT), required=True, help="Number of simulated workers."
+)
 @click.option(
     "--truth",
     type=click.Path(path_type=Path),

@@ -23,7 +23,7 @@ from study_app.tasks.kinds import KINDS, kind_of
 from study_app.tasks.reading.couples import with_pairs
 
 NO_PAIR = ("no two systems show anything of one topic", "give two systems or more the same topics")
-"""What is wrong with a task of pairs without any, and its cure."""
+"""Fault of a task of pairs without any, and its cure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +155,10 @@ def _check_contents(file: StudyFile, tasks: tuple[TaskContent, ...]) -> None:
 
 
 def _unshown_contents(task: TaskContent) -> Iterator[tuple[str, str]]:
-    """Yield what of topics and systems cannot be shown, and its cure: once a topic, once a topic and system."""
+    """Yield the contents of topics and systems that cannot be shown.
+
+    Once a topic, and once a topic and system, each with its cure.
+    """
     for topic in task.topics:
         texts = [topic.id, topic.text, topic.detail, topic.intents, topic.iunits]
         for _, character in islice(_unshown(texts), 1):

@@ -46,7 +46,10 @@ Few: the values of some hundred rows stay in the processor's cache, and Python d
 them.
 """
 _PER_PAGE = MAX_NUMBER + 1
-"""Factor that joins a page and an event's number, at most `MAX_NUMBER`, in one integer."""
+"""Factor that joins a page and an event's number in one integer.
+
+The number is at most `MAX_NUMBER`.
+"""
 SIDES = ("left", "right", SIDE)
 """Sides that an event may name, in the order in which a page has them."""
 

@@ -81,7 +81,7 @@ def stream_reads_rows(logs: StreamLogs) -> pd.DataFrame:
 
 
 def stream_stops_rows(logs: StreamLogs) -> pd.DataFrame:
-    """Return rows of table stops: how far each visit read into the new updates.
+    """Return rows of table stops: reading depth of visits in new updates.
 
     A visit whose pages logged nothing of their screen has no row.
     """

@@ -256,7 +256,7 @@ def put(item: int, shown: SideContent, notes: Int64s, parts: Floats, page: PageS
 
 
 def take_off(item: int, notes: Int64s, parts: Floats, page: PageState) -> None:
-    """Take an item off the screen and add its share of the time."""
+    """Remove an item from the screen, and add its share of the time."""
     if not notes[item, IS_SHOWN]:
         return
     notes[item, IS_SHOWN] = 0

@@ -19,7 +19,7 @@ from study_app.logs.dwell import ItemKey, LoggedEvent, is_known, server_times
 MAX_MOMENTS = 400
 """Most moments that a page is shown in, so that a replay stays readable."""
 STEPS_MS = (50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000, 900_000)
-"""Lengths of a moment in milliseconds, tried from the shortest; the last suffices for days."""
+"""Lengths of a moment in milliseconds, tried in order; the last suffices."""
 
 ACTS = frozenset(
     {"open", "layer", "choice", "submit", "leave", "visible", "hidden", "focus", "blur", "sleep", "close"}

@@ -122,7 +122,7 @@ def _of_task(content: StudyContent, number: int) -> Iterator[PageRecipe]:
 
 
 ONE_PAGE: dict[AnswerPage, str] = {"vote": "Votes", "rate": "Ratings", "questions": "Questions"}
-"""Name of each kind of answer page of which one is enough to preview."""
+"""Name of each kind of answer page that is previewed once."""
 
 
 def _pages(task: TaskContent) -> Iterator[tuple[str, str, int]]:

@@ -36,7 +36,7 @@ Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Repeats = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Share = Annotated[float, Field(ge=0, le=1)]
 BEFORE_FIRST_ANSWER = timedelta(minutes=15)
-"""Time for which a slot is held for the first answer, besides the time for the search."""
+"""Time of a slot for the first answer, beside the time for the search."""
 
 ALL: Literal["all"] = "all"
 """Value of ``pairs`` for all pairs of a topic's systems."""
@@ -344,7 +344,7 @@ def _ids(value: Any) -> str | tuple[str, ...] | None:
 
 
 class StudyEntry(StudyFileModel):
-    """Whole study file.
+    """Entry of a whole study file.
 
     Once loaded, ``ids`` and ``signing_keys`` hold the contents of the files of these names.
     """

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from metrics.errors import FaultLog, input_fault, join_names
-from metrics.files import SMALL_BYTES, check_bytes
+from metrics.file_limits import SMALL_BYTES, check_bytes
 from metrics.readers.columns import DELIMITERS
 from metrics.readers.lines import PEEKED, check_is_plain, check_no_json, excel_delimiter
 from study_app.study.platforms import Platform

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from metrics.errors import FaultLog
-from metrics.files import SMALL_BYTES, check_bytes
+from metrics.file_limits import SMALL_BYTES, check_bytes
 from study_app.study.entries import StudyEntry
 from study_app.study.file import StudyFile
 from study_app.study.platforms import Platform, platform_of
@@ -126,7 +126,7 @@ def _claims(keys: str, token: str) -> Mapping[str, Any]:
 
 
 def _check_time(claims: Mapping[str, Any], now: datetime) -> None:
-    """Raise `InvalidTokenError` if a token is not valid now, by the server's own clock.
+    """Raise `InvalidTokenError` if a token is not valid by the server's clock.
 
     On a rehearsal that clock is not the machine's.
     """

@@ -1,4 +1,7 @@
-"""`intent_votes`: workers tick every intent of a query that they are interested in (two-layered-summaries §4.1)."""
+"""Kind of task `intent_votes`: workers tick the intents that interest them.
+
+Of a query; see two-layered-summaries §4.1.
+"""
 
 from pathlib import Path
 from typing import Literal

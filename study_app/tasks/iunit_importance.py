@@ -1,4 +1,7 @@
-"""`iunit_importance`: workers rate iUnits for an intent, assuming that interest (two-layered-summaries §4.1)."""
+"""Kind of task `iunit_importance`: workers rate iUnits for an intent.
+
+They assume that interest; see two-layered-summaries §4.1.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,7 +39,10 @@ def _read(folder: Path, task: IUnitImportance, faults: list[Fault]) -> TaskConte
 
 
 def _faults(content: TaskContent) -> Iterator[tuple[str, str]]:
-    """Refuse a task without anything to rate; that every query has an intent, the reader sees to."""
+    """Refuse a task without anything to rate.
+
+    The reader checks that every query has an intent.
+    """
     if not any(topic.iunits for topic in content.topics):
         yield (
             f"no query of task {content.entry.name!r} has an iUnit, so there is nothing to rate",
@@ -49,7 +55,10 @@ def _intents(content: TaskContent) -> int:
 
 
 def _seconds(content: TaskContent) -> SecondsRange:
-    """Return the length of the intents that a worker gets: of queries with few short iUnits to long ones."""
+    """Return the time for a worker's intents.
+
+    From queries with few short iUnits to those with many long ones.
+    """
     entry = expect_entry_type(content.entry, IUnitImportance)
     each = [
         RATING.times(len(topic.iunits))

@@ -1,4 +1,7 @@
-"""`questions`: workers answer questions of the study, before other tasks or after."""
+"""Kind of task `questions`: workers answer the study's own questions.
+
+Before other tasks or after them.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""M-measure in all the ways whose agreement is reported, and parameters fitted without each query in turn.
+"""Variants of M-measure, and parameters cross-fitted without each query.
 
-Patience and push weights fitted without each query in turn, so that no query is judged by what it helped to fit.
+No query is judged by what it helped to fit.
 """
 
 import math
@@ -33,15 +33,18 @@ from metrics.summaries.score import MMeasure, m_from_positions
 from metrics.summaries.trailtext import Layers, Probabilities
 
 SWEEP_OCTAVES = 4
-"""The paper's sweep ends at 16 times the default; ours begins at 1/16."""
+"""Octaves of patience on either side of the default in a sweep.
+
+The paper's sweep ends at 16 times the default; this one begins at 1/16.
+"""
 SWEEP_STEPS_PER_OCTAVE = 4
 Positions: TypeAlias = Mapping[Layers, pd.DataFrame]
-"""Ablation -> rows of the table positions of one task; ``both`` is the measure itself."""
+"""Rows of the table positions of one task, by ablation; ``both`` is M itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedShares:
-    """P(i|q) from votes: topic -> intent -> probability, as estimated and in each draw."""
+    """P(i|q) from votes, by topic and intent, as estimated and in each draw."""
 
     estimate: Probabilities
     drawn: Sequence[Probabilities] = ()
@@ -49,7 +52,7 @@ class FittedShares:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FittedPatience:
-    """A fitted patience.
+    """Fitted patience with its draws and its cross-fitted values.
 
     Attributes
     ----------
@@ -72,7 +75,7 @@ _WITHOUT: dict[Layers, str] = {"first": "first layer only", "second": "second la
 def default_variants(
     positions: Positions, patience: float, *, collection_shares: Probabilities, fitted: FittedShares
 ) -> Iterator[ScoredMeasure]:
-    """Yield M at the paper's default patience, and what is left of it without each of its parts (its Fig. 4).
+    """Yield M at the paper's default patience, and its ablations (its Fig. 4).
 
     Uniform P is left out where it is the given one.
 
@@ -116,7 +119,9 @@ def named_variants(
     collection_shares: Probabilities,
     fitted: FittedShares,
 ) -> Iterator[ScoredMeasure]:
-    """Yield the M-measures that were asked for by name, as far as there are positions and probabilities for them.
+    """Yield the M-measures that a study names, if they can be computed.
+
+    As far as there are positions and probabilities for them.
 
     Parameters
     ----------
@@ -148,7 +153,9 @@ def fitted_variants(
     without: Mapping[str, float] | None,
     fit: ParameterOrigin,
 ) -> Iterator[ScoredMeasure]:
-    """Yield M at a fitted patience: as it is, and cross-fitted where it was fitted to these preferences.
+    """Yield M at a fitted patience, cross-fitted if fitted to these preferences.
+
+    Also as it is.
 
     Parameters
     ----------
@@ -195,18 +202,21 @@ def m_sweep(positions: pd.DataFrame, collection_shares: Probabilities, default: 
 
 
 def sweep(default: float) -> Floats:
-    """Return the values of L from 1/16 to 16 times the default, evenly on the log scale."""
+    """Return patiences from 1/16 to 16 times the default, even on the log scale."""
     steps = SWEEP_OCTAVES * SWEEP_STEPS_PER_OCTAVE
     return default * 2.0 ** (np.arange(-steps, steps + 1) / SWEEP_STEPS_PER_OCTAVE)
 
 
 def m_from_given(positions: pd.DataFrame, probability: Probabilities, patience: Floats) -> pd.DataFrame:
-    """Return M of every summary that meets an iUnit: rows topic, system, one column a patience."""
+    """Return M of every summary with an iUnit, one column a patience.
+
+    Rows are topic, system.
+    """
     return m_from_positions(positions.drop(columns="task", errors="ignore"), probability, patience)
 
 
 def m_scores(positions: pd.DataFrame, probability: Probabilities, patience: float) -> "pd.Series[float]":
-    """Return M of every summary that meets an iUnit, indexed by topic, system."""
+    """Return M of every summary with an iUnit, indexed by topic, system."""
     return m_from_given(positions, probability, np.array([patience])).iloc[:, 0]
 
 
@@ -241,7 +251,7 @@ def _m_scores_by_topic(
     estimate: float,
     patience: Floats,
 ) -> pd.DataFrame:
-    """Return M with a patience of its own for each topic, one column for each value that the estimate is moved to."""
+    """Return M with a patience per topic, one column per moved estimate."""
     return pd.concat(
         [
             m_from_given(
@@ -253,7 +263,10 @@ def _m_scores_by_topic(
 
 
 def _moved(own: float, estimate: float, patience: Floats) -> Floats:
-    """Move a topic's patience as the common one is moved: by the same factor, without decay by the same step in 1/L."""
+    """Move a topic's patience by the shift of the common one.
+
+    By the same factor, without decay by the same step in 1/L.
+    """
     if math.isfinite(estimate) and np.isfinite(patience).all():
         return np.asarray(own * (patience / estimate))
     decay = np.maximum(0.0, 1 / own + (1 / patience - 1 / estimate))
@@ -308,7 +321,7 @@ Estimator: TypeAlias = Callable[[PushJudgments], Floats]
 
 
 def weights_without_each_topic(task: JudgedTask, cells: pd.DataFrame) -> dict[str, Floats]:
-    """Fit the weights of the contingency framework to the preferences without each topic.
+    """Fit the contingency weights without each topic's preferences.
 
     Parameters
     ----------
@@ -331,13 +344,19 @@ def weights_without_each_topic(task: JudgedTask, cells: pd.DataFrame) -> dict[st
 
 
 def alpha_without_each_topic(task: JudgedTask, cells: pd.DataFrame) -> dict[str, float]:
-    """Fit T11U's alpha to the preferences without each topic; otherwise as `weights_without_each_topic`."""
+    """Fit T11U's alpha without each topic's preferences.
+
+    Otherwise as `weights_without_each_topic`.
+    """
     found = _without_each_topic(task, cells, fitted_alpha)
     return {topic: float(alpha[0]) for topic, alpha in found.items()}
 
 
 def fitted_weights(judgments: PushJudgments) -> Floats:
-    """Return the weights relative to G_E, (5,), as `calibration.models.push.weights` fits them, without their errors; 0 what cannot be told."""
+    """Return the fitted weights relative to G_E, (5,), without their errors.
+
+    As `calibration.models.push.weights` fits them; 0 what cannot be told.
+    """
     found = fit_identified_weights(_without_clusters(judgments, judgments.difference), WEIGHTS, "davidson")
     weights = np.zeros(len(WEIGHTS))
     weights[list(found.told)] = found.weights / found.weights[0]
@@ -345,7 +364,10 @@ def fitted_weights(judgments: PushJudgments) -> Floats:
 
 
 def fitted_alpha(judgments: PushJudgments) -> Floats:
-    """Return alpha, (1,), as `calibration.models.push.alpha` fits it, without its error."""
+    """Return the fitted alpha, (1,), without its error.
+
+    As `calibration.models.push.alpha` fits it.
+    """
     gain, eventful, silence, silent_pushes, reward = judgments.difference.T
     design = np.stack([gain, eventful + silent_pushes, silence, reward], axis=1)
     found = fit_identified_weights(_without_clusters(judgments, design), NAMES, "davidson", needed=2)
@@ -354,7 +376,7 @@ def fitted_alpha(judgments: PushJudgments) -> Floats:
 
 
 def _without_clusters(judgments: PushJudgments, design: Floats) -> FitData:
-    """Return judgments of which nobody asks how far they may be off."""
+    """Drop the clusters of judgments whose errors are not needed."""
     return replace(fit_data(judgments, design, "davidson"), topic=np.zeros(len(design), dtype=np.intp))
 
 
@@ -372,5 +394,5 @@ def _without_each_topic(task: JudgedTask, cells: pd.DataFrame, estimate: Estimat
 
 
 def _as_table(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return cells as rows of the table push_cells that stand for every task and pair."""
+    """Return cells as rows of table push_cells for every task and pair."""
     return cells[list(CELL_SIGNS)].reset_index().assign(task=None, pair=None, days=np.nan, convention=None)

@@ -30,13 +30,16 @@ from metrics.errors import percent
 
 DROP_OUTS = "drop-outs"
 MOST_FOLLOWS = 5000
-"""Follows up to which the law is fitted: a matrix of follows and means is needed."""
+"""Largest number of follows for the law, which needs a matrix.
+
+Of follows and means.
+"""
 LEAST_SHARE = 0.01
-"""With fewer drop-outs the numbers are those of the model."""
+"""Smallest share of drop-outs that moves the numbers."""
 
 
 def check_drop_outs(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Hold people who leave for good beside people who all stay."""
+    """Compare a law with people who leave for good with one without."""
     if exposure.design == "count" or not is_small(exposure):
         return None
     found = drop_outs(exposure, fit.top)
@@ -64,7 +67,10 @@ def check_drop_outs(fit: DurationFit, exposure: CensoredDurations) -> Finding | 
 
 
 class _Tails(NamedTuple):
-    """n (u,) and T (u,) up to the last events; of each follow its unit, when its last event was, what was watched after it."""
+    """Totals up to the last events, and watched time after them.
+
+    n (u,) and T (u,); of each follow its unit, when its last event was, what was watched after it.
+    """
 
     events: Floats
     seconds: Floats
@@ -92,7 +98,9 @@ def _tails(exposure: CensoredDurations) -> _Tails:
 
 
 def drop_outs(exposure: CensoredDurations, top: DurationMaximum) -> tuple[ExtendedModel, float] | None:
-    """Fit log-normal means with people who leave for good; with it comes the share of follows that did so by their end.
+    """Fit log-normal means with people who leave for good, and their share.
+
+    Of follows that did so by their end.
 
     A follow that was last seen after t and then watched for r adds
     exp(-d t) (exp(-(a + d) r) + d / (a + d) (1 - exp(-(a + d) r))) to a person's likelihood, a = 1 / A.

@@ -1,4 +1,7 @@
-"""Do people come more at some hours of the day than at others? A wave of a day, with the correction that `days_differ` has."""
+"""Do people come more at some hours of the day than at others?
+
+A wave of a day, with the correction that `days_differ` has.
+"""
 
 import math
 from typing import NamedTuple
@@ -16,7 +19,10 @@ from metrics.arrays import Floats
 
 
 class Hours(NamedTuple):
-    """Hours compared: p, how many times as often people come at the busiest hour as on average, half the corrected statistic less its mean."""
+    """Comparison of hours of the day.
+
+    p, how many times as often people come at the busiest hour as on average, half the corrected statistic less its mean.
+    """
 
     p_value: float
     height: float

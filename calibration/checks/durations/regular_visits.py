@@ -36,7 +36,7 @@ _SHAPES = (math.log(0.15), math.log(6.0))
 
 
 def check_regular_visits(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Test whether one worker's intervals are exponential, and hold Weibull intervals beside."""
+    """Test whether a worker's intervals are exponential, against Weibull ones."""
     z = greenwood_z(exposure)
     weibull = weibull_law(exposure, fit.top) if is_small(exposure) else None
     gain = 0.0 if weibull is None else max(weibull.loglik - fit.top.top.loglik, 0.0)
@@ -72,7 +72,10 @@ def _sentence(exposure: CensoredDurations, *, is_regular: bool) -> str:
 
 
 def greenwood_z(exposure: CensoredDurations) -> float | None:
-    """Return z; None where many of a given number of intervals were cut, or nobody has two spacings."""
+    """Return Greenwood's z over workers, or None without enough spacings.
+
+    None where many of a given number of intervals were cut, or nobody has two spacings.
+    """
     if many_cut(exposure):
         return None
     greenwood, k = _greenwood(exposure)
@@ -85,7 +88,7 @@ def greenwood_z(exposure: CensoredDurations) -> float | None:
 
 
 def _greenwood(exposure: CensoredDurations) -> tuple[Floats, Floats]:
-    """Return the sum of squared shares and the number of spacings of every unit, (u,) each."""
+    """Return each unit's sum of squared shares and number of spacings, (u,) each."""
     size, unit = exposure.units, exposure.unit
     seconds = exposure.seconds
     all_time = total(unit, seconds, size)
@@ -105,7 +108,7 @@ def _greenwood(exposure: CensoredDurations) -> tuple[Floats, Floats]:
 
 
 class _Pieces(NamedTuple):
-    """Durations (p,) in units of ``scale``, whether each is complete, whose it is."""
+    """Durations (p,) in units of ``scale``, with completeness and worker."""
 
     x: Floats
     event: Bools
@@ -114,7 +117,7 @@ class _Pieces(NamedTuple):
     scale: float
 
     def totals(self, shape: float) -> WorkerTotals:
-        """Return n and the sum of x^shape of everybody."""
+        """Return each worker's n and sum of x^shape."""
         return WorkerTotals(
             events=np.bincount(self.unit, self.event, minlength=self.units).astype(np.float64),
             seconds=np.maximum(np.bincount(self.unit, self.x**shape, minlength=self.units), TINY),
@@ -122,7 +125,9 @@ class _Pieces(NamedTuple):
 
 
 def weibull_law(exposure: CensoredDurations, top: DurationMaximum) -> ExtendedModel | None:
-    """Fit Weibull intervals with log-normal scales; None where they have no maximum.
+    """Fit Weibull intervals with log-normal scales, or return None.
+
+    None where they have no maximum.
 
     P(X > x | B) = exp(-x^k / B), log B normal: the compound likelihood of (n, sum x^k), with a Jacobian,
 

@@ -19,11 +19,11 @@ from calibration.models.durations.exposure import CensoredDurations
 from calibration.models.durations.fit import DurationFit
 
 LEAST_Q = 0.01
-"""Below it the law is the log-normal one."""
+"""Smallest q that differs from the log-normal law."""
 
 
 def check_short_tails(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Hold a shorter tail of the workers' means beside the log-normal one."""
+    """Compare a shorter tail of the workers' means with the log-normal one."""
     if not is_small(exposure):
         return None
     laws = laws_beside(exposure)

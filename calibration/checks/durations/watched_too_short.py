@@ -1,4 +1,4 @@
-"""Were workers watched long enough for their times to be seen? And are the times in the unit that they seem to be in?"""
+"""Were workers watched long enough, and are times in the unit that they seem?"""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ LEAST_SESSION_SECONDS = 1.0
 
 
 def check_silent(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Say how many workers never came back; more than half is a warning."""
+    """Report workers who never came back; more than half is a warning."""
     silent = float((fit.totals.events == 0).mean())
     if exposure.design == "count" or not silent:
         return None
@@ -25,7 +25,7 @@ def check_silent(fit: DurationFit, exposure: CensoredDurations) -> Finding | Non
 
 
 def check_extrapolated(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Say that the mean is longer than anybody was watched."""
+    """Warn if the mean is longer than anybody was watched."""
     watched = float(np.median(exposure.follow_seconds[exposure.follow_unit >= 0]))
     mean = float(fit.estimates[0])
     if exposure.design == "count" or mean <= watched:
@@ -39,7 +39,7 @@ def check_extrapolated(fit: DurationFit, exposure: CensoredDurations) -> Finding
 
 
 def check_session_unit(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Say that sessions are too short to be read in seconds."""
+    """Warn if sessions are too short to be in seconds."""
     if exposure.design == "window" or fit.top.mean >= LEAST_SESSION_SECONDS:
         return None
     return Finding(

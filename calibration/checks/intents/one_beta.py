@@ -21,7 +21,10 @@ STUDIES = 299
 
 
 def check_one_beta(fit: IntentFit, data: IntentBallots) -> Finding | None:
-    """Test whether the rates of the collection come from one Beta, against simulated votes."""
+    """Test whether the rates of the collection come from one Beta law.
+
+    Against simulated votes.
+    """
     if len(fit.votes) < FEWEST_INTENTS:
         return None
     rng = np.random.default_rng(1)

@@ -101,7 +101,10 @@ class _Curve(NamedTuple):
 
 
 def _groups(curve: _Curve, counts: LatenessCounts) -> Ints:
-    """Return the group of each level, (k,), from 0: neighbours with few expected answers share one."""
+    """Return the group of each level, (k,), from 0.
+
+    Neighbours with few expected answers share one.
+    """
     p = curve.chances(counts)
     group = np.zeros(len(p), dtype=np.intp)
     current, yes, no = 0, 0.0, 0.0

@@ -1,4 +1,4 @@
-"""Do cells nearly move together in the judged pairs, so that their weights can hardly be told apart?"""
+"""Are cells so collinear in the judged pairs that weights are hardly separable?"""
 
 from calibration.checks.finding import Finding
 from calibration.models.push.columns import variance_inflation
@@ -6,11 +6,11 @@ from calibration.models.push.judgments import WEIGHTS, PushJudgments
 from calibration.models.push.weights import PushFit, fit_data
 
 LARGEST_VIF = 10.0
-"""Marquardt (1970): above it a regression hardly tells a column from the others."""
+"""Largest variance inflation factor of separable columns (Marquardt 1970)."""
 
 
 def check_collinear_cells(fit: PushFit, judgments: PushJudgments) -> Finding | None:
-    """Name the cells whose variance is inflated by the others."""
+    """Report the cells whose variance is inflated by the others."""
     kept = list(fit.search.kept)
     design = fit_data(judgments, judgments.difference, fit.ties).design
     inflation = variance_inflation(design[:, kept])

@@ -1,4 +1,4 @@
-"""Is there a shortest time, by the page or by the clock?"""
+"""Is there a shortest dwell time, by the page or by the clock?"""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ _NEAR = 1.01
 
 
 def check_shortest_time(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
-    """Say that many complete dwell times are the shortest one."""
+    """Warn if many complete dwell times are the shortest one."""
     seconds = np.exp(data.log_length - data.log_speed)[~data.cut]
     shortest = float(seconds.min())
     share = float((seconds <= _NEAR * shortest).mean())

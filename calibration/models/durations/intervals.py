@@ -1,4 +1,4 @@
-"""How far M, S and the quantiles of the workers' means may be off: the profile likelihood, always.
+"""Profile-likelihood intervals of M, S and quantiles of the workers' means.
 
 `WorkerBootstrap` stands beside it, for who asks for resamples. Both are of (n, T) of each worker. The working scale of all
 parameters is the logarithm. S may be 0, where its logarithm is not; intervals then begin at 0.
@@ -34,17 +34,20 @@ from calibration.models.durations.maximum import (
 from metrics.arrays import Floats
 
 FURTHEST = math.log(1e3)
-"""An end further from the estimate than this factor is open."""
+"""Largest ratio of an interval's end to the estimate; further ends are open."""
 MOST_TRIALS = 60
 ACCURACY = 1e-4
 GRID = 121
 MOST_LOG = 700.0
-"""Beyond it exp leaves the range of numbers; draws from two or three workers may go there."""
+"""Largest logarithm of a draw; beyond it exp overflows.
+
+Draws from two or three workers may go there.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DurationProfile:
-    """Profile likelihood of M, S, and the median and quartiles of the workers' means.
+    """Profile likelihood of M, S, median and quartiles of the workers' means.
 
     {x : 2 (l_max - l(x)) <= t_df^2}, l(x) the largest log-likelihood with M (or another) = x; Student's t instead of the
     normal quantile because workers may be few.
@@ -67,14 +70,20 @@ class DurationProfile:
 
     @cached_property
     def cov(self) -> Floats:
-        """(5, 5) covariance of the logarithms: of the maximum, or of the draws where S may well be 0."""
+        """Covariance of the logarithms, (5, 5).
+
+        Of the maximum, or of the draws where S may well be 0.
+        """
         if self.top.sigma and np.all(np.linalg.eigvalsh(-self.top.top.hessian) > 0) and not self._may_be_zero:
             return self.top.log_cov
         draws = np.log(self.draws(10_000, np.random.default_rng(1)))
         return np.asarray(np.cov(draws, rowvar=False), dtype=np.float64)
 
     def intervals(self, level: float) -> tuple[Interval, ...]:
-        """Return an interval of each; an end is open where the likelihood never falls far enough."""
+        """Return an interval of each parameter.
+
+        An end is open where the likelihood never falls far enough.
+        """
         if level not in self._known:
             self._known[level] = self._intervals(float(stdtrit(self.df, (1 + level) / 2)))
         return self._known[level]
@@ -90,7 +99,7 @@ class DurationProfile:
         return mean, (0.0 if self._drop_at_zero <= reach**2 else low, high), *quantiles
 
     def draws(self, n: int, rng: np.random.Generator) -> Floats:
-        """(n, 5) draws that agree with the intervals.
+        """Draw from a law that agrees with the intervals, (n, 5).
 
         The signed root of the drop of sigma's profile is a draw from Student's t; given sigma, mu is normal around its best
         value there. A root below the one of sigma = 0 is a population without spread.
@@ -109,7 +118,7 @@ class DurationProfile:
 
     @cached_property
     def _drop_at_zero(self) -> float:
-        """2 (l_max - l) where everybody has the same mean."""
+        """Return 2 (l_max - l) where everybody has the same mean."""
         return 2 * (self.top.top.loglik - given_sigma(self.totals, LEAST_LOG_SIGMA, self.top.mu)[0])
 
     @property
@@ -118,7 +127,10 @@ class DurationProfile:
 
     @cached_property
     def _ridge(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """Log sigma on a grid, and there 2 (l_max - l), the best mu, its standard error."""
+        """Return a grid of log sigma, with 2 (l_max - l), the best mu and its error there.
+
+        The error is a standard error.
+        """
         sure = (
             math.sqrt(max(float(np.linalg.pinv(-self.top.top.hessian)[1, 1]), 0.0)) if self.top.sigma else 5.0
         )
@@ -137,7 +149,10 @@ class DurationProfile:
         return ends[0], ends[1]
 
     def _end(self, curve: ParameterCurve, estimate: float, sign: int, reach: float) -> float | None:
-        """Return where the root of the drop crosses ``reach``: bracketed by growing steps, then regula falsi."""
+        """Return where the root of the drop crosses ``reach``.
+
+        It is bracketed by growing steps, then found by regula falsi.
+        """
         inside, at_inside, log_sigma = 0.0, 0.0, self.top.log_sigma
         outside, at_outside = math.inf, math.inf
         trial, slope = self._first_step(curve, reach)
@@ -166,7 +181,10 @@ class DurationProfile:
         return None
 
     def _first_step(self, curve: ParameterCurve, reach: float) -> tuple[float, float]:
-        """Return a first guess of the distance to an end, and of how log sigma changes on the way there."""
+        """Return a first guess of the distance to an end, and the slope of log sigma.
+
+        It is how log sigma changes on the way there.
+        """
         if not self.top.sigma:
             return 0.5, 0.0
         row = np.array([1.0, curve.shift(self.top.log_sigma)[1]])
@@ -179,7 +197,7 @@ class DurationProfile:
 
 @dataclass(frozen=True, kw_only=True)
 class WorkerBootstrap:
-    """Workers drawn with replacement and the model fitted anew; made when it is first asked for.
+    """Bootstrap over workers with the model refitted, computed on first use.
 
     Where most resamples cannot be fitted, draws by the profile stand in for them.
 
@@ -199,17 +217,20 @@ class WorkerBootstrap:
 
     @property
     def cov(self) -> Floats:
-        """(5, 5) covariance of the logarithms over the resamples."""
+        """Covariance of the logarithms over the resamples, (5, 5)."""
         return self._replicates.cov
 
     def intervals(self, level: float) -> tuple[Interval, ...]:
-        """Percentiles, moved outwards as few workers ask; that of S begins at 0 where resamples have no spread."""
+        """Return percentile intervals, widened for few workers.
+
+        That of S begins at 0 where resamples have no spread.
+        """
         mean, (low, high), *quantiles = self._replicates.intervals(level)
         least = math.exp(LEAST_LOG_SIGMA) * self.top.mean
         return mean, (0.0 if low is not None and low < 2 * least else low, high), *quantiles
 
     def draws(self, n: int, rng: np.random.Generator) -> Floats:
-        """Replicates drawn with replacement."""
+        """Draw replicates with replacement."""
         return self._replicates.draws(n, rng)
 
     @cached_property
@@ -221,7 +242,10 @@ class WorkerBootstrap:
         return Replicates(values=values, scale=self.scale, clusters=len(self.totals))
 
     def _refits(self) -> Iterator[Floats]:
-        """Yield the logarithms of every resample that tells them; S is at least a thousandth of M."""
+        """Yield the logarithms of each resample that identifies them.
+
+        S is at least a thousandth of M.
+        """
         rng = np.random.default_rng(self.seed)
         start = (self.top.mu, max(self.top.log_sigma, math.log(0.1)))
         known = expansion_per_person(self.totals, *start)

@@ -1,4 +1,4 @@
-"""Where the likelihood of durations is largest, over everything or along a curve; what M and S are there.
+"""Maximum of the likelihood of durations, overall or along a curve.
 
 The search runs over mu and log sigma. What people read is M and S of the log-normal law of the personal means:
 
@@ -25,7 +25,7 @@ MOST_LOG_SIGMA = math.log(4.0)
 LONGEST_STEP = 2.0
 QUARTILE = 0.6744897501960817
 QUANTILES = (0.0, -QUARTILE, QUARTILE)
-"""Where the median and the quartiles of a standard normal law are."""
+"""Median and quartiles of the standard normal law."""
 _LEAST, _MOST = np.array([-np.inf, LEAST_LOG_SIGMA]), np.array([np.inf, MOST_LOG_SIGMA])
 _RULE = StoppingRule(least_promise=1e-11, most_steps=200)
 _RULE_ALONG = StoppingRule(least_promise=1e-9, most_steps=200)
@@ -34,7 +34,7 @@ _RULE_IN_MU = StoppingRule(least_promise=1e-7, least_gain=-math.inf, most_steps=
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DurationMaximum:
-    """The top of the likelihood.
+    """Maximum of the likelihood of durations, with its curvature.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class DurationMaximum:
 
     @property
     def sigma(self) -> float:
-        """The spread, 0 at the lower bound."""
+        """Spread sigma, 0 at the lower bound."""
         return 0.0 if self.log_sigma <= LEAST_LOG_SIGMA else math.exp(self.log_sigma)
 
     @property
@@ -65,7 +65,7 @@ class DurationMaximum:
 
     @property
     def log_cov(self) -> Floats:
-        """(5, 5) covariance of the logarithms of M, S, median and quartiles, by the delta method."""
+        """Covariance of log M, S, median and quartiles, (5, 5), by the delta method."""
         quantiles = [[1.0, place * self.sigma] for place in QUANTILES]
         jacobian = np.vstack([log_jacobian(self.log_sigma), quantiles])
         return np.asarray(jacobian @ np.linalg.inv(-self.top.hessian) @ jacobian.T, dtype=np.float64)
@@ -83,7 +83,9 @@ def maximum(
     start: tuple[float, float] | None = None,
     known: Sequence[PersonExpansion] | None = None,
 ) -> DurationMaximum:
-    """Maximise the likelihood by Newton steps on the absolute curvature, each shortened until it climbs.
+    """Maximise the likelihood by Newton steps, shortened until they climb.
+
+    The steps are on the absolute curvature.
 
     Parameters
     ----------
@@ -116,7 +118,7 @@ def maximum(
 
 
 def moments(totals: WorkerTotals, weights: Floats | None = None) -> tuple[float, float]:
-    """Return mu and log sigma by the moments of counts, a start for the search.
+    """Return mu and log sigma by moments of counts, to start the search.
 
     r1 = sum n / sum T,  r2 = sum n (n - 1) / sum T^2,  sigma^2 = log(r2 / r1^2),  mu = -log r1 + sigma^2 / 2
     """
@@ -130,7 +132,9 @@ def moments(totals: WorkerTotals, weights: Floats | None = None) -> tuple[float,
 
 
 def _step(point: Floats, here: LogLikelihoodExpansion) -> tuple[Floats, float]:
-    """Return the step on the absolute curvature and what it promises; along mu only where sigma would leave its bounds.
+    """Return the step on the absolute curvature, and the gain that it promises.
+
+    Along mu only where sigma would leave its bounds.
 
     What it promises is taken relative to the log-likelihood, of which rounding leaves that much.
     """
@@ -159,7 +163,10 @@ def _checked(found: DurationMaximum) -> DurationMaximum:
 
 
 def log_normal_values(mu: float, sigma: float) -> Floats:
-    """(5,) logarithms of M, S, median and quartiles of a log-normal law; that of S is -inf without spread."""
+    """Return log M, S, median and quartiles of a log-normal law, (5,).
+
+    That of S is -inf without spread.
+    """
     variance = min(sigma * sigma, 700.0)
     log_mean = mu + variance / 2
     log_sd = log_mean + math.log(math.expm1(variance)) / 2 if variance else -math.inf
@@ -167,14 +174,17 @@ def log_normal_values(mu: float, sigma: float) -> Floats:
 
 
 class ParameterCurve(Protocol):
-    """All (mu, log sigma) at which one parameter has one value: mu = value - shift(log sigma)."""
+    """Curve of (mu, log sigma) on which one parameter has one value.
+
+    mu = value - shift(log sigma).
+    """
 
     def shift(self, log_sigma: float) -> tuple[float, float, float]:
         """Return the shift with its first and second derivative."""
 
 
 class MeanCurve:
-    """log M is given: mu = log M - sigma^2 / 2."""
+    """Curve of a given log M: mu = log M - sigma^2 / 2."""
 
     def shift(self, log_sigma: float) -> tuple[float, float, float]:
         """Return v / 2 and its derivatives in log sigma, v = sigma^2."""
@@ -183,7 +193,7 @@ class MeanCurve:
 
 
 class SdCurve:
-    """log S is given: mu = log S - sigma^2 / 2 - log(exp(sigma^2) - 1) / 2."""
+    """Curve of a given log S: mu = log S - sigma^2 / 2 - log(exp(sigma^2) - 1) / 2."""
 
     def shift(self, log_sigma: float) -> tuple[float, float, float]:
         """Return v / 2 + log(e^v - 1) / 2 and its derivatives in log sigma, v = sigma^2."""
@@ -196,12 +206,15 @@ class SdCurve:
 
 @dataclass(frozen=True, slots=True)
 class QuantileCurve:
-    """The log of a quantile of the means is given: mu = log quantile - place sigma, place that of the standard normal law."""
+    """Curve of a given log quantile: mu = log quantile - z sigma.
+
+    z is that of the standard normal law.
+    """
 
     place: float
 
     def shift(self, log_sigma: float) -> tuple[float, float, float]:
-        """Return place sigma and its derivatives in log sigma, which are the same."""
+        """Return z sigma and its derivatives in log sigma, which are the same."""
         value = self.place * math.exp(log_sigma)
         return value, value, value
 
@@ -237,7 +250,10 @@ def along(totals: WorkerTotals, curve: ParameterCurve, value: float, log_sigma: 
 
 
 class _OnCurve(NamedTuple):
-    """The expansion at a point of a curve, and slope and bend of the log-likelihood along it."""
+    """Expansion at a point of a curve, with slope and bend along it.
+
+    Of the log-likelihood.
+    """
 
     expansion: LogLikelihoodExpansion
     slope: float
@@ -245,7 +261,7 @@ class _OnCurve(NamedTuple):
 
     @property
     def loglik(self) -> float:
-        """Log-likelihood."""
+        """Log-likelihood at the point."""
         return self.expansion.loglik
 
 
@@ -265,7 +281,9 @@ def _on(totals: WorkerTotals, curve: ParameterCurve, value: float, log_sigma: fl
 
 
 def given_sigma(totals: WorkerTotals, log_sigma: float, mu: float) -> tuple[float, float, float]:
-    """Return the largest log-likelihood with this sigma, its mu, and the standard error of mu there.
+    """Return the largest log-likelihood with this sigma, its mu and mu's error there.
+
+    The error is a standard error.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Reading speed by medians: each worker's median log speed, then a normal population of medians.
+"""Reading speed by medians: each worker's, then a normal law of medians.
 
 y_u = median of worker u's log speeds (Kaplan-Meier, where reads were interrupted)
 s_u^2 = (pi / 2) tau^2 / (n_u + pi / 2 - 1),  tau = 1.4826 MAD of all residuals
@@ -24,12 +24,12 @@ _LEAST_TAU = 0.02
 _LEAST_SHARE = 1e-3  # of sigma in the spread of medians; stands for "none"
 _TIE = 1e-9
 _MUCH_ALIKE = 4
-"""So many times as many cells as reads may stand in a table of workers and their reads."""
+"""Largest ratio of cells to reads in a table of workers by reads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MedianFit:
-    """The fit by medians.
+    """Fit by medians.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class MedianFit:
 
 
 def fit_medians(data: TimedReads) -> MedianFit:
-    """Fit the population of medians.
+    """Fit the normal law of the workers' medians.
 
     Parameters
     ----------
@@ -80,7 +80,9 @@ def fit_medians(data: TimedReads) -> MedianFit:
 
 
 def worker_medians(data: TimedReads) -> Floats:
-    """Return each worker's median log speed by Kaplan and Meier; nan where the curve does not come down to a half.
+    """Return each worker's median log speed by Kaplan and Meier, or nan.
+
+    nan where the curve does not come down to a half.
 
     The slower end is the censored one: a cut read with bound x is one that took longer than it looks, so
     times at risk run from the fastest read to the slowest. Where exactly half is left between two reads the
@@ -108,7 +110,10 @@ def worker_medians(data: TimedReads) -> Floats:
 
 
 def _middles(log_speed: Floats, reads: Indices) -> Floats:
-    """Return medians of complete reads, from a table with a row for each worker that is sorted at once."""
+    """Return medians of complete reads, from a sorted table of workers.
+
+    It has a row for each worker and is sorted at once.
+    """
     table = np.full((len(reads), int(reads.max())), np.inf)
     table[np.arange(table.shape[1]) < reads[:, None]] = log_speed
     table.sort(axis=1)
@@ -147,7 +152,9 @@ def residual_scale(data: TimedReads, medians: Floats) -> float:
 def normal_population(
     y: Floats, variances: Floats, weights: Floats | None = None
 ) -> tuple[float, float, float]:
-    """Return mu, sigma and the log-likelihood of y_u ~ N(mu, sigma^2 + s_u^2); mu is profiled out.
+    """Return mu, sigma and the log-likelihood of y_u ~ N(mu, sigma^2 + s_u^2).
+
+    mu is profiled out.
 
     sigma maximises the restricted likelihood, l - log(sum 1 / (sigma^2 + s_u^2)) / 2: that mu had to be estimated too makes
     the unrestricted one too small by half a worker in as many as there are.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from metrics.errors import percent
-from study_app.cli.options import COUNT, LEVEL, MOST, POSITIVE, FiniteFloat, one_of, option, with_options
+from study_app.cli.options import COUNT, LEVEL, MAX_COUNT, POSITIVE, FiniteFloat, one_of, option, with_options
 from study_app.cli.plan.options import (
     PlanOptions,
     check_not_true_value,
@@ -30,7 +30,10 @@ PAIR_SIZES = {
 TASTE = 0.6
 """Default taste of people who judge several queries."""
 HELPFUL = ("queries",)
-"""Sizes that narrow intervals: more pairs and workers say nothing about other queries."""
+"""Sizes that narrow intervals.
+
+More pairs and workers say nothing about other queries.
+"""
 DEFAULT_WIDTH = 0.1
 MAX_WIDTH = 1.0
 """Widest interval of an agreement; agreements lie between 0 and 1."""
@@ -46,7 +49,7 @@ def fixed_sizes(words: dict[str, tuple[str, str]], vary: str, options: Any) -> s
 class PairSizes:
     """Sizes of a study of pairs."""
 
-    queries: int = option(type=click.IntRange(2, MOST), default=25, help="Number of queries.")
+    queries: int = option(type=click.IntRange(2, MAX_COUNT), default=25, help="Number of queries.")
     pairs: int = option(
         type=COUNT,
         default=21,
@@ -194,7 +197,9 @@ class AgreementGuess:
 @click.command("agreement")
 @with_options(guess=AgreementGuess, sizes=JudgedSizes, common_options=AgreementPlanOptions)
 def agreement(*, guess: AgreementGuess, sizes: JudgedSizes, common_options: PlanOptions) -> None:
-    """Find the queries, pairs and workers that make the agreement of one measure known well enough.
+    """Find the size of a study in which the agreement of one measure is known well.
+
+    The size is a number of queries, pairs or workers.
 
     By default: at how many queries is its 95 % interval at most 10 points wide?
     """
@@ -227,7 +232,9 @@ class DifferenceGuess:
 @click.command("difference")
 @with_options(guess=DifferenceGuess, sizes=JudgedSizes, common_options=AgreementPlanOptions)
 def difference(*, guess: DifferenceGuess, sizes: JudgedSizes, common_options: PlanOptions) -> None:
-    """Find the queries, pairs and workers that tell the agreements of two measures apart.
+    """Find the size of a study that distinguishes the agreements of two measures.
+
+    The size is a number of queries, pairs or workers.
 
     By default: at how many queries do four of five studies find that one measure agrees with people better than the
     other (t test over queries and people at 5 %, two-sided)?

@@ -11,7 +11,7 @@ import click
 
 from study_app.cli.options import (
     LEVEL,
-    MOST,
+    MAX_COUNT,
     POSITIVE,
     ComputeOptions,
     FiniteFloat,
@@ -182,7 +182,7 @@ def plan_options(*, sizes: Sequence[str], simulated: int, kinds: Sequence[str]) 
         )
         vary: str = one_of(*sizes, help="Size that may change; the others stay as they are given.")
         studies: int = option(
-            type=click.IntRange(20, MOST),
+            type=click.IntRange(20, MAX_COUNT),
             default=simulated,
             help="Simulated studies of each size: more is slower and steadier.",
         )

@@ -1,4 +1,4 @@
-"""Printed answer of `prefcal plan`: a sentence, the yield of the plan as given, and a table."""
+"""Printed answer of `prefcal plan`: a sentence, the plan as given, and a table."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -181,7 +181,10 @@ def _has_no_interval(question: PlanWording, row: PlanRow) -> bool:
 
 
 def _still_helps(result: Plan) -> bool:
-    """Return whether the largest size detects distances a sixth smaller than half of it does."""
+    """Return whether the largest size still detects clearly smaller distances.
+
+    A sixth smaller than those of half its size, at least.
+    """
     largest = result.rows[-1]
     smaller = [row for row in result.rows if 2 * row.size <= largest.size]
     return not smaller or not smaller[-1].detectable < ENOUGH_HELP * largest.detectable

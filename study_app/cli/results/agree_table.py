@@ -1,4 +1,4 @@
-"""What `prefcal agree` prints for people: the answer in two sentences, one table of measures, and where the rest is."""
+"""Printed answer of `prefcal agree`: two sentences and a table of measures."""
 
 import math
 from collections.abc import Iterator
@@ -11,8 +11,8 @@ from calibration.agree.result import (
     DIFFERENCE_COLUMNS,
     AgreementTables,
     ComparisonBasis,
-    cannot_be_told,
     has_enough_pairs,
+    is_uninformative,
     judged_things,
     leading_ties,
     often_tied,
@@ -28,7 +28,10 @@ FITTED = {
     ParameterOrigin.CROSS_FITTED: "fitted to all other queries (cross-fitted)",
     ParameterOrigin.OTHER_DATA: "fitted to other data",
 }
-"""How measures with fitted parameters came about; those fitted in sample are in agreement.csv only."""
+"""Names of the ways in which measures with fitted parameters are computed.
+
+Those fitted in sample are in agreement.csv only.
+"""
 OTHER_WAYS = {
     ComparisonBasis.WEIGHTED: "By shares of votes",
     ComparisonBasis.VOTES: "by a model of the votes, in log odds",
@@ -187,7 +190,10 @@ class _TaskText:
             )
 
     def _worth_naming(self) -> pd.DataFrame:
-        """Return the measures of which the answer speaks: made for these judgments, and not alike for the systems of every pair."""
+        """Return the measures that the answer may name.
+
+        They are made for these judgments, and differ between the systems of some pair.
+        """
         fair = self.fair.dropna(subset="agreement")
         plain = fair[~fair["converted"].astype(bool) & (fair["metric_ties"] < fair["pairs"])]
         return fair if plain.empty else plain
@@ -229,7 +235,7 @@ class _TaskText:
                 yield list(row.values())
 
     def _against(self, measure: str) -> list[str]:
-        """Return the difference of a measure from the reference, and its p; as seen from the measure."""
+        """Return a measure's difference from the reference, and its p value."""
         rows = self.by_majority
         for one, other, sign in (("measure", "against", 1), ("against", "measure", -1)):
             row = rows[(rows[one] == measure) & (rows[other] == self.reference)]
@@ -315,7 +321,7 @@ class _TaskText:
 
 def _in_way(row: Any) -> str:
     """Return a comparison by votes with its p."""
-    if cannot_be_told(row):
+    if is_uninformative(row):
         return "cannot be told"
     if row["by"] == ComparisonBasis.VOTES:
         ends = "" if math.isnan(row["low"]) else f" ({row['low']:.2f} to {row['high']:.2f})"
@@ -341,7 +347,7 @@ def _points(row: Any, sign: int = 1) -> str:
 
 
 def _difference(row: Any, *, on_fewer: bool) -> str:
-    """Return the measure's difference from a second panel with its interval, and whether it can be told from none."""
+    """Return the difference from a second panel, with interval and verdict."""
     difference, low, high = (100 * row[name] for name in DIFFERENCE_COLUMNS)
     if math.isnan(difference):
         return ""

@@ -1,4 +1,4 @@
-"""Durations as they are typed: `3h`, `90m`, `120s`, or 0; one, or the mean and the standard deviation of a population."""
+"""Typed durations such as `3h`, `90m`, `120s` or 0, and populations of them."""
 
 import re
 
@@ -10,7 +10,9 @@ DURATION = re.compile(rf"({NUMBER}) ?([hms])")
 
 
 def duration(text: str) -> float:
-    """Read a duration such as ``3h``, ``90m`` or ``120s``, in seconds; 0 needs no unit.
+    """Parse a duration such as ``3h``, ``90m`` or ``120s``, in seconds.
+
+    0 needs no unit.
 
     Raises
     ------

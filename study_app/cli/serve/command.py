@@ -59,7 +59,7 @@ def _trial(platform: Platform, entrance: str) -> list[str]:
 
 
 def cores() -> list[int]:
-    """Return the cores that this process may use, none where the system does not tell."""
+    """Return the cores that this process may use, or none if that is unknown."""
     return sorted(os.sched_getaffinity(0)) if sys.platform == "linux" else []
 
 
@@ -86,7 +86,7 @@ def freeze_gc() -> None:
 
 
 BACKLOG = 1_024
-MOST_BY_DEFAULT = 2
+MAX_DEFAULT_PROCESSES = 2
 """Most processes by default: a small server has other things to do."""
 
 
@@ -128,7 +128,7 @@ def _contact(context: click.Context, option: click.Parameter, given: str | None)
     "--processes",
     type=click.IntRange(1, 256),
     help="Number of processes that share the work; each can use a core. "
-    f" [default: one a core on Linux, at most {MOST_BY_DEFAULT}; else 1]",
+    f" [default: one a core on Linux, at most {MAX_DEFAULT_PROCESSES}; else 1]",
 )
 @click.option(
     "--allow-host",
@@ -197,7 +197,7 @@ def serve(
 
 def usual_processes() -> int:
     """Return the default number of processes; 1 on Windows, which has no gunicorn."""
-    return min(MOST_BY_DEFAULT, max(1, len(cores()))) if sys.platform != "win32" else 1
+    return min(MAX_DEFAULT_PROCESSES, max(1, len(cores()))) if sys.platform != "win32" else 1
 
 
 def _serve_processes(app: "Flask", *, host: str, port: int, processes: int) -> None:

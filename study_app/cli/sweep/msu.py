@@ -24,7 +24,10 @@ Numbers = tuple[float, ...]
 
 
 def _list_of(read: Callable[[str], float]) -> Callable[[str], Numbers]:
-    """Return what reads values with commas between them; anything else is wrong usage."""
+    """Return a parser of values separated by commas.
+
+    Anything else is wrong usage.
+    """
 
     def numbers(text: str) -> Numbers:
         return tuple(read(part.strip()) for part in text.split(","))
@@ -89,7 +92,7 @@ class SweepOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class SweepOutput:
-    """Where the results go."""
+    """Folder for the results of a sweep."""
 
     folder: Path = output_folder("Folder for the results; a sweep that was stopped goes on there.")
 
@@ -105,7 +108,9 @@ def msu(
     engine: ComputeOptions,
     out: SweepOutput,
 ) -> None:
-    """Score runs by MSU for every population of a grid, and hold each ranking against ELG, LC and others.
+    """Score runs by MSU for every population of a grid, and compare the rankings.
+
+    Each is compared with those by ELG, LC and others.
 
     Writes into DIR: sweep.parquet, a row per point and run; best.csv, who is best for whom; correlation.csv, how alike MSU and other
     measures rank the runs at each point; report.html and its figures. Stopped in any way, the same command goes on where it was.
@@ -153,7 +158,10 @@ def msu(
 
 
 def _check_owner(folder: Path) -> None:
-    """Raise `InputError` where a file that is not prefcal's own would be written over: before anything is computed."""
+    """Refuse to overwrite a file that prefcal did not write.
+
+    Raises `InputError` before anything is computed.
+    """
     from metrics.errors import input_fault
     from metrics.sweep.parts import MANIFEST
     from metrics.sweep.tables import BEST, CORRELATION, LIKE, OTHERS, SWEEP
@@ -193,7 +201,7 @@ def _grid(choices: SweepOptions) -> "SweepGrid":
 
 
 class _Progress:
-    """Says the plan, then how many populations are done."""
+    """Printer of the plan, then of the number of finished populations."""
 
     def __init__(self) -> None:
         self._done = 0
@@ -212,7 +220,7 @@ class _Progress:
         return f"still computing: {self._done:,} of {pluralise(self._of, 'population')} are done"
 
     def say_stopped(self, folder: Path) -> None:
-        """Say what is kept of a sweep that was interrupted."""
+        """Print what is kept of an interrupted sweep."""
         kept = f"{self._done:,} of {self._of:,} populations are kept" if self._of else "nothing was begun"
         click.echo(f"\n{folder}: stopped; {kept}; the same command goes on", err=True)
 

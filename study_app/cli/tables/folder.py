@@ -1,4 +1,4 @@
-"""`prefcal export`, `prefcal features` and `prefcal check`: a folder of tables, written or looked at."""
+"""Commands `prefcal export`, `features` and `check`: folders of tables."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,13 +15,14 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from calibration.judges.verdicts import Verdicts
     from calibration.tables.study_json import StudyRecord
     from metrics.arrays import Bools
     from metrics.errors import Fault
     from study_app.export import ExportSummary
     from study_app.store.database import Database
 
-MOST_DAMAGE = 5
+MAX_DAMAGE_FAULTS = 5
 """So many of the places where a file is damaged are shown; SQLite knows hundreds of one torn page."""
 
 
@@ -53,7 +54,9 @@ def export(
     exact_times: bool,
     replace_real: bool,
 ) -> None:
-    """Write the tables of a study into DIR, as CSV (large ones as Parquet too), with study.json.
+    """Write the tables of a study into DIR, as CSV, with study.json.
+
+    Large tables are written as Parquet too.
 
     DIR appears complete or not at all. An earlier export there is replaced; a folder that holds anything else, or answers of
     real workers where these are simulated, is not touched. Tables have every vote, so an export counts as a look at results: study.json of each later export tells of it.
@@ -114,7 +117,10 @@ def export(
 
 
 def refuse_damaged(store: "Database") -> None:
-    """Raise `InputError` for a file of which a part cannot be read, or could be missing in silence."""
+    """Raise `InputError` for a SQLite file that is damaged.
+
+    Parts of it could be missing without notice.
+    """
     from metrics.errors import Fault, InputError
     from study_app.store.backups.sqlite import damage
     from study_app.store.check import RESTORE
@@ -127,12 +133,15 @@ def refuse_damaged(store: "Database") -> None:
                 f"is damaged, and nothing was exported: {' '.join(problem.split())}" for problem in faults
             ]
             raise InputError(
-                [Fault(problem=problem, cure=RESTORE, path=str(file)) for problem in shown[:MOST_DAMAGE]]
+                [
+                    Fault(problem=problem, cure=RESTORE, path=str(file))
+                    for problem in shown[:MAX_DAMAGE_FAULTS]
+                ]
             )
 
 
 def _described(summary: "ExportSummary") -> str:
-    """Return what was exported: rows of each table, people, repeats, logs."""
+    """Describe an export: rows of each table, people, repeats and logs."""
     rows = ", ".join(f"{name} {count:,}" for name, count in summary.rows.items())
     return "\n".join(
         wrapped(line, indent="  ")
@@ -186,7 +195,9 @@ def _logs(summary: "ExportSummary") -> "Iterator[str]":
     help="Folder of tables to write them into.",
 )
 def features(file: str, tables: Path) -> None:
-    """Write the tables positions, push_cells and intents of everything the study file FILE names into the folder TABLES.
+    """Write the tables of features of the study file FILE into the folder TABLES.
+
+    These are positions, push_cells and intents, of everything that FILE names.
 
     Other files there stay as they are. Nothing needs to be loaded or served: FILE only says which collection and
     runs belong together, and what the systems are called in your own tables.
@@ -216,6 +227,7 @@ def check(tables: Path, *, output: Output) -> None:
     rows that stand twice, tables that were changed.
     docs/tables.md describes the tables.
     """
+    from calibration.judges.verdicts import split_verdicts
     from calibration.tables.files import read_tables
     from calibration.tables.suspicions import in_no_result, suspicions
     from metrics.errors import InputError, pluralise
@@ -229,10 +241,13 @@ def check(tables: Path, *, output: Output) -> None:
     if faults:
         raise InputError(faults)
     notes = [f"note: {line}" for line in in_no_result(tables, frames)]
-    lines = [*(f"warning: {line}" for line in [*warnings, *_about_answers(tables, frames)]), *notes]
+    people, verdicts = split_verdicts(frames)
+    lines = [*(f"warning: {line}" for line in [*warnings, *_about_answers(tables, people)]), *notes]
     if output.is_for_people:
         name = f"study {study.study!r}" if study else "no study.json (none is needed)"
         click.echo(f"No fault in {pluralise(len(frames), 'table')}; {name}.")
+        if len(verdicts):
+            click.echo(wrapped(_about_judges(verdicts)))
     for line in lines:
         click.echo(wrapped(line, indent="  ") if output.is_for_people else line, err=not output.is_for_people)
     if output.is_for_people:
@@ -244,7 +259,7 @@ def check(tables: Path, *, output: Output) -> None:
 
 
 def _about_answers(folder: Path, frames: "Mapping[str, pd.DataFrame]") -> "list[str]":
-    """Return what is odd about the answers as a whole: who gives the same ones, and whether they decide how many there are."""
+    """Return what is odd about the answers as a whole, one line each."""
     from calibration.checks.adaptive_stopping import adaptive_stopping
     from calibration.checks.same_answers import find_same_answers
     from calibration.tables.preferences import counted_tables
@@ -255,6 +270,18 @@ def _about_answers(folder: Path, frames: "Mapping[str, pd.DataFrame]") -> "list[
             f"{folder}: task {task}: {each.sentence}" for task, each in adaptive_stopping(frames).items()
         ]
     return said
+
+
+def _about_judges(verdicts: "pd.DataFrame") -> str:
+    """Return how many judges that are no people there are, and how many verdicts of each."""
+    from metrics.errors import join_names, pluralise
+
+    counts = verdicts["judge"].value_counts(sort=False)
+    each = join_names(f"{name} {count:,}" for name, count in counts.items())
+    return (
+        f"{pluralise(len(counts), 'judge')} beside people, with {pluralise(len(verdicts), 'verdict')} ({each}): compared with"
+        " people's answers, never counted with them."
+    )
 
 
 def _study(folder: Path) -> "tuple[StudyRecord | None, list[Fault]]":
@@ -270,7 +297,10 @@ def _study(folder: Path) -> "tuple[StudyRecord | None, list[Fault]]":
 def doubts_on_visits(
     folder: Path, frames: "Mapping[str, pd.DataFrame]", faults: "list[Fault]"
 ) -> "Iterator[Fault | str]":
-    """Yield warnings of visits and follows that do not fit together; add a fault where most visits do not."""
+    """Yield warnings of visits and follows that contradict each other.
+
+    Where most visits do, a fault is added instead.
+    """
     from calibration.tables.files import table_paths
     from calibration.visits.followed_visits import (
         FAULTY_ORPHANS,
@@ -301,7 +331,10 @@ def doubts_on_visits(
 
 
 def _orphan_fault(visits: "pd.DataFrame", strange: "Bools", file: Path, count: str) -> "Fault":
-    """Return the fault of the visits without a follow, at the first of them, with the first three names."""
+    """Return the fault of visits without a follow.
+
+    It stands at the first of them and has the first three names.
+    """
     from calibration.tables.files import line_of
     from metrics.errors import Fault
 
@@ -320,7 +353,7 @@ def _orphan_fault(visits: "pd.DataFrame", strange: "Bools", file: Path, count: s
 
 
 def _outside_fault(astray: "Bools", file: Path) -> "Fault":
-    """Return the fault of visits that lie before their follow began or after it ended, at the first of them."""
+    """Return the fault of visits outside their follow, at the first of them."""
     from calibration.tables.files import line_of
     from metrics.errors import Fault
 
@@ -334,7 +367,7 @@ def _outside_fault(astray: "Bools", file: Path) -> "Fault":
 
 
 def _columns(frame: "pd.DataFrame") -> tuple[str, str]:
-    """Return how many columns hold a value, and which hold none."""
+    """Return the number of columns with values, and the names of empty ones."""
     filled = frame.notna().any() | frame.empty
     return f"{int(filled.sum())} of {len(filled)}", ", ".join(filled.index[~filled])
 
@@ -342,7 +375,16 @@ def _columns(frame: "pd.DataFrame") -> tuple[str, str]:
 def read_with_warnings(
     folder: str | Path, *, compact: "Collection[str]" = ("activity",), for_votes: bool = False
 ) -> "dict[str, pd.DataFrame]":
-    """Read a folder of tables, and warn of misspelt names, of changed tables and of ends that may be cut off.
+    """Read the tables of people as `read_with_verdicts` does."""
+    return read_with_verdicts(folder, compact=compact, for_votes=for_votes)[0]
+
+
+def read_with_verdicts(
+    folder: str | Path, *, compact: "Collection[str]" = ("activity",), for_votes: bool = False
+) -> "tuple[dict[str, pd.DataFrame], Verdicts]":
+    """Read the tables of people and the verdicts of judges, with warnings.
+
+    Warnings are about misspelt names, changed tables, and ends that may be cut off.
 
     Parameters
     ----------
@@ -353,11 +395,19 @@ def read_with_warnings(
     for_votes : bool
         Of the preferences only what votes rest on is needed: the table takes a seventh of the memory.
 
+    Returns
+    -------
+    people : dict of str to DataFrame
+        The tables without the rows of judges that are no people.
+    verdicts : DataFrame
+        As `calibration.judges.verdicts.split_verdicts` returns them.
+
     Raises
     ------
     InputError
         As `calibration.tables.files.read_tables` does, or if study.json is damaged: nobody could say then whether tables are whole.
     """
+    from calibration.judges.verdicts import split_verdicts
     from calibration.tables.files import read_tables
     from calibration.tables.preferences import VOTED
     from calibration.tables.study_json import read_study
@@ -367,6 +417,8 @@ def read_with_warnings(
     read_study(folder)
     for line in suspicions_in_short(folder, tables):
         click.echo(f"warning: {line}", err=True)
-    if for_votes and "preferences" in tables:
-        tables["preferences"] = tables["preferences"][list(VOTED)]
-    return tables
+    people, verdicts = split_verdicts(tables)
+    found = dict(people)
+    if for_votes and "preferences" in found:
+        found["preferences"] = found["preferences"][list(VOTED)]
+    return found, verdicts

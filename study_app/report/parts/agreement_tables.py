@@ -1,4 +1,4 @@
-"""The report's tables on agreement: every measure, their differences, exclusions, and the pairs that disagree most."""
+"""Tables on agreement: measures, differences, exclusions, disagreements."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -25,12 +25,12 @@ from study_app.report.page import (
 from study_app.report.pictures import PictureCell
 from study_app.report.results import PLACES, TaskResult
 
-MOST_CHARS = 240
+MAX_CHARS = 240
 """Characters of a text that are shown."""
 BEFORE, AFTER = 40, 80
 """Characters that are shown before the first difference, and behind it at least."""
 LINE = "/"
-"""What stands between the lines of a text."""
+"""Separator of the lines of a text."""
 SAME = "the same text as A"
 FITS = {
     "none": DASH,
@@ -44,7 +44,10 @@ INTERVAL = f"{LEVEL} interval"
 
 
 def agreement_tables(result: TaskResult, key: str) -> Iterator[ReportTable]:
-    """Yield what there is on a task: agreements, differences, agreements without exclusions, disagreements."""
+    """Yield the tables of a task.
+
+    They have agreements, differences, agreements without exclusions, and disagreements.
+    """
     yield agreement_table(result, key)
     if len(result.comparisons):
         yield comparison_table(result, key)
@@ -158,7 +161,7 @@ def _detectable(difference: float) -> str:
 
 
 def _standing(standing: str, named: str) -> str:
-    """Return what a comparison was made for, and where it was named."""
+    """Return the purpose of a comparison, and where it was named."""
     return STANDINGS.get(standing, standing) + (f", named {PLACES[named]}" if named in PLACES else "")
 
 
@@ -187,7 +190,7 @@ def exclusion_table(result: TaskResult, key: str) -> ReportTable:
 
 
 def disagreement_table(result: TaskResult, key: str) -> ReportTable:
-    """Return the pairs on which measure and people disagree most, with what the people saw."""
+    """Return the pairs on which measure and people disagree most, with both sides."""
     shown = result.disagreements.sort_values("rank")
     has_texts = bool(shown[["text_a", "text_b"]].notna().any(axis=None))
     columns: list[Column] = [
@@ -220,8 +223,10 @@ def _texts(row: Mapping[str, Any]) -> tuple[str, str]:
     return shown_a or DASH, shown_b or DASH
 
 
-def side_by_side(text_a: str, text_b: str, most: int = MOST_CHARS) -> tuple[str, str]:
-    """Return two texts as they are shown: lines apart, a beginning in common left out where the difference comes late.
+def side_by_side(text_a: str, text_b: str, most: int = MAX_CHARS) -> tuple[str, str]:
+    """Return two texts as displayed, without a long beginning in common.
+
+    Lines stand apart.
 
     Parameters
     ----------
@@ -247,7 +252,10 @@ def _one_line(text: str) -> str:
 
 
 def _word_begins(text: str, low: int, high: int) -> int:
-    """Return where the first word within a stretch begins; its start in a script without spaces."""
+    """Return where the first word of a range begins.
+
+    Its start in a script without spaces.
+    """
     space = text.find(" ", low, high)
     return low if space < 0 else space + 1
 

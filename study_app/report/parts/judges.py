@@ -183,7 +183,7 @@ def _numbers(task: str, numbers: pd.DataFrame, key: str) -> Iterator[ReportTable
         numbers,
         (
             ("Judge", str, "judge"),
-            ("Pairs", WORDS.count, "pairs_there"),
+            ("Pairs", WORDS.number, "pairs_there"),
             ("With one person", percent, "one_person"),
             ("Two people", percent, "two_people"),
             ("Difference", points, "difference"),
@@ -206,7 +206,7 @@ def _numbers(task: str, numbers: pd.DataFrame, key: str) -> Iterator[ReportTable
         numbers,
         (
             ("Judge", str, "judge"),
-            ("Pairs", WORDS.count, "pairs"),
+            ("Pairs", WORDS.number, "pairs"),
             ("Ties half", percent, "agreement_half"),
             (interval, percent_interval, "low", "high"),
             ("Ties against", percent, "agreement_against"),
@@ -233,7 +233,7 @@ def _topics(task: str, topics: pd.DataFrame, key: str) -> Iterator[ReportTable]:
             rows.head(MOST_TOPICS),
             (
                 ("Topic", str, "topic"),
-                ("Pairs", WORDS.count, "pairs"),
+                ("Pairs", WORDS.number, "pairs"),
                 ("With majority", percent, "agreement_half"),
                 ("With one person", percent, "one_person"),
                 ("Two people", percent, "two_people"),

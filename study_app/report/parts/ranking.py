@@ -1,4 +1,4 @@
-"""Which system people prefer: win rates, worths, ranks and duels, as `prefcal rank` or `prefcal agree` wrote them."""
+"""Ranking of systems by preferences: win rates, worths, ranks and duels."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -24,10 +24,10 @@ from study_app.report.page import (
 )
 
 QUESTION = "Which system do people prefer"
-MOST_DUELS = 45
+MAX_DUELS = 45
 """Couples of systems that the page lists; duels.csv has all."""
 MAX_TOPICS = 40
-"""Topics that the figure shows, where each was ranked for itself; ranking.csv has all."""
+"""Most topics in the figure, where each is ranked for itself."""
 UNTOLD = "A dotted row has no interval: topics are all alike, or they or people are too few. That is not certainty."
 
 
@@ -115,7 +115,10 @@ def _best_of_topics(ranking: Ranking) -> Section:
 
 
 def preferred(rows: pd.DataFrame, too_few: str | None = None) -> str:
-    """Say which systems may be the first, with the win rate of the one that is; where people or topics are too few, say that."""
+    """Return the systems that may be the best, with the win rate of a sole one.
+
+    Where people or topics are too few, that is returned.
+    """
     if too_few:
         return f"{too_few[:1].upper()}{too_few[1:]}"
     first = rows[rows["rank_low"] == 1]
@@ -144,13 +147,13 @@ def _paragraphs(ranking: Ranking, task: str, rows: pd.DataFrame, met: pd.DataFra
 
 
 def judgments_in_words(rows: pd.DataFrame, met: pd.DataFrame) -> str:
-    """Say how many judgments a ranking is from."""
+    """Return the number of judgments of a ranking, in words."""
     judgments = pluralise(int(met["judgments"].sum()), "judgment")
     return f"{judgments} of {pluralise(len(rows), 'system')}, on up to {pluralise(int(rows['topics'].max()), 'topic')}"
 
 
 def notes_of(ranking: Ranking, task: str) -> list[str]:
-    """Return what to know of a task before using its ranks, one sentence each."""
+    """Return the notes on the ranks of a task, one sentence each."""
     notes = (note.removeprefix(f"{task}: ") for note in ranking.notes if note.startswith(f"{task}: "))
     return [f"{note[:1].upper()}{note[1:]}." for note in notes]
 
@@ -210,7 +213,7 @@ def _tables(rows: pd.DataFrame, met: pd.DataFrame, level: str, key: str) -> Iter
         ("p Holm", p_value, "p_holm"),
         ("judgments", str, "judgments"),
     )
-    if len(met) <= MOST_DUELS:
+    if len(met) <= MAX_DUELS:
         note = "Share: mean over topics, a tie as half a win. p: of a share of one half; Holm’s p is over all duels."
         caption = "Duels: every two systems that were compared"
         yield to_table(key.replace("ranking", "duels"), caption, met, duels, note=note, for_papers=True)

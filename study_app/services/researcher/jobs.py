@@ -27,11 +27,11 @@ STEPS = {
 OPEN = ("waiting", "running")
 INTERRUPTED = "interrupted: its process ended before the work did, as when the server's machine is started anew; start it again"
 MAX_FOLDERS = 3
-"""Most jobs that are done and keep their folder; the tables and the report of older ones are removed."""
+"""Most finished jobs with a folder; the folders of older ones are removed."""
 
 
 def wait_for_turn(session: Session) -> None:
-    """Wait until nobody else begins a job.
+    """Wait until no other process begins a job.
 
     The rows of all studies are locked, always in the same order, and before anything else of the transaction: a row that refers to a
     study, as the audit's do, keeps that study from being locked by somebody else, so that two would wait for each other. Workers who

@@ -47,7 +47,10 @@ from study_app.store.task_models import Follow, StreamView
 from study_app.study.entries import FollowedTask
 
 MAX_LOADS = 100
-"""Most loads of a stream's page in which updates read are looked up; after more, updates may come again."""
+"""Most page loads of a stream in which read updates are looked up.
+
+After more, updates may come again.
+"""
 
 WAS_USED = or_(StreamView.left_at.is_not(None), exists().where(PageLoad.key == StreamView.key))
 """Condition that a page logged something, or its form was sent."""

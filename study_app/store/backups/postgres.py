@@ -32,7 +32,7 @@ PLAIN = ("--no-owner", "--no-privileges")
 COPY = re.compile(r"COPY \S+\.(\w+) \((.+)\) FROM stdin;\n")
 END_OF_COPY = "\\.\n"
 CLOSING_SECONDS, AGAIN_SECONDS = 1.0, 0.1
-"""Seconds to wait at most, and between tries, until the server lists no closed connection."""
+"""Longest wait for closed connections to vanish, and pause between checks."""
 NULL = "\\N"
 ESCAPED = re.compile(r"\\(.)")
 CONTROLS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}

@@ -1,4 +1,4 @@
-"""A picture as it is shown: PNG, JPEG or WebP, told by its first bytes, and without what its maker wrote into it.
+"""Pictures to display: PNG, JPEG or WebP without the maker's metadata.
 
 Nothing is encoded anew, so that people judge the pixels that a system made. Of the parts of a file those stay that say how it looks, its colour
 profile among them; texts, comments, EXIF, XMP, thumbnails, times and whatever follows the end are left out. Of EXIF a JPEG keeps which side is
@@ -21,14 +21,17 @@ from PIL import Image
 
 from study_app.tasks.reading.media_files import MediaError, check_size
 
-MOST_BYTES = 5_000_000
-"""Of a file."""
-MOST_PIXELS = 4_096
-"""Of each side."""
+MAX_BYTES = 5_000_000
+"""Largest file of a picture, in bytes."""
+MAX_PIXELS = 4_096
+"""Largest side of a picture, in pixels."""
 FORMS = "PNG, JPEG or WebP"
 SAVE = f"save it as {FORMS}"
 ORIENTATION = 0x0112
-"""The EXIF entry that says which side of a picture is up: 1 as it stands, 2 to 8 turned or mirrored, from 5 on with its sides swapped."""
+"""EXIF tag of the orientation.
+
+1 is upright; 2 to 8 are turned or mirrored, from 5 on with sides swapped.
+"""
 
 
 class PictureError(MediaError):
@@ -37,7 +40,7 @@ class PictureError(MediaError):
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture ready to be shown; ``width`` and ``height`` are those in which it stands on a page."""
+    """Picture ready for display; ``width`` and ``height`` are those on a page."""
 
     content: bytes
     mime: str
@@ -51,17 +54,19 @@ class Picture:
 
 
 def is_picture(head: bytes) -> bool:
-    """Return whether a file that begins so is one of those that can be shown."""
+    """Return whether a file's first bytes are those of a displayable picture."""
     return _form_of(head) is not None
 
 
 def check_bytes(number: int) -> None:
     """Raise `MediaError` for a file of so many bytes if it is empty or too large."""
-    check_size(number, most=MOST_BYTES, thing="picture", smaller="save it smaller, or as JPEG or WebP")
+    check_size(number, most=MAX_BYTES, thing="picture", smaller="save it smaller, or as JPEG or WebP")
 
 
 def stripped(data: bytes) -> tuple[bytes, str, int]:
-    """Return a file's bytes without what its maker wrote into them, its form as Pillow names it, and its EXIF orientation.
+    """Return a file's bytes without metadata, its format, and its orientation.
+
+    The format as Pillow names it, the orientation as EXIF has it.
 
     Raises
     ------
@@ -81,7 +86,10 @@ def stripped(data: bytes) -> tuple[bytes, str, int]:
 
 
 def read_picture(data: bytes) -> Picture:
-    """Return a file's picture, decoded once to see that it can be; raises `MediaError` as `stripped` does, and where it is damaged."""
+    """Return the picture of a file, decoded once as a check.
+
+    Raises `MediaError` as `stripped` does, and where it is damaged.
+    """
     content, form, orientation = stripped(data)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -120,7 +128,7 @@ def _form_of(head: bytes) -> str | None:
 
 
 def _called(head: bytes) -> str:
-    """Return what a file is that is no picture of the three forms."""
+    """Return the format of a file that is no displayable picture, in words."""
     start = head[:1_000].lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith((b"<svg", b"<?xml", b"<!")) and b"<svg" in head[:4_000]:
         return "an SVG, which can run scripts"
@@ -132,9 +140,9 @@ def _called(head: bytes) -> str:
 def _check_size(width: int, height: int) -> None:
     if not (width and height):
         raise _damaged()
-    if max(width, height) > MOST_PIXELS:
+    if max(width, height) > MAX_PIXELS:
         raise PictureError(
-            f"the picture has {width} x {height} pixels, and {MOST_PIXELS} a side are the most",
+            f"the picture has {width} x {height} pixels, and {MAX_PIXELS} a side are the most",
             "make it smaller",
         )
 
@@ -170,7 +178,10 @@ _PNG_PARTS = frozenset(
 
 
 def _png(data: bytes) -> tuple[bytes, int]:
-    """Return a PNG of the chunks that say how it looks (W3C PNG, third edition, 5 and 11)."""
+    """Return a PNG of the chunks that determine its look.
+
+    W3C PNG, third edition, 5 and 11.
+    """
     kept, place = [data[:8]], 8
     while True:
         length, name = struct.unpack_from(">I4s", data, place)
@@ -192,14 +203,20 @@ def _png(data: bytes) -> tuple[bytes, int]:
 
 
 _MARKER = re.compile(rb"\xff+([\x01-\xcf\xd8-\xfe])")
-"""Of JPEG: neither a byte of data, which has 0 behind it, nor a restart in the middle of them."""
+"""Marker of a JPEG segment.
+
+Neither a byte of data, which has 0 behind it, nor a restart in the middle of them.
+"""
 _END, _SCAN, _FRAMES, _OTHER_TABLES = 0xD9, 0xDA, range(0xC0, 0xD0), {0xC4, 0xC8, 0xCC}
 _USUAL_FRAMES = {0xC0, 0xC1, 0xC2}
 _APPLICATIONS, _COMMENT, _JFIF, _EXIF, _COLOURS, _ADOBE = range(0xE0, 0xF0), 0xFE, 0xE0, 0xE1, 0xE2, 0xEE
 
 
 def _jpeg(data: bytes) -> tuple[bytes, int]:
-    """Return a JPEG of its first picture's segments (ITU T.81, B), and the EXIF orientation, which it keeps."""
+    """Return a JPEG of its first picture's segments, and its orientation.
+
+    ITU T.81, B. The EXIF orientation is kept.
+    """
     kept, place, in_scan, orientation = list[bytes](), 2, False, 1
     while match := _MARKER.search(data, place):
         if in_scan:
@@ -225,7 +242,10 @@ def _jpeg(data: bytes) -> tuple[bytes, int]:
 
 
 def _jpeg_parts(marker: int, body: bytes) -> Iterator[bytes]:
-    """Yield what stays of a segment: of those of applications the ones by which a decoder finds the colours."""
+    """Yield the kept parts of a segment.
+
+    Of application segments, those by which a decoder finds the colours.
+    """
     if marker == _JFIF and body.startswith(b"JFIF\0"):
         yield body[:12] + b"\0\0"  # without the thumbnail
     elif marker == _ADOBE and body.startswith(b"Adobe"):
@@ -276,7 +296,10 @@ def _webp(data: bytes) -> tuple[bytes, int]:
 
 
 def _check_webp_size(name: bytes, body: bytes) -> None:
-    """Refuse a chunk that speaks of too many pixels: RFC 9649, 2.7; RFC 6386, 9.1; RFC 9649, 3.4."""
+    """Refuse a chunk with too many pixels.
+
+    RFC 9649, 2.7; RFC 6386, 9.1; RFC 9649, 3.4.
+    """
     if name == b"VP8X":
         _check_size(*(int.from_bytes(body[start : start + 3], "little") + 1 for start in (4, 7)))
     elif name == b"VP8 ":
