@@ -15,7 +15,7 @@ VARIABLE = "PREFCAL_BUDGET"
 """Environment variable that multiplies the limits below: ``PREFCAL_BUDGET=4``."""
 MAX_BYTES = 4 * 2**30
 """Largest file in bytes, packed or unpacked."""
-SMALL_BYTES, MOST_TIMES = 256 * 2**20, 200
+SMALL_BYTES, MAX_UNPACKED_RATIO = 256 * 2**20, 200
 """Unpacked bytes always allowed, and the largest unpacked ratio beyond."""
 MAX_ROWS = 40_000_000
 MAX_COLUMNS = 10_000
@@ -83,7 +83,7 @@ def check_unfolded(path: str | Path, packed: int, unfolded: int) -> None:
 
 def most_unfolded(packed: int) -> int:
     """Return the largest allowed unpacked size of this many packed bytes."""
-    return int(min(MAX_BYTES, max(SMALL_BYTES, MOST_TIMES * packed)) * factor())
+    return int(min(MAX_BYTES, max(SMALL_BYTES, MAX_UNPACKED_RATIO * packed)) * factor())
 
 
 def read_within(stream: BinaryIO, most: int) -> bytes:

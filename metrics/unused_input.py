@@ -28,7 +28,7 @@ Noun: TypeAlias = tuple[str, str]
 TOPIC = ("judged topic", "judged topics")
 EXCUSE = 'topics="run"'
 """Hint to Python users who want the mean over the topics of the run."""
-MOST_NAMED = 4
+MAX_NAMES = 4
 SINGULAR = {"are": "is", "have": "has", "were": "was", "score": "scores", "get": "gets", "count": "counts"}
 
 
@@ -180,7 +180,7 @@ def no_topic_in_both(written: Iterable[str], judged: Iterable[str], cause: str) 
     if not cause:
         return ""
     here, there = (
-        join_names(map(printable, dict.fromkeys(names)), most=MOST_NAMED) for names in (written, judged)
+        join_names(map(printable, dict.fromkeys(names)), most=MAX_NAMES) for names in (written, judged)
     )
     return f"no topic is in both: the run has {here}, the judgments have {there}; {cause}"
 

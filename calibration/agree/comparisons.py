@@ -31,7 +31,7 @@ from metrics.agreement.comparison import compare, holm
 from metrics.agreement.crossed_errors import UNKNOWN, StandardError, VotesByPerson
 from metrics.arrays import Bools, Floats, Ints
 
-MOST_ALIKE = 1 - 1e-9
+MAX_SQUARED_CORRELATION = 1 - 1e-9
 """Largest squared correlation of two measures that the model can separate."""
 
 
@@ -115,7 +115,7 @@ def _stretched(along: Floats, whole: Floats, way: Floats, query: Ints) -> Floats
 def _alike(differences: Floats) -> bool:
     """Return whether one of two measures is the other times a factor."""
     product, squares = differences.T @ differences, (differences**2).sum(axis=0)
-    return bool(product[0, 1] ** 2 >= MOST_ALIKE * squares.prod())
+    return bool(product[0, 1] ** 2 >= MAX_SQUARED_CORRELATION * squares.prod())
 
 
 Row = dict[str, Any]

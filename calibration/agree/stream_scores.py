@@ -60,7 +60,7 @@ LATENESSES = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
 USERS, SWEEP_USERS = 1000, 100
 SEED = 1
 RESAMPLES = 300
-FEWEST_TOPICS = 5
+MIN_TOPICS = 5
 """Smallest number of topics for an interval over topics."""
 
 Row: TypeAlias = dict[str, Any]
@@ -137,7 +137,7 @@ class _Values(NamedTuple):
         overall = self.overall[metric], self.overall[against]
         pair = self.by_topic[metric], self.by_topic[against]
         low = high = float("nan")
-        if len(self.topics) >= FEWEST_TOPICS and not np.isnan(pair).any():
+        if len(self.topics) >= MIN_TOPICS and not np.isnan(pair).any():
             rng = np.random.default_rng(SEED)
             low, high = bootstrap_interval(*pair, resamples=RESAMPLES, rng=rng)
         tau = float("nan") if np.isnan(overall).any() else kendall_tau_b(*overall)

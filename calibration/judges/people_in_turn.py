@@ -18,7 +18,7 @@ import pandas as pd
 from scipy.special import stdtr
 from scipy.stats import false_discovery_control
 
-from metrics.agreement.crossed_errors import FEWEST_CLUSTERS, VotesByPerson
+from metrics.agreement.crossed_errors import MIN_CLUSTERS, VotesByPerson
 from metrics.arrays import Floats
 
 COST = 0.1
@@ -74,7 +74,7 @@ def judge_and_each_person(panel: VotesByPerson, verdict: Floats) -> PeopleInTurn
     apart = mean(behind)
     of_cell = np.bincount(crossed.cell, behind - apart[crossed.worker], len(crossed.worker_of_cell))
     squares = np.bincount(crossed.worker_of_cell, of_cell**2, crossed.workers)
-    is_tested = (pairs >= FEWEST_PAIRS) & (topics >= FEWEST_CLUSTERS)
+    is_tested = (pairs >= FEWEST_PAIRS) & (topics >= MIN_CLUSTERS)
     error = np.sqrt(topics / np.maximum(topics - 1, 1) * squares) / np.maximum(pairs, 1)
     far = np.where(apart < COST, -np.inf, np.inf)
     lead = np.divide(apart - COST, error, out=far, where=error > 1e-12)

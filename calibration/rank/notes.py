@@ -14,7 +14,7 @@ from calibration.inference.sides import SideAdjustment
 from calibration.rank.crossed import StandardErrors
 from calibration.rank.judgments import Duels, JudgedShares, JudgedSystems, is_balanced
 from calibration.rank.worths import Worths
-from metrics.agreement.crossed_errors import FEWEST_CLUSTERS, FEWEST_EFFECTIVE
+from metrics.agreement.crossed_errors import MIN_CLUSTERS, MIN_EFFECTIVE
 from metrics.arrays import Floats, Ints
 from metrics.errors import join_names, pluralise
 
@@ -53,7 +53,7 @@ def _scarcities(judged: JudgedSystems, rates: JudgedShares) -> list[tuple[str, s
         scarcities += [(topics, "few_topics")] if topics else []
     if scarcities:
         return scarcities
-    least = _WORDS[FEWEST_CLUSTERS]
+    least = _WORDS[MIN_CLUSTERS]
     if judged.fixed_topic is not None:
         return [(f"every item has fewer than {least} people", "few_workers")]
     # each system has too few of one or the other
@@ -66,17 +66,15 @@ def _load(cluster: Ints, single: str, plural: str, effective: Floats) -> str:
     count, least = pluralise(len(share), single, plural), float(effective.max())
     verb = "judged" if single == "person" else f"{'was' if len(share) == 1 else 'were'} judged"
     largest = f"{100 * share.max():.0f} % of the judgments"
-    if len(share) < FEWEST_CLUSTERS:
+    if len(share) < MIN_CLUSTERS:
         of_largest = "" if len(share) == 1 else f", {largest} by one" * (single == "person")
         of_largest = of_largest or ("" if len(share) == 1 else f", {largest} on one")
-        return (
-            f"{count} {verb}{of_largest}: too few to say who is ahead ({_WORDS[FEWEST_CLUSTERS]} are needed)"
-        )
-    if least < FEWEST_EFFECTIVE:
+        return f"{count} {verb}{of_largest}: too few to say who is ahead ({_WORDS[MIN_CLUSTERS]} are needed)"
+    if least < MIN_EFFECTIVE:
         whose = f"one of them gave {largest}" if single == "person" else f"one of them has {largest}"
         return (
             f"{count} {verb}, but {whose}, so they count as {least:.1f}: too few to say who is ahead"
-            f" ({_WORDS[int(FEWEST_EFFECTIVE)]} of equal load are needed)"
+            f" ({_WORDS[int(MIN_EFFECTIVE)]} of equal load are needed)"
         )
     return ""
 
@@ -114,9 +112,9 @@ def notes_on(
 def _on_few(judged: JudgedSystems, rates: JudgedShares, met: Duels) -> Iterator[str]:
     """Yield notes on estimates with too few topics or people."""
     few, few_duels = rates.influence.is_few, met.shares.influence.is_few
-    limit = f"fewer than {_WORDS[FEWEST_CLUSTERS]} people or topics, or effectively than {_WORDS[int(FEWEST_EFFECTIVE)]}"
+    limit = f"fewer than {_WORDS[MIN_CLUSTERS]} people or topics, or effectively than {_WORDS[int(MIN_EFFECTIVE)]}"
     if judged.worker is None:
-        limit = f"fewer than {_WORDS[FEWEST_CLUSTERS]} topics, or effectively than {_WORDS[int(FEWEST_EFFECTIVE)]}"
+        limit = f"fewer than {_WORDS[MIN_CLUSTERS]} topics, or effectively than {_WORDS[int(MIN_EFFECTIVE)]}"
     elif judged.fixed_topic is not None:
         limit = limit.replace("people or topics", "people")
     if few.any():

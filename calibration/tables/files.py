@@ -24,18 +24,10 @@ from calibration.tables.definition import (
     sound_names,
 )
 from calibration.tables.people import odd_rows
-from calibration.tables.raw_files import (
-    SUFFIXES,
-    LineNumbers,
-    blocks,
-    by_name,
-    closest_known_name,
-    ignored_files,
-    raw_csv,
-    raw_parquet,
-)
+from calibration.tables.raw_files import LineNumbers, blocks, by_name, raw_csv, raw_parquet
 from calibration.tables.study_json import changes, recorded_tables
 from calibration.tables.tables import TABLES
+from calibration.tables.unknown_names import SUFFIXES, closest_known_name, ignored_files
 from metrics.arrays import Bools
 from metrics.errors import Fault, FaultLog, InputError, input_fault, join_names
 from metrics.files import write_atomically

@@ -9,13 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calibration.user_model.draws import Draws, Part
-from calibration.user_model.measures import (
-    FamilyModel,
-    Spread,
-    clipped_population,
-    joint_parameters,
-    lateness_floor,
-)
+from calibration.user_model.family import FamilyModel, Spread
+from calibration.user_model.measures import clipped_population, joint_parameters, lateness_floor
 from calibration.user_model.model import LATENESS, SPEED, UserModel, load_model
 from metrics.errors import FaultLog, input_fault
 from metrics.events import EventCollection, UpdateRun

@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from calibration.user_model.draws import Draws, Part
-from calibration.user_model.measures import FamilyModel, Spread, intent_shares, sum_fault
+from calibration.user_model.family import FamilyModel, Spread
+from calibration.user_model.measures import intent_shares, sum_fault
 from calibration.user_model.model import UserModel, load_model
 from metrics.arrays import Floats
 from metrics.errors import FaultLog, join_names

@@ -21,16 +21,16 @@ from metrics.agreement.correlation import correlate, percentile_interval
 from metrics.agreement.resampled import CELLS, RankedRows, draws, resampled_sums, row_coefficients
 from metrics.arrays import Floats
 
-FEWEST_SYSTEMS = 10
-FEWEST_EXACT = 4
+MIN_SYSTEMS = 10
+MIN_EXACT = 4
 NEARLY_ONE = 1 - 1e-9
 WIDEST, STEPS = 20.0, 801
 """Half width of an interval's search on Fisher's scale, and its integration steps.
 
 The steps are those over twice that width.
 """
-RESAMPLES, LEAST_RESAMPLES = 2_000, 200
-COMPARED_AT_MOST = 40_000_000
+RESAMPLES, MIN_RESAMPLES = 2_000, 200
+MAX_COMPARED_PAIRS = 40_000_000
 """Largest number of system pairs compared in all resamples."""
 VARIANCES: Mapping[str, Callable[[int], float]] = MappingProxyType(
     {"tau-b": lambda n: 0.437 / (n - 4), "pearson": lambda n: 1 / (n - 3)}
@@ -76,7 +76,7 @@ def correlations(
     }
     values = {(x, y): correlate(means[x], means[y]) for x, y in couples}
     if topics > 1:
-        resamples = max(LEAST_RESAMPLES, min(RESAMPLES, COMPARED_AT_MOST // systems**2))
+        resamples = max(MIN_RESAMPLES, min(RESAMPLES, MAX_COMPARED_PAIRS // systems**2))
         ends = _over_topics({name: scores[name] for name in means}, couples, resamples, level, rng)
     else:
         ends = {
@@ -119,8 +119,8 @@ def _over_topics(
 
 
 def _over_systems(metric: str, value: float, systems: int, level: float) -> tuple[float, float]:
-    is_exact = metric == "pearson" and FEWEST_EXACT <= systems < FEWEST_SYSTEMS
-    if metric not in VARIANCES or (systems < FEWEST_SYSTEMS and not is_exact) or math.isnan(value):
+    is_exact = metric == "pearson" and MIN_EXACT <= systems < MIN_SYSTEMS
+    if metric not in VARIANCES or (systems < MIN_SYSTEMS and not is_exact) or math.isnan(value):
         return math.nan, math.nan
     if abs(value) >= NEARLY_ONE:
         return value, value

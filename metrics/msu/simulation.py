@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Lengths: TypeAlias = Mapping[str, Mapping[str, float]]
 """Words by topic and update."""
-LEAST_LOG = 746.0
+MIN_LOG = 746.0
 """Smallest exponent: exp(-745.2) is the least positive double."""
 
 
@@ -149,7 +149,7 @@ def worth_of_lateness(decays: Sequence[tuple[float, float]], most_visits: int) -
     L^k is exactly 0 in double precision from k = 746 / -ln L on: the last row is the worth of all that comes later still.
     """
     slowest = max((decay for decay, _ in decays if decay < 1), default=0.0)
-    changing = 1 + math.ceil(LEAST_LOG / -math.log(slowest)) if slowest > 0.0 else 1
+    changing = 1 + math.ceil(MIN_LOG / -math.log(slowest)) if slowest > 0.0 else 1
     most = min(most_visits, changing)
     decay, floor = np.array(decays, dtype=np.float64).reshape(-1, 2).T[:, :, None]
     worth = floor + (1 - floor) * decay ** np.arange(most + 1.0)

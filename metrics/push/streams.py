@@ -139,7 +139,7 @@ class PushRun:
         object.__setattr__(self, "epochs", epochs)
 
 
-MOST_DAYS = 10_000
+MAX_DAYS = 10_000
 """Largest number of days of an evaluation; each topic has a row a day."""
 
 
@@ -149,13 +149,13 @@ def days_between(first: str, last: str) -> tuple[str, ...]:
     Raises
     ------
     ValueError
-        If one is no day, the last comes before the first, or they are more than `MOST_DAYS`.
+        If one is no day, the last comes before the first, or they are more than `MAX_DAYS`.
     """
     start, end = parsed_day(first), parsed_day(last)
     if end < start:
         raise ValueError(f"{last} comes before {first}")
-    if (end - start).days >= MOST_DAYS:
-        raise ValueError(f"{first} to {last} are more than {MOST_DAYS:,} days")
+    if (end - start).days >= MAX_DAYS:
+        raise ValueError(f"{first} to {last} are more than {MAX_DAYS:,} days")
     return tuple((start + timedelta(n)).isoformat().replace("-", "") for n in range((end - start).days + 1))
 
 

@@ -42,7 +42,7 @@ OWN: Mapping[str, type[RankedMeasure]] = {
 COMPUTED_HERE = ("RBP", "ERR")
 """Measures in the notation of ir_measures that `metrics.ranked.score` computes."""
 INSTALL = "pip install 'prefcal[measures]'"
-LARGEST_GRADE = 4
+MAX_GRADE = 4
 """Largest grade g for which ERR's (2^g - 1) / 16 is a probability."""
 LIMITS = {"cutoff": (1, 1_000_000), "rel": (1, 1_000_000), "p": (0, math.nextafter(1, 0))}
 """Smallest and largest value of a parameter.
@@ -91,7 +91,7 @@ class IrMeasuresMeasure(Measure):
         Both are defined by the largest grade of their tool.
         """
         limited = self.text.startswith("ERR@") or self.text == "ERR" or "exp-log2" in self.text
-        return LARGEST_GRADE if limited else None
+        return MAX_GRADE if limited else None
 
     def __repr__(self) -> str:
         return self.text

@@ -36,7 +36,7 @@ from metrics.ranked.measures import (
     RankedMeasure,
 )
 from metrics.ranked.named import (
-    LARGEST_GRADE,
+    MAX_GRADE,
     IrMeasuresMeasure,
     ListMeasure,
     Measures,
@@ -272,7 +272,7 @@ def _expected_reciprocal_rank(grades: Sequence[float], measure: Any) -> float:  
     """
     found, still_reading = 0.0, 1.0
     for rank, grade in enumerate(grades, start=1):
-        stops = (2 ** max(grade, 0) - 1) / 2**LARGEST_GRADE
+        stops = (2 ** max(grade, 0) - 1) / 2**MAX_GRADE
         found += still_reading * stops / rank
         still_reading *= 1 - stops
     return found

@@ -58,9 +58,8 @@ OLDEST_SQLITE = (3, 35, 0)
 def doctor(database: str | None, address: str | None, *, output: Output) -> None:
     """Check what a study needs, and change nothing.
 
-    That is keys, clock, disk, durability, schema, rights and HTTPS.
-
-    A line each: ok, note, warning or fault, and below what to do. Exit 1 when there is a fault.
+    It looks at keys, clock, disk, durability, schema, rights and HTTPS, and prints a line each: ok, note, warning or fault,
+    with a hint below. Exit 1 when there is a fault.
     """
     from study_app.config import database_url
 

@@ -92,13 +92,13 @@ def text_stop(
         place of the furthest item seen, from 1, of ``places``.
     """
     chars_read, least, before, last_share, is_alone = 0.0, 0, 0, 1.0, False
-    place = place_read = 0
-    for place, item in enumerate(reading_order(items, opened), start=1):
+    position = place_read = 0
+    for position, item in enumerate(reading_order(items, opened), start=1):
         if item.key in tops:
             least = before
         last_share = shares.get(item.key, 0.0)
         if last_share > 0:
-            chars_read, is_alone, place_read = before + last_share * item.chars, item.key in tops, place
+            chars_read, is_alone, place_read = before + last_share * item.chars, item.key in tops, position
         before += item.chars
     return TextStop(
         chars_read=chars_read,
@@ -107,5 +107,5 @@ def text_stop(
         reached_end=last_share == 1.0,
         opened=len(opened),
         place_read=place_read,
-        places=place,
+        places=position,
     )

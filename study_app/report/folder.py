@@ -95,8 +95,9 @@ class ReportInputs:
     @property
     def has_study(self) -> bool:
         """True if the folder has results of a study, besides a sweep."""
-        found = (self.agreement, self.ranking, self.model)
-        return bool(self.tables) or len(self.judges.numbers) > 0 or any(one is not None for one in found)
+        results = (self.agreement, self.ranking, self.model)
+        has_judges = len(self.judges.numbers) > 0
+        return bool(self.tables) or has_judges or any(result is not None for result in results)
 
     @property
     def simulated(self) -> bool:

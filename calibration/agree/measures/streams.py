@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pandas as pd
 
 from calibration.agree.judged_task import JudgedTask
-from calibration.agree.measures.m_variants import alpha_without_each_topic, weights_without_each_topic
+from calibration.agree.measures.cross_fitted import alpha_without_each_topic, weights_without_each_topic
 from calibration.agree.measures.msu import UpdateStreams
 from calibration.agree.measures.push import (
     PushScores,

@@ -46,7 +46,7 @@ def agreement_text(found: AgreementTables) -> str:
         rows, comparisons, pairs = (
             frame[frame["task"] == task] for frame in (found.agreement, found.comparisons, found.pairs)
         )
-        known = [one.sentence for one in found.diagnostics[str(task)] if one.severity == "info"]
+        known = [each.sentence for each in found.diagnostics[str(task)] if each.severity == "info"]
         judges, things = found.judges.of_task(task), judged_things(pairs)
         head = f"Task {task}\n" if len(tasks) > 1 else ""
         if len(rows):
@@ -306,17 +306,17 @@ class _TaskText:
         rows = self.comparisons
         named = rows[rows["standing"] == "primary"] if self.primary else rows
         if len(self.by_majority) == 1 or self.primary:
-            said = [
+            sentences = [
                 f"{words}: {_in_way(row)}"
                 for way, words in OTHER_WAYS.items()
                 for row in named[named["by"] == way].to_dict("records")
             ]
             first = named.iloc[0]
-            if said:
-                yield f"{first['measure']} against {first['against']}. {'; '.join(said)}."
-            found = first["minimum_detectable"]
-            if not math.isnan(found) and not undetectable_note(found):
-                yield f"Four of five studies of this size would find a difference of {100 * found:.1f} points."
+            if sentences:
+                yield f"{first['measure']} against {first['against']}. {'; '.join(sentences)}."
+            detectable = first["minimum_detectable"]
+            if not math.isnan(detectable) and not undetectable_note(detectable):
+                yield f"Four of five studies of this size would find a difference of {100 * detectable:.1f} points."
 
 
 def _in_way(row: Any) -> str:
@@ -354,5 +354,5 @@ def _difference(row: Any, *, on_fewer: bool) -> str:
     points = f"; the difference{' there' if on_fewer else ''}, {difference:+.1f} points"
     if math.isnan(low):
         return f"{points}, has no interval"
-    told = "cannot be told from none" if low <= 0 <= high else "can be told from none at 95 %"
-    return f"{points} ({low:.1f} to {high:.1f}), {told}"
+    verdict = "cannot be told from none" if low <= 0 <= high else "can be told from none at 95 %"
+    return f"{points} ({low:.1f} to {high:.1f}), {verdict}"

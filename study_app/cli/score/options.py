@@ -12,7 +12,7 @@ from study_app.cli.options import COUNT, one_of, option, seed_option
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from calibration.user_model.measures import FamilyModel, M, R
+    from calibration.user_model.family import FamilyModel, M, R
     from metrics.unused_input import UnusedInput
 
 Run = TypeVar("Run")

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from calibration.agree.result import FEWEST_PAIRS, FEWEST_QUERIES, beyond_perfect, has_enough_pairs
+from calibration.agree.result import MIN_PAIRS, MIN_QUERIES, beyond_perfect, has_enough_pairs
 from calibration.judges.numbers import judge_in_words
 from calibration.rank.folder import Ranking, best_in_words, ranks_in_words
 from study_app.report.folder import ReportInputs
@@ -128,7 +128,7 @@ def _of_agreement(result: TaskResult, material: ReportInputs) -> Iterator[tuple[
 def _objections(result: TaskResult, record: Mapping[str, object]) -> Iterator[str]:
     """Yield what speaks against the answer, the worst first; one sentence at least."""
     if not has_enough_pairs(result.row(result.primary_measure)):
-        yield f"A finding needs {FEWEST_PAIRS} pairs with a majority, and {FEWEST_QUERIES} queries"
+        yield f"A finding needs {MIN_PAIRS} pairs with a majority, and {MIN_QUERIES} queries"
     known = record.get("diagnostics", {})
     of_task = known.get(result.task, []) if isinstance(known, Mapping) else []
     yield from (diagnostic["sentence"] for diagnostic in of_task if diagnostic["severity"] == "warning")

@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure as Drawing
 
 from calibration.raters.consistency import consistency_by_worker
-from calibration.raters.preferences import left_share_by_worker
+from calibration.raters.position_bias import left_share_by_worker
 from calibration.tables.preferences import exclusions
 from calibration.user_model.model import ParameterEntry
 from study_app.report.drawing.figures import worker_scatter, worker_shares
