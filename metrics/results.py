@@ -182,11 +182,11 @@ def run_list(runs: Iterable[R], kind: type[R]) -> list[R]:
     """Return runs as a list; raises InputError for what is none, or is one run."""
     if isinstance(runs, (kind, str)):
         raise input_fault("one run is given where several are wanted", cure="pass a list: [run]")
-    found = list(runs)
-    for one in found:
+    listed_runs = list(runs)
+    for one in listed_runs:
         if not isinstance(one, kind):
             raise input_fault(f"{one!r} is no {kind.__name__}", cure="read the file first")
-    return found
+    return listed_runs
 
 
 def with_means(scores: Sequence[Score], *, over: Mapping[str, Collection[str]] | None = None) -> list[Score]:

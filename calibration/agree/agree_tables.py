@@ -100,12 +100,12 @@ def task_scorer(task: JudgedTask, evidence: ScoreSources, names: Iterable[str] =
     own = KINDS[kind].scorer(task, evidence, named) if kind in KINDS else lambda _: TaskScores()
 
     def score(judged: JudgedTask) -> TaskScores:
-        found = own(judged)
-        elsewhere, left_out = _from_elsewhere(judged, evidence, {one.measure for one in found.variants})
-        notes = (*found.notes, *left_out)
-        if not (found.variants or elsewhere or notes):
+        scores = own(judged)
+        elsewhere, left_out = _from_elsewhere(judged, evidence, {one.measure for one in scores.variants})
+        notes = (*scores.notes, *left_out)
+        if not (scores.variants or elsewhere or notes):
             notes = (f"{judged.task}: {_unscored(kind, evidence)}",)
-        return TaskScores(variants=(*found.variants, *elsewhere), sweeps=found.sweeps, notes=notes)
+        return TaskScores(variants=(*scores.variants, *elsewhere), sweeps=scores.sweeps, notes=notes)
 
     return score
 
@@ -233,8 +233,8 @@ def agree(
         task.task: task_scorer(task, evidence, (*asked[task.task].names, *measures)) for task in everybody
     }
     measured = {task.task: scorers[task.task](task) for task in tasks}
-    variants = {task: found.variants for task, found in measured.items() if found.variants}
-    missing = [note for found in measured.values() for note in found.notes]
+    variants = {task: task_scores.variants for task, task_scores in measured.items() if task_scores.variants}
+    missing = [note for task_scores in measured.values() for note in task_scores.notes]
     notes += missing
     if not variants:
         words = evidence.arguments
@@ -355,8 +355,8 @@ def _named_by_study(
         if sources is None:
             named[task] = NamedComparisons()
             continue
-        place = str(Path(evidence.place).with_name(STUDY_FILE))
-        named[task], missing = resolved(asked[task], of_task, task=task, kind=sources.kind, place=place)
+        path = str(Path(evidence.place).with_name(STUDY_FILE))
+        named[task], missing = resolved(asked[task], of_task, task=task, kind=sources.kind, place=path)
         notes += missing
     return named
 

@@ -252,8 +252,8 @@ def _with_shares(pairs: pd.DataFrame, judged: pd.DataFrame) -> pd.DataFrame:
 
 
 def _most_frequent(languages: "pd.Series[str]") -> str:
-    found = languages.mode()
-    return str(found.iloc[0]) if len(found) else DEFAULT_LANGUAGE
+    modes = languages.mode()
+    return str(modes.iloc[0]) if len(modes) else DEFAULT_LANGUAGE
 
 
 MIN_TOPICS = 5
@@ -355,9 +355,9 @@ def _error_of_side(side: SideAdjustment) -> float:
     Enough to see what chance makes of few votes.
     """
     towards = np.zeros(side.parameters)
-    place = int(side.parameter[2][0])
-    towards[place] = 1.0
-    return float(np.sqrt(side.solved(towards)[place]))
+    index = int(side.parameter[2][0])
+    towards[index] = 1.0
+    return float(np.sqrt(side.solved(towards)[index]))
 
 
 def wide_tastes(votes: VotesByPerson, differences: Mapping[str, Floats]) -> Iterator[Diagnostic]:

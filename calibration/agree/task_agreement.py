@@ -344,8 +344,8 @@ def disagreement_rows(
     order = np.argsort(-strength, kind="stable")[:most]
     pairs = task.pairs.to_dict("records")
     rows: list[Row] = []
-    for rank, place in enumerate((place for place in order.tolist() if strength[place] > 0), start=1):
-        pair = pairs[place]
+    for rank, index in enumerate((index for index in order.tolist() if strength[index] > 0), start=1):
+        pair = pairs[index]
         topic = pair["topic"]
         rows.append(
             {
@@ -356,8 +356,8 @@ def disagreement_rows(
                 "topic_text": texts.topic(topic),
                 **{name: pair[name] for name in PAIR},
                 "vote_share": pair["vote_share"],
-                "difference": difference[place],
-                "disagreement": strength[place],
+                "difference": difference[index],
+                "disagreement": strength[index],
                 "text_a": texts.side(topic, pair["system_a"]),
                 "text_b": texts.side(topic, pair["system_b"]),
             }

@@ -165,24 +165,24 @@ def _fits(tables: Mapping[str, pd.DataFrame], sampling: _Sampling, voted: Probab
         _named(from_pairs, patience_grid.NAME),
     )
     skipped = FamilyResult(skipped=from_stops.skipped + from_pairs.skipped)
-    found = from_preferences + replace(from_stops, skipped=()) + on_grid + skipped
+    fits = from_preferences + replace(from_stops, skipped=()) + on_grid + skipped
     if (
         not from_preferences.results
         and isinstance(stops, Stops)
         and stops.of_visits
         and _is_of_streams(tables)
     ):
-        return found + FamilyResult(skipped=(SkippedParameters(names=(NAME,), reason=NOT_OF_TEXTS),))
+        return fits + FamilyResult(skipped=(SkippedParameters(names=(NAME,), reason=NOT_OF_TEXTS),))
     source = from_preferences if from_preferences.results else from_stops
-    return _default(source, found) + found + _spread(source) if source.results else found
+    return _default(source, fits) + fits + _spread(source) if source.results else fits
 
 
 def _named(fitted: FamilyResult, name: str) -> FamilyResult:
     """Return the fit of one parameter among several fits."""
-    kept = [place for place, fit in enumerate(fitted.results) if name in fit.parameters]
+    kept = [index for index, fit in enumerate(fitted.results) if name in fit.parameters]
     return FamilyResult(
-        results=tuple(fitted.results[place] for place in kept),
-        data=tuple(fitted.data[place] for place in kept),
+        results=tuple(fitted.results[index] for index in kept),
+        data=tuple(fitted.data[index] for index in kept),
     )
 
 
@@ -249,12 +249,12 @@ def _judged_summaries(
     return replace(pairs, voted=from_votes, uniform=len(unknown) - from_votes), people
 
 
-def _default(source: FamilyResult, found: FamilyResult) -> FamilyResult:
+def _default(source: FamilyResult, fits: FamilyResult) -> FamilyResult:
     """Return `patience_chars`: the fit from preferences, else the one from stops."""
     (fit,), (data,) = source.results, source.data
     name = next(iter(fit.parameters))
     default = replace(_renamed(fit, NAME), method=f"from {_word(name)}: {fit.method}")
-    apart = check_estimates_apart([one for one in found.results if patience_grid.NAME not in one.parameters])
+    apart = check_estimates_apart([one for one in fits.results if patience_grid.NAME not in one.parameters])
     return FamilyResult(results=(default.with_diagnostics(*(one.diagnostic for one in apart)),), data=(data,))
 
 

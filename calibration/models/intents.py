@@ -257,8 +257,8 @@ class IntentFit(HasSummary):
 
     def plot_shrinkage(self, ax: "Axes", *, level: float = LEVEL) -> None:
         """Plot each fitted P(i|q) with its interval over the raw share n_i / n."""
-        voters_per_topic = [place for place, raw in enumerate(self.raw) if raw is not None]
-        raw = np.array([self.raw[place] for place in voters_per_topic], dtype=np.float64)
+        voters_per_topic = [index for index, raw in enumerate(self.raw) if raw is not None]
+        raw = np.array([self.raw[index] for index in voters_per_topic], dtype=np.float64)
         estimate = self.result.estimates[voters_per_topic]
         ends = np.array(list(self.result.conf_int(level).values()), dtype=np.float64)[voters_per_topic]
         ax.vlines(

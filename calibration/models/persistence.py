@@ -76,7 +76,7 @@ class ContinuationCounts:
         kept, worker = np.unique(self.worker[used], return_inverse=True)
         return replace(
             self,
-            people=tuple(self.people[place] for place in kept),
+            people=tuple(self.people[index] for index in kept),
             worker=worker,
             text=np.unique(self.text[used], return_inverse=True)[1],
             taken=self.taken[used],

@@ -187,8 +187,8 @@ class DifferenceDesign(Design):
         study = self.study.ready()
         if not math.isnan(self.rho_other):
             return replace(self, study=study)
-        found = replace(self, study=study, rho_other=_search(study, self.other))
-        low, high = _possible_alike(study.rho, found.rho_other)
+        design = replace(self, study=study, rho_other=_search(study, self.other))
+        low, high = _possible_alike(study.rho, design.rho_other)
         if not low <= _alike(self.same_choice) <= high:
             least, most = (0.5 + math.asin(alike) / math.pi for alike in (low, high))
             raise input_fault(
@@ -196,7 +196,7 @@ class DifferenceDesign(Design):
                 f"{self.same_choice:g} of the pairs",
                 cure=f"give --same-choice from {least:.2f} to {most:.2f}",
             )
-        return found
+        return design
 
     def size(self, vary: str) -> int:
         """Return ``queries``, ``pairs`` or ``workers``."""

@@ -171,14 +171,14 @@ def _by_query(pairs: JudgedSummaries) -> Stock:
     """Sort summaries and their iUnits by query."""
     query = np.zeros(pairs.summaries.count, dtype=np.intp)
     query[pairs.first] = query[pairs.second] = pairs.topic
-    place = np.argsort(np.argsort(query, kind="stable"))  # of each summary
+    rank = np.argsort(np.argsort(query, kind="stable"))  # of each summary
     met = pairs.summaries
-    order = np.argsort(place[met.summary], kind="stable")
+    order = np.argsort(rank[met.summary], kind="stable")
     ordered = replace(
-        met, summary=place[met.summary][order], offset=met.offset[order], weight=met.weight[order]
+        met, summary=rank[met.summary][order], offset=met.offset[order], weight=met.weight[order]
     )
     return Stock(
-        pairs=replace(pairs, first=place[pairs.first], second=place[pairs.second], summaries=ordered),
+        pairs=replace(pairs, first=rank[pairs.first], second=rank[pairs.second], summaries=ordered),
         starts=np.searchsorted(ordered.summary, len(KINDS) * np.arange(len(pairs.topics) + 1)),
     )
 

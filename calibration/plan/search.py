@@ -57,16 +57,18 @@ class Studies:
         """Return the results of studies of one size."""
         label = f"{size} {self.vary.replace('_', ' ')}"
         wanted = ((size, number) for number in track(range(self.count), label))
-        found = [outcome for _, outcome in sorted(engine.results(Studies.outcome, self, wanted), key=_number)]
+        estimates = [
+            outcome for _, outcome in sorted(engine.results(Studies.outcome, self, wanted), key=_number)
+        ]
         design = self.design.resized(self.vary, size)
         return PlanRow(
             size=size,
             people=design.people(),
             judgments=design.judgments(),
-            widths=np.sort([outcome.high - outcome.low for outcome in found]),
-            power=float(np.mean([outcome.told for outcome in found])),
-            detectable=_detectable(design, found),
-            nothing=float(np.mean([math.isnan(outcome.estimate) for outcome in found])),
+            widths=np.sort([outcome.high - outcome.low for outcome in estimates]),
+            power=float(np.mean([outcome.told for outcome in estimates])),
+            detectable=_detectable(design, estimates),
+            nothing=float(np.mean([math.isnan(outcome.estimate) for outcome in estimates])),
         )
 
 
@@ -388,10 +390,10 @@ def _smallest(
 
     None when the largest does not.
     """
-    found = _bracket(met, start, bounds)
-    if found is None:
+    bracket = _bracket(met, start, bounds)
+    if bracket is None:
         return None
-    too_few, enough = found
+    too_few, enough = bracket
     while enough > too_few + 1 and enough > too_few * (1 + precision):
         middle = min(enough - 1, max(too_few + 1, round(math.sqrt(enough * too_few))))
         if met(middle):

@@ -118,7 +118,7 @@ def _on_few(judged: JudgedSystems, rates: JudgedShares, met: Duels) -> Iterator[
     elif judged.fixed_topic is not None:
         limit = limit.replace("people or topics", "people")
     if few.any():
-        names = [judged.systems[place] for place in np.flatnonzero(few)]
+        names = [judged.systems[index] for index in np.flatnonzero(few)]
         verb = "rests" if len(names) == 1 else "rest"
         yield f"{join_names(names, most=4)} {verb} on {limit}: no interval there, and the rank stays open"
     if few_duels.any():

@@ -116,8 +116,8 @@ class Ratings:
     def counts(self) -> Floats:
         """Number of ratings by item and category, (items, categories)."""
         shape = len(self.cluster), len(self.values)
-        place = self.item * shape[1] + self.category
-        return np.bincount(place, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float64)
+        cell = self.item * shape[1] + self.category
+        return np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float64)
 
     @property
     def clusters(self) -> int:

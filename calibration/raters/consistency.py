@@ -127,17 +127,19 @@ def consistency_by_worker(preferences: pd.DataFrame, *, level: float = LEVEL) ->
         worker with a repeat, in alphabetical order. Kappa is missing for a worker who always says `equal`.
     """
     rows = repeats(preferences)
-    found = rows.groupby("worker", as_index=False).agg(
+    counts = rows.groupby("worker", as_index=False).agg(
         repeats=("consistent", "size"), consistent=("consistent", "sum"), chance=("chance", "mean")
     )
-    share = found["consistent"] / found["repeats"]
-    low, high = clopper_pearson(found["consistent"], found["repeats"], level)
+    share = counts["consistent"] / counts["repeats"]
+    low, high = clopper_pearson(counts["consistent"], counts["repeats"], level)
     columns = {"share": share, "share_low": low, "share_high": high}
-    room = (1 - found["chance"]).where(found["chance"] < 1)
+    room = (1 - counts["chance"]).where(counts["chance"] < 1)
     kappas = {
-        name.replace("share", "kappa"): (value - found["chance"]) / room for name, value in columns.items()
+        name.replace("share", "kappa"): (value - counts["chance"]) / room for name, value in columns.items()
     }
-    return found.assign(**columns, **kappas)[["worker", "repeats", "consistent", *columns, "chance", *kappas]]
+    return counts.assign(**columns, **kappas)[
+        ["worker", "repeats", "consistent", *columns, "chance", *kappas]
+    ]
 
 
 def repeats(preferences: pd.DataFrame) -> pd.DataFrame:

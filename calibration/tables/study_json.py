@@ -288,8 +288,8 @@ def changes(files: Mapping[str, Path], records: Mapping[str, TableRecord]) -> li
     list of Change
         Of the tables that differ, in the order of ``files``.
     """
-    found = [_change(name, path, records[name]) for name, path in files.items() if name in records]
-    return [change for change in found if change]
+    table_changes = [_change(name, path, records[name]) for name, path in files.items() if name in records]
+    return [change for change in table_changes if change]
 
 
 def is_unended(path: Path) -> bool:

@@ -152,19 +152,19 @@ def push_model(model: UserModel | str | Path, collection: PushCollection, *, alp
     """
     whole, path = load_model(model)
     wanted = (ALPHA, *PUSH_WEIGHTS) if alpha else PUSH_WEIGHTS
-    found = {name: _finite(whole, name, path) for name in wanted if name in whole.parameters}
-    if not found:
+    estimates = {name: _finite(whole, name, path) for name in wanted if name in whole.parameters}
+    if not estimates:
         cure = "leave out --model, or fit preferences about pushes"
         raise input_fault(f"the model has none of {join_names(wanted)}", path=path, cure=cure)
-    if not 0 <= found.get(ALPHA, 0) <= 1:
-        raise input_fault(f"{ALPHA} is {found[ALPHA]}", path=path, cure="it must be from 0 to 1")
+    if not 0 <= estimates.get(ALPHA, 0) <= 1:
+        raise input_fault(f"{ALPHA} is {estimates[ALPHA]}", path=path, cure="it must be from 0 to 1")
     utility, lacking = contingency(whole), lacking_push_weights(whole)
     return PushModel(
         path=path,
         model=whole.part(wanted),
         notes=(lacking,) if utility and lacking else (),
         collection=collection,
-        alpha=found.get(ALPHA),
+        alpha=estimates.get(ALPHA),
         contingency=utility,
     )
 

@@ -77,13 +77,13 @@ class RankedModel(FamilyModel[RankedRun, ListMeasure]):
         scores: dict[ScoreKey, list[float]] = {}
         for chosen in range(max(map(len, subtopics.values()))):
             certain = {
-                topic: {one: float(place == chosen) for place, one in enumerate(of)}
+                topic: {one: float(key == chosen) for key, one in enumerate(of)}
                 for topic, of in subtopics.items()
             }
             for score in ranked_scores(replace(self.collection, probability=certain), runs, labels):
                 if score.topic != ALL and chosen < len(subtopics[score.topic]):
                     scores.setdefault(score[:3], []).append(score.value)
-        return {place: np.array(values) for place, values in scores.items()}
+        return {key: np.array(values) for key, values in scores.items()}
 
 
 def ranked_model(model: UserModel | str | Path, collection: RankedCollection) -> RankedModel:

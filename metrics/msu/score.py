@@ -103,8 +103,8 @@ def msu_user_scores(
             for label, stream_measure in labels.items()
         }
         scores[met.run] += [
-            Score(plan.runs[met.run], topic, label, value[row][place], str(user))
-            for place, user in enumerate(met.users)
+            Score(plan.runs[met.run], topic, label, value[row][index], str(user))
+            for index, user in enumerate(met.users)
             for row, topic in enumerate(rows)
             for label, value in values.items()
         ]

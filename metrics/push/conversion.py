@@ -122,9 +122,9 @@ def update_run_from_push(run: PushRun) -> UpdateRun:
 
 def _best_nugget(event: Event, update: str) -> str | None:
     """Return the nugget whose cluster an update is in, or None."""
-    found = event.nuggets_of(update)
+    nuggets = event.nuggets_of(update)
     known = event.nuggets
-    return min(found, key=lambda name: (-known[name].importance, known[name].seconds), default=None)
+    return min(nuggets, key=lambda name: (-known[name].importance, known[name].seconds), default=None)
 
 
 def _posted(update: str, collection: str) -> Created:

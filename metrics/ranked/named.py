@@ -127,9 +127,9 @@ def ranked_measure(text: str) -> ListMeasure:
         return printed
     head = _HEAD.match(text)
     if head is not None and head[1] in OWN and THEIRS not in text:
-        found = parse_measure(text)
-        if isinstance(found, RankedMeasure):
-            return found
+        measure = parse_measure(text)
+        if isinstance(measure, RankedMeasure):
+            return measure
     return _plain_measure(text.strip())
 
 
@@ -204,16 +204,16 @@ def _plain_measure(text: str) -> IrMeasuresMeasure:
         problem = f"prefcal has no measure {text!r} of its own{f' (did you mean {near}?)' if near else ''}"
         raise input_fault(f"{problem}; those of ir_measures need it installed", cure=INSTALL)
     try:
-        found = in_their_notation(text)
+        measure = in_their_notation(text)
     except NameError:
         raise _unknown(text) from None
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         raise input_fault(
             f"{text!r} is not a measure", cure="write it like nDCG@10, RBP(p=0.8) or TIANDCG(k=10)"
         ) from None
-    _check_parameters(found, text)
-    _check_tool(found, text)
-    return IrMeasuresMeasure(text=_written(found))
+    _check_parameters(measure, text)
+    _check_tool(measure, text)
+    return IrMeasuresMeasure(text=_written(measure))
 
 
 def in_their_notation(text: str) -> Any:

@@ -135,13 +135,13 @@ def judged_topics(collection: RankedCollection, within: Shares | None = None) ->
 
 def relevant_ranks(topic: RankedTopic, documents: tuple[str, ...]) -> RelevantRanks:
     """Look up the relevant documents of a ranked list, best first."""
-    found = [(rank, topic.rows[one]) for rank, one in enumerate(documents, start=1) if one in topic.rows]
-    rank, row = np.array(found, dtype=np.int64).reshape(-1, 2).T
+    relevant = [(rank, topic.rows[one]) for rank, one in enumerate(documents, start=1) if one in topic.rows]
+    rank, row = np.array(relevant, dtype=np.int64).reshape(-1, 2).T
     reached = np.full(topic.p_window.size, np.inf)
     windows = [topic.windows.get(topic.window_of.get(one, ""), -1) for one in documents]
-    for place, window in reversed(list(enumerate(windows))):
+    for index, window in reversed(list(enumerate(windows))):
         if window >= 0:
-            reached[window] = place + 1
+            reached[window] = index + 1
     return RelevantRanks(
         topic=topic, rank=rank, grades=topic.grades[row], window=topic.window[row], reached=reached
     )
@@ -243,12 +243,12 @@ def err_cells(listing: RelevantRanks, k: int, stop: Stop) -> Floats:
     where rel is the probability that a reader with this interest stops at a document, see `_stop_probability`.
     """
     top = listing.top(k)
-    found = np.zeros((top.topic.p_window.size, top.grades.shape[1]))
-    still_reading = np.ones_like(found)
+    cells = np.zeros((top.topic.p_window.size, top.grades.shape[1]))
+    still_reading = np.ones_like(cells)
     for rank, window, stops in zip(top.rank, top.window, _stop_probability(top.grades, stop), strict=True):
-        found[window] += still_reading[window] * stops / rank
+        cells[window] += still_reading[window] * stops / rank
         still_reading[window] *= 1 - stops
-    return found
+    return cells
 
 
 def precision(listing: RelevantRanks, k: int | Ints) -> Floats:

@@ -283,8 +283,8 @@ def _source_texts(given: Any) -> dict[str, tuple[str, str]]:
         given = [
             {**(one if isinstance(one, dict) else {"text": one}), "_id": name} for name, one in given.items()
         ]
-    found = map(text_object, given if isinstance(given, list) else ())
-    return {one[0]: one[1:] for one in found if one is not None and one[2].strip()}
+    sources = map(text_object, given if isinstance(given, list) else ())
+    return {one[0]: one[1:] for one in sources if one is not None and one[2].strip()}
 
 
 def has_members(

@@ -161,7 +161,7 @@ def _wide_encoding(start: bytes) -> str | None:
     """Return the encoding of text in UTF-16 or UTF-32; None for any other."""
     if start.startswith(UTF_32):
         return "UTF-32"
-    characters = [start[place::2].count(0) for place in (0, 1)]
+    characters = [start[index::2].count(0) for index in (0, 1)]
     is_wide = len(start) >= 8 and max(characters) > 0.9 * (len(start) // 2) and min(characters) == 0
     return "UTF-16" if start.startswith(UTF_16) or is_wide else None
 

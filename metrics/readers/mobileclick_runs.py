@@ -131,12 +131,12 @@ class _RunReader:
 
     def only(self, parent: XmlElement, tag: str) -> XmlElement | None:
         """Return the one child with this tag; note a missing or second one."""
-        found = [child for child in parent.children if child.tag == tag]
-        if not found:
+        children = [child for child in parent.children if child.tag == tag]
+        if not children:
             self.log.add(f"<{parent.tag}> has no <{tag}>", line=parent.line, cure=f"add <{tag}>...</{tag}>")
-        for more in found[1:]:
+        for more in children[1:]:
             self.log.add(f"a second <{tag}> in <{parent.tag}>", line=more.line, cure="delete one of the two")
-        return found[0] if found else None
+        return children[0] if children else None
 
     def results(self, root: XmlElement) -> Iterator[tuple[Query, XmlElement]]:
         """Yield each query with its result; note unknown, repeated or missing ones."""

@@ -322,12 +322,12 @@ def _texts_from_json(log: FaultLog) -> Iterator[tuple[int, str, str, str]]:
     White space becomes one blank.
     """
     for line, plain in json_objects(log, TEXT_FORM):
-        found = text_object(plain)
-        if found is None:
+        document = text_object(plain)
+        if document is None:
             names = f"has {join_names(plain)}" if isinstance(plain, dict) else "is no object"
             log.add(f"no id and text: this {names}", line=line, cure=TEXT_FORM)
         else:
-            name, title, text = found
+            name, title, text = document
             yield line, name.strip(), " ".join(title.split()), " ".join(text.split())
 
 

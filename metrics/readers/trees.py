@@ -67,7 +67,7 @@ def read_json(log: FaultLog, *, trailing_commas: bool = False) -> Node:
     try:
         text = data.decode()
         if trailing_commas:
-            text = TRAILING_COMMA.sub(lambda found: found[1] or found[2], text)
+            text = TRAILING_COMMA.sub(lambda match: match[1] or match[2], text)
         json.dumps(json.loads(text), ensure_ascii=False).encode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1

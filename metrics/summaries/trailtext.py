@@ -206,20 +206,20 @@ def positions(
     ValueError
         If the run has no summary of one of the queries.
     """
-    found: list[Position] = []
+    rows: list[Position] = []
     for query in collection.queries.values():
         if query.id not in run.summaries:
             raise ValueError(f"run {run.name!r} has no summary of query {query.id!r}")
         summary = truncated(run.summaries[query.id], query, truncate)
         for intent in query.intents:
             met = first_meetings(trailtext(summary, intent, layers=layers), query)
-            found += [
+            rows += [
                 Position(
                     query.id, run.name, intent, iunit, query.importance.get((intent, iunit), 0.0), offset
                 )
                 for iunit, offset in met.items()
             ]
-    return found
+    return rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -269,16 +269,16 @@ def readings(
     met = positions(collection, run, truncate=truncate, layers=layers)
     readers = {pair: index for index, pair in enumerate(readers_of(collection))}
     topics = {topic: index for index, topic in enumerate(collection.queries)}
-    found = FirstOccurrences(
+    occurrences = FirstOccurrences(
         topics=tuple(topics),
         topic=np.array([topics[topic] for topic, _ in readers], dtype=np.intp),
         reader=np.array([readers[one.topic, one.intent] for one in met], dtype=np.intp),
         importance=np.array([one.importance for one in met], dtype=np.float64),
         offset_chars=np.array([one.offset_chars for one in met], dtype=np.float64),
     )
-    for array in (found.topic, found.reader, found.importance, found.offset_chars):
+    for array in (occurrences.topic, occurrences.reader, occurrences.importance, occurrences.offset_chars):
         array.setflags(write=False)
-    return found
+    return occurrences
 
 
 def intent_probabilities(

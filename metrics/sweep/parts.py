@@ -352,13 +352,13 @@ def _name(population_index: int) -> str:
 
 def _digest(prepared: PreparedRuns) -> str:
     """Return a hash of runs and judgments, whose names the manifest holds."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for of_run in prepared.streams:
         for streams in of_run.values():
             for stream in streams:
-                found.update(np.float64(stream.end).tobytes())
+                digest.update(np.float64(stream.end).tobytes())
                 for name in STREAM_ARRAYS:
                     values = getattr(stream, name)
-                    found.update(f"{name} {values.dtype.str} {values.size} ".encode())
-                    found.update(values.tobytes())
-    return found.hexdigest()
+                    digest.update(f"{name} {values.dtype.str} {values.size} ".encode())
+                    digest.update(values.tobytes())
+    return digest.hexdigest()

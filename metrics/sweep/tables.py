@@ -147,8 +147,8 @@ def write_tables(folder: SweepFolder, runs: Sequence[str], against: Sequence[Ref
                 strict=True,
             )
         )
-        for place, part in enumerate(folder.parts()):
-            for decay, point in enumerate(folder.grid.points(place)):
+        for index, part in enumerate(folder.parts()):
+            for decay, point in enumerate(folder.grid.points(index)):
                 utility, per_second = part.utility[:, decay], part.per_second[:, decay]
                 sweep.add(point, utility, part.error[:, decay], per_second)
                 values = {"MSU": as_printed(utility), "MSU/s": as_printed(per_second)}

@@ -150,7 +150,7 @@ class UpdateStreams:
         )
 
     def _msu(self, population: Population, decays: Iterable[float], floor: float = 0.0) -> pd.DataFrame:
-        measures = {f"{place}": MSU(lateness=decay, floor=floor) for place, decay in enumerate(decays)}
+        measures = {f"{index}": MSU(lateness=decay, floor=floor) for index, decay in enumerate(decays)}
         return self._of_people(population, measures)
 
     def _of_people(self, population: Population, measures: Mapping[str, StreamMeasure]) -> pd.DataFrame:

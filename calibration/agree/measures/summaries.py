@@ -138,20 +138,20 @@ def _taken(
 def _positions(task: JudgedTask, evidence: ScoreSources, notes: list[str]) -> Positions:
     """Return the available positions of a task and of its ablations."""
     sources = evidence.sources.get(task.task)
-    found = {} if sources is None or sources.problems else sources.summary_positions()
+    positions = {} if sources is None or sources.problems else sources.summary_positions()
     if sources is not None and sources.problems:
         notes.append(f"{task.task}: no agreement of single layers, since {'; '.join(sources.problems)}")
     table = evidence.of_task("positions", task.task)
     if table is not None:
-        found["both"] = table
-    if found:
+        positions["both"] = table
+    if positions:
         evidence.check_systems(
-            task.task, set(found["both"]["system"]) | set(sources.systems if sources else ())
+            task.task, set(positions["both"]["system"]) | set(sources.systems if sources else ())
         )
-        _check_topics(task, found["both"], evidence)
-    if set(found) == {"both"} and sources is None:
+        _check_topics(task, positions["both"], evidence)
+    if set(positions) == {"both"} and sources is None:
         notes.append(f"{task.task}: no agreement of single layers, since no collection and runs are named")
-    return found
+    return positions
 
 
 def _check_topics(task: JudgedTask, positions: pd.DataFrame, evidence: ScoreSources) -> None:

@@ -138,9 +138,9 @@ def bent_test(fit: PushFit | AlphaFit, judgments: PushJudgments, part: Part) -> 
     """
     weights = _weights_by_place(fit)
     bent = np.zeros(len(judgments.vote))
-    for place in PLACES[part]:
-        sides = (x[:, place] for x in (judgments.left, judgments.right))
-        bent += max(weights.get(place, 0.0), 0.0) * np.subtract(*(xlogy(x, np.abs(x)) for x in sides))
+    for index in PLACES[part]:
+        sides = (x[:, index] for x in (judgments.left, judgments.right))
+        bent += max(weights.get(index, 0.0), 0.0) * np.subtract(*(xlogy(x, np.abs(x)) for x in sides))
     whole = alpha_design(judgments) if isinstance(fit, AlphaFit) else judgments.difference
     design = np.column_stack([whole[:, fit.search.kept], bent])
     if np.linalg.matrix_rank(design) < design.shape[1]:
@@ -165,7 +165,7 @@ def design_effect(search: WeightFit) -> float:
     """
     if search.raw is None:
         return 1.0
-    places = [search.kept.index(place) for place in search.told]
+    places = [search.kept.index(index) for index in search.told]
     model = np.diag(np.linalg.inv(search.maximum.information))[places]
     return float(max(1.0, (np.diag(search.raw.cov) / model).mean()))
 
@@ -175,9 +175,9 @@ def _weights_by_place(fit: PushFit | AlphaFit) -> dict[int, float]:
 
     Alpha's of non-relevant pushes stands twice.
     """
-    places = ((0,), PAIN, (2,), (4,)) if isinstance(fit, AlphaFit) else tuple((place,) for place in range(5))
+    places = ((0,), PAIN, (2,), (4,)) if isinstance(fit, AlphaFit) else tuple((index,) for index in range(5))
     fitted = zip(fit.search.kept, fit.search.maximum.weights.tolist(), strict=True)
-    return {place: weight for column, weight in fitted for place in places[column]}
+    return {index: weight for column, weight in fitted for index in places[column]}
 
 
 def _in_forms(fit: PushFit | AlphaFit, judgments: PushJudgments) -> Iterator[_InForm]:

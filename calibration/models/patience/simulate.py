@@ -218,9 +218,9 @@ def simulate_preferences(
     """
     m = _worth(positions, probabilities, np.array([judges.patience_chars]), judges.decay)
     liking = rng.normal(0, judges.unexplained_sd, len(m))
-    place = pd.Series(range(len(m)), index=m.index)
+    index = pd.Series(range(len(m)), index=m.index)
     pairs = [pair for _, of in m.groupby(level="topic", sort=False) for pair in combinations(of.index, 2)]
-    one, other = (place.loc[[pair[side] for pair in pairs]].to_numpy() for side in (0, 1))
+    one, other = (index.loc[[pair[side] for pair in pairs]].to_numpy() for side in (0, 1))
     each = judges.per_topic if judges.people is None else judges.people
     topic, topics = pd.factorize(np.tile([first[-2] for first, _ in pairs], each))
     judge = np.repeat(np.arange(each), len(pairs))

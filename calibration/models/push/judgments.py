@@ -215,7 +215,7 @@ def _looked_up(rows: pd.DataFrame, cells: pd.DataFrame, side: str) -> pd.DataFra
     Cells that name task and pair go before those that leave either open.
     """
     wanted = [*CELL_SIGNS, "days"]
-    found = pd.DataFrame(np.nan, index=rows.index, columns=wanted)
+    stream_cells = pd.DataFrame(np.nan, index=rows.index, columns=wanted)
     keyed = rows.assign(system=rows[f"system_{side}"])
     for keys in (["task", "pair"], ["task"], ["pair"], []):
         of_kind = cells[
@@ -224,8 +224,8 @@ def _looked_up(rows: pd.DataFrame, cells: pd.DataFrame, side: str) -> pd.DataFra
         if len(of_kind):
             on = [*keys, "topic", "system"]
             joined = keyed[on].merge(of_kind[[*on, *wanted]], on=on, how="left").set_axis(rows.index)
-            found = found.mask(found["gain"].isna(), joined[wanted])
-    return found
+            stream_cells = stream_cells.mask(stream_cells["gain"].isna(), joined[wanted])
+    return stream_cells
 
 
 def _signed(cells: pd.DataFrame) -> Floats:

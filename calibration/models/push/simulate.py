@@ -232,7 +232,7 @@ def _drawn_judgments(x: Floats, stream: Ints, judges: PushJudges, rng: np.random
     liking = rng.normal(0, judges.unexplained_sd, stream.max() + 1)[stream]
     places = (swapped.astype(np.intp), (~swapped).astype(np.intp))
     left, right = (
-        judges.sharpness * (x[pair, place] * own).sum(axis=1) + liking[pair, place] for place in places
+        judges.sharpness * (x[pair, index] * own).sum(axis=1) + liking[pair, index] for index in places
     )
     vote = _votes(left - right + judges.left_bias, judges, rng)
     good = rng.random(n) < expit(judges.label_slope * (left + right) / judges.sharpness)

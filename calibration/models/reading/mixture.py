@@ -387,8 +387,8 @@ def _maximised(begin: MixtureMaximum, weights: Floats, slope_left: float) -> Mix
         "hess_inv0": (inverse + inverse.T) / 2,
         "gtol": slope_left * math.sqrt(likelihood.n_reads),
     }
-    found = minimize(loss, start, jac=True, method="BFGS", options=options)
-    p = np.asarray(found.x, dtype=np.float64)
+    minimum = minimize(loss, start, jac=True, method="BFGS", options=options)
+    p = np.asarray(minimum.x, dtype=np.float64)
     known_there = known.get(p.tobytes())
     return MixtureMaximum(likelihood, p, *known_there) if known_there else _at(likelihood, p)
 
