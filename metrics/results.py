@@ -166,7 +166,11 @@ def label_measures(measures: Iterable[M] | Mapping[str, M], kind: type[M] | None
     labels: dict[str, M] = {}
     for measure in given:
         if kind is not None and not isinstance(measure, kind):
-            known = sorted(one.__name__ for one in all_measures().values() if issubclass(one, kind))
+            known = sorted(
+                measure_class.__name__
+                for measure_class in all_measures().values()
+                if issubclass(measure_class, kind)
+            )
             raise input_fault(
                 f"{measure!r} is no measure of {kind.family}",
                 cure=f"pass some of {join_names(known, most=12)}",
@@ -183,9 +187,9 @@ def run_list(runs: Iterable[R], kind: type[R]) -> list[R]:
     if isinstance(runs, (kind, str)):
         raise input_fault("one run is given where several are wanted", cure="pass a list: [run]")
     listed_runs = list(runs)
-    for one in listed_runs:
-        if not isinstance(one, kind):
-            raise input_fault(f"{one!r} is no {kind.__name__}", cure="read the file first")
+    for run in listed_runs:
+        if not isinstance(run, kind):
+            raise input_fault(f"{run!r} is no {kind.__name__}", cure="read the file first")
     return listed_runs
 
 

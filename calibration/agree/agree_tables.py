@@ -101,7 +101,9 @@ def task_scorer(task: JudgedTask, evidence: ScoreSources, names: Iterable[str] =
 
     def score(judged: JudgedTask) -> TaskScores:
         scores = own(judged)
-        elsewhere, left_out = _from_elsewhere(judged, evidence, {one.measure for one in scores.variants})
+        elsewhere, left_out = _from_elsewhere(
+            judged, evidence, {variant.measure for variant in scores.variants}
+        )
         notes = (*scores.notes, *left_out)
         if not (scores.variants or elsewhere or notes):
             notes = (f"{judged.task}: {_unscored(kind, evidence)}",)
@@ -128,7 +130,7 @@ def _measures_called(names: Iterable[str], kind: str, evidence: ScoreSources) ->
     """Return measures by printed name, of names without external scores."""
     elsewhere = set() if evidence.scores is None else set(evidence.scores["metric"])
     measures = [measure_called(name, kind) for name in names if name not in elsewhere]
-    return {printed_name(one, kind): one for one in measures if one is not None}
+    return {printed_name(measure, kind): measure for measure in measures if measure is not None}
 
 
 def _from_elsewhere(
@@ -326,9 +328,12 @@ def _without_people(task: JudgedTask, variants: Sequence[ScoredMeasure], people:
     for variant in variants[:3]:
         without, whole = (
             agreement(
-                score_differences(one, variant.scores.to_frame())[:, 0], one.share, one.topics, ties="half"
+                score_differences(judged, variant.scores.to_frame())[:, 0],
+                judged.share,
+                judged.topics,
+                ties="half",
             ).value
-            for one in (others, task)
+            for judged in (others, task)
         )
         said.append(f"{variant.measure} {percent(without, 1)} for {percent(whole, 1)}")
     return f"Without them, agreement with a tie as half: {', '.join(said)}."
@@ -408,10 +413,10 @@ def _notes(
     for measure, difference in differences.items():
         if not difference.any():
             yield f"{measure} scores the {things} of every pair alike, so nothing can be said of it"
-    for one in made:
-        if in_same_order(differences[one.measure], differences[one.against]):
+    for comparison in made:
+        if in_same_order(differences[comparison.measure], differences[comparison.against]):
             yield (
-                f"{one.against} and {one.measure} put the {things} of every pair in the same order, so they"
+                f"{comparison.against} and {comparison.measure} put the {things} of every pair in the same order, so they"
                 " agree with people alike, whatever people prefer, and are not compared by agreement"
             )
     for variant in variants:

@@ -321,7 +321,9 @@ def push(material: FitInputs) -> FamilyResult:
     weights = try_fit(
         WEIGHTS, lambda: fit_weights_to(material.push_judgments), lambda: material.push_judgments
     )
-    partly = tuple(one for fit in weights.results if isinstance(fit, PushFit) for one in fit.skipped)
+    partly = tuple(
+        parameters for fit in weights.results if isinstance(fit, PushFit) for parameters in fit.skipped
+    )
     alpha = try_fit(ALPHA, lambda: fit_alpha_to(material.push_judgments), lambda: material.push_judgments)
     return weights + FamilyResult(skipped=partly) + alpha
 

@@ -76,7 +76,8 @@ def fit_patience(
         results += [_renamed(fit, f"{next(iter(fit.parameters))}{suffix}") for fit in made.results]
         data += made.data
         skipped += [
-            replace(one, names=tuple(f"{name}{suffix}" for name in one.names)) for one in made.skipped
+            replace(parameters, names=tuple(f"{name}{suffix}" for name in parameters.names))
+            for parameters in made.skipped
         ]
     if len(languages) > 1:
         skipped += _without_language(tables)
@@ -193,9 +194,9 @@ def _from_pairs(pairs: JudgedSummaries, workers: int, sampling: _Sampling) -> Fa
         lambda: patience_preferences.fit_patience_from_preferences(pairs, n_workers=workers),
         pairs,
     )
-    for one in likely.skipped:
-        if one.reason.startswith(patience_preferences.NOTHING_SHOWS):
-            return FamilyResult(skipped=(replace(one, names=FROM_PAIRS),))
+    for parameters in likely.skipped:
+        if parameters.reason.startswith(patience_preferences.NOTHING_SHOWS):
+            return FamilyResult(skipped=(replace(parameters, names=FROM_PAIRS),))
     return likely + try_fit((patience_grid.NAME,), lambda: _on_grid(pairs, workers, sampling), pairs)
 
 

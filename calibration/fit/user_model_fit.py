@@ -152,12 +152,14 @@ class UserModelFit(HasSummary):
         """Return every parameter with its interval, and the skipped ones with reasons."""
         known = self.model.overview()
         return known._replace(
-            sentences=[*known.sentences, *(f"not identified: {one}" for one in self.skipped)]
+            sentences=[*known.sentences, *(f"not identified: {parameters}" for parameters in self.skipped)]
         )
 
     def summary(self) -> str:
         """Return the overview as text."""
-        return "\n".join([self.model.summary(), *(f"not identified: {one}" for one in self.skipped)])
+        return "\n".join(
+            [self.model.summary(), *(f"not identified: {parameters}" for parameters in self.skipped)]
+        )
 
     @property
     def drawable(self) -> dict[str, CalibrationResult | IntentFit]:

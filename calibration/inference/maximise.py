@@ -123,15 +123,15 @@ def _halved(
     least = likelihood.loglik - rule.slack * np.abs(likelihood.loglik)
     share = np.ones(np.shape(least))
     for _ in range(rule.most_halvings):
-        tried = point + share[..., None] * whole
+        candidate = point + share[..., None] * whole
         if bounds is not None:
-            tried = np.clip(tried, *bounds)
-        there = look(tried)
+            candidate = np.clip(candidate, *bounds)
+        there = look(candidate)
         falls = ~(there.loglik >= least)
         if not falls.any():
-            return tried, there
+            return candidate, there
         share = np.where(falls, share / 2, share)
     if falls.all():
         return here
-    kept = np.where(falls[..., None], point, tried)
+    kept = np.where(falls[..., None], point, candidate)
     return kept, look(kept)

@@ -116,7 +116,10 @@ def _components(
     """Return the systems by connected component, larger groups first."""
     graph = coo_array((np.ones(len(start), dtype=np.int8), (start, end)), shape=(len(systems),) * 2)
     label = connected_components(graph.tocsr(), directed=True, connection=kind)[1]
-    groups = [[systems[index] for index in np.flatnonzero(label == one)] for one in range(label.max() + 1)]
+    groups = [
+        [systems[index] for index in np.flatnonzero(label == component)]
+        for component in range(label.max() + 1)
+    ]
     return sorted(groups, key=len, reverse=True)
 
 

@@ -207,7 +207,7 @@ def _leaving_out(ratings: Ratings, code: Ints) -> Floats:
 
 def _at_least(cov: Floats, *floors: Floats) -> Floats:
     """Return a covariance with variances raised to ``floors``; correlations stay."""
-    variance = np.max([np.diag(one) for one in (cov, *floors)], axis=0)
+    variance = np.max([np.diag(covariance) for covariance in (cov, *floors)], axis=0)
     known = np.diag(cov) > 0
     stretch = np.sqrt(np.divide(variance, np.diag(cov), out=np.ones_like(variance), where=known))
     raised = cov * stretch[:, None] * stretch

@@ -194,10 +194,10 @@ def clopper_pearson(successes: ArrayLike, n: ArrayLike, level: float) -> tuple[F
 
     0 and 1 where nothing else was seen.
     """
-    seen, tried, tail = np.asarray(successes), np.asarray(n), (1 - level) / 2
-    low = betaincinv(np.maximum(seen, 1), tried - np.maximum(seen, 1) + 1, tail)
-    high = betaincinv(np.minimum(seen, tried - 1) + 1, tried - np.minimum(seen, tried - 1), 1 - tail)
-    return np.where(seen == 0, 0.0, low), np.where(seen == tried, 1.0, high)
+    seen, trials, tail = np.asarray(successes), np.asarray(n), (1 - level) / 2
+    low = betaincinv(np.maximum(seen, 1), trials - np.maximum(seen, 1) + 1, tail)
+    high = betaincinv(np.minimum(seen, trials - 1) + 1, trials - np.minimum(seen, trials - 1), 1 - tail)
+    return np.where(seen == 0, 0.0, low), np.where(seen == trials, 1.0, high)
 
 
 def _answers(preferences: pd.DataFrame) -> pd.DataFrame:
@@ -234,7 +234,7 @@ def _sums(rows: pd.DataFrame, worker: "np.ndarray[tuple[int], np.dtype[np.intp]]
     Repeats, consistent ones, those by chance, identical ones, those by chance.
     """
     columns = rows[["consistent", "chance", "identical", "chance_identical"]].to_numpy(np.float64)
-    return np.stack([np.bincount(worker), *(np.bincount(worker, one) for one in columns.T)], axis=1)
+    return np.stack([np.bincount(worker), *(np.bincount(worker, column) for column in columns.T)], axis=1)
 
 
 def _coefficients(sums: Floats) -> Floats:

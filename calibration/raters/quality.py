@@ -75,7 +75,9 @@ class QualityReport(HasSummary):
             }
             for result in self.results
         }
-        skipped = [{"names": list(one.names), "reason": one.reason} for one in self.skipped]
+        skipped = [
+            {"names": list(parameters.names), "reason": parameters.reason} for parameters in self.skipped
+        ]
         return {"format": FORMAT, "measures": measures, "details": details, "skipped": skipped}
 
 

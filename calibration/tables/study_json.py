@@ -189,8 +189,8 @@ class StudyRecord(_StudyPart):
             return None
         often = pluralise(len(self.results_opened), "time")
         moments = [
-            f"{one.at:%Y-%m-%d %H:%M} UTC at {pluralise(one.judgments, 'judgment')}"
-            for one in self.results_opened
+            f"{look.at:%Y-%m-%d %H:%M} UTC at {pluralise(look.judgments, 'judgment')}"
+            for look in self.results_opened
         ]
         last = f", last on {moments[-1]}" if len(moments) > 1 else ""
         return f"Who is preferred was looked at {often} before these tables were written: first on {moments[0]}{last}."

@@ -156,5 +156,5 @@ class FamilyModel(ABC, Generic[R, M]):
         frame = score_frame(scores)
         if moved is None:
             return frame
-        low, high = zip(*(moved.get(one[:3], (one.value, one.value)) for one in scores), strict=True)
+        low, high = zip(*(moved.get(score[:3], (score.value, score.value)) for score in scores), strict=True)
         return frame.assign(low=low, high=high)

@@ -77,7 +77,7 @@ class StreamModel(FamilyModel[UpdateRun, StreamMeasure]):
             msu_scores(
                 self.collection,
                 runs,
-                {label: self._moved(one, draws, number) for label, one in labels.items()},
+                {label: self._moved(measure, draws, number) for label, measure in labels.items()},
                 self._users(draws, number),
                 lengths=self.lengths,
                 topics=topics,
@@ -87,11 +87,11 @@ class StreamModel(FamilyModel[UpdateRun, StreamMeasure]):
         values = np.array([[score.value for score in scores] for scores in draw_scores])
         yield [score[:3] for score in draw_scores[0]], values
 
-    def _moved(self, one: StreamMeasure, draws: Draws, number: int) -> StreamMeasure:
+    def _moved(self, measure: StreamMeasure, draws: Draws, number: int) -> StreamMeasure:
         """Return a measure with the fitted lateness decay replaced by a drawn one."""
-        if LATENESS not in draws.parameters or one.lateness != self.lateness:
-            return one
-        return replace(one, lateness=float(draws.parameters[LATENESS][number]))
+        if LATENESS not in draws.parameters or measure.lateness != self.lateness:
+            return measure
+        return replace(measure, lateness=float(draws.parameters[LATENESS][number]))
 
     def _users(self, draws: Draws, number: int) -> Users:
         """Return users of a drawn population; given users stay."""
@@ -207,7 +207,9 @@ def _fitted(
     if all(name in model.parameters and "character" not in model.parameters[name].unit for name in SPEED):
         fitted |= {name: _estimate(model, name, log) for name in SPEED}
     else:
-        default = ", ".join(f"{one.name} {one.default:g}" for one in fields(Population) if one.name in SPEED)
+        default = ", ".join(
+            f"{field.name} {field.default:g}" for field in fields(Population) if field.name in SPEED
+        )
         notes.append(f"no reading speed in words per second; the default is used: {default}")
     return fitted
 

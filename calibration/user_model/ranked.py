@@ -52,11 +52,14 @@ class RankedModel(FamilyModel[RankedRun, ListMeasure]):
     ) -> Iterator[Spread]:
         drawn = {
             topic: np.array(
-                [[shares[topic][one] for one in self.collection.subtopics(topic)] for shares in draws.shares]
+                [
+                    [shares[topic][measure] for measure in self.collection.subtopics(topic)]
+                    for shares in draws.shares
+                ]
             )
             for topic in self.model.intents
         }
-        moved = {label: one for label, one in labels.items() if isinstance(one, RankedMeasure)}
+        moved = {label: measure for label, measure in labels.items() if isinstance(measure, RankedMeasure)}
         one_each = self._scores_of_one_subtopic(runs, moved)
         for run in runs:
             counted = [topic for topic in drawn if topics == "judged" or topic in run.rankings]
@@ -133,7 +136,7 @@ def ranked_model(model: UserModel | str | Path, collection: RankedCollection) ->
     shares = intent_shares(model)
     log = FaultLog(path)
     for topic, of in shares.items():
-        missing = [one for one in collection.grades[topic] if one not in of]
+        missing = [subtopic for subtopic in collection.grades[topic] if subtopic not in of]
         wrong = sum_fault(topic, of)
         if missing:
             problem = f"the model has no probability of subtopic {join_names(missing)} of topic {topic!r}"

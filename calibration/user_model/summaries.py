@@ -56,11 +56,11 @@ class SummaryModel(FamilyModel[Run, MMeasure]):
         labels: Mapping[str, MMeasure],
         topics: Topics,  # noqa: ARG002 - a run has every query
     ) -> Iterator[Spread]:
-        kinds = {one.intents for one in labels.values()}
+        kinds = {measure.intents for measure in labels.values()}
         shares = {intents: self._shares(intents, draws) for intents in kinds}
         for run in runs:
-            for label, one, read in read_once(self.collection, run, labels):
-                each = zip(self._moved(one, draws), shares[one.intents], strict=True)
+            for label, measure, read in read_once(self.collection, run, labels):
+                each = zip(self._moved(measure, draws), shares[measure.intents], strict=True)
                 values = np.array([read.expectations(moved.discount, share) for moved, share in each])
                 places = [(run.name, topic, label) for topic in [*self.collection.queries, ALL]]
                 yield places, np.column_stack([values, values.mean(axis=1)])
@@ -71,11 +71,11 @@ class SummaryModel(FamilyModel[Run, MMeasure]):
             return [intent_probabilities(self.collection, intents, drawn) for drawn in draws.shares]
         return [intent_probabilities(self.collection, intents, self.shares)] * draws.count
 
-    def _moved(self, one: MMeasure, draws: Draws) -> list[MMeasure]:
+    def _moved(self, measure: MMeasure, draws: Draws) -> list[MMeasure]:
         """Yield a measure for each draw, with the fitted patience replaced by a drawn one."""
-        if PATIENCE not in draws.parameters or one.patience != self.patience:
-            return [one] * draws.count
-        return [replace(one, patience=drawn) for drawn in draws.parameters[PATIENCE].tolist()]
+        if PATIENCE not in draws.parameters or measure.patience != self.patience:
+            return [measure] * draws.count
+        return [replace(measure, patience=drawn) for drawn in draws.parameters[PATIENCE].tolist()]
 
 
 def summary_model(

@@ -138,12 +138,12 @@ def close(*arrays: NDArray[Any]) -> None:
         array.flags.writeable = False
 
 
-def found_in(keys: Ints, wanted: Ints) -> Ints:
+def found_in(keys: Ints, numbers: Ints) -> Ints:
     """Return the index of each number among ascending keys, -1 where absent."""
     if not keys.size:
-        return np.full(wanted.shape, -1)
-    position = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
-    return np.where(keys[position] == wanted, position, -1)
+        return np.full(numbers.shape, -1)
+    position = np.minimum(np.searchsorted(keys, numbers), keys.size - 1)
+    return np.where(keys[position] == numbers, position, -1)
 
 
 def push_pool(collection: PushCollection) -> PushPool:

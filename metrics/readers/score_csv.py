@@ -319,8 +319,8 @@ def _of_metrics(table: ScoreTable, measures: Sequence[str], log: FaultLog) -> Sc
             cure = f"did you mean {near!r}" if near else f"name one of {join_names(table.metrics)}"
             log.add(f"there is no metric {name!r}", line=1, cure=cure)
     log.raise_if_any()
-    wanted = np.array([table.metrics.index(name) for name in dict.fromkeys(measures)])
+    metric_codes = np.array([table.metrics.index(name) for name in dict.fromkeys(measures)])
     index = np.full(len(table.metrics), -1, dtype=np.int32)
-    index[wanted] = np.arange(wanted.size)
-    kept = table.where(np.isin(table.metric, wanted))
+    index[metric_codes] = np.arange(metric_codes.size)
+    kept = table.where(np.isin(table.metric, metric_codes))
     return replace(kept, metrics=tuple(dict.fromkeys(measures)), metric=index[kept.metric])

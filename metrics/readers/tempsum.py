@@ -224,7 +224,7 @@ def _read_spans(names: TopicNames, log: FaultLog) -> dict[str, MatchedSpan]:
     """
     spans: dict[str, MatchedSpan] = {}
     try:
-        root = read_xml(log.path, wanted=SORTS_CURE)
+        root = read_xml(log.path, hint=SORTS_CURE)
     except InputError as error:
         log.faults += error.faults
         return spans

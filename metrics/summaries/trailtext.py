@@ -145,12 +145,12 @@ def first_meetings(trail: Iterable[Element], query: Query) -> dict[str, int]:
         entry; links cost characters and have none.
     """
     offset = 0
-    met: dict[str, int] = {}
+    ends: dict[str, int] = {}
     for element in trail:
         offset += _length(element, query)
         if isinstance(element, IUnit):
-            met.setdefault(element.id, offset)
-    return met
+            ends.setdefault(element.id, offset)
+    return ends
 
 
 def _within(layer: Iterable[E], query: Query, limit: int) -> Iterator[E]:
@@ -212,12 +212,12 @@ def positions(
             raise ValueError(f"run {run.name!r} has no summary of query {query.id!r}")
         summary = truncated(run.summaries[query.id], query, truncate)
         for intent in query.intents:
-            met = first_meetings(trailtext(summary, intent, layers=layers), query)
+            ends = first_meetings(trailtext(summary, intent, layers=layers), query)
             rows += [
                 Position(
                     query.id, run.name, intent, iunit, query.importance.get((intent, iunit), 0.0), offset
                 )
-                for iunit, offset in met.items()
+                for iunit, offset in ends.items()
             ]
     return rows
 
@@ -266,15 +266,15 @@ def readings(
     collection: Collection, run: Run, *, truncate: int | None = None, layers: Layers = "both"
 ) -> FirstOccurrences:
     """Return the first occurrences of every reader in a run; see `positions`."""
-    met = positions(collection, run, truncate=truncate, layers=layers)
+    rows = positions(collection, run, truncate=truncate, layers=layers)
     readers = {pair: index for index, pair in enumerate(readers_of(collection))}
     topics = {topic: index for index, topic in enumerate(collection.queries)}
     occurrences = FirstOccurrences(
         topics=tuple(topics),
         topic=np.array([topics[topic] for topic, _ in readers], dtype=np.intp),
-        reader=np.array([readers[one.topic, one.intent] for one in met], dtype=np.intp),
-        importance=np.array([one.importance for one in met], dtype=np.float64),
-        offset_chars=np.array([one.offset_chars for one in met], dtype=np.float64),
+        reader=np.array([readers[position.topic, position.intent] for position in rows], dtype=np.intp),
+        importance=np.array([position.importance for position in rows], dtype=np.float64),
+        offset_chars=np.array([position.offset_chars for position in rows], dtype=np.float64),
     )
     for array in (occurrences.topic, occurrences.reader, occurrences.importance, occurrences.offset_chars):
         array.setflags(write=False)

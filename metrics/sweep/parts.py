@@ -221,9 +221,9 @@ def population_totals(work: SweepWork, population_index: int, users: int | None 
     error = MSUStandardError()
     decays = range(len(work.grid.lateness))
     return PopulationTotals(
-        gain=np.array([one.mean_gain for one in totals]),
-        error=np.array([[error.values(one, decay)[-1] for decay in decays] for one in totals]),
-        seconds=np.array([one.mean_seconds for one in totals]),
+        gain=np.array([total.mean_gain for total in totals]),
+        error=np.array([[error.values(total, decay)[-1] for decay in decays] for total in totals]),
+        seconds=np.array([total.mean_seconds for total in totals]),
     )
 
 

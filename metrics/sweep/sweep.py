@@ -134,10 +134,10 @@ def _bytes(work: SweepWork) -> float:
     streams = [
         stream for of_run in work.prepared.streams for of_setting in of_run.values() for stream in of_setting
     ]
-    held = sum(np.asarray(values).nbytes for stream in streams for values in stream)
+    run_bytes = sum(np.asarray(values).nbytes for stream in streams for values in stream)
     block = min(work.users, BLOCK_USERS)
     gains = 8 * (len(work.prepared.topics) + 1) * len(work.grid.lateness) * block * GAIN_COPIES
-    return held + gains + VISIT_BYTES * BLOCK_VISITS
+    return run_bytes + gains + VISIT_BYTES * BLOCK_VISITS
 
 
 def _time(seconds: float) -> str:

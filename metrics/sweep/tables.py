@@ -143,7 +143,7 @@ def write_tables(folder: SweepFolder, runs: Sequence[str], against: Sequence[Ref
             _CsvWriter(file, columns)
             for file, columns in zip(
                 opened[1:],
-                (BEST_COLUMNS, CORRELATION_COLUMNS, ("run", *(one.name for one in against))),
+                (BEST_COLUMNS, CORRELATION_COLUMNS, ("run", *(reference.name for reference in against))),
                 strict=True,
             )
         )
@@ -155,7 +155,7 @@ def write_tables(folder: SweepFolder, runs: Sequence[str], against: Sequence[Ref
                 best_rows.add(best.meet(point, values["MSU"], values["MSU/s"]))
                 correlation_rows.add_all(_correlations(point, values, against))
         best_rows.add_all(best.of_systems())
-        other_rows.add_all(zip(runs, *(one.overall.tolist() for one in against), strict=True))
+        other_rows.add_all(zip(runs, *(reference.overall.tolist() for reference in against), strict=True))
 
 
 def _correlations(

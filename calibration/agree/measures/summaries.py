@@ -107,29 +107,29 @@ def _at_fitted_patience(
 
 def _taken(
     task: JudgedTask,
-    met: pd.DataFrame,
+    positions: pd.DataFrame,
     evidence: ScoreSources,
     fitted: FittedShares,
     collection_shares: Probabilities,
 ) -> Iterator[str]:
     """Yield notes on assumptions in the place of missing tables."""
     intents = evidence.tables.get("intents")
-    told = set(fitted.estimate)
+    known_topics = set(fitted.estimate)
     if intents is not None:
-        told |= set(intents.loc[intents["probability"].notna(), "topic"])
-    untold = [topic for topic in collection_shares if topic not in told]
+        known_topics |= set(intents.loc[intents["probability"].notna(), "topic"])
+    untold = [topic for topic in collection_shares if topic not in known_topics]
     if collection_shares == uniform(collection_shares):
         yield "every intent is equally probable, as far as the tables say"
     elif untold:
         yield f"no probability of intents is given for {join_names(untold)}: there they are equally probable"
     unknown = [
         f"{intent} of {topic}"
-        for topic, intent in met[["topic", "intent"]].drop_duplicates().itertuples(index=False)
+        for topic, intent in positions[["topic", "intent"]].drop_duplicates().itertuples(index=False)
         if topic in collection_shares and intent not in collection_shares[topic]
     ]
     if unknown:
         yield f"intents without a probability count nothing: {join_names(unknown)}"
-    without = judged_summaries(task).difference(pd.MultiIndex.from_frame(met[["topic", "system"]]))
+    without = judged_summaries(task).difference(pd.MultiIndex.from_frame(positions[["topic", "system"]]))
     if len(without):
         summaries = join_names(f"{system} on {topic}" for topic, system in without)
         yield f"no positions, so a score of 0, as of summaries that meet no iUnit: {summaries}"

@@ -111,8 +111,8 @@ def name_of(measure: str, *, converted: bool) -> str:
 
 def without_known(named: Mapping[str, Measure], variants: Iterable[ScoredMeasure]) -> dict[str, Measure]:
     """Return the named measures that are not among the variants anyway."""
-    known = {one.measure.removesuffix(f" {CONVERTED_MARK}") for one in variants}
-    return {name: one for name, one in named.items() if name not in known}
+    known = {variant.measure.removesuffix(f" {CONVERTED_MARK}") for variant in variants}
+    return {name: variant for name, variant in named.items() if name not in known}
 
 
 def scores_by_metric(scores: Iterable[Score], judged: Iterable[str]) -> pd.DataFrame:

@@ -115,12 +115,12 @@ def extra_time(data: TimedReads) -> ExtraTime | None:
         return None
     crowd = _Crowd(some, top)
     alone = crowd.readers_alone(top.p)
-    held = [(value, value) for value in top.p]
+    fixed_bounds = [(value, value) for value in top.p]
     starts = [
         np.concatenate([top.p, [logit(pi), logit(q), crowd.least + math.log(times / MIN_EXTRA_TIMES), 0.0]])
         for pi, q, times in _STARTS
     ]
-    best = max((crowd.climbed(start, held) for start in starts), key=lambda at: at[1])
+    best = max((crowd.climbed(start, fixed_bounds) for start in starts), key=lambda at: at[1])
     if 2 * (best[1] - alone) <= _HOPELESS:
         return None
     point, height = crowd.climbed(best[0], [_ANYWHERE] * N_FREE)

@@ -279,8 +279,11 @@ def given_probabilities(
     positions : DataFrame
         For the topics, and for their intents where nothing else names them.
     """
-    met = positions.groupby("topic")["intent"].unique()
-    shares = {str(topic): dict.fromkeys(map(str, names), 1 / len(names)) for topic, names in met.items()}
+    intents_of_topic = positions.groupby("topic")["intent"].unique()
+    shares = {
+        str(topic): dict.fromkeys(map(str, names), 1 / len(names))
+        for topic, names in intents_of_topic.items()
+    }
     if intents is not None:
         offered = intents[intents["topic"].isin(list(shares))]
         for topic, rows in offered.groupby("topic"):

@@ -97,7 +97,7 @@ def simulate_push_cells(
     """
     cells = _drawn_cells(topics, rng, systems=systems, days=days, silent_share=silent_share)
     topic, couple = np.divmod(np.arange(topics * len(_couples(systems))), len(_couples(systems)))
-    pair = np.array([f"S{one}/S{two}" for one, two in _couples(systems)])[couple]
+    pair = np.array([f"S{first}/S{second}" for first, second in _couples(systems)])[couple]
     names = np.char.add("MB", np.char.zfill(topic.astype(str), 3))
     system = _couples(systems)[couple]
     rows = {

@@ -291,14 +291,14 @@ def fit_identified_weights(
     }
     _need(unclear, needed)
     _need_gain(float(maximum.weights[0]))
-    told = tuple(column for column in kept if column not in unclear)
-    places = [kept.index(column) for column in told]
+    identified_columns = tuple(column for column in kept if column not in unclear)
+    places = [kept.index(column) for column in identified_columns]
     weight_fit = WeightFit(
-        names=tuple(names[column] for column in told),
+        names=tuple(names[column] for column in identified_columns),
         weights=maximum.weights[places],
         raw=None,
         kept=tuple(kept),
-        told=told,
+        told=identified_columns,
         unclear=unclear,
         maximum=maximum,
     )
