@@ -39,8 +39,8 @@ class LazyGroup(click.Group):
         if cmd_name not in self.modules:
             return None
         module, _, function = self.modules[cmd_name][0].partition(":")
-        place = f"{__name__}.{module}".rstrip(".")
-        command: click.Command = getattr(importlib.import_module(place), function or "command")
+        module_name = f"{__name__}.{module}".rstrip(".")
+        command: click.Command = getattr(importlib.import_module(module_name), function or "command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -220,9 +220,12 @@ ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 Matrices of a fit are small: more threads would only wait for each other.
 """
 
-ROUND = 20_000
-"""So many new objects begin a round of Python's search for garbage, 700 by default. A command's libraries and tables stay until it ends, and a tenth
-of the time of export, agree and report went into looking through them. What nothing refers to any more goes at once, without a round."""
+NEW_OBJECTS = 20_000
+"""New objects that start a garbage collection; Python's default is 700.
+
+A command's libraries and tables stay until it ends, and collecting among them took a tenth of the time of export, agree and report.
+Objects without references are freed at once in any case.
+"""
 
 
 def main() -> None:
@@ -232,7 +235,7 @@ def main() -> None:
     """
     for name in ONE_THREAD:  # before numpy is imported, which commands do
         os.environ.setdefault(name, "1")
-    gc.set_threshold(ROUND)
+    gc.set_threshold(NEW_OBJECTS)
     try:
         cli(prog_name="prefcal")
     except BrokenPipeError:
@@ -262,11 +265,17 @@ def _fault_lines(error: Exception) -> list[str]:
 
 
 DATABASE_FAULTS = ("DatabaseError", "OperationalError", "InternalError")
-"""What a database says of itself: damaged, full, locked, gone. Of a statement or a row that is wrong it says something else: that is a fault of prefcal."""
+"""Errors of a database itself: damaged, full, locked, gone.
+
+Wrong statements and rows raise others, which are faults of prefcal.
+"""
 
 
 def _database_fault(error: Exception) -> Fault | None:
-    """Say what a database refused; None for every other error. What was not imported cannot have raised it."""
+    """Return the fault of a database error, or None for another error.
+
+    A library that was not imported cannot have raised it.
+    """
     alchemy = sys.modules.get("sqlalchemy.exc")
     if (
         alchemy is None

@@ -30,10 +30,10 @@ def note_command(database: "Database", study: str | None, what: str, detail: str
     from study_app.store.models import LoadedStudy
     from study_app.store.tokens import utc_now
 
-    wanted = select(LoadedStudy.id).order_by(LoadedStudy.id)
+    studies = select(LoadedStudy.id).order_by(LoadedStudy.id)
     try:
         with transaction(database, write=True) as session:
-            rows = wanted if study is None else wanted.where(LoadedStudy.name == study)
+            rows = studies if study is None else studies.where(LoadedStudy.name == study)
             for row in session.scalars(rows).all():
                 add_audit_entry(session, row, None, what, detail, now=utc_now())
     except DatabaseError as error:

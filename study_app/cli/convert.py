@@ -33,9 +33,7 @@ def tables_to_lines(
 ) -> None:
     """Write the preferences in TABLES as lines for other tools.
 
-    A line has topic, a, b, worker and choice, separated by tabs.
-
-    a stood on the left, b on the right; the choice is a, b, equally_good or equally_bad. Repeats for validation,
+    A line has topic, a, b, worker and choice, separated by tabs: a stood on the left, b on the right; the choice is a, b, equally_good or equally_bad. Repeats for validation,
     people who withdrew and people whom the study's rules exclude are left out.
     """
     from calibration.interchange.plain_files import preference_lines
@@ -81,7 +79,7 @@ def _of_task(preferences: "pd.DataFrame | None", task: str | None, folder: Path)
 )
 @with_options(out=TablesFolder)
 def lines_to_tables(file: Path, *, task: str, columns: str | None, out: TablesFolder) -> None:
-    """Turn FILE, lines of topic, a, b, worker and choice, into tables in DIR.
+    """Convert FILE, lines of topic, a, b, worker and choice, to tables in DIR.
 
     Fields are separated by tabs, or by blanks in a line without a tab. The choice is a, b, equally_good (or =) or
     equally_bad. Where all lines have four fields, and the fourth can only be the worker, a was preferred; where it may be the
@@ -144,15 +142,13 @@ def _column_names(
     "--columns",
     metavar="NAMES",
     callback=_column_names,
-    help="Names of the fields of a line, where their values do not tell them: metric,topic,value or topic,metric,value or run,metric,topic,value.",
+    help="Names of the fields of a line, where their values do not identify them: metric,topic,value or topic,metric,value or run,metric,topic,value.",
 )
 @with_options(output=ToFile)
 def trec_to_scores(files: tuple[str, ...], *, columns: tuple[str, ...] | None, output: ToFile) -> None:
     """Collect what evaluation tools printed for several runs into one CSV.
 
-    Its columns are run, topic, metric and value.
-
-    FILE is what trec_eval -q or ir_measures -q printed for a run, also through pyserini, or a table of several runs: of gdeval, ndeval,
+    Its columns are run, topic, metric and value. FILE is what trec_eval -q or ir_measures -q printed for a run, also through pyserini, or a table of several runs: of gdeval, ndeval,
     compatibility.py or autojudge-evaluate, with a column run. What they call all, amean, average or mean becomes the topic all. The run is the one that the file names in its row runid, or else the file's name up to its first dot; RUN=FILE
     says it. Runs must be called as the systems of the study are for prefcal agree --scores.
     """

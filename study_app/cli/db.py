@@ -126,9 +126,7 @@ def check(database: str | None) -> None:
 def rekey(database: str | None, *, keep_old: float | None) -> None:
     """Replace the server's keys, which voids every address given out before.
 
-    This concerns the workers' addresses and the researcher's.
-
-    Every key of prefcal key new is revoked too. For when a key leaked, or a backup, which holds both. Nobody may be serving the database. No answer is touched: workers
+    This concerns the workers' addresses and the researcher's. Every key of prefcal key new is revoked too. For when a key leaked, or a backup, which holds both. Nobody may be serving the database. No answer is touched: workers
     who come by the platform's address again go on where they were; list followers of streams anew (prefcal remind).
 
     To change keys without a leak, --keep-old lets people who come by an old address within that time go on, at a new one. Anybody who has the old key

@@ -122,8 +122,8 @@ def _show_recovery(model: Path, truth: Path) -> None:
     ]
     columns = ("parameter", "true", "fitted", "95 %", "")
     click.echo(table_text(columns[: len(cells[0])], cells).rstrip("\n"))
-    held = sum(row.holds for row in kept)
-    click.echo(f"{held} of {len(kept)} intervals hold the truth; at 95 % one in twenty misses by chance.")
+    covered = sum(row.holds for row in kept)
+    click.echo(f"{covered} of {len(kept)} intervals hold the truth; at 95 % one in twenty misses by chance.")
     click.echo(recovery_sentence(rows))
 
 

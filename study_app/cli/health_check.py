@@ -68,11 +68,11 @@ def database_link(host: str, *, is_encrypted: bool, mode: str) -> HealthCheck:
     if not host or host.startswith("/") or host in LOCAL_HOSTS:
         return HealthCheck("database link", OK, "the database server is on this machine")
     if not is_encrypted:
-        found = f"the connection to {host} is not encrypted: everybody on the way can read answers and keys"
-        return HealthCheck("database link", WARNING, found, cure)
+        problem = f"the connection to {host} is not encrypted: everybody on the way can read answers and keys"
+        return HealthCheck("database link", WARNING, problem, cure)
     if mode != "verify-full":
-        found = f"the connection to {host} is encrypted, but nobody checks that it is the right server"
-        return HealthCheck("database link", WARNING, found, cure)
+        problem = f"the connection to {host} is encrypted, but nobody checks that it is the right server"
+        return HealthCheck("database link", WARNING, problem, cure)
     return HealthCheck("database link", OK, f"encrypted, and {host} has shown its certificate")
 
 

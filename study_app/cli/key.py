@@ -27,7 +27,7 @@ COLUMNS = ("number", "study", "role", "name", "made", "revoked")
 def new(study: str, role: str, name: str, database: str | None) -> None:
     """Create a key for STUDY's console, and print the address that contains it.
 
-    It is printed once: the database keeps only what tells a right key from a wrong one.
+    The key is printed once; the database keeps only its hash.
     """
     with database_session(database, write=True) as session:
         row = chosen_study(session, study)

@@ -144,11 +144,11 @@ def table_text(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
     from tabulate import tabulate
 
     shown = [[_shown(cell) for cell in row] for row in rows]
-    numeric = [any(isinstance(row[place], float | int) for row in rows) for place in range(len(columns))]
+    numeric = [any(isinstance(row[column], float | int) for row in rows) for column in range(len(columns))]
     align = ["right" if is_number else "left" for is_number in numeric]
     widths = [
-        max(len(columns[place]) + HEADER_PADDING, *(len(str(row[place])) for row in shown), 0)
-        for place in range(len(columns))
+        max(len(columns[column]) + HEADER_PADDING, *(len(str(row[column])) for row in shown), 0)
+        for column in range(len(columns))
     ]
     room = (terminal_width() or sum(widths) + 2 * len(widths)) - sum(width + 2 for width in widths[:-1])
     is_wide = bool(rows) and align[-1] == "left" and SHORTEST <= room < widths[-1]

@@ -88,7 +88,9 @@ def _note_unwritten(file: StudyFile, log: FaultLog) -> None:
     """Add a fault for each placeholder left in the consent text."""
     words = [word for word in UNWRITTEN if word in file.entry.consent]
     begin = file.line("consent")
-    end = min((line for place, line in file.lines.items() if len(place) == 1 and line > begin), default=None)
+    end = min(
+        (line for key_path, line in file.lines.items() if len(key_path) == 1 and line > begin), default=None
+    )
     text = dict(enumerate(file.source.splitlines()[begin - 1 : end and end - 1], start=begin))
     for word in words:
         for line in [line for line in text if word in text[line]] or [begin]:
@@ -103,17 +105,17 @@ def _check_files_exist(file: StudyFile) -> None:
 
 def _check_texts(file: StudyFile) -> None:
     log = FaultLog(file.path)
-    for place, character in _unshown(file.entry.model_dump()):
-        log.add(_cannot_show("the text", character), line=file.line(*place), cure="take it out")
+    for key_path, character in _unshown(file.entry.model_dump()):
+        log.add(_cannot_show("the text", character), line=file.line(*key_path), cure="take it out")
     log.raise_if_any()
 
 
 def _unshown(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """Yield key path and first character of texts with one that cannot be shown."""
     if isinstance(value, str):
-        found = UNSHOWN.search(value)
-        if found:
-            yield place, found[0]
+        match = UNSHOWN.search(value)
+        if match:
+            yield place, match[0]
     elif isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _unshown(str(key), (*place, key))
@@ -148,8 +150,8 @@ def _check_contents(file: StudyFile, tasks: tuple[TaskContent, ...]) -> None:
     log = FaultLog(file.path)
     for number, task in enumerate(tasks):
         is_empty = isinstance(task.entry, JudgingTask) and not task.topics
-        found = (NO_PAIR,) if is_empty else (*kind_of(task.entry).faults(task), *_unshown_contents(task))
-        for problem, cure in found:
+        problems = (NO_PAIR,) if is_empty else (*kind_of(task.entry).faults(task), *_unshown_contents(task))
+        for problem, cure in problems:
             log.add(problem, line=file.line("tasks", number, "collection"), cure=cure)
     log.raise_if_any()
 

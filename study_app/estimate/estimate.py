@@ -162,9 +162,9 @@ def media_load(content: TaskContent) -> MediaLoad | None:
         for one, other in couples
     ]
     largest = sorted((sum(sizes[sha256] for sha256 in page) for page in pages), reverse=True)
-    wanted = content.entry.pairs_of_a_worker(content.pairs_of_topics)
+    pair_count = content.entry.pairs_of_a_worker(content.pairs_of_topics)
     every = sum(sizes[sha256] for sha256 in frozenset().union(*pages))
-    return MediaLoad(page=largest[0], worker=min(sum(largest[:wanted]), every))
+    return MediaLoad(page=largest[0], worker=min(sum(largest[:pair_count]), every))
 
 
 def _introduction(entry: TaskEntry) -> SecondsRange:
@@ -300,9 +300,9 @@ def _too_few(task: TaskEstimate) -> Iterator[str]:
 
     Pairs may lack answers, topics be too few for an interval, checks have no repeats.
     """
-    entry, held = task.content.entry, task.capacity
-    if held is not None and held.each is not None and held.each[0] == 0:
-        yield f"some {held.thing}s would get no answer; raise the number of workers, or pairs"
+    entry, capacity = task.content.entry, task.capacity
+    if capacity is not None and capacity.each is not None and capacity.each[0] == 0:
+        yield f"some {capacity.thing}s would get no answer; raise the number of workers, or pairs"
     if isinstance(entry, JudgingTask) and entry.validation_pairs == 0 and entry.min_consistency > 0:
         yield "validation_pairs is 0, so min_consistency excludes no worker; write 0 there too"
     judged = sum(pairs > 0 for pairs in task.content.pairs_of_topics)
@@ -381,8 +381,8 @@ def _unrated(content: TaskContent) -> Iterator[str]:
     every = [(query.id, iunit) for query in queries for iunit in query.iunits]
     missing = [iunit for query, iunit in every if (query, iunit) not in rated]
     if missing:
-        one = len(missing) == 1
+        is_single = len(missing) == 1
         yield (
-            f"{len(missing)} of {pluralise(len(every), 'iUnit')} {'has' if one else 'have'} no importance, such as "
-            f"{missing[0]!r}; {'it counts' if one else 'they count'} 0"
+            f"{len(missing)} of {pluralise(len(every), 'iUnit')} {'has' if is_single else 'have'} no importance, such as "
+            f"{missing[0]!r}; {'it counts' if is_single else 'they count'} 0"
         )

@@ -135,9 +135,11 @@ def items_read(screens: PageItems, read: ItemReadings, seen: Int64s) -> dict[str
     """Return the columns of table reads about visible items and times."""
     items, item = screens.items, screens.item[seen]
     return {
-        "item": text_column([one.id for one in items], item),
-        "kind": text_column([one.kind for one in items], item),
-        "words": of_words(np.array([one.words for one in items], np.int64)[item], screens, seen),
+        "item": text_column([screen_item.id for screen_item in items], item),
+        "kind": text_column([screen_item.kind for screen_item in items], item),
+        "words": of_words(
+            np.array([screen_item.words for screen_item in items], np.int64)[item], screens, seen
+        ),
         "chars": of_words(screens.chars[seen], screens, seen),
         "dwell_seconds": whole_milliseconds(read.parts[seen, DWELL_MS] / 1000),
         "fully_seen": flags(read.notes[seen, WHOLLY_SEEN] >= 0),
@@ -146,7 +148,9 @@ def items_read(screens: PageItems, read: ItemReadings, seen: Int64s) -> dict[str
 
 def of_words(numbers: Int64s, screens: PageItems, seen: Int64s) -> IntegerArray:
     """Return the words or characters of visible items, none for wordless ones."""
-    is_wordless = np.array([one.kind == "media" for one in screens.items], bool)[screens.item[seen]]
+    is_wordless = np.array([screen_item.kind == "media" for screen_item in screens.items], bool)[
+        screens.item[seen]
+    ]
     return IntegerArray(numbers, is_wordless)
 
 
@@ -198,8 +202,8 @@ def _stop(logs: PairLogs, loads: Sequence[int], side: int) -> tuple[Any, ...]:
     stop = text_stop(
         text.items,
         dict(zip(text.place, np.where(share >= FULL, 1.0, share).tolist(), strict=True)),
-        {text.items[place].key for place in np.flatnonzero(opened).tolist()},
-        {text.items[place].key for place in (tops - begins)[tops >= 0].tolist()},
+        {text.items[index].key for index in np.flatnonzero(opened).tolist()},
+        {text.items[index].key for index in (tops - begins)[tops >= 0].tolist()},
     )
     form = KINDS[last.kind].side
     return (

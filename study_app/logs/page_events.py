@@ -147,7 +147,7 @@ class Scroll(PageEvent):
 
 
 class Chosen(PageEvent):
-    """Choice or submission of an option.
+    """Choice of an option, before or at the submission of the form.
 
     choice: an option was picked, but not yet sent. submit: the form was sent with it.
     """
@@ -193,8 +193,8 @@ def read_batch(body: bytes) -> Batch:
         return _BATCH.validate_json(body)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "batch"
-        raise BadBatchError(f"{place}: {first['msg']}") from error
+        path = ".".join(str(part) for part in first["loc"]) or "batch"
+        raise BadBatchError(f"{path}: {first['msg']}") from error
 
 
 def events_schema() -> str:

@@ -365,14 +365,19 @@ def _occupy(session: Session, plan: CachedStudy, task: CachedTask, *, now: datet
     assignment = Assignment(worker_id=worker.id, task_id=task.id, started_at=now)
     session.add(assignment)
     session.flush()
-    held: list[dict[str, Any]] = [
+    units: list[dict[str, Any]] = [
         {"topic_id": topic.id, "unit": unit} for topic in task.topics for unit in topic.units or (0,)
     ]
     session.add_all(
         Slot(
-            assignment_id=assignment.id, position=position, leased_at=now, expires_at=now, done_at=now, **one
+            assignment_id=assignment.id,
+            position=position,
+            leased_at=now,
+            expires_at=now,
+            done_at=now,
+            **unit_ids,
         )
-        for position, one in enumerate(held, start=1)
+        for position, unit_ids in enumerate(units, start=1)
     )
     session.flush()
 

@@ -182,10 +182,10 @@ def _ends(content: StudyContent) -> Iterator[PageRecipe]:
 
 
 def _can_be_full(content: StudyContent) -> bool:
-    held = [
+    held_tasks = [
         capacity for task in content.tasks if (capacity := kind_of(task.entry).capacity(task)) is not None
     ]
-    return bool(held) and all(capacity.workers is not None for capacity in held)
+    return bool(held_tasks) and all(capacity.workers is not None for capacity in held_tasks)
 
 
 def _has_check(task: TaskEntry) -> bool:

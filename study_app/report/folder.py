@@ -90,8 +90,8 @@ class ReportInputs:
     @property
     def has_study(self) -> bool:
         """True if the folder has results of a study, besides a sweep."""
-        found = (self.agreement, self.ranking, self.model)
-        return bool(self.tables) or any(one is not None for one in found)
+        results = (self.agreement, self.ranking, self.model)
+        return bool(self.tables) or any(result is not None for result in results)
 
     @property
     def simulated(self) -> bool:

@@ -1,6 +1,6 @@
-"""What the report page shows: values already in words, numbers as it writes them, and the HTML it is rendered to.
+"""Report page as values: texts, formatted numbers, figures, and the HTML.
 
-A drawing is made when it is wanted.
+A drawing is made only when it is rendered.
 """
 
 import math
@@ -372,8 +372,8 @@ def stretch(
     before, after : str
         What stands around the values.
     """
-    places = [place for place, is_meant in enumerate(chosen) if is_meant]
-    first, last = (f"{shown(values[place])}" for place in (places[0], places[-1]))
+    places = [index for index, is_meant in enumerate(chosen) if is_meant]
+    first, last = (f"{shown(values[index])}" for index in (places[0], places[-1]))
     if len(places) == 1:
         return f"at {before}{first}{after}"
     gaps = "" if places[-1] - places[0] == len(places) - 1 else "in several places "

@@ -1,8 +1,6 @@
 """Simulated browser: pages, forms, event logs, and the clocks of a crowd.
 
-The clocks on which a crowd lives: one that stands still until it is told to go on, and that of the machine.
-
-The study as a browser meets it: pages and forms over HTTP, and what the browser logs of a page while it is read.
+A clock stands still until it is advanced, or is the machine's. A log has the events of a page while it is read.
 """
 
 import hashlib
@@ -379,7 +377,9 @@ class Browser:
         Raises `PageError` where the bytes do not match the address.
         """
         for section in _SIDES(page.html):
-            for address in {one for one in _MEDIA(section) if one.startswith(MEDIA)} - loaded:
+            for address in {
+                address_found for address_found in _MEDIA(section) if address_found.startswith(MEDIA)
+            } - loaded:
                 url = urljoin(page.url, address)
                 answer = self._http.get(url, headers=self._headers, follow_redirects=False)
                 digest = hashlib.sha256(answer.content).hexdigest()

@@ -135,8 +135,8 @@ class Connection:
         self, method: str, url: str, body: bytes | None, headers: Mapping[str, str], *, follow_redirects: bool
     ) -> Received:
         address = url if url.startswith(f"{self._address}/") else urljoin(self._address, url)
-        place = address.removeprefix(self._address)
-        answer = self._wire.ask(method, place, {"Accept-Encoding": "gzip", **headers}, body)
+        path = address.removeprefix(self._address)
+        answer = self._wire.ask(method, path, {"Accept-Encoding": "gzip", **headers}, body)
         onward = answer.header.get("location") if answer.status in MOVED else None
         if follow_redirects and onward is not None:
             kept = {name: value for name, value in headers.items() if name != "Content-Type"}

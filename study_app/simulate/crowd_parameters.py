@@ -262,9 +262,9 @@ def recovery_sentence(rows: Sequence[Recovery]) -> str:
     intents = [row for row in rows if row.topic is not None]
     if not intents:
         return "No intent probabilities were fitted."
-    held = sum(row.holds for row in intents)
+    covered = sum(row.holds for row in intents)
     off = sum(abs((row.estimate or 0.0) - row.truth) for row in intents) / len(intents)
-    return f"P(intent | query): {held} of {len(intents)} intervals hold the truth; mean absolute error {off:.3f}."
+    return f"P(intent | query): {covered} of {len(intents)} intervals hold the truth; mean absolute error {off:.3f}."
 
 
 def write_demo_truth(path: Path, study: Path, *, seed: int) -> None:

@@ -81,9 +81,9 @@ class Wire:
 
     def close(self) -> None:
         """Close the connection, if it is open."""
-        for one in (self._incoming, self._socket):
-            if one is not None:
-                one.close()
+        for resource in (self._incoming, self._socket):
+            if resource is not None:
+                resource.close()
         self._incoming = self._socket = None
 
     def _opened(self) -> tuple[socket.socket, BufferedReader]:
@@ -135,8 +135,8 @@ def _header(incoming: BufferedReader) -> dict[str, str]:
         if len(line) > MAX_LINE_BYTES:
             raise LineTooLong("header line")
         name, _, value = line.decode("latin-1").partition(":")
-        key, said = name.lower(), value.strip()
-        header[key] = f"{header[key]}, {said}" if key in header else said
+        key, content = name.lower(), value.strip()
+        header[key] = f"{header[key]}, {content}" if key in header else content
     raise HTTPException(f"got more than {MAX_HEADER_LINES} headers")
 
 
@@ -154,10 +154,10 @@ def _chunks(incoming: BufferedReader) -> bytes:
     """
     chunks: list[bytes] = []
     while True:
-        said = _line(incoming, "length of a chunk").partition(";")[0].strip()
-        if not said or not set(said) <= set(hexdigits):
+        size_text = _line(incoming, "length of a chunk").partition(";")[0].strip()
+        if not size_text or not set(size_text) <= set(hexdigits):
             raise IncompleteRead(b"".join(chunks))
-        length = int(said, 16)
+        length = int(size_text, 16)
         if length == 0:
             _header(incoming)
             return b"".join(chunks)

@@ -114,15 +114,15 @@ def results_views(
         own = share * max(1, words_there)
         words += own
         if words >= WORDS_ON_SCREEN or (opens and share == 1) or share < 1:
-            look = _look(screen, words, words_per_second, rng, element.key if opens and share == 1 else None)
+            view = _look(screen, words, words_per_second, rng, element.key if opens and share == 1 else None)
             if share < 1:
-                yield replace(look, last_seconds=look.seconds * own / words)
+                yield replace(view, last_seconds=view.seconds * own / words)
                 return
-            yield look
+            yield view
             screen, words = [], 0.0
     if screen:
-        look = _look(screen, words, words_per_second, rng, None)
-        yield replace(look, last_seconds=look.seconds * own / words)
+        view = _look(screen, words, words_per_second, rng, None)
+        yield replace(view, last_seconds=view.seconds * own / words)
 
 
 def list_depth(elements: Sequence[Element], persistence: float, rng: np.random.Generator) -> float:
@@ -207,21 +207,21 @@ class Judge:
         links = [element for element in elements if element.second is not None]
         topic = text_of(page.marked("data-query"))
         if topic in world.chances:
-            wanted = self._interest(world, topic)
-            links = [element for element in links if element.text == wanted]
+            interest = self._interest(world, topic)
+            links = [element for element in links if element.text == interest]
             depth = float(self._rng.uniform(0, self._truth.patience_stops))
         elif world.rbp_p is not None:
             depth = list_depth(elements, world.rbp_p, self._rng)
         else:
             links = [element for element in links if self._rng.random() < SOURCES_OPENED]
-        for look in results_views(
+        for view in results_views(
             elements,
             opened={link.key for link in links},
             depth_chars=depth,
             words_per_second=self._speed,
             rng=self._rng,
         ):
-            _note_look(log, side, look)
+            _note_look(log, side, view)
 
     def _interest(self, world: TaskTruth, query: str) -> str:
         """Return the intent that this person has in a query, drawn once."""

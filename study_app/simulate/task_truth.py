@@ -122,7 +122,7 @@ class Memory:
 
     def take(self, key: str, nuggets: Nuggets) -> None:
         """Remember an update that was read."""
-        self.new[key] = tuple(one for one in nuggets if one[0] not in self.known)
+        self.new[key] = tuple(nugget for nugget in nuggets if nugget[0] not in self.known)
         self.known.update(name for name, _ in nuggets)
 
     def visits_late(self, known_since: float) -> int:

@@ -70,8 +70,17 @@ class AuditEntry(Base):
     def digest(self) -> str:
         """SHA-256 of the line as it stands, which ``sha256`` has to equal."""
         at = (self.at - EPOCH) // MILLISECOND
-        said = [self.study_id, self.number, self.previous, self.key_id, self.who, at, self.what, self.detail]
-        return hashlib.sha256(json.dumps(said, separators=(",", ":")).encode()).hexdigest()
+        fields = [
+            self.study_id,
+            self.number,
+            self.previous,
+            self.key_id,
+            self.who,
+            at,
+            self.what,
+            self.detail,
+        ]
+        return hashlib.sha256(json.dumps(fields, separators=(",", ":")).encode()).hexdigest()
 
 
 class Job(Base):

@@ -39,9 +39,9 @@ class MediaReader:
         kept, now = self._kept.get(sha256), time.monotonic()
         if kept is not None and now - kept[0] < KEPT_SECONDS:
             return kept[1:]
-        wanted = select(StoredMedia.mime, StoredMedia.bytes).where(StoredMedia.sha256 == sha256)
+        query = select(StoredMedia.mime, StoredMedia.bytes).where(StoredMedia.sha256 == sha256)
         with transaction(self._database, write=False) as session:
-            row = session.execute(wanted).one_or_none()
+            row = session.execute(query).one_or_none()
         with self._lock:
             if (old := self._kept.pop(sha256, None)) is not None:
                 self._bytes -= len(old[2])
@@ -69,6 +69,6 @@ def shown_media(session: Session, task: int | None = None) -> Iterator[tuple[int
         )  # as its words may, too, which does no harm
         .order_by(StoredSummary.id)
     )
-    wanted = sides if task is None else sides.where(Topic.task_id == task)
-    for row, topic, system, content in session.execute(wanted.execution_options(yield_per=1_000)):
+    query = sides if task is None else sides.where(Topic.task_id == task)
+    for row, topic, system, content in session.execute(query.execution_options(yield_per=1_000)):
         yield from ((row, topic, system, media) for media in Side.of(content).media())

@@ -122,7 +122,7 @@ class CachedTask:
 
     def topic(self, topic: int) -> CachedTopic:
         """Return the query in row ``topic``."""
-        return next(one for one in self.topics if one.id == topic)
+        return next(each for each in self.topics if each.id == topic)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +143,7 @@ class CachedStudy:
 
     def task(self, task: int) -> CachedTask:
         """Return the task in row ``task``."""
-        return next(one for one in self.tasks if one.id == task)
+        return next(each for each in self.tasks if each.id == task)
 
 
 class StudyCache:
@@ -181,20 +181,20 @@ class StudyCache:
         """
         sides, key = self._sides[plan.id], (plan.version, topic.id, system, reveals_silence)
         if key not in sides:
-            wanted = select(StoredSummary.content).where(
+            query = select(StoredSummary.content).where(
                 StoredSummary.topic_id == topic.id, StoredSummary.system_id == system
             )
-            sides[key] = make(Side.of(session.scalars(wanted).one()), topic, reveals_silence)
+            sides[key] = make(Side.of(session.scalars(query).one()), topic, reveals_silence)
         return cast("Made", sides[key])
 
     def stream(self, session: Session, plan: CachedStudy, topic: int, system: int) -> UpdateStream:
         """Return a system's updates about an event."""
         streams = self._streams[plan.id]
         if (topic, system) not in streams:
-            wanted = select(StoredStream.content).where(
+            query = select(StoredStream.content).where(
                 StoredStream.topic_id == topic, StoredStream.system_id == system
             )
-            streams[topic, system] = UpdateStream.of(session.scalars(wanted).one())
+            streams[topic, system] = UpdateStream.of(session.scalars(query).one())
         return streams[topic, system]
 
 

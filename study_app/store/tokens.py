@@ -216,8 +216,8 @@ def secret_token(length: int) -> str:
     number = secrets.randbelow(len(LETTERS) ** length)
     letters = []
     for _ in range(length):
-        number, place = divmod(number, len(LETTERS))
-        letters.append(LETTERS[place])
+        number, index = divmod(number, len(LETTERS))
+        letters.append(LETTERS[index])
     return "".join(letters)
 
 

@@ -336,7 +336,7 @@ def _ids(value: Any) -> str | tuple[str, ...] | None:
     """Check the name of a file of ids, or their digests as a database has them."""
     if value is None or (isinstance(value, str) and _FILE_NAME.fullmatch(value)):
         return value
-    if isinstance(value, list | tuple) and all(_DIGEST.fullmatch(str(one)) for one in value):
+    if isinstance(value, list | tuple) and all(_DIGEST.fullmatch(str(digest)) for digest in value):
         return tuple(value)
     raise PydanticCustomError(
         "literal_error", "must be {expected}", {"expected": "the name of a file of ids"}

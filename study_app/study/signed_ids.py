@@ -155,14 +155,14 @@ def _host(site: str) -> str:
 def _signed_names(platform: Platform, claims: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, str]:
     """Return the signed parameters by which the platform knows a worker."""
     signed = claims.get(platform.token_claim)
-    wanted = (platform.worker_parameter, *platform.other_parameters)
-    said = signed if isinstance(signed, Mapping) else {}
-    names = {name: said[name] for name in wanted if isinstance(said.get(name), str)}
+    allowed = (platform.worker_parameter, *platform.other_parameters)
+    signed_names = signed if isinstance(signed, Mapping) else {}
+    names = {name: signed_names[name] for name in allowed if isinstance(signed_names.get(name), str)}
     if platform.worker_parameter not in names:
         raise InvalidTokenError(f"token without {platform.worker_parameter}")
     if any(given.get(name, value) != value for name, value in names.items()):
         raise InvalidTokenError("token and address name different ids")
-    return {name: names.get(name, "") for name in wanted}
+    return {name: names.get(name, "") for name in allowed}
 
 
 def _key_set(keys: str) -> "PyJWKSet":

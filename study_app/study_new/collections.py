@@ -108,10 +108,10 @@ def faults_of(search: CollectionSearch, place: Path, strangers: Sequence[Path] =
     faults = [
         Fault(
             problem=f"{search.family}: no file that could be {key}{_named_so(key, strangers)}",
-            cure=f"add one, {looks}, or name its folder",
+            cure=f"add one, {form}, or name its folder",
             path=str(place),
         )
-        for key, looks in search.missing.items()
+        for key, form in search.missing.items()
         if not search.doubtful
     ]
     for key, paths in search.doubtful.items():

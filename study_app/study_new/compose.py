@@ -130,10 +130,10 @@ def protocol_values(kind: TaskKind, language: str) -> dict[str, Any]:
 def possible_tasks(whole: Sequence[FoundCollection]) -> list[PossibleTask]:
     """Return every task for which there are enough runs, in workers' order."""
     return [
-        PossibleTask(kind=kind, new=kind.new, found=found)
-        for found in whole
+        PossibleTask(kind=kind, new=kind.new, found=collection)
+        for collection in whole
         for kind in KINDS.values()
-        if kind.new is not None and len(found.runs) >= kind.new.runs.get(found.family, math.inf)
+        if kind.new is not None and len(collection.runs) >= kind.new.runs.get(collection.family, math.inf)
     ]
 
 
@@ -146,8 +146,8 @@ def language_of(whole: Sequence[FoundCollection]) -> str:
     """Return ja where the texts are mostly Japanese, else en."""
     texts = (
         row[-1]
-        for found in whole
-        for key, file in found.files.items()
+        for collection in whole
+        for key, file in collection.files.items()
         if key in {"queries", "texts", "nuggets", "topics"}
         for row in file.rows[:1_000]
     )
@@ -221,16 +221,16 @@ def _limits(task: TaskContent) -> dict[str, float]:
     entry, kind = task.entry, kind_of(task.entry)
     limits: dict[str, float] = {}
     if kind.wanted_key is not None:
-        wanted = kind.wanted(entry)
+        unit_count = kind.wanted(entry)
         if (
             isinstance(entry, ChosenTopicTask)
             and not isinstance(entry, TaskWithSearch)
             and max(task.pairs_of_topics) == 1
         ):
-            wanted = SINGLE_PAIRS
+            unit_count = SINGLE_PAIRS
         units = units_there(task)[0]
-        if min(wanted, units) != kind.wanted(entry):
-            limits[kind.wanted_key] = min(wanted, units)
+        if min(unit_count, units) != kind.wanted(entry):
+            limits[kind.wanted_key] = min(unit_count, units)
     if isinstance(entry, JudgingTask):
         fitted = entry.model_copy(update=dict(limits))
         repeats = fitted.repeats_of_a_worker(task.pairs_of_topics)
@@ -269,12 +269,14 @@ def _study_lines(answers: Answers, tasks: list[PossibleTask], duration: str) -> 
     yield _line(0, "device", answers.device, "any, phone or desktop: checked before consent")
     yield _line(0, "seed", 1, "everything that is drawn by lot follows from it")
     yield _line(0, "lease_minutes", 45, "how long a place is held for a worker who gives no sign of life")
-    told = "what a worker is paid: `study check` then says what the study costs; the consent says it too"
+    reward_comment = (
+        "what a worker is paid: `study check` then says what the study costs; the consent says it too"
+    )
     if answers.reward is None:
-        yield f"# reward: 3.00                  # {told}"
+        yield f"# reward: 3.00                  # {reward_comment}"
         yield "# currency: USD"
     else:
-        yield _line(0, "reward", answers.reward, told)
+        yield _line(0, "reward", answers.reward, reward_comment)
         yield _line(0, "currency", answers.currency, "of the reward")
     yield "# platform_fee: 0.33            # what the platform takes on top, as a share of the reward"
 
@@ -305,8 +307,8 @@ def _task_lines(
 
 def _files_of(task: PossibleTask) -> Mapping[str, Path]:
     """Return the files by key, in the order of docs/study-file.md."""
-    found = task.found.files
-    return {key: found[key].path for key in FILES_OF_FAMILY[task.found.family].model_fields if key in found}
+    files = task.found.files
+    return {key: files[key].path for key in FILES_OF_FAMILY[task.found.family].model_fields if key in files}
 
 
 def _protocol_lines(
@@ -327,7 +329,7 @@ def _protocol_lines(
 def _value_lines(key: str, value: Any, comment: str) -> Iterator[str]:
     if key == "criteria":
         yield f"    {key}:".ljust(COMMENT_COLUMN) + f"# {comment}"
-        yield from (f"      - {_scalar(one)}" for one in value)
+        yield from (f"      - {_scalar(item)}" for item in value)
     else:
         yield _line(4, key, value, comment)
 
@@ -384,7 +386,7 @@ def find_material(places: Sequence[Path]) -> StartingFiles:
     whole, partial = collections([*known, *(file for file in folders if isinstance(file, RecognisedFile))])
     seen += [folder for folder in folders if isinstance(folder, Unknown)]
     if whole:
-        used = {file.path for found in whole for file in (*found.files.values(), *found.runs)}
+        used = {file.path for collection in whole for file in (*collection.files.values(), *collection.runs)}
         reasons = {file.path: unused_reason(file) for file in seen if file.path not in used}
         return StartingFiles(whole=whole, partial=partial, unused=list(reasons), reasons=reasons)
     taken = {file.path for search in partial for file in search.files.values()}

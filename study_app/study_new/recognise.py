@@ -154,7 +154,7 @@ def _of_markup(path: Path, text: str) -> RecognisedFile | Unknown:
     if form is None:
         return Unknown(path=path, why="XML or HTML without <results>, <events> or <top>")
     used = re.findall(r"""<(?:iunit|link)\s[^>]*?(?:uid|iid)\s*=\s*["']([^"']+)""", text)
-    return RecognisedFile(path=path, form=form, rows=tuple((one,) for one in dict.fromkeys(used)))
+    return RecognisedFile(path=path, form=form, rows=tuple((cell,) for cell in dict.fromkeys(used)))
 
 
 _FORMS_BY_TOPIC = "a picture has topic, image and perhaps alt, an answer topic, text and perhaps citations"
@@ -202,7 +202,7 @@ def _answers(plain: Any) -> Iterator[Row]:
     """Yield (topic, text) of an object with answers."""
     tracks = track_answers(plain)
     if tracks is not None:
-        yield from ((one.topic, " ".join(text for text, _ in one.sentences)) for one in tracks)
+        yield from ((answer.topic, " ".join(text for text, _ in answer.sentences)) for answer in tracks)
     elif (
         isinstance(plain, dict)
         and isinstance(plain.get("topic"), str)
@@ -222,9 +222,9 @@ def _images(plain: Any) -> Iterator[Row]:
 
 def _id_text(plain: Any) -> Iterator[Row]:
     """Yield (id, title, text) of an object with a text."""
-    found = text_object(plain)
-    if found is not None:
-        yield found
+    text_id = text_object(plain)
+    if text_id is not None:
+        yield text_id
 
 
 def _of_table(path: Path, text: str) -> RecognisedFile | Unknown:

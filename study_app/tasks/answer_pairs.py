@@ -82,8 +82,12 @@ class PartRun:
 def shown_answer(answer: Side) -> tuple[PartRun, ...]:
     """Return an answer's parts, those of one list together."""
     return tuple(
-        PartRun(tag=place.tag if place else "", start=place.start if place else 1, parts=tuple(of_list))
-        for place, of_list in groupby(_parts(answer.blocks), key=lambda part: part.place)
+        PartRun(
+            tag=list_place.tag if list_place else "",
+            start=list_place.start if list_place else 1,
+            parts=tuple(of_list),
+        )
+        for list_place, of_list in groupby(_parts(answer.blocks), key=lambda part: part.place)
     )
 
 

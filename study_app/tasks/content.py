@@ -200,7 +200,9 @@ class TaskContent:
         if self.chosen is not None:
             return self.chosen
         return {
-            topic.id: tuple(combinations((one for one in self.systems if (topic.id, one) in self.sides), 2))
+            topic.id: tuple(
+                combinations((name for name in self.systems if (topic.id, name) in self.sides), 2)
+            )
             for topic in self.topics
         }
 

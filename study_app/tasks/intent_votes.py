@@ -73,9 +73,9 @@ def _work(content: TaskContent) -> str:
 
 
 def _methods(task: FinishedTask) -> str:
-    wanted = task.protocol.get("votes_per_query")
+    limit = task.protocol.get("votes_per_query")
     return "a worker ticked every intent of a query they were interested in" + (
-        f", up to {task.amount(wanted, 'worker')} a query." if wanted else "."
+        f", up to {task.amount(limit, 'worker')} a query." if limit else "."
     )
 
 

@@ -66,22 +66,22 @@ def _seconds(content: TaskContent) -> SecondsRange:
         for topic in content.topics
         for _ in topic.intents
     ]
-    wanted = min(entry.intents_per_worker, len(each))
-    low, high = min(one.low for one in each), max(one.high for one in each)
-    return SecondsRange(low * wanted, high * wanted)
+    count = min(entry.intents_per_worker, len(each))
+    low, high = min(length.low for length in each), max(length.high for length in each)
+    return SecondsRange(low * count, high * count)
 
 
 def _capacity(content: TaskContent) -> Capacity:
     entry, intents = expect_entry_type(content.entry, IUnitImportance), _intents(content)
     rated = sum(len(topic.intents) * len(topic.iunits) for topic in content.topics)
-    wanted = min(entry.intents_per_worker, intents)
+    count = min(entry.intents_per_worker, intents)
     return Capacity(
         answers="ratings of",
         thing="iUnit for an intent",
         things=rated,
         each=exact_answers_each(entry.assessors_per_iunit),
-        workers=workers_to_fill(intents, entry.assessors_per_iunit, wanted),
-        a_worker=round(rated * wanted / intents),
+        workers=workers_to_fill(intents, entry.assessors_per_iunit, count),
+        a_worker=round(rated * count / intents),
     )
 
 
@@ -94,9 +94,9 @@ def _work(content: TaskContent) -> str:
 
 
 def _methods(task: FinishedTask) -> str:
-    wanted = task.protocol.get("assessors_per_iunit")
+    limit = task.protocol.get("assessors_per_iunit")
     return "a worker rated iUnits for an intent from 0, unimportant, to 4, highly important" + (
-        f", {task.amount(wanted, 'worker')} an iUnit." if wanted else "."
+        f", {task.amount(limit, 'worker')} an iUnit." if limit else "."
     )
 
 

@@ -47,12 +47,12 @@ def _read(folder: Path, task: StreamVisits, faults: list[Fault]) -> TaskContent 
 def _seconds(content: TaskContent) -> SecondsRange:
     entry = expect_entry_type(content.entry, StreamVisits)
     days = followed_days(entry, content.streams.values())
-    wanted = min(entry.topics_per_worker, len(content.topics))
+    event_count = min(entry.topics_per_worker, len(content.topics))
     each = [_stream_seconds(stream, entry) for stream in content.streams.values()]
     reading = SecondsRange(READ_ONCE.low * min(each), READ_ONCE.high * max(each))
     a_visit = OPENING + STILL_OF_USE.times(0, entry.ask_per_visit)
     visits = SecondsRange(max(1.0, VISITS_A_DAY.low * days), max(1.0, VISITS_A_DAY.high * days))
-    return (ENROLLING + reading + a_visit.times(visits.low, visits.high)).times(wanted)
+    return (ENROLLING + reading + a_visit.times(visits.low, visits.high)).times(event_count)
 
 
 def _stream_seconds(stream: UpdateStream, entry: StreamVisits) -> float:

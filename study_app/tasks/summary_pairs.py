@@ -95,7 +95,7 @@ def _methods(task: FinishedTask) -> str:
 def _searched(task: FinishedTask) -> str:
     """Return the search time that a page required and asked for, in words."""
     given = (task.protocol.get(name) for name in ("search_seconds", "min_search_seconds"))
-    seconds = [float(one) for one in given if isinstance(one, (int, float))]
+    seconds = [float(value) for value in given if isinstance(value, (int, float))]
     if not seconds or "search_seconds" not in task.protocol:
         return ""
     asked = f" for {task.amount(max(seconds), 'second')} by the clock on the page"

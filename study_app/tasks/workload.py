@@ -168,8 +168,8 @@ def of_chosen_topics(each: Sequence[SecondsRange], pair_count: int) -> SecondsRa
     """
     pair_count = min(pair_count, len(each))
     choosing = CHOOSING.times(sum(len(each) - done > 1 for done in range(pair_count)))
-    low = sum(sorted(one.low for one in each)[:pair_count])
-    high = sum(sorted((one.high for one in each), reverse=True)[:pair_count])
+    low = sum(sorted(length.low for length in each)[:pair_count])
+    high = sum(sorted((length.high for length in each), reverse=True)[:pair_count])
     return choosing + SecondsRange(low, high)
 
 
@@ -267,7 +267,7 @@ def taken_seconds(content: TaskContent, entry: AssignedPairTask) -> SecondsRange
             _sides(content, entry, topic.id), pairs=size, pages=size
         )
         each.append(SecondsRange(whole.low / size, whole.high / size))
-    low, high = min(one.low for one in each), max(one.high for one in each)
+    low, high = min(length.low for length in each), max(length.high for length in each)
     longest = max(side.seconds(entry.language) for side in content.sides.values())
     repeat = READ_AGAIN.times(0, 2 * longest) + DECIDING
     return SecondsRange(low * pair_count, high * pair_count) + repeat.times(repeats)

@@ -226,8 +226,8 @@ def _body(endpoint: str) -> dict[str, Any]:
         return {"application/json": {"schema": batch | {"required": ["page", "events"]}}}
     fields = FORMS[endpoint]
     schema: dict[str, Any] = {"type": "object", "properties": {}, "patternProperties": {}}
-    for name, held in fields.items():
-        schema["patternProperties" if name.startswith("^") else "properties"][name] = held
+    for name, values in fields.items():
+        schema["patternProperties" if name.startswith("^") else "properties"][name] = values
     if endpoint not in OPEN:
         is_walk = endpoint.partition(".")[0] in WALK
         schema["properties"] |= {"page": PAGE} if is_walk else {"csrf": CSRF}

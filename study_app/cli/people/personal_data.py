@@ -76,8 +76,8 @@ def retention(
 
     Answers, events and pseudonyms stay, but for those of workers who withdrew. Pay workers, and make lists of bonuses, before
     their platform ids are deleted: afterwards their ids are unknown, and a worker who comes again is a new
-    worker. So nothing is deleted of those who have complete data, or work handed in, that no list read with `prefcal reconcile`
-    has as paid, without --even-unpaid. Backups made before still hold what is deleted here.
+    worker. So workers with complete data, or with work handed in, are kept until a list read with `prefcal reconcile` has them as paid;
+    --even-unpaid deletes them all the same. Backups made before still hold what is deleted here.
     """
     if days is not None and all_identities:
         raise click.UsageError("name --identities or --all-identities, not both")
@@ -102,8 +102,8 @@ def retention(
             parts = [*(worker_parts(gone) if gone else []), *(identity_parts(nameless) if nameless else [])]
             rows = count_rows(session, parts)
             if is_real:
-                said = ", ".join(f"{number} of {table}" for table, number in rows.items()) or "no row"
-                add_audit_entry(session, chosen.id, None, "delete", said, now=tokens.utc_now())
+                detail = ", ".join(f"{number} of {table}" for table, number in rows.items()) or "no row"
+                add_audit_entry(session, chosen.id, None, "delete", detail, now=tokens.utc_now())
                 if is_simulated(session, chosen.id):
                     record_simulated(session, chosen.id)
                 _overwrite(session, store)
@@ -189,7 +189,7 @@ def _empty_journal(store: "Database") -> None:
 @click.argument("code", metavar="CODE")
 @database_option
 def withdraw(code: str, database: str | None) -> None:
-    """Withdraw the worker who holds CODE from all later exports and counts."""
+    """Withdraw the worker who holds CODE from all later exports, fits and counts."""
     with database_session(database, write=True) as session:
         done = ends.withdraw(session, code, now=tokens.utc_now())
         if done is not None and not done.again:

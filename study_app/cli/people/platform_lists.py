@@ -96,8 +96,8 @@ def reconcile(
         listed = read_platform_list(file, platform_of(plan.entry), named=named, states=states)
         reconciled = platform.reconcile(session, plans, chosen, listed.submissions, now=tokens.utc_now())
         nameless = len(without_identity(session, chosen.id))
-        said = f"{len(listed.submissions)} lines"
-        add_audit_entry(session, chosen.id, None, "read the platform's list", said, now=tokens.utc_now())
+        detail = f"{len(listed.submissions)} lines"
+        add_audit_entry(session, chosen.id, None, "read the platform's list", detail, now=tokens.utc_now())
         if output is not None:
             write_atomically(
                 output,
@@ -191,8 +191,9 @@ def bonus(
 ) -> None:
     """Write a line `participant_id,amount` for each worker who gets a bonus.
 
-    FILE is a CSV with the columns worker (the pseudonym of the exported tables) and amount; with --each everybody gets the same who
-    has complete data (every required answer is stored, the last button pressed or not) and did not withdraw. Only workers on a list from the platform get one: let `prefcal reconcile` read a list before.
+    FILE is a CSV with the columns worker (the pseudonym of the exported tables) and amount; with --each every worker gets the same
+    who has complete data (every required answer is stored, the last button pressed or not) and did not withdraw. Only workers on a
+    list from the platform get one: read a list with `prefcal reconcile` before.
     On platform generic, which may have no list, this rule holds as soon as one was read. Paste the list where the platform takes bonuses in
     bulk. Amounts are in the study's currency, with two decimals.
     """

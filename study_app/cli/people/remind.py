@@ -52,9 +52,7 @@ REMINDER_COLUMNS = ("platform_id", "topic", "address")
 def remind(study: str | None, file: str, base: str, quiet_hours: float | None, database: str | None) -> None:
     """List the followers of STUDY's streams: platform id, event and address.
 
-    The address leads a worker back to the stream.
-
-    Send the messages by the platform's own means. Each line is recorded as a reminder of this moment, so make the list
+    The address leads a worker back to the stream. Send the messages by the platform's own means. Each line is recorded as a reminder of this moment, so make the list
     when you are about to send it. STUDY may be left out when only one study is loaded.
     """
     if not base.startswith(("http://", "https://")):

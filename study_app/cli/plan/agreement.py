@@ -199,9 +199,7 @@ class AgreementGuess:
 def agreement(*, guess: AgreementGuess, sizes: JudgedSizes, common_options: PlanOptions) -> None:
     """Find the size of a study in which the agreement of one measure is known well.
 
-    The size is a number of queries, pairs or workers.
-
-    By default: at how many queries is its 95 % interval at most 10 points wide?
+    By default it finds the number of queries at which the 95 % interval of the agreement is at most 10 points wide.
     """
     true, tell_from = guess.true, guess.tell_from
     check_not_true_value("--tell-from", tell_from, true)
@@ -234,10 +232,8 @@ class DifferenceGuess:
 def difference(*, guess: DifferenceGuess, sizes: JudgedSizes, common_options: PlanOptions) -> None:
     """Find the size of a study that distinguishes the agreements of two measures.
 
-    The size is a number of queries, pairs or workers.
-
-    By default: at how many queries do four of five studies find that one measure agrees with people better than the
-    other (t test over queries and people at 5 %, two-sided)?
+    By default it finds the number of queries at which four of five studies show that one measure agrees with people
+    better than the other (t test over queries and people at 5 %, two-sided).
     """
     from calibration.plan.agreement import DifferenceDesign
 

@@ -68,7 +68,7 @@ class PatienceGuess:
 def patience(*, guess: PatienceGuess, sizes: PairSizes, common_options: PlanOptions) -> None:
     """Find the size of a study that estimates the patience L from preferences.
 
-    By default: at how many queries is the 95 % interval of L at most 0.4 L wide? There are at most 21 pairs a query.
+    By default it finds the number of queries at which the 95 % interval of L is at most 0.4 L wide. There are at most 21 pairs a query.
     """
     from calibration.models.patience.simulate import SimulatedJudges
     from calibration.plan.patience import MAX_PAIRS, PatienceDesign
@@ -146,7 +146,7 @@ class AwayGuess:
 def away(*, guess: AwayGuess, common_options: PlanOptions) -> None:
     """Find the size of a study that estimates M_A, the mean time away.
 
-    By default: at how many workers is the 95 % interval of M_A at most 0.4 M_A wide?
+    By default it finds the number of workers at which the 95 % interval of M_A is at most 0.4 M_A wide.
     """
     from calibration.plan.streams import AwayDesign
 
@@ -226,9 +226,8 @@ class SilenceGuess:
 def silence(*, guess: SilenceGuess, common_options: PlanOptions) -> None:
     """Find the size of a study that shows whether silence on silent days has value.
 
-    It decides between ELG-1 and ELG-0.
-
-    By default: at how many workers do four of five studies print "reward supported" (S_0 above 0, one-sided at 5 %)?
+    That decides between ELG-1 and ELG-0. By default it finds the number of workers at which four of five studies print
+    "reward supported" (S_0 above 0, one-sided at 5 %).
     """
     from calibration.models.push.simulate import PushJudges
     from calibration.plan.streams import SilenceDesign

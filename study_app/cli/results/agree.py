@@ -99,9 +99,7 @@ class ResultsFolder:
 def agree(tables: str, *, choices: AgreeOptions, printed: Printed, out: ResultsFolder) -> None:
     """Measure how well measures agree with the preferences in TABLES.
 
-    TABLES is a folder as prefcal export writes it.
-
-    Writes agreement.csv, comparisons.csv, curve.csv, pairs.csv, disagreements.csv and agree.json into DIR, with
+    TABLES is a folder as prefcal export writes it. Writes agreement.csv, comparisons.csv, curve.csv, pairs.csv, disagreements.csv and agree.json into DIR, with
     stream_scores.csv and stream_correlations.csv for a study of streams, and prints the agreement. Which system people
     prefer stands there too (ranking.csv, duels.csv, rank.json), as prefcal rank finds it.
 
@@ -233,10 +231,10 @@ def _draws(model: "UserModel | None", draws: int | None, seed: int) -> "list[Use
         return []
     from calibration.user_model.draws import draw_model
 
-    drawn = draw_model(model, draws, seed)
-    for what, why in drawn.kept.items():
+    models = draw_model(model, draws, seed)
+    for what, why in models.kept.items():
         click.echo(f"--draws keeps {what}, since {why}", err=True)
-    return drawn.models(model)
+    return models.models(model)
 
 
 def _streams(tables: str, model: "UserModel | None", choices: AgreeOptions) -> "StreamTables":
@@ -283,9 +281,7 @@ def _seen_from(folder: Path, name: str, value: Any) -> Any:
 def report(folder: str, *, style: str | None) -> None:
     """Write DIR/report.html, one self-contained page about the results in DIR.
 
-    They are those of prefcal demo, agree, rank or sweep.
-
-    Every figure is written into DIR/figures too, as SVG and PDF, and every table into DIR/report-tables, as CSV; those that papers print as LaTeX too.
+    They are those of prefcal demo, agree, rank or sweep. Every figure is written into DIR/figures too, as SVG and PDF, and every table into DIR/report-tables, as CSV; those that papers print as LaTeX too.
 
     Reads agreement.csv, comparisons.csv, curve.csv, pairs.csv, disagreements.csv, agree.json, ranking.csv, duels.csv,
     rank.json, user-model.json, truth.json, the folder tables, and sweep.json with the tables of a sweep; what is missing is left
@@ -293,9 +289,9 @@ def report(folder: str, *, style: str | None) -> None:
     """
     from study_app.report.build import write_report
 
-    look = None
+    report_style = None
     if style is not None:
         from study_app.report.drawing.style import read_look
 
-        look = read_look(style)
-    click.echo(write_report(folder, report_style=look, tell=partial(click.echo, err=True)))
+        report_style = read_look(style)
+    click.echo(write_report(folder, report_style=report_style, tell=partial(click.echo, err=True)))

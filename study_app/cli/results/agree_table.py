@@ -44,7 +44,11 @@ def agreement_text(found: AgreementTables) -> str:
     for task, rows in tasks:
         comparisons = found.comparisons
         of_task = comparisons[comparisons["task"] == task] if len(comparisons) else comparisons
-        known = [one.sentence for one in found.diagnostics[str(task)] if one.severity == "info"]
+        known = [
+            diagnostic.sentence
+            for diagnostic in found.diagnostics[str(task)]
+            if diagnostic.severity == "info"
+        ]
         things = judged_things(found.pairs[found.pairs["task"] == task])
         head = f"Task {task}\n" if len(tasks) > 1 else ""
         parts.append(head + "\n".join(_TaskText(rows, of_task, known, things).lines()))
@@ -242,17 +246,17 @@ class _TaskText:
         rows = self.comparisons
         named = rows[rows["standing"] == "primary"] if self.primary else rows
         if len(self.by_majority) == 1 or self.primary:
-            said = [
+            sentences = [
                 f"{words}: {_in_way(row)}"
                 for way, words in OTHER_WAYS.items()
                 for row in named[named["by"] == way].to_dict("records")
             ]
             first = named.iloc[0]
-            if said:
-                yield f"{first['measure']} against {first['against']}. {'; '.join(said)}."
-            found = first["minimum_detectable"]
-            if not math.isnan(found) and not undetectable_note(found):
-                yield f"Four of five studies of this size would find a difference of {100 * found:.1f} points."
+            if sentences:
+                yield f"{first['measure']} against {first['against']}. {'; '.join(sentences)}."
+            detectable = first["minimum_detectable"]
+            if not math.isnan(detectable) and not undetectable_note(detectable):
+                yield f"Four of five studies of this size would find a difference of {100 * detectable:.1f} points."
 
 
 def _in_way(row: Any) -> str:
@@ -290,5 +294,5 @@ def _difference(row: Any, *, on_fewer: bool) -> str:
     points = f"; the difference{' there' if on_fewer else ''}, {difference:+.1f} points"
     if math.isnan(low):
         return f"{points}, has no interval"
-    told = "cannot be told from none" if low <= 0 <= high else "can be told from none at 95 %"
-    return f"{points} ({low:.1f} to {high:.1f}), {told}"
+    verdict = "cannot be told from none" if low <= 0 <= high else "can be told from none at 95 %"
+    return f"{points} ({low:.1f} to {high:.1f}), {verdict}"

@@ -74,10 +74,8 @@ def _for_people(rows: list[tuple[str, ...]]) -> list[str]:
 def correlate(table: str, *, x: str | None, others: tuple[str, ...], seed: int, output: Output) -> None:
     """Correlate columns of scores in TABLE, a CSV with a header.
 
-    Larger scores are better.
-
-    TABLE is wide, a row per system and a column per measure (with columns run and topic: a row per system and topic), or long,
-    with the columns run, metric and value, and maybe topic. Without --x every two measures are correlated.
+    Larger scores are better. TABLE is wide, a row per system and a column per measure (with columns run and topic: a row per system and topic), or long,
+    with the columns run, metric and value, and maybe topic. Without --x all pairs of measures are correlated.
 
     Prints tau-b; tau-AP of Y with the reference X (with ties in Y the mean over their orders, undefined with ties
     in X); tau-AP-sym, its symmetric form for ties anywhere; and Pearson's coefficient, each with an interval of 95 %: over topics where

@@ -69,9 +69,7 @@ class RankFolder:
 def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder) -> None:
     """Rank systems by the judgments of people in TABLES.
 
-    TABLES is a folder as prefcal export writes it.
-
-    For every system it prints the win rate (the share of its duels that it wins, a tie as half a win, every topic and every opponent weighing
+    TABLES is a folder as prefcal export writes it. For every system it prints the win rate (the share of its duels that it wins, a tie as half a win, every topic and every opponent weighing
     the same) and the ranks that the judgments leave open; systems that cannot be told apart share a range. ranking.csv (-o DIR) has the
     worth too: log odds of Davidson's model, with ties and an effect of the side.
 

@@ -63,7 +63,7 @@ class SummaryOptions:
 def command(
     runs: tuple[str, ...], *, choices: SummaryOptions, people: ModelChoice, output: ScoreOutput
 ) -> None:
-    """M-measure (M@L) of two-layered summaries, per query and over all queries."""
+    """Score two-layered summaries by M-measure (M@L), per query and over all."""
     from metrics.readers.lines import read_runs
     from metrics.readers.mobileclick import read_summary_collection
     from metrics.readers.mobileclick_runs import read_summary_run

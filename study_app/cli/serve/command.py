@@ -162,8 +162,8 @@ def serve(
 ) -> None:
     """Serve every loaded study until stopped (Ctrl-C).
 
-    Load a study first: prefcal study load FILE. Printed are, for each study, the address for workers and the one that shows you how
-    far it is. Each request is logged on stderr as one line of JSON, without answers or platform ids.
+    Load a study first: prefcal study load FILE. It prints two addresses of each study: one for workers, and one of
+    its console. Each request is logged on stderr as one line of JSON, without answers or platform ids.
 
     A SQLite file can have one server at a time. For workers on the internet put a proxy with HTTPS before it; docs/deploy.md leads
     there.
@@ -179,7 +179,7 @@ def serve(
     )  # it says at every start that there is nothing to do
     raise_file_limit()
     url = database_url(database)
-    wanted = processes or usual_processes()
+    process_count = processes or usual_processes()
     with serving_lock(url):
         app = create_app(Config(database=url, hosts=hosts, contact=contact))
         sys.stderr.write(f"database: {shown_address(url)}\n")
@@ -189,8 +189,8 @@ def serve(
             logging.getLogger("werkzeug").setLevel(logging.WARNING)  # its lines have tokens and platform ids
             _announce(app, host, port)
             app.run(host=host, port=port, debug=True, use_reloader=False, use_debugger=False)
-        elif wanted > 1 or (not url.startswith("sqlite") and sys.platform != "win32"):
-            _serve_processes(app, host=host, port=port, processes=wanted)
+        elif process_count > 1 or (not url.startswith("sqlite") and sys.platform != "win32"):
+            _serve_processes(app, host=host, port=port, processes=process_count)
         else:
             serve_app(app, host=host, port=port)
 

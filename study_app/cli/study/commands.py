@@ -55,7 +55,7 @@ def print_unshown(content: "StudyContent") -> list[str]:
 def load(file: str, database: str | None) -> None:
     """Check the study file FILE and all it names, and load it into the database.
 
-    Loading the same file again changes nothing. A changed file says what changes; changes that would corrupt
+    Loading the same file again changes nothing. For a changed file it prints what changes; changes that would corrupt
     answers already given are refused.
     """
     from study_app.estimate.content import read_ready_study
@@ -72,10 +72,10 @@ def load(file: str, database: str | None) -> None:
         report = load_study(session, content, now=utc_now())
         if report.outcome != "unchanged":
             study = chosen_study(session, report.study).id
-            said = "; ".join(
+            detail = "; ".join(
                 [f"{report.outcome}, version {content.file.sha256[:12]} of the file", *report.changes]
             )
-            add_audit_entry(session, study, None, "load", said, now=utc_now())
+            add_audit_entry(session, study, None, "load", detail, now=utc_now())
         simulated = set(simulated_studies(session)) & {report.study}
     for change in report.changes:
         click.echo(f"  {change}")
@@ -103,9 +103,7 @@ def load(file: str, database: str | None) -> None:
 def preview(file: str, port: int) -> None:
     """Serve all pages of the study file FILE on this machine, until Ctrl-C.
 
-    They are reached from a list.
-
-    Each page opens as a worker finds it, at the width of a phone and of a desktop, in a copy of the study of its own that
+    They are reached from a list. Each page opens as a worker finds it, at the width of a phone and of a desktop, in a copy of the study of its own that
     is thrown away; searches and days pass by themselves, and one can click on from there.
     """
     import logging

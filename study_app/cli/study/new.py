@@ -60,9 +60,7 @@ MAX_LISTED_FILES = 8
 def new(folder: Path, places: tuple[Path, ...], kinds: tuple[str, ...], **given: Any) -> None:
     """Write DIR/study.yaml about the collections and runs in PATHs.
 
-    PATHs are files or folders; by default DIR itself.
-
-    Files are recognised by what is in them: NTCIR MobileClick, TREC Temporal Summarization, Microblog and Real-Time
+    PATHs are files or folders; by default DIR itself. Files are recognised by what is in them: NTCIR MobileClick, TREC Temporal Summarization, Microblog and Real-Time
     Summarization, ranked lists (also BEIR's), answers (also those of TREC RAG and its like), and pictures
     (TOPIC.png in a folder for each system is enough: the files that name them are written beside the folders). On a terminal
     you are asked for what no option says; elsewhere the defaults are taken. The file passes `prefcal study check` once its consent says what only you know (--contact, --keep). A study.yaml that

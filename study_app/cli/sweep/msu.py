@@ -52,7 +52,7 @@ class SweepOptions:
 
     lengths: str | None = lengths_option()
     preset: str | None = option(
-        type=click.Choice(["paper"]), help="The 2,646 points of the MSU paper; lists that are given win."
+        type=click.Choice(["paper"]), help="The 2,646 points of the MSU paper; explicit lists win."
     )
     away: Numbers | None = option(
         type=_list_of(duration), metavar="M,...", help="Mean times away, like 30m,1h,3h."
@@ -110,9 +110,7 @@ def msu(
 ) -> None:
     """Score runs by MSU for every population of a grid, and compare the rankings.
 
-    Each is compared with those by ELG, LC and others.
-
-    Writes into DIR: sweep.parquet, a row per point and run; best.csv, who is best for whom; correlation.csv, how alike MSU and other
+    Each is compared with those by ELG, LC and others. Writes into DIR: sweep.parquet, a row per point and run; best.csv, who is best for whom; correlation.csv, how alike MSU and other
     measures rank the runs at each point; report.html and its figures. Stopped in any way, the same command goes on where it was.
     """
     from metrics.readers.score_rows import read_score_rows
@@ -129,13 +127,13 @@ def msu(
     words = None if choices.lengths is None else read_lengths(choices.lengths, judged.topics)
     systems = read_update_runs(runs, judged, words)
     names = [run.name for run in systems]
-    wanted = None if like is None else _reference(like, str(choices.column), names, list(judged.topics))
+    reference = None if like is None else _reference(like, str(choices.column), names, list(judged.topics))
     further = None if scores is None else read_score_rows(scores)
     if further is not None:
         references(further, names, list(judged.topics), path=str(scores))  # names what the file lacks
     watched = _Progress()
     try:
-        found = sweep_msu(
+        result = sweep_msu(
             judged,
             systems,
             folder,
@@ -151,9 +149,9 @@ def msu(
     except KeyboardInterrupt:
         watched.say_stopped(folder)
         raise SystemExit(130) from None
-    click.echo(found.summary())
-    if wanted is not None:
-        _say_like(found, wanted, str(like))
+    click.echo(result.summary())
+    if reference is not None:
+        _say_like(result, reference, str(like))
     _report(folder)
 
 
@@ -169,16 +167,16 @@ def _check_owner(folder: Path) -> None:
     if (folder / MANIFEST).exists():
         return
     foreign = [] if (folder / SWEEP).exists() else [BEST, CORRELATION, OTHERS, LIKE]
-    found = next((folder / name for name in foreign if (folder / name).exists()), None)
+    foreign_file = next((folder / name for name in foreign if (folder / name).exists()), None)
     page = folder / "report.html"
-    if found is None and page.exists():
+    if foreign_file is None and page.exists():
         from study_app.report.build import is_own_page
 
-        found = None if is_own_page(page) else page
-    if found is not None:
+        foreign_file = None if is_own_page(page) else page
+    if foreign_file is not None:
         raise input_fault(
             "prefcal did not write this file, and a sweep would write over it",
-            path=found,
+            path=foreign_file,
             cure="name another folder with -o, or move the file",
         )
 
@@ -237,8 +235,8 @@ def _reference(path: str, column: str, runs: list[str], topics: list[str]) -> "R
         raise input_fault(
             f"there is no measure {column!r}", path=path, line=1, cure=f"the measures are {join_names(known)}"
         )
-    [found] = references([score for score in scores if score.metric == column], runs, topics, path=path)
-    return found
+    [reference] = references([score for score in scores if score.metric == column], runs, topics, path=path)
+    return reference
 
 
 def _say_like(found: "MSUSweep", wanted: "ReferenceMeasure", path: str) -> None:

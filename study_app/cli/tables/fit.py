@@ -81,7 +81,7 @@ class FitCommandOptions:
     idle_threshold: float | None = option(
         type=POSITIVE,
         metavar="SECONDS",
-        help="Cut visits anew from table activity, at silences longer than that.",
+        help="Cut visits from table activity at silences longer than this.",
     )
     level: float = option(type=LEVEL, default=0.95, help="Confidence level of the intervals.")
     resamples: int | None = option(
@@ -125,7 +125,7 @@ class FitCommandOptions:
 def command(tables: Path, *, choices: FitCommandOptions, printed: Printed, debug: bool) -> None:
     """Fit every user-model parameter that a folder of tables allows.
 
-    What cannot be told is left out; a line on stderr says why. Beside the model are written: all warnings and notes, and agreement
+    What cannot be estimated is left out; a line on stderr says why. Beside the model are written: all warnings and notes, and agreement
     among raters (quality.json); how the fits are drawn (fit-plots.json), for prefcal report; workers who may be careless, if any
     (careless.csv); where people voted on intents or rated iUnits, collection/probability.tsv and collection/importance.tsv, for scoring.
     """

@@ -104,8 +104,8 @@ class FitText:
         if self.fit.intents:
             topics = {topic for topic, _ in self.fit.intents.intents}
             intents = pluralise(len(self.fit.intents.intents), "intent")
-            place = self.model_file.parent / "collection" / "probability.tsv"
-            yield f"{labels[0]:<{max(map(len, labels))}}  {intents} of {pluralise(len(topics), 'topic')}, in {place}"
+            probability_file = self.model_file.parent / "collection" / "probability.tsv"
+            yield f"{labels[0]:<{max(map(len, labels))}}  {intents} of {pluralise(len(topics), 'topic')}, in {probability_file}"
         yield from self._findings(notes=notes)
         if notes and self.fit.quality.results:
             yield from self._raters()
@@ -156,20 +156,20 @@ class FitText:
 
     def _rest(self, *, notes: bool) -> Iterator[str]:
         """Yield the place of further notes, and the parameters without data."""
-        said = []
+        sentences = []
         left = len(by_importance(self.fit.findings)) - MAX_WARNINGS
         others = sum(finding.severity != "warning" for finding in self.fit.findings)
         more = [pluralise(left, "warning")] if left > 0 else []
         more += [pluralise(others, "note")] if others else []
         if more and not notes:
-            said.append(f"{' and '.join(more)} more: prefcal fit --notes, or quality.json.")
+            sentences.append(f"{' and '.join(more)} more: prefcal fit --notes, or quality.json.")
         missing = [NOT_FITTED[name] for name in self.unasked if name in NOT_FITTED]
         if missing:
-            said.append(f"Not fitted: {', '.join(missing)} (no such study).")
+            sentences.append(f"Not fitted: {', '.join(missing)} (no such study).")
         if len(self.fit.careless):
-            said.append("Workers who may be careless: careless.csv.")
-        if said:
-            yield f"\n{wrapped('  '.join(said))}"
+            sentences.append("Workers who may be careless: careless.csv.")
+        if sentences:
+            yield f"\n{wrapped('  '.join(sentences))}"
 
     def following(self) -> str:
         """Return the command that usually follows; empty where none does."""

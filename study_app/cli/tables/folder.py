@@ -28,7 +28,7 @@ MAX_DAMAGE_FAULTS = 5
 
 @click.command(name="export")
 @click.argument("folder", metavar="[DIR]", type=OutFolder(), required=False)
-@click.option("-o", "--output", type=OutFolder(), metavar="DIR", help="The folder to write, as DIR.")
+@click.option("-o", "--output", type=OutFolder(), metavar="DIR", help="Folder to write, in place of DIR.")
 @click.option("--study", metavar="NAME", help="Study to export; not needed when only one is loaded.")
 @click.option("--raw", is_flag=True, help="Add DIR/raw: every event, every revision, what is missing.")
 @click.option(
@@ -56,10 +56,8 @@ def export(
 ) -> None:
     """Write the tables of a study into DIR, as CSV, with study.json.
 
-    Large tables are written as Parquet too.
-
-    DIR appears complete or not at all. An earlier export there is replaced; a folder that holds anything else, or answers of
-    real workers where these are simulated, is not touched. Tables have every vote, so an export counts as a look at results: study.json of each later export tells of it.
+    Large tables are written as Parquet too. DIR appears complete or not at all. An earlier export there is replaced; a folder that holds anything else, or answers of
+    real workers where these are simulated, is not touched. Tables have every vote, so an export counts as a view of results: study.json of each later export tells of it.
     All times of a worker are moved by one amount below an hour, so that they do not lead back to a platform's list.
     docs/tables.md says what the tables hold, docs/export.md how they are made.
     """
@@ -197,9 +195,7 @@ def _logs(summary: "ExportSummary") -> "Iterator[str]":
 def features(file: str, tables: Path) -> None:
     """Write the tables of features of the study file FILE into the folder TABLES.
 
-    These are positions, push_cells and intents, of everything that FILE names.
-
-    Other files there stay as they are. Nothing needs to be loaded or served: FILE only says which collection and
+    These are positions, push_cells and intents, of everything that FILE names. Other files there stay as they are. Nothing needs to be loaded or served: FILE only says which collection and
     runs belong together, and what the systems are called in your own tables.
     """
     from calibration.tables.files import write_tables
@@ -224,7 +220,7 @@ def check(tables: Path, *, output: Output) -> None:
 
     Faults are named with file, line and cure: tables that were cut after their export first, then those of a file's
     shape, of cells, and of whole rows. What is legal but suspicious is a warning: names that are nearly known ones,
-    rows that stand twice, tables that were changed.
+    duplicate rows, tables that were changed.
     docs/tables.md describes the tables.
     """
     from calibration.judges.verdicts import split_verdicts
@@ -264,12 +260,12 @@ def _about_answers(folder: Path, frames: "Mapping[str, pd.DataFrame]") -> "list[
     from calibration.checks.same_answers import find_same_answers
     from calibration.tables.preferences import counted_tables
 
-    said = [f"{folder}: {each.said(as_one=False)}" for each in find_same_answers(counted_tables(frames))]
+    sentences = [f"{folder}: {each.said(as_one=False)}" for each in find_same_answers(counted_tables(frames))]
     if "preferences" in frames:
-        said += [
+        sentences += [
             f"{folder}: task {task}: {each.sentence}" for task, each in adaptive_stopping(frames).items()
         ]
-    return said
+    return sentences
 
 
 def _about_judges(verdicts: "pd.DataFrame") -> str:

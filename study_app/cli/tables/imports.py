@@ -161,11 +161,11 @@ class PreferenceFile:
 @click.argument("file", type=click.Path(path_type=Path))
 @with_options(said=PreferenceFile, reading=CellOptions, out=TablesFolder)
 def import_preferences(file: Path, *, said: PreferenceFile, reading: CellOptions, out: TablesFolder) -> None:
-    """Turn FILE, a CSV of preferences from another tool, into tables in DIR.
+    """Convert FILE, a CSV of preferences from another tool, to tables in DIR.
 
     FILE has a header and one row per judgment; say which of its columns is what. Every row that cannot be read is named
     with its line, and then nothing is written. docs/interoperability.md goes through an example. Visits that another
-    tool logged are taken over by prefcal import-visits.
+    tool logged are imported by prefcal import-visits.
     """
     from calibration.interchange.preferences import ImportRules, PreferenceColumns, read_foreign_preferences
     from metrics.errors import pluralise
@@ -297,9 +297,7 @@ class VisitFile:
 def import_visits(file: Path, *, said: VisitFile, reading: CellOptions, out: TablesFolder) -> None:
     """Convert FILE, a CSV of visits from another tool, to tables in DIR.
 
-    The tables are visits and follows.
-
-    FILE has a header and one row per visit; say which of its columns is what. Every row that cannot be read is named with
+    The tables are visits and follows. FILE has a header and one row per visit; say which of its columns is what. Every row that cannot be read is named with
     its line, and then nothing is written. Other tables in DIR, and a study.json, stay as they are.
     docs/interoperability.md goes through an example.
     """

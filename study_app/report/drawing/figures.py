@@ -311,13 +311,13 @@ def worker_shares(
         Whether its numbers are percentages.
     """
     order, (low, high) = np.argsort(value, kind="stable"), ends
-    place = np.arange(1.0, len(order) + 1)
+    rows = np.arange(1.0, len(order) + 1)
     drawing, axes = new_drawing(4.1, 2.5)
     if np.isfinite(overall).all():
         axes.axhspan(*overall, facecolor=report_style["agree"], alpha=0.22, linewidth=0)
     axes.axhline(reference, color=report_style["muted"], linewidth=0.9, linestyle=DASHED)
-    axes.vlines(place, low[order], high[order], color=report_style["accent"], linewidth=0.8)
-    _signs(axes, report_style, place, value[order], excluded[order])
+    axes.vlines(rows, low[order], high[order], color=report_style["accent"], linewidth=0.8)
+    _signs(axes, report_style, rows, value[order], excluded[order])
     axes.xaxis.set_major_locator(MaxNLocator(MAX_TICKS, integer=True))
     axes.set_xlabel("workers, in order")
     axes.set_ylabel(label)

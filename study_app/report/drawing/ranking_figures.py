@@ -81,16 +81,16 @@ def best_map(
     drawing, axes = new_drawing(4.1, 3.3)
     shown = [number for number in range(len(systems)) if (best == number).any()]
     for (row, column), number in np.ndenumerate(best):
-        place = shown.index(int(number))
+        index = shown.index(int(number))
         axes.fill_between(
             [column - 0.5, column + 0.5],
             row - 0.5,
             row + 0.5,
             color=report_style["accent"],
-            alpha=0.05 + 0.35 * place / max(len(shown) - 1, 1),
+            alpha=0.05 + 0.35 * index / max(len(shown) - 1, 1),
             linewidth=0,
         )
-        _plot_sign(axes, report_style, place, column, row)
+        _plot_sign(axes, report_style, index, column, row)
     if people is not None:
         ring: dict[str, Any] = {"color": report_style["disagree"], "markersize": 13, "markeredgewidth": 1.8}
         axes.plot([people[1]], [people[0]], "o", markerfacecolor="none", **ring)
@@ -134,8 +134,8 @@ def one_against_other(
         if value is not None and np.isfinite(value):
             line(value, color=report_style["muted"], linewidth=0.9, linestyle=":")
     named = len(systems) <= len(SIGNS)
-    for number, place in enumerate(zip(x, y, strict=True)):
-        _plot_sign(axes, report_style, number if named else 0, *place)
+    for number, point in enumerate(zip(x, y, strict=True)):
+        _plot_sign(axes, report_style, number if named else 0, *point)
     axes.margins(0.12)
     axes.set(xlabel=labels[0], ylabel=labels[1])
     if named:

@@ -131,14 +131,14 @@ def ceiling(result: TaskResult) -> str:
     row, asked = result.row(result.main), result.row(result.primary_measure)
     if row["no_ceiling"]:
         return f"How far people agree with each other cannot be told: {row['no_ceiling']}"
-    of, there = "", _from_panel(asked, result.primary_measure)
+    of, distance = "", _from_panel(asked, result.primary_measure)
     if result.ceiling_is_of_fewer:
         of = f" of the {quantity(float(row['pairs_there']))} pairs that have {result.of_two}"
-        there = f", where {result.primary_measure} is in {percent(asked['agreement_there'])}{there}"
+        distance = f", where {result.primary_measure} is in {percent(asked['agreement_there'])}{distance}"
     return (
         f"Another panel of as many people would agree with this majority in {percent(row['ceiling'])}{of}"
         f" ({percent_interval(row['ceiling_low'], row['ceiling_high'])}), and a measure that knew what most people prefer in"
-        f" {percent(row['perfect'])} ({percent_interval(row['perfect_low'], row['perfect_high'])}){there}"
+        f" {percent(row['perfect'])} ({percent_interval(row['perfect_low'], row['perfect_high'])}){distance}"
     )
 
 

@@ -60,7 +60,7 @@ def agreement_tables(result: TaskResult, key: str) -> Iterator[ReportTable]:
 def agreement_table(result: TaskResult, key: str) -> ReportTable:
     """Return every measure in the three conventions and by votes, and the ceilings."""
     main, others = result.row(result.main), [ties for ties in TIES if ties != result.ties]
-    there = f"On {quantity(float(main['pairs_there']))} pairs"
+    pair_count = f"On {quantity(float(main['pairs_there']))} pairs"
     rows = [
         {**result.row(measure), **{ties: result.row(measure, ties)["agreement"] for ties in others}}
         for measure in result.measures
@@ -87,7 +87,7 @@ def agreement_table(result: TaskResult, key: str) -> ReportTable:
         (INTERVAL, percent_interval, "low", "high"),
     ]
     if result.ceiling_is_of_fewer:
-        columns.append((there, percent, "agreement_there"))
+        columns.append((pair_count, percent, "agreement_there"))
     has_difference = not main["no_ceiling"] and DIFFERENCE_COLUMNS[0] in main
     if has_difference:
         columns += [
@@ -105,7 +105,7 @@ def agreement_table(result: TaskResult, key: str) -> ReportTable:
         )
     ]
     if result.ceiling_is_of_fewer:
-        notes.append(f"{there}: on those that have {result.of_two}, which the ceilings are of.")
+        notes.append(f"{pair_count}: on those that have {result.of_two}, which the ceilings are of.")
     if has_difference:
         notes.append("From panel: agreement less that of a second panel on the same pairs, in points.")
     if main["no_ceiling"]:
@@ -240,8 +240,8 @@ def side_by_side(text_a: str, text_b: str, most: int = MAX_CHARS) -> tuple[str, 
     a, b = _one_line(text_a), _one_line(text_b)
     if a and a == b:
         return _cut(a, most), SAME
-    alike = (one == other for one, other in zip(a, b, strict=False))
-    common = next((place for place, same in enumerate(alike) if not same), min(len(a), len(b)))
+    alike = (first_char == other for first_char, other in zip(a, b, strict=False))
+    common = next((index for index, same in enumerate(alike) if not same), min(len(a), len(b)))
     start = 0 if common + AFTER <= most else _word_begins(a, common - BEFORE, common)
     return _cut(a, most, start), _cut(b, most, start)
 

@@ -175,7 +175,7 @@ def true_value(truth: UserModel | None, name: str) -> float | None:
         names += [f"{PATIENCE}_preferences{suffix}", f"{PATIENCE}_preferences"]
     if plain.startswith(PATIENCE) and plain != PATIENCE_SPREAD:
         names += [f"{PATIENCE}{suffix}", PATIENCE]
-    return next((known[one].estimate for one in names if one in known), None)
+    return next((known[parameter].estimate for parameter in names if parameter in known), None)
 
 
 def curve_marks(
@@ -237,16 +237,16 @@ def fit_section(material: ReportInputs, key: str = "parameters") -> Section:
 
 
 def _figures(fit_plot: FitPlots, model: UserModel) -> Iterator[Figure]:
-    for one in fit_plot.plots:
-        title = fit_title(one, model)
-        if title is None or one.plot in LEFT_OUT:
+    for plot in fit_plot.plots:
+        title = fit_title(plot, model)
+        if title is None or plot.plot in LEFT_OUT:
             continue
         yield Figure(
-            name=f"fit-{one.fit.replace('_', '-')}-{one.plot}",
+            name=f"fit-{plot.fit.replace('_', '-')}-{plot.plot}",
             title=title,
-            draw=partial(fit_drawing, plot=one.draw),
-            alt=f"{title}. {CAPTIONS[one.plot]}",
-            caption=CAPTIONS[one.plot],
+            draw=partial(fit_drawing, plot=plot.draw),
+            alt=f"{title}. {CAPTIONS[plot.plot]}",
+            caption=CAPTIONS[plot.plot],
         )
 
 

@@ -65,16 +65,16 @@ def methods_section(material: ReportInputs, results: list[TaskResult], key: str 
         paragraphs += COMPUTED
     for result in results:
         for row in result.named_comparisons:
-            place = str(row["named"])
-            how = PLANNED[place] if row["standing"] == "primary" else f"named {PLACES[place]}"
+            named_in = str(row["named"])
+            how = PLANNED[named_in] if row["standing"] == "primary" else f"named {PLACES[named_in]}"
             what = f"the comparison of {row['measure']} with {row['against']}"
             paragraphs.append(f"Task {result.task}: {what} was {how}.")
     missing = {result.task: result.row(result.main)["no_ceiling"] for result in results}
     if not all(missing.values()):
         paragraphs.append(CEILING)
     paragraphs += [f"Task {task} has no ceiling: {reason}." for task, reason in missing.items() if reason]
-    looks = material.study.looks if material.study else None
-    paragraphs += dict.fromkeys([*material.record.get("notes", ()), *filter(None, [looks])])
+    views = material.study.looks if material.study else None
+    paragraphs += dict.fromkeys([*material.record.get("notes", ()), *filter(None, [views])])
     for task, known in material.record.get("diagnostics", {}).items():
         paragraphs += [f"Task {task}: {diagnostic['sentence']}" for diagnostic in known]
     return Section(key=key, title=first.removesuffix("."), short="Methods", paragraphs=tuple(paragraphs))

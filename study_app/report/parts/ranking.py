@@ -57,7 +57,7 @@ def _best_of_topics(ranking: Ranking) -> Section:
     best = ranking.best()
     several = len(set(best["task"])) > 1
     best["ranking"] = best["task"] + ", " + best["topic"] if several else best["topic"]
-    drawn = best.head(MAX_TOPICS)
+    plotted = best.head(MAX_TOPICS)
     marks = [
         CurveMark(
             label=f"{row['ranking']}: {row['system']}",
@@ -66,9 +66,11 @@ def _best_of_topics(ranking: Ranking) -> Section:
             high=row["win_high"],
             sign="o",
         )
-        for row in drawn.to_dict("records")
+        for row in plotted.to_dict("records")
     ]
-    may_be = [f"{few} of {all_}" for few, all_ in zip(drawn["may_be_first"], drawn["systems"], strict=True)]
+    may_be = [
+        f"{few} of {all_}" for few, all_ in zip(plotted["may_be_first"], plotted["systems"], strict=True)
+    ]
     title = best_in_words(best).removesuffix(".")
     columns: tuple[Column, ...] = (
         ("topic", str, "ranking"),
@@ -105,7 +107,7 @@ def _best_of_topics(ranking: Ranking) -> Section:
                 caption=(
                     f"The best item of each topic: win rate with its {_level(ranking)} interval over people; on the right how many items may"
                     " be the best. Dashed: one half, as often preferred as not."
-                    + (f" {UNTOLD}" if drawn["win_low"].isna().any() else "")
+                    + (f" {UNTOLD}" if plotted["win_low"].isna().any() else "")
                     + (f" The first {MAX_TOPICS} of {len(best)} topics." if len(best) > MAX_TOPICS else "")
                 ),
             ),
@@ -170,7 +172,7 @@ def _figure(ranking: Ranking, task: str, rows: pd.DataFrame, key: str) -> Figure
         for row in rows.to_dict("records")
     ]
     ranks = list(map(ranks_in_words, rows["rank_low"], rows["rank_high"]))
-    said = (
+    caption = (
         f"{mark.label} {percent(mark.value)} ({percent_interval(mark.low, mark.high)}), rank {rank}"
         for mark, rank in zip(marks, ranks, strict=True)
     )
@@ -179,7 +181,7 @@ def _figure(ranking: Ranking, task: str, rows: pd.DataFrame, key: str) -> Figure
         title=preferred(rows, ranking.too_few.get(task)),
         wide=True,
         draw=partial(rows_with_intervals, marks=marks, label="win rate", ranks=ranks),
-        alt=f"Win rate of each system, and its ranks: {'; '.join(said)}.",
+        alt=f"Win rate of each system, and its ranks: {'; '.join(caption)}.",
         caption=(
             f"Win rate with its {_level(ranking)} interval over {ranking.samples}; on the right the ranks that are left"
             " open. Dashed: one half, as often preferred as not."

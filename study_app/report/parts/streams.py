@@ -75,15 +75,15 @@ def msu_extremes(streams: TaskStreamScores, key: str) -> Iterator[Figure]:
         taus = sweep.tau.ravel()
         if np.isnan(taus).all():
             continue
-        place = int(np.nanargmax(taus) if most else np.nanargmin(taus))
-        equal = int((taus == taus[place]).sum())
-        i, j, number = (int(part) for part in np.unravel_index(place, sweep.tau.shape))
+        index = int(np.nanargmax(taus) if most else np.nanargmin(taus))
+        equal = int((taus == taus[index]).sum())
+        i, j, number = (int(part) for part in np.unravel_index(index, sweep.tau.shape))
         whom = (
             f"away for {duration_phrase(sweep.away[i])}, there for {duration_phrase(sweep.session[j])}, L ="
             f" {sweep.lateness[number]:g}"
         )
-        tried = pluralise(taus.size, "population")
-        drawn = partial(
+        populations = pluralise(taus.size, "population")
+        draw = partial(
             one_against_other,
             systems=streams.systems,
             x=elg,
@@ -92,11 +92,11 @@ def msu_extremes(streams: TaskStreamScores, key: str) -> Iterator[Figure]:
         )
         yield Figure(
             name=f"{key}-{slug(measure.lower())}-{'closest' if most else 'farthest'}",
-            title=f"Of {tried} tried, {measure} ranks {'most' if most else 'least'} like ELG for"
-            f" people {whom}: τ = {decimal(taus[place])}{over_few(len(elg))}",
-            draw=drawn,
-            alt=f"{measure} against ELG for people {whom}: Kendall’s tau {decimal(taus[place])}.",
-            caption=f"Compare {source} of {MSU_PAPER}: of {tried} tried"
+            title=f"Of {populations} tried, {measure} ranks {'most' if most else 'least'} like ELG for"
+            f" people {whom}: τ = {decimal(taus[index])}{over_few(len(elg))}",
+            draw=draw,
+            alt=f"{measure} against ELG for people {whom}: Kendall’s tau {decimal(taus[index])}.",
+            caption=f"Compare {source} of {MSU_PAPER}: of {populations} tried"
             f" {'the one' if equal == 1 else f'the first of {equal}'} of {'highest' if most else 'lowest'} τ."
             f" {SPREAD_IN_WORDS}" + (f" {CONVERTED}" if streams.converted else ""),
         )
@@ -109,11 +109,11 @@ def best_figure(streams: TaskStreamScores, key: str) -> Figure:
     level = f"L = {sweep.lateness[number]:g}"
     everywhere = sweep.utility.argmax(axis=-1)
     best, utility = everywhere[:, :, number], sweep.utility[:, :, number]
-    winners = [streams.systems[place] for place in dict.fromkeys(best.ravel().tolist())]
+    winners = [streams.systems[index] for index in dict.fromkeys(best.ravel().tolist())]
     shares = {name: float((best == streams.systems.index(name)).mean()) for name in winners}
     equal = (utility == utility.max(axis=-1, keepdims=True)).sum(axis=-1).max() > 1
     whose = "the fitted people" if people["people"] == FITTED else "the paper’s reasonable people"
-    drawn = partial(
+    draw = partial(
         best_map,
         away=[duration_phrase(seconds) for seconds in sweep.away],
         session=[brief(seconds) for seconds in sweep.session],
@@ -127,7 +127,7 @@ def best_figure(streams: TaskStreamScores, key: str) -> Figure:
     return Figure(
         name=f"{key}-best",
         title=_best_title(everywhere, number, winners, level),
-        draw=drawn,
+        draw=draw,
         alt=f"Share of the {pluralise(best.size, 'population')} at {level} for which each system has the highest MSU: "
         + "; ".join(f"{name} {percent(share)}" for name, share in shares.items())
         + ".",
@@ -143,10 +143,10 @@ def _best_title(
 ) -> str:
     """Return the best system over all populations, or over those of one lateness."""
     alone = len(np.unique(everywhere)) == 1
-    tried = everywhere.size if alone else everywhere[:, :, number].size
+    point_count = everywhere.size if alone else everywhere[:, :, number].size
     at = "" if alone else f" at {level}"
     if len(winners) == 1:
-        return f"System {winners[0]} scores highest for all {pluralise(tried, 'population')} tried{at}"
+        return f"System {winners[0]} scores highest for all {pluralise(point_count, 'population')} tried{at}"
     return f"Which of {pluralise(len(winners), 'system')} scores highest{at} depends on the people"
 
 
@@ -310,7 +310,7 @@ def _pairs(streams: TaskStreamScores, couples: tuple[tuple[str, str], ...], key:
         if known.sum() < MIN_SYSTEMS:
             continue
         empty = streams.empty(metrics[0]), streams.empty(metrics[1])
-        drawn = partial(
+        draw = partial(
             one_against_other,
             systems=tuple(np.asarray(streams.systems)[known].tolist()),
             x=x[known],
@@ -321,7 +321,7 @@ def _pairs(streams: TaskStreamScores, couples: tuple[tuple[str, str], ...], key:
         yield Figure(
             name=f"{key}-{'-'.join(slug(metric.lower()) for metric in metrics)}",
             title=f"{names[0]} and {names[1]} over {pluralise(int(known.sum()), 'system')}: {tau_in_words(tau, low, high, int(known.sum()))}",
-            draw=drawn,
+            draw=draw,
             alt=f"{names[1]} against {names[0]}: "
             + "; ".join(
                 f"{name} {decimal(float(a))}, {decimal(float(b))}"

@@ -151,8 +151,8 @@ def _against(sweep: MSUSweep, taus: pd.DataFrame, sweep_slice: _Slice) -> Iterat
                     sweep, rows, most, values, "closest", f"{metric} and {name}, as for everybody,"
                 )
             else:
-                for row, place, how in ((most, "closest", "most"), (least, "farthest", "least")):
-                    yield _one_point(sweep, rows, row, values, place, f"{metric} ranks {how} like {name}")
+                for row, extreme, how in ((most, "closest", "most"), (least, "farthest", "least")):
+                    yield _one_point(sweep, rows, row, values, extreme, f"{metric} ranks {how} like {name}")
 
 
 def _tau_map(rows: pd.DataFrame, metric: str, other: str, sweep_slice: _Slice) -> Figure:

@@ -194,10 +194,10 @@ def sign_out(session: Session, study_id: int, token: str, holder: KeyHolder, *, 
 
 def find_sign_in(session: Session, study_id: int, token: str, *, now: datetime) -> SignIn | None:
     """Return the sign-in of a token to a study, None when there never was one."""
-    found = session.execute(
+    sign_in = session.execute(
         _SIGN_INS.where(ConsoleSession.sha256 == sha256_of(token), ConsoleSession.study_id == study_id)
     ).one_or_none()
-    return None if found is None else _stored_sign_in(*found, now)
+    return None if sign_in is None else _stored_sign_in(*sign_in, now)
 
 
 def watcher_sign_in(session: Session, study_id: int, watcher: ConsoleWatcher, *, now: datetime) -> SignIn:

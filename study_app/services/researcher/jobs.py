@@ -90,10 +90,10 @@ def job_of(session: Session, study_id: int, job: int) -> Job | None:
 
 def newest_done(session: Session, study_id: int, kinds: Collection[str] = (TABLES, RESULTS)) -> Job | None:
     """Return the newest job that is done and still has its folder."""
-    wanted = select(Job).where(
+    jobs = select(Job).where(
         Job.study_id == study_id, Job.state == "done", Job.kind.in_(kinds), Job.folder.is_not(None)
     )
-    return session.scalars(wanted.order_by(Job.id.desc()).limit(1)).one_or_none()
+    return session.scalars(jobs.order_by(Job.id.desc()).limit(1)).one_or_none()
 
 
 def forget_old(session: Session, study_id: int) -> list[str]:

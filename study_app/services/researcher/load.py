@@ -311,11 +311,11 @@ def _has_workers(session: Session, study: LoadedStudy) -> bool:
 
 def _has_answers(session: Session, study: LoadedStudy) -> bool:
     """Return whether a task has slots, or tries at its check."""
-    task_content, tried = (
+    task_content, tries = (
         exists().where(model.task_id == Task.id, Task.study_id == study.id)
         for model in (Assignment, Introduction)
     )
-    return bool(session.scalar(select(or_(task_content, tried))))
+    return bool(session.scalar(select(or_(task_content, tries))))
 
 
 def _keep_media(session: Session, content: StudyContent) -> None:

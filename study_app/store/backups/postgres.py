@@ -62,8 +62,8 @@ def rows(
     """
     with script.open(encoding="utf-8", newline="\n") as lines:
         for line in lines:
-            if (found := COPY.fullmatch(line)) and found[1] in names:
-                yield found[1], tuple(column.strip('"') for column in found[2].split(", ")), _copied(lines)
+            if (match := COPY.fullmatch(line)) and match[1] in names:
+                yield match[1], tuple(column.strip('"') for column in match[2].split(", ")), _copied(lines)
 
 
 def _copied(lines: Iterator[str]) -> Iterator[list[str | None]]:

@@ -80,7 +80,7 @@ def _read(path: Path, content: TaskContent) -> dict[str, list[SystemPair]]:
     log = FaultLog(path)
     topics = [topic.id for topic in content.topics]
     names, chosen = _names(path, content), dict[str, list[SystemPair]]()
-    order = {system: place for place, system in enumerate(content.systems)}
+    order = {system: index for index, system in enumerate(content.systems)}
     columns = read_columns(COLUMNS, log)
     for line, written, one, other in zip(columns.lines.tolist(), *columns.fields, strict=True):
         topic = names.find(written)

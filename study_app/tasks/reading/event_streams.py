@@ -149,12 +149,12 @@ def shown_stream(event: Event, run: UpdateRun, entries: IntArray) -> UpdateStrea
         end=event.end,
         updates=tuple(
             update_block(
-                key_of(place),
+                key_of(position),
                 run.updates[entry],
                 event.updates[run.updates[entry]].text,
                 float(run.seconds[entry]),
             )
-            for place, entry in enumerate(order, start=1)
+            for position, entry in enumerate(order, start=1)
         ),
         nuggets=tuple(
             tuple((name, event.nuggets[name].seconds) for name in event.nuggets_of(run.updates[entry]))

@@ -37,12 +37,12 @@ def read_image_content(folder: Path, task: ImagePairs, faults: list[Fault]) -> T
     asked = collect_faults(faults, partial(read_ranked_topics, folder / paths["topics"]))
     if asked is None:
         return None
-    found = {
+    pictures = {
         name: collect_faults(faults, partial(_system, folder / path, TopicNames(asked), paths["topics"]))
         for name, path in task.systems.items()
     }
-    whole = {name: images for name, images in found.items() if images is not None}
-    if len(whole) < len(found):
+    whole = {name: images for name, images in pictures.items() if images is not None}
+    if len(whole) < len(pictures):
         return None
     if task.pairs_file is None:  # a couple that a file of pairs names on purpose is only warned of
         equal = list(_equal_pictures(asked, whole))

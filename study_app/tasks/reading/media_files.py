@@ -59,13 +59,13 @@ def media_bytes(listing: Path, written: str, check: Callable[[int], None]) -> by
     MediaError
         Where it lies elsewhere, is not there, is no file, or cannot be read; and as ``check`` does.
     """
-    place = listing.parent.resolve()
+    folder = listing.parent.resolve()
     missing = MediaError("there is no such file", f"write its path as seen from the folder of {listing.name}")
     if "\0" in written:
         raise missing
     try:
-        path = (place / written).resolve()
-        if not path.is_relative_to(place):
+        path = (folder / written).resolve()
+        if not path.is_relative_to(folder):
             raise MediaError(
                 f"the file lies outside the folder of {listing.name}",
                 "copy it there, or below, and name it from there",

@@ -182,11 +182,11 @@ def _png(data: bytes) -> tuple[bytes, int]:
 
     W3C PNG, third edition, 5 and 11.
     """
-    kept, place = [data[:8]], 8
+    kept, offset = [data[:8]], 8
     while True:
-        length, name = struct.unpack_from(">I4s", data, place)
-        end = place + length + 12
-        body, check = data[place + 8 : end - 4], data[end - 4 : end]
+        length, name = struct.unpack_from(">I4s", data, offset)
+        end = offset + length + 12
+        body, check = data[offset + 8 : end - 4], data[end - 4 : end]
         if len(body) != length or zlib.crc32(body, zlib.crc32(name)) != int.from_bytes(check):
             raise _damaged()
         if name == b"acTL":
@@ -196,10 +196,10 @@ def _png(data: bytes) -> tuple[bytes, int]:
         if name == b"eXIf":
             _check_upright(body)
         if name in _PNG_PARTS:
-            kept.append(data[place:end])
+            kept.append(data[offset:end])
         if name == b"IEND":
             return b"".join(kept), 1
-        place = end
+        offset = end
 
 
 _MARKER = re.compile(rb"\xff+([\x01-\xcf\xd8-\xfe])")
@@ -217,16 +217,16 @@ def _jpeg(data: bytes) -> tuple[bytes, int]:
 
     ITU T.81, B. The EXIF orientation is kept.
     """
-    kept, place, in_scan, orientation = list[bytes](), 2, False, 1
-    while match := _MARKER.search(data, place):
+    kept, offset, in_scan, orientation = list[bytes](), 2, False, 1
+    while match := _MARKER.search(data, offset):
         if in_scan:
-            kept.append(data[place : match.start()])
-        marker, place = match[1][0], match.end()
+            kept.append(data[offset : match.start()])
+        marker, offset = match[1][0], match.end()
         if marker == _END:
             upright = b"" if orientation == 1 else _segment(_EXIF, _turned(orientation))
             return b"".join([b"\xff\xd8", upright, *kept, b"\xff\xd9"]), orientation
-        (length,) = struct.unpack_from(">H", data, place)
-        body = data[place + 2 : place + length]
+        (length,) = struct.unpack_from(">H", data, offset)
+        body = data[offset + 2 : offset + length]
         if len(body) != length - 2:
             raise _damaged()
         if marker in _FRAMES and marker not in _OTHER_TABLES:
@@ -237,7 +237,7 @@ def _jpeg(data: bytes) -> tuple[bytes, int]:
         if marker == _EXIF and body.startswith(b"Exif\0\0"):
             orientation = _orientation(body)
         kept.extend(_segment(marker, part) for part in _jpeg_parts(marker, body))
-        in_scan, place = marker == _SCAN, place + length
+        in_scan, offset = marker == _SCAN, offset + length
     raise _damaged()
 
 
@@ -275,11 +275,11 @@ _MOTION, _METADATA = 0x02, 0x04 | 0x08
 def _webp(data: bytes) -> tuple[bytes, int]:
     """Return a WebP of the chunks that say how it looks (RFC 9649, 2)."""
     (size,) = struct.unpack_from("<I", data, 4)
-    kept, place, whole = list[bytes](), 12, size + 8
-    while place < whole:
-        name, length = struct.unpack_from("<4sI", data, place)
-        body = data[place + 8 : place + 8 + length]
-        if len(body) != length or place + 8 + length > whole:
+    kept, offset, whole = list[bytes](), 12, size + 8
+    while offset < whole:
+        name, length = struct.unpack_from("<4sI", data, offset)
+        body = data[offset + 8 : offset + 8 + length]
+        if len(body) != length or offset + 8 + length > whole:
             raise _damaged()
         if name in {b"ANIM", b"ANMF"} or (name == b"VP8X" and body[0] & _MOTION):
             raise _moves()
@@ -290,7 +290,7 @@ def _webp(data: bytes) -> tuple[bytes, int]:
         if name in _WEBP_PARTS:
             _check_webp_size(name, body)
             kept.append(name + struct.pack("<I", length) + body + b"\0" * (length % 2))
-        place += 8 + length + length % 2
+        offset += 8 + length + length % 2
     content = b"WEBP" + b"".join(kept)
     return b"RIFF" + struct.pack("<I", len(content)) + content, 1
 

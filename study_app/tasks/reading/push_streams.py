@@ -187,7 +187,7 @@ def read_push_content(folder: Path, task: StreamPairs, faults: list[Fault]) -> T
         collect_faults(faults, partial(_streams, folder / path, name, source))
         for name, path in task.systems.items()
     ]
-    streams = [one for one in read if one is not None]
+    streams = [run_streams for run_streams in read if run_streams is not None]
     if len(streams) < len(read):
         return None
     pool = push_pool(source.judged)
@@ -197,12 +197,16 @@ def read_push_content(folder: Path, task: StreamPairs, faults: list[Fault]) -> T
         systems=source_files(folder, task.systems),
         topics=_topics(source, pool),
         sides={
-            (topic, one.run.name): Side(tuple(one.pushes[topic]))
+            (topic, run_streams.run.name): Side(tuple(run_streams.pushes[topic]))
             for topic in source.profiles
-            for one in streams
+            for run_streams in streams
         },
-        tables={"push_cells": _push_cells(pool, list(source.profiles), [one.run for one in streams])},
-        notes=(*source.notes, *(note for one in streams for note in one.notes)),
+        tables={
+            "push_cells": _push_cells(
+                pool, list(source.profiles), [run_streams.run for run_streams in streams]
+            )
+        },
+        notes=(*source.notes, *(note for run_streams in streams for note in run_streams.notes)),
     )
 
 

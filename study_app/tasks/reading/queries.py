@@ -68,7 +68,7 @@ def shown_summary(query: Query, summary: Summary) -> Side:
 
     ``f3`` is element 3 of the first layer, ``s3.1`` item 1 below it.
     """
-    return Side(tuple(_block(query, summary, place, element) for place, element in enumerate(summary.first)))
+    return Side(tuple(_block(query, summary, index, element) for index, element in enumerate(summary.first)))
 
 
 def _block(query: Query, summary: Summary, place: int, element: Element) -> Block:

@@ -150,13 +150,13 @@ def _side(ranking: tuple[str, ...], collection: _Collection) -> Side:
         tuple(
             text_block(
                 collection.texts[document].text,
-                key=f"r{place}",
+                key=f"r{rank}",
                 id=document,
                 kind="link",
                 title=collection.texts[document].title,
                 window=(collection.windows or {}).get(document),
             )
-            for place, document in enumerate(filter(collection.has_text, ranking), start=1)
+            for rank, document in enumerate(filter(collection.has_text, ranking), start=1)
         )
     )
 

@@ -65,10 +65,10 @@ def media(sha256: str) -> Response:
 
     Its address is the hash of its bytes, so a browser asks for it once.
     """
-    found = server().media.read(sha256)
-    if found is None:
+    stored = server().media.read(sha256)
+    if stored is None:
         return message_response("not_found", status=404)
-    mime, content = found
+    mime, content = stored
     body = wrap_file(request.environ, BytesIO(content))  # `send_file` would make a copy of the bytes
     response = Response(body, mimetype=mime, direct_passthrough=True)
     response.content_length = len(content)

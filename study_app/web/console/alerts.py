@@ -147,7 +147,9 @@ def _full(study: CachedStudy, tasks: Sequence[TaskProgress]) -> Iterator[Alert]:
         for task, progress in zip(study.tasks, tasks, strict=True)
         if task.opens_study
     ]
-    full, others = (" and ".join(name for name, full in names if full is wanted) for wanted in (True, False))
+    full, others = (
+        " and ".join(name for name, full in names if full is is_full) for is_full in (True, False)
+    )
     if full and others:
         yield Alert(
             what=f"Full: {full}. People who come now do only {others}, for the same pay.",

@@ -162,14 +162,18 @@ def consent_paragraphs(text: str) -> tuple[str, ...]:
 def choose_page(page_request: PageRequest) -> ChoosePage:
     """Return the list of available queries, under fixed numbers."""
     progress, task = page_request.here, page_request.here.task(page_request.step)
-    held = [slot.topic_id for slot in progress.slots[task.number]]
+    topic_ids = [slot.topic_id for slot in progress.slots[task.number]]
     may_take = progress.state.tasks[task.number - 1].wants_slot
-    free = open_topics(page_request.session, task, besides=held, now=page_request.now) if may_take else set()
+    free = (
+        open_topics(page_request.session, task, besides=topic_ids, now=page_request.now)
+        if may_take
+        else set()
+    )
     numbered = enumerate(listed_topics(progress, task), start=1)
     return ChoosePage(
         language=page_request.language,
         offered=tuple((number, topic.text) for number, topic in numbered if topic.id in free),
-        taken=task.topic(held[-1]).text if held and not may_take else None,
+        taken=task.topic(topic_ids[-1]).text if topic_ids and not may_take else None,
         searches=task.has_search,
         error=page_request.error,
     )
@@ -205,7 +209,7 @@ def vote_page(page_request: PageRequest) -> VotePage:
     return VotePage(
         language=page_request.language,
         query=topic.text,
-        intents=tuple((place, text) for place, (_, text) in enumerate(topic.intents, start=1)),
+        intents=tuple((position, text) for position, (_, text) in enumerate(topic.intents, start=1)),
         ticked=ticked,
         none_ticked=none_ticked,
         error=page_request.error,
@@ -215,7 +219,7 @@ def vote_page(page_request: PageRequest) -> VotePage:
 def _sent_ticks(page_request: PageRequest, topic: CachedTopic) -> tuple[frozenset[int], bool]:
     """Return the positions of the ticked intents, and whether none applies."""
     sent = page_request.sent.get("intent", ())
-    ticked = (place for place in range(1, len(topic.intents) + 1) if str(place) in sent)
+    ticked = (position for position in range(1, len(topic.intents) + 1) if str(position) in sent)
     return frozenset(ticked), "none" in page_request.sent
 
 
@@ -225,7 +229,7 @@ def _stored_ticks(page_request: PageRequest, topic: CachedTopic) -> tuple[frozen
     if page_request.until is not None:
         votes = votes.where(Ballot.decided_at < page_request.until)
     newest = page_request.session.scalars(votes.order_by(Ballot.revision.desc()).limit(1)).one_or_none()
-    ticked = (place for place, (name, _) in enumerate(topic.intents, start=1) if name in (newest or ()))
+    ticked = (position for position, (name, _) in enumerate(topic.intents, start=1) if name in (newest or ()))
     return frozenset(ticked), newest == []
 
 

@@ -191,17 +191,17 @@ def _check(
 
     A form that is no try, since it leaves a question out, comes back as it was filled in.
     """
-    tried = intro_progress.picked if len(intro_progress.picked) == len(check) else (0,) * len(check)
-    wrong = wrong_answers(check, tried) if any(tried) else ()
-    picked = sent_options(check, sent) if sent else tried
+    picks = intro_progress.picked if len(intro_progress.picked) == len(check) else (0,) * len(check)
+    wrong = wrong_answers(check, picks) if any(picks) else ()
+    picked = sent_options(check, sent) if sent else picks
     return tuple(
         CheckLine(
             number=number,
             question=item.question,
             options=item.options,
             is_standard=item.is_standard,
-            picked=0 if number in wrong and picked == tried else option,
-            wrong=tried[number - 1] if number in wrong else 0,
+            picked=0 if number in wrong and picked == picks else option,
+            wrong=picks[number - 1] if number in wrong else 0,
         )
         for number, (item, option) in enumerate(zip(check, picked, strict=True), start=1)
     )
@@ -280,12 +280,12 @@ def stream_page(page_request: PageRequest, followed_stream: FollowedStream, serv
         new=view.upto - view.after,
         updates=tuple(
             ShownUpdate(
-                key=key_of(place),
-                text=followed_stream.stream.update(place).text,
-                at=moment(followed_stream.stream.came_at(place)),
-                read=place in served.read,
+                key=key_of(position),
+                text=followed_stream.stream.update(position).text,
+                at=moment(followed_stream.stream.came_at(position)),
+                read=position in served.read,
             )
-            for place in shown
+            for position in shown
         ),
         below=view.first if view.first > view.after + 1 else None,
         is_portion=0 < view.last < view.upto,
