@@ -120,7 +120,7 @@ def trailtext(summary: Summary, intent: str, *, layers: Layers = "both") -> tupl
 def truncated(summary: Summary, query: Query, limit: int | None) -> Summary:
     """Cut each layer before the first element that would pass ``limit``.
 
-    Counted characters, links counted too.
+    The limit is in counted characters, and links count too.
 
     A layer that ends exactly at the limit stays; nothing shorter that stands later is taken instead. A second layer
     whose link was cut off is never read. None cuts nothing.
@@ -178,9 +178,7 @@ Probabilities: TypeAlias = Mapping[str, Mapping[str, float]]
 
 
 class Position(NamedTuple):
-    """First occurrence of an iUnit in one intent's trailtext: a row of positions.
-
-    The table is positions.
+    """First occurrence of an iUnit in one intent's trailtext, a row of positions.
 
     importance is g_i(u), 0 when the collection has none; offset_chars the counted characters up to and including the
     iUnit when it is met for the first time.
@@ -226,7 +224,7 @@ def positions(
 class FirstOccurrences:
     """First occurrences of one run as arrays, for any number of measures.
 
-    With one truncation and ablation.
+    Truncation and ablation are the same for all of them.
 
     A reader is a user with one intent of one topic; readers stand in the collection's order.
 
