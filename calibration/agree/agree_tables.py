@@ -105,12 +105,14 @@ def task_scorer(task: JudgedTask, evidence: ScoreSources, names: Iterable[str] =
     own = KINDS[kind].scorer(task, evidence, named) if kind in KINDS else lambda _: TaskScores()
 
     def score(judged: JudgedTask) -> TaskScores:
-        found = own(judged)
-        elsewhere, left_out = _from_elsewhere(judged, evidence, {one.measure for one in found.variants})
-        notes = (*found.notes, *left_out)
-        if not (found.variants or elsewhere or notes):
+        scores = own(judged)
+        elsewhere, left_out = _from_elsewhere(
+            judged, evidence, {variant.measure for variant in scores.variants}
+        )
+        notes = (*scores.notes, *left_out)
+        if not (scores.variants or elsewhere or notes):
             notes = (f"{judged.task}: {_unscored(kind, evidence)}",)
-        return TaskScores(variants=(*found.variants, *elsewhere), sweeps=found.sweeps, notes=notes)
+        return TaskScores(variants=(*scores.variants, *elsewhere), sweeps=scores.sweeps, notes=notes)
 
     return score
 
@@ -133,7 +135,7 @@ def _measures_called(names: Iterable[str], kind: str, evidence: ScoreSources) ->
     """Return measures by printed name, of names without external scores."""
     elsewhere = set() if evidence.scores is None else set(evidence.scores["metric"])
     measures = [measure_called(name, kind) for name in names if name not in elsewhere]
-    return {printed_name(one, kind): one for one in measures if one is not None}
+    return {printed_name(measure, kind): measure for measure in measures if measure is not None}
 
 
 def _from_elsewhere(
@@ -242,8 +244,8 @@ def agree(
         task.task: task_scorer(task, evidence, (*asked[task.task].names, *measures)) for task in everybody
     }
     measured = {task.task: scorers[task.task](task) for task in tasks}
-    variants = {task: found.variants for task, found in measured.items() if found.variants}
-    missing = [note for found in measured.values() for note in found.notes]
+    variants = {task: task_scores.variants for task, task_scores in measured.items() if task_scores.variants}
+    missing = [note for task_scores in measured.values() for note in task_scores.notes]
     notes += missing
     judged = {task.task: _verdicts(task.task, evidence) for task in tasks}
     compared = [task for task in tasks if task.task in variants or len(judged[task.task])]
@@ -339,9 +341,12 @@ def _without_people(task: JudgedTask, variants: Sequence[ScoredMeasure], people:
     for variant in variants[:3]:
         without, whole = (
             agreement(
-                score_differences(one, variant.scores.to_frame())[:, 0], one.share, one.topics, ties="half"
+                score_differences(judged, variant.scores.to_frame())[:, 0],
+                judged.share,
+                judged.topics,
+                ties="half",
             ).value
-            for one in (others, task)
+            for judged in (others, task)
         )
         said.append(f"{variant.measure} {percent(without, 1)} for {percent(whole, 1)}")
     return f"Without them, agreement with a tie as half: {', '.join(said)}."
@@ -368,8 +373,8 @@ def _named_by_study(
         if sources is None:
             named[task] = NamedComparisons()
             continue
-        place = str(Path(evidence.place).with_name(STUDY_FILE))
-        named[task], missing = resolved(asked[task], of_task, task=task, kind=sources.kind, place=place)
+        path = str(Path(evidence.place).with_name(STUDY_FILE))
+        named[task], missing = resolved(asked[task], of_task, task=task, kind=sources.kind, place=path)
         notes += missing
     return named
 
@@ -478,10 +483,10 @@ def _in_same_order(
 ) -> Iterator[str]:
     """Yield a note on each two measures that put all pairs in one order."""
     things = judged_things(task.pairs)[1]
-    for one in made:
-        if in_same_order(differences[one.measure], differences[one.against]):
+    for comparison in made:
+        if in_same_order(differences[comparison.measure], differences[comparison.against]):
             yield (
-                f"{one.against} and {one.measure} put the {things} of every pair in the same order, so they"
+                f"{comparison.against} and {comparison.measure} put the {things} of every pair in the same order, so they"
                 " agree with people alike, whatever people prefer, and are not compared by agreement"
             )
 

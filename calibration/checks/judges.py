@@ -158,12 +158,12 @@ def _at_random(logliks: Callable[[Floats], Floats], people: int) -> CarelessClas
 
     They count less for the others.
     """
-    found = _class(logliks(np.ones(people)))
+    random_judges = _class(logliks(np.ones(people)))
     for _ in range(_ROUNDS):
-        if found is None:
+        if random_judges is None:
             return None
-        found = _class(logliks(1 - found.posterior)) or found
-    return found
+        random_judges = _class(logliks(1 - random_judges.posterior)) or random_judges
+    return random_judges
 
 
 def _class(table: Floats) -> CarelessClass | None:

@@ -585,7 +585,7 @@ def _values(samples: _Samples, weight: Floats, of_halves: Floats) -> tuple[Float
     measured = _average(times, of_halves)
     tied = _average(times, _is_even(patterns)) + in_model(even, even_now)
     votes_of_larger = _average(times, (patterns[:, 0] + patterns[:, 2] / 2) / votes)
-    found = [
+    ceilings = [
         _conventions(
             measured[:, 0] + in_model(choice * whole, half**2) / 2 - tied / 2,
             measured[:, 1] + in_model(choice * LEAD, half * LEAD),
@@ -593,7 +593,7 @@ def _values(samples: _Samples, weight: Floats, of_halves: Floats) -> tuple[Float
         )
         for choice in (whole, np.ones_like(whole))
     ]
-    return np.stack(found, axis=1), _conventions(1 - tied, votes_of_larger, tied)[:, None]
+    return np.stack(ceilings, axis=1), _conventions(1 - tied, votes_of_larger, tied)[:, None]
 
 
 def _conventions(agreeing: Floats, weighted: Floats, tied: Floats) -> Floats:

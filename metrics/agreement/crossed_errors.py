@@ -409,7 +409,9 @@ def spread_of_tastes(votes: VotesByPerson, differences: ArrayLike) -> float:
         In units of y a standard difference; 0 where slopes differ by no more than chance. NaN where fewer than two people judged
         several queries.
     """
-    variances = [_variance_of_slopes(votes, one) for one in np.asarray(differences, dtype=np.float64)]
+    variances = [
+        _variance_of_slopes(votes, difference) for difference in np.asarray(differences, dtype=np.float64)
+    ]
     return math.sqrt(max(0.0, float(np.mean(variances)))) if variances else math.nan
 
 
