@@ -153,8 +153,8 @@ def _ballot_logliks(ticked: Bools, odds: Floats) -> Floats:
     chance = np.exp(POWERS[:, None, None] * odds)  # (powers, w, intents)
     sets = np.zeros((*chance.shape[:2], odds.shape[1] + 1))
     sets[..., 0] = 1.0  # sums over all sets of k of the first intents
-    for place in range(odds.shape[1]):
-        sets[..., 1:] += chance[..., place, None] * sets[..., :-1]
+    for index in range(odds.shape[1]):
+        sets[..., 1:] += chance[..., index, None] * sets[..., :-1]
     number = ticked.sum(axis=1)
     chosen = (odds * ticked).sum(axis=1)
     return np.asarray((POWERS[:, None] * chosen - np.log(sets[:, np.arange(len(number)), number])).T)
