@@ -1,6 +1,6 @@
 """Do some people's reads hold time that is not reading?
 
-As in a tab in the background.
+An example is a tab left open in the background.
 
 Beside people whose reads follow the law of `calibration.models.reading.mixture` stands a class, a share pi of the workers, of whose reads a
 share q took a time T that has nothing to do with length and is longer than reading takes,
@@ -43,7 +43,7 @@ MIN_READS = 5
 _HOPELESS = 3.0
 """Smallest gain of a class that is refitted with the readers' law free.
 
-Twice the gain in log-likelihood with the readers' law as it is; less is no news.
+It is twice the gain in log-likelihood with the readers' law unchanged; less is negligible.
 
 Twice the gain with the readers' law as it is.
 """
@@ -107,7 +107,8 @@ def _laws(extra: ExtraTime, workers: int, explains: Explains) -> dict[str, tuple
 def extra_time(data: TimedReads) -> ExtraTime | None:
     """Fit a class of people with extra time, or return None.
 
-    None where readers alone have no maximum, or next to no reads have extra time, or it explains nothing.
+    It returns None where readers alone have no maximum, hardly any reads have extra time, or it explains
+    nothing.
     """
     some = _thinned(data)
     _, _, top = reading_sample(some)
@@ -142,7 +143,7 @@ def _thinned(data: TimedReads) -> TimedReads:
 class _Crowd:
     """Likelihood of readers, some of whose reads hold extra time.
 
-    Its nodes are those of readers alone, and those that a worker's other reads would have.
+    Its nodes are those of readers alone, and those from each worker's other reads.
     """
 
     def __init__(self, data: TimedReads, top: MixtureMaximum) -> None:
@@ -220,7 +221,7 @@ class _Crowd:
     def _extra(self, m: float, d: float) -> tuple[Floats, Floats]:
         """Return each read's density with extra time, (n,), and its slopes, (2, n).
 
-        In m and log d.
+        The slopes are in m and log d.
         """
         z, cut = (self._log_seconds - m) / d, self._data.cut
         density = np.exp(-0.5 * z**2) / _ROOT_2_PI
@@ -232,7 +233,7 @@ class _Crowd:
     def _laws(self, p: Floats) -> list[Any]:
         """Return the readers' law of each block's reads, with z and prior of its nodes.
 
-        They are kept while p stays.
+        They are cached while p is unchanged.
         """
         if self._at[0] != p.tobytes():
             law, sigma, laws = ReadLaw(p), math.exp(p[1]), []
