@@ -141,7 +141,8 @@ class _Lists:
     def given(self) -> Iterator[ScoredMeasure]:
         """Yield the measures at their defaults.
 
-        Measures with time come before their forms without it; without time come the well-known measures too.
+        Time-aware measures come first, then their forms without time; lists without windows have the
+        well-known measures.
         """
         k = self.depth
         time_aware: list[ListMeasure] = [

@@ -67,7 +67,7 @@ _SHOWN_IN_SLOTS = select(Showing.pair_id, Showing.left_system_id).where(
 _SLOTS_AT_A_TIME = 1000
 """Most slots whose showings are read in one statement.
 
-A database limits the values of a statement.
+Databases limit the values of a statement.
 """
 
 _TAKEN_UNITS = (
@@ -163,7 +163,7 @@ def _closed_units(task: CachedTask) -> set[int]:
 def has_open(session: Session, task: CachedTask, *, held: Sequence[SlotRow], now: datetime) -> bool:
     """Return whether a task has something open that is not in ``held``.
 
-    The topic of the held slots is checked first, as the smaller question.
+    The topics of the held slots are checked first, as the cheaper query.
     """
     if not task.kind.has_units:
         return bool(open_topics(session, task, besides={slot.topic_id for slot in held}, now=now))
