@@ -24,17 +24,20 @@ from metrics.errors import input_fault, join_names, pluralise, printable
 from metrics.results import Topics
 
 STREAM_TOPICS = re.compile(r"(?:TS[0-9]{2}\.|MB)(?=.)")
-"""What the long form of a topic of updates or pushes begins with: ``TS14.`` or ``MB``."""
+"""Prefix of the long form of a topic of updates or pushes: ``TS14.`` or ``MB``."""
 
 
 def short_form(topic: str, prefix: re.Pattern[str] = STREAM_TOPICS) -> str:
-    """Drop what the long form begins with: `TS14.11` -> `11`, `MB226` -> `226`; `31.1` and `MC2-E-0001` have no other form."""
+    """Remove the prefix of a long topic id: `TS14.11` -> `11`, `MB226` -> `226`.
+
+    `31.1` and `MC2-E-0001` have no other form.
+    """
     long = prefix.match(topic)
     return topic if long is None else topic[long.end() :]
 
 
 class TopicNames:
-    """Finds the id that the judgments use for a topic, whichever form a run writes.
+    """Judged topic ids, found by whichever form of the id a run writes.
 
     A written id is a judged one if both are equal, or if one is the short form of the other. `7` and `07` differ,
     and so do `TS13.11` and `TS14.11`.
@@ -63,7 +66,7 @@ class TopicNames:
             self._long[self._short(name)].add(name)
 
     def find(self, written: str) -> str | None:
-        """Return the judged id that a written one means, None when it means none.
+        """Return the judged id for an id as written, or None.
 
         Raises
         ------
@@ -93,23 +96,26 @@ class TopicNames:
 
 
 MILLISECONDS = 1e11
-"""Seconds up to which a time may well be meant (the year 5138); the same number of milliseconds is March 1973."""
+"""Largest plausible time in seconds (the year 5138); beyond are milliseconds.
+
+The same number of milliseconds is March 1973.
+"""
 Noun: TypeAlias = tuple[str, str]
-"""One and many."""
+"""Singular and plural."""
 TOPIC = ("judged topic", "judged topics")
 EXCUSE = 'topics="run"'
-"""How Python is asked for the mean over the topics of the run."""
+"""Hint to Python users who want the mean over the topics of the run."""
 MOST_NAMED = 4
 SINGULAR = {"are": "is", "have": "has", "were": "was", "score": "scores", "get": "gets", "count": "counts"}
 
 
 class LeftOutWarning(UserWarning):
-    """More than half of a part of the input takes no part in the scores."""
+    """Warning that more than half of a part of the input is not used in the scores."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnusedInput:
-    """How much of one part of the input has one thing against it.
+    """Part of the input that is not used, with its count and its reason.
 
     Attributes
     ----------
@@ -143,11 +149,13 @@ class UnusedInput:
 
     @property
     def is_most(self) -> bool:
-        """Whether it is true of more than half where that is hardly ever meant."""
+        """True if more than half is unused, where that is hardly ever meant."""
         return bool(self.cause) and 2 * self.count > self.of
 
     def sentence(self, line: int | None = None, *, excuse: str = EXCUSE) -> str:
-        """Say it: ``2 of 5 updates are about topics that are not judged, such as 'TS14.9' (line 5), and are left out``.
+        """Return a sentence with the count, the reason and an example.
+
+        ``2 of 5 updates are about topics that are not judged, such as 'TS14.9' (line 5), and are left out``.
 
         Parameters
         ----------
@@ -165,11 +173,11 @@ class UnusedInput:
         return f"{self.count} of {whole} {self._agreeing(self.says)}{example}{then}{way}"
 
     def warning(self, line: int | None = None, *, excuse: str = EXCUSE) -> str:
-        """Say it with its likely cause."""
+        """Return the sentence with its likely cause."""
         return f"{self.sentence(line, excuse=excuse)}; {self.cause}"
 
     def _agreeing(self, words: str) -> str:
-        """Put the verb that words begin with into the singular where one thing is counted."""
+        """Return words whose leading verb agrees with a count of one."""
         verb, blank, rest = words.partition(" ")
         return f"{SINGULAR.get(verb, verb) if self.count == 1 else verb}{blank}{rest}"
 
@@ -184,7 +192,7 @@ def count_unused_entries(
     cause: str,
     then: str = "",
 ) -> list[UnusedInput]:
-    """Count the chosen ones of a run's entries; nothing where there is none.
+    """Count the chosen entries of a run, as a list of at most one count.
 
     Parameters
     ----------
@@ -217,7 +225,7 @@ def count_unused_entries(
 def count_unused_names(
     missing: Sequence[str], of: int, *, noun: Noun, says: str, cause: str, then: str = ""
 ) -> list[UnusedInput]:
-    """Count named things, such as topics, of which there are ``of``; nothing where none is missing."""
+    """Count unused names, such as topics, as a list of at most one count."""
     if not missing:
         return []
     return [
@@ -236,7 +244,7 @@ def unjudged_entries(
     says: str,
     cause: str,
 ) -> list[UnusedInput]:
-    """Count the entries of a run, given by their topics as written, whose topic nobody judged."""
+    """Count the entries of a run on topics that nobody judged."""
     names = TopicNames(judged, prefix)
     strange = {topic for topic in set(topics) if names.find(topic) is None}
     chosen = np.array([topic in strange for topic in topics], dtype=np.bool_)
@@ -245,7 +253,7 @@ def unjudged_entries(
 
 
 def no_topic_in_both(written: Iterable[str], judged: Iterable[str], cause: str) -> str:
-    """Say of a run and judgments that share no topic which each has, before the likely cause."""
+    """Return a sentence on a run and judgments without a common topic."""
     if not cause:
         return ""
     here, there = (
@@ -263,7 +271,7 @@ def topics_without(
     cause: str = "",
     worth: str = "count as 0",
 ) -> list[UnusedInput]:
-    """Count the judged topics that are none of a run's own: they have no ``what`` there.
+    """Count the judged topics that a run lacks.
 
     Parameters
     ----------
@@ -291,11 +299,11 @@ def topics_without(
 
 
 class HasName(Protocol):
-    """Judgments or a run."""
+    """Judgments or a run, called by a name."""
 
     @property
     def name(self) -> str:
-        """How messages call it."""
+        """Name in messages."""
 
 
 C = TypeVar("C", bound=HasName)
@@ -308,7 +316,7 @@ def warn_if_mostly_unused(
     of_judgments: Callable[[C], list[UnusedInput]],
     of_run: Callable[[C, R], list[UnusedInput]],
 ) -> None:
-    """Warn who scores in Python of what is more than half of the judgments or of a run and takes no part.
+    """Warn of each part of the input that is mostly unused.
 
     Parameters
     ----------

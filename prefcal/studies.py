@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
 from pathlib import Path
-from typing import TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
@@ -213,6 +213,7 @@ def rank(
     tables: FolderOrFrames,
     *,
     task: str | None = None,
+    within: Literal["topic"] | None = None,
     level: float = LEVEL,
     exclude: bool = True,
     complete_only: bool = False,
@@ -228,8 +229,10 @@ def rank(
         served, sides were drawn by lot; from all others the effect of the side is taken off.
     task : str, optional
         Only this task.
+    within : 'topic', optional
+        Rank the systems or items of each topic for itself: topics are fixed, and intervals are over people, four or more.
     level : float
-        Of every interval, and of all ranks of a task at once.
+        Of every interval, and of all ranks of a task, or of a topic, at once.
     exclude : bool
         Leave out excluded workers; withdrawn ones never count.
     complete_only : bool
@@ -272,6 +275,7 @@ def rank(
     return rank_systems(
         _tables(tables),
         task=task,
+        within=within,
         level=level,
         exclude=exclude,
         complete_only=complete_only,

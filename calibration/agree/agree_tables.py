@@ -60,7 +60,7 @@ from calibration.tables.study_json import STUDY_FILE
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.agreement import agreement, precision
 from metrics.arrays import Floats
-from metrics.errors import input_fault, join_names
+from metrics.errors import input_fault, join_names, percent
 from metrics.registry import Measure
 
 FINE_ENOUGH, LARGE_SCORE = 1e-3, 1e6
@@ -318,7 +318,7 @@ def _without_people(task: JudgedTask, variants: Sequence[ScoredMeasure], people:
             ).value
             for one in (others, task)
         )
-        said.append(f"{variant.measure} {without:.1%} for {whole:.1%}")
+        said.append(f"{variant.measure} {percent(without, 1)} for {percent(whole, 1)}")
     return f"Without them, agreement with a tie as half: {', '.join(said)}."
 
 

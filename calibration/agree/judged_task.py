@@ -33,7 +33,7 @@ from metrics.agreement.crossed_errors import (
     spread_of_tastes,
 )
 from metrics.arrays import Bools, Floats, Ints
-from metrics.errors import join_names, pluralise
+from metrics.errors import join_names, percent, pluralise
 
 DEFAULT_LANGUAGE = "en"
 WORTH = {"votes_a": 1.0, "votes_b": 0.0, "equally_good": 0.5, "equally_bad": 0.5}
@@ -306,7 +306,7 @@ def _few(what: str, share: Floats) -> str:
     if len(share) < FEWEST_CLUSTERS:
         return f"{number} {verb}, too few to tell how much others differ"
     return (
-        f"{number} {verb}, and one of them makes up {share.max():.0%} of the numbers, as if there were {effective_number(share):.1f}:"
+        f"{number} {verb}, and one of them makes up {percent(share.max())} of the numbers, as if there were {effective_number(share):.1f}:"
         " too few to tell how much others differ"
     )
 

@@ -8,6 +8,7 @@ from calibration.checks.finding import Finding
 from calibration.raters.measure import RaterMeasure
 from calibration.raters.preferences import NAME
 from calibration.tables.preferences import resolved_sides
+from metrics.errors import percent
 
 UNEVEN = 0.01
 """Two-sided p-value below which the sides were hardly drawn by lot."""
@@ -44,7 +45,7 @@ def check_sides(judged: pd.DataFrame) -> Finding | None:
         return Finding(
             name="uneven_sides",
             severity="warning",
-            sentence=f"What comes first in the alphabet stood on the left in {a_left.mean():.0%} of {len(a_left):,} "
+            sentence=f"What comes first in the alphabet stood on the left in {percent(a_left.mean())} of {len(a_left):,} "
             "judgments: the sides were not drawn evenly, so a lean to a side favours one of two.",
         )
     return None

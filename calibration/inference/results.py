@@ -16,7 +16,7 @@ from calibration.inference.formatting import format_interval, format_number, rou
 from calibration.inference.uncertainty import Interval, Uncertainty, finite_or_none, scale_of_each
 from calibration.user_model.model import Diagnostic, OtherLaw, ParameterEntry, parameter_frame, plain_name
 from metrics.arrays import Floats
-from metrics.errors import PrefcalError
+from metrics.errors import PrefcalError, percent
 from metrics.results import HasSummary, Overview
 
 if TYPE_CHECKING:
@@ -296,7 +296,7 @@ class CalibrationResult(HasSummary):
             )
         ]
         how = next(iter(self.uncertainty), "no interval")
-        lines.append(f"{self.method}; {level:.0%} intervals: {how}")
+        lines.append(f"{self.method}; {percent(level)} intervals: {how}")
         censored = f" ({self.n_censored} censored)" if self.n_censored else ""
         fit = "" if self.loglik is None else f", log-likelihood {self.loglik:.2f}, AIC {self.aic:.2f}"
         workers = "workers not known" if self.n_workers is None else f"{self.n_workers} workers"

@@ -41,6 +41,8 @@ class PreferenceColumns:
         When the pair was shown and when it was judged.
     decision_seconds : str or None
         From one to the other; computed where both times are given.
+    task : str or None
+        The task of each row; None: all rows are of `ImportRules.task`.
     """
 
     topic: str
@@ -53,6 +55,7 @@ class PreferenceColumns:
     shown_at: str | None = None
     decided_at: str | None = None
     decision_seconds: str | None = None
+    task: str | None = None
 
     @property
     def named(self) -> dict[str, str]:
@@ -75,7 +78,7 @@ class ImportRules:
     delimiter : str
         What stands between two fields.
     task, language : str, str or None
-        What the columns of these names shall say.
+        What the columns of these names shall say; the task only where no column of the file does.
     """
 
     answers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -162,7 +165,7 @@ def read_foreign_preferences(
 def _check_names(
     rows: pd.DataFrame, columns: PreferenceColumns, csv_columns: CsvColumns, log: FaultLog
 ) -> None:
-    for name in (name for name in ("topic", "worker", "left", "right") if name in rows):
+    for name in (name for name in ("task", "topic", "worker", "left", "right") if name in rows):
         unknown = ", or leave --worker out if nobody knows who judged" if name == "worker" else ""
         for row in np.flatnonzero(rows[name] == ""):
             log.add(
@@ -206,7 +209,9 @@ def _judged_again(answered: pd.DataFrame, csv_columns: CsvColumns) -> list[str]:
         return []
     told = answered
     systems = np.sort(told[["left", "right"]].to_numpy(dtype=np.str_), axis=1)
-    judged = told[["worker", "topic"]].assign(first=systems[:, 0], second=systems[:, 1])
+    judged = told[[*(["task"] if "task" in told else []), "worker", "topic"]].assign(
+        first=systems[:, 0], second=systems[:, 1]
+    )
     is_copy = told.duplicated()
     kinds = {
         (
@@ -275,7 +280,7 @@ def _table(rows: pd.DataFrame, rules: ImportRules, path: str | Path) -> pd.DataF
         {
             "judgment": rows.get("judgment", numbered),
             "worker": rows.get("worker"),
-            "task": rules.task,
+            "task": rows.get("task", rules.task),
             "topic": rows["topic"],
             "system_left": rows["left"],
             "system_right": rows["right"],

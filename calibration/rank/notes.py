@@ -30,8 +30,13 @@ def too_few(judged: JudgedSystems, rates: JudgedShares) -> str:
     if judged.worker is not None:
         people = _load(judged.worker, "person", "people", rates.influence.effective_workers)
         scarce += [people] if people else []
-    topics = _load(judged.topic, "topic", "topics", rates.influence.effective_topics)
-    scarce += [topics] if topics else []
+    if judged.fixed_topic is None:
+        topics = _load(judged.topic, "topic", "topics", rates.influence.effective_topics)
+        scarce += [topics] if topics else []
+    elif judged.worker is None:
+        return "nobody knows who judged, and within a topic intervals are over people: too little to say who is ahead"
+    if not scarce and judged.fixed_topic is not None:
+        scarce = [f"every item has fewer than {_WORDS[FEWEST_CLUSTERS]} people (few_workers)"]
     if not scarce:  # each system has too few of one or the other
         scarce = [
             f"every system has fewer than {_WORDS[FEWEST_CLUSTERS]} people or topics (few_workers, few_topics)"
@@ -73,9 +78,11 @@ def notes_on(
     else:
         yield from _on_few(judged, rates, met)
     if not is_balanced(judged):
-        yield "not every couple was judged on every topic; win rates are over those that were (unbalanced)"
+        where = "" if judged.fixed_topic is not None else " on every topic"
+        yield f"not every couple was judged{where}; win rates are over those that were (unbalanced)"
     if (np.isnan(errors.df) & ~few).any():
-        yield "where there is no interval, all topics are alike: too little data to say, not certainty"
+        alike = "all topics are alike" if judged.fixed_topic is None else "everybody agreed"
+        yield f"where there is no interval, {alike}: too little data to say, not certainty"
     if adjustment is not None:
         yield from _on_sides(judged, adjustment)
     elif not judged.has_drawn_sides:
@@ -92,6 +99,8 @@ def _on_few(judged: JudgedSystems, rates: JudgedShares, met: Duels) -> Iterator[
     limit = f"fewer than {_WORDS[FEWEST_CLUSTERS]} people or topics, or effectively than {_WORDS[int(FEWEST_EFFECTIVE)]}"
     if judged.worker is None:
         limit = f"fewer than {_WORDS[FEWEST_CLUSTERS]} topics, or effectively than {_WORDS[int(FEWEST_EFFECTIVE)]}"
+    elif judged.fixed_topic is not None:
+        limit = limit.replace("people or topics", "people")
     if few.any():
         names = [judged.systems[place] for place in np.flatnonzero(few)]
         verb = "rests" if len(names) == 1 else "rest"

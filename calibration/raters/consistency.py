@@ -27,6 +27,7 @@ from calibration.raters.measure import RaterMeasure
 from calibration.tables.preferences import WORKERS_UNKNOWN, knows_workers, resolved_sides
 from calibration.user_model.model import Diagnostic
 from metrics.arrays import Floats
+from metrics.errors import percent
 
 NAMES = ("consistency_share", "consistency_kappa", "identical_share", "identical_kappa")
 CLICKS = MappingProxyType({"left or right by lot": 1 / 2, "any of the four options by lot": 3 / 8})
@@ -243,11 +244,11 @@ def _uncertainty(
 def _diagnostics(sums: Floats, min_consistency: float) -> Iterator[Diagnostic]:
     typical = int(np.median(sums[:, 0]))
     passing = ", ".join(
-        f"{who} {pass_probability(typical, share, min_consistency):.0%}" for who, share in CLICKS.items()
+        f"{who} {percent(pass_probability(typical, share, min_consistency))}" for who, share in CLICKS.items()
     )
     yield info(
         "passing_by_chance",
-        f"With {typical} repeats, 'at least {min_consistency:.0%} consistent' is passed by somebody who clicks {passing} "
+        f"With {typical} repeats, 'at least {percent(min_consistency)} consistent' is passed by somebody who clicks {passing} "
         "of the time.",
     )
     if (sums[:, 1] == sums[:, 0]).all():

@@ -38,6 +38,7 @@ from calibration.tables.preferences import judged_pairs, knows_workers, resolved
 from calibration.user_model.model import Diagnostic
 from metrics.agreement.agreement import QueryMean, mean_by_query
 from metrics.arrays import Floats
+from metrics.errors import percent
 
 FLEISS, KRIPPENDORFF = "preference_fleiss_kappa", "preference_krippendorff_alpha"
 _CATEGORIES = {
@@ -153,7 +154,7 @@ def _diagnostics(ratings: Ratings, displayed_sides: Floats | None) -> Iterator[D
         same = (per_pair == most).mean()
         yield info(
             "unequal_raters",
-            f"The pairs have {per_pair.min()} to {per_pair.max()} judgments, {same:.0%} of them {most}.",
+            f"The pairs have {per_pair.min()} to {per_pair.max()} judgments, {percent(same)} of them {most}.",
         )
     if ratings.clusters == 1:
         yield warning(
@@ -291,6 +292,6 @@ def _on_lean(left: QueryMean, level: float, cluster: str) -> Iterator[Diagnostic
     elif low > 1 / 2 or high < 1 / 2:
         yield warning(
             "position_bias",
-            f"People lean to the {'left' if low > 1 / 2 else 'right'}: {left.value:.0%} of the answers for a side are for "
-            f"the left one, {level:.0%} interval {low:.0%} to {high:.0%}.",
+            f"People lean to the {'left' if low > 1 / 2 else 'right'}: {percent(left.value)} of the answers for a side are for "
+            f"the left one, {percent(level)} interval {percent(low)} to {percent(high)}.",
         )

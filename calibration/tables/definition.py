@@ -64,9 +64,14 @@ class Column:
     blank : bool
         A required column whose cells may be empty.
     all_or_none : bool
-        A column that may be missing, but whose cells are filled in all rows or in none.
+        A column that may be missing, but whose cells are filled in all rows of people or in none
+        (`calibration.tables.people` checks it, since only table workers says who is no person).
+    of_judges : bool
+        A column that only judges that are no people fill in: a file has it only where a row does.
     choices : tuple of str
         The only values allowed; empty if any value is.
+    judge_choices : tuple of str
+        Those that only a judge that is no person may have besides.
     low, high : float or None
         Bounds of a number, inclusive.
     derived : callable or None
@@ -79,7 +84,9 @@ class Column:
     required: bool = False
     blank: bool = False
     all_or_none: bool = False
+    of_judges: bool = False
     choices: tuple[str, ...] = ()
+    judge_choices: tuple[str, ...] = ()
     low: float | None = None
     high: float | None = None
     derived: Callable[[pd.DataFrame], "pd.Series[Any]"] | None = None
@@ -127,6 +134,11 @@ class Table:
     def column_names(self) -> tuple[str, ...]:
         """The headers in order."""
         return tuple(column.name for column in self.columns)
+
+    @property
+    def people_names(self) -> tuple[str, ...]:
+        """The headers of a table of people only, in order."""
+        return tuple(column.name for column in self.columns if not column.of_judges)
 
     @property
     def text_names(self) -> tuple[str, ...]:
@@ -244,9 +256,9 @@ def sound_names(cells: "pd.Series[Any]", column: Column) -> "pd.Series[Any] | No
     texts = cells.cat.categories.astype("str")
     blank = np.asarray((texts == "") | texts.str.isspace(), dtype=bool)
     names = texts[~blank]
-    if blank.any() and (column.all_or_none or column.is_filled):
+    if blank.any() and column.is_filled:
         return None
-    if column.choices and not names.isin(column.choices).all():
+    if column.choices and not names.isin((*column.choices, *column.judge_choices)).all():
         return None
     order = names.argsort()
     code = np.full(len(texts) + 1, -1, dtype=np.int32)

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from calibration.tables.tables import JUDGE_KIND
+
 FOLLOWING = frozenset({"follows", "visits", "prompts", "activity"})
 """Tables in which a withdrawn worker stays: a follow ends with the withdrawal and is censored there."""
 
@@ -34,8 +36,8 @@ def exclusions(
     Returns
     -------
     Series of str, indexed by worker
-        ``excluded``, ``withdrawn`` or ``incomplete``, the first that holds. A worker with no such mark, or in no row,
-        counts.
+        ``model``, ``excluded``, ``withdrawn`` or ``incomplete``, the first that holds. A worker with no such mark, or in no
+        row, counts. Judges that are no people never do.
     """
     if workers is None:
         return pd.Series({}, dtype="str")
@@ -46,6 +48,8 @@ def exclusions(
     why = why.mask(rows["withdrawn_at"].notna(), "withdrawn")
     if exclude:
         why = why.mask(rows["excluded"].fillna(value=False).astype(bool), "excluded")
+    if "kind" in rows:
+        why = why.mask((rows["kind"] == JUDGE_KIND).to_numpy(bool, na_value=False), JUDGE_KIND)
     return why[why != ""]
 
 

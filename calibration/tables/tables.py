@@ -5,6 +5,7 @@ faults with file, row and cure. The shapes are a contract with logs from elsewhe
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from types import MappingProxyType
 
 import pandas as pd
@@ -24,8 +25,10 @@ def _number(
     return Column(name=name, kind=ColumnType.NUMBER, doc=doc, required=required, low=low, high=high)
 
 
-def _integer(name: str, doc: str, *, required: bool = False, low: float | None = 0) -> Column:
-    return Column(name=name, kind=ColumnType.INTEGER, doc=doc, required=required, low=low)
+def _integer(
+    name: str, doc: str, *, required: bool = False, low: float | None = 0, high: float | None = None
+) -> Column:
+    return Column(name=name, kind=ColumnType.INTEGER, doc=doc, required=required, low=low, high=high)
 
 
 def _flag(name: str, doc: str, *, required: bool = False) -> Column:
@@ -34,6 +37,10 @@ def _flag(name: str, doc: str, *, required: bool = False) -> Column:
 
 def _time(name: str, doc: str, *, required: bool = False) -> Column:
     return Column(name=name, kind=ColumnType.TIME, doc=doc, required=required)
+
+
+def _of_judges(column: Column) -> Column:
+    return replace(column, of_judges=True)
 
 
 def _worker() -> Column:
@@ -57,6 +64,11 @@ def _task(*, required: bool = False) -> Column:
 _LANGUAGE = _text("language", "Language of the texts: en, ja.")
 _LAYOUT = _text("layout", "How the two texts stood on the screen.", choices=("side_by_side", "stacked"))
 CHOICES = ("left", "right", "equally_good", "equally_bad")
+"""What a person may answer about a pair."""
+JUDGE_CHOICES = ("no_answer", "contradicts")
+"""What besides may stand for a judge that is no person: nothing usable, or another answer when the sides were exchanged."""
+JUDGE_KIND = "model"
+"""Column kind of table workers for a judge that is no person."""
 SIDES = ("left", "right")
 END_REASONS = ("left", "idle", "exhausted", "lost", "study_end")
 SHARE_TOLERANCE = 0.01
@@ -100,8 +112,17 @@ def visit_numbers(frame: pd.DataFrame) -> "pd.Series[int]":
 _TABLES = (
     Table(
         name="workers",
-        doc="One row per worker. A worker who stands in another table only counts as not excluded.",
+        doc="One row per worker. A worker who stands in another table only counts as not excluded, and as a person.",
         key=("worker",),
+        rules=(
+            RowRule(
+                broken=lambda frame: (
+                    (frame["model"].notna() | frame["prompt_sha256"].notna()) & (frame["kind"] != JUDGE_KIND)
+                ),
+                problem="model or prompt_sha256 is filled in, and kind is not model",
+                cure="write model as kind, or leave both empty for a person",
+            ),
+        ),
         columns=(
             _worker(),
             _text("platform", "Where the worker came from, as the study file names it, such as generic."),
@@ -117,6 +138,15 @@ _TABLES = (
                 "How the worker's part ended: complete, screened_out, failed_checks, partial, withdrawn; else empty.",
             ),
             _text("flags", "Signs of carelessness that exclude nobody, such as dwell, straight_lining."),
+            _of_judges(
+                _text(
+                    "kind",
+                    "Who this is: a person, also where the cell is empty, or a language model or rule, whose rows are compared with those of people and never counted with them.",
+                    choices=("human", JUDGE_KIND),
+                )
+            ),
+            _of_judges(_text("model", "Of kind model: which one judged, with its version.")),
+            _of_judges(_text("prompt_sha256", "Of kind model: SHA-256 of the prompt.")),
         ),
     ),
     Table(
@@ -155,7 +185,9 @@ _TABLES = (
             ),
             _text("system_left", "System shown on the left (or first).", required=True),
             _text("system_right", "System shown on the right (or second).", required=True),
-            _text("choice", "The answer.", required=True, choices=CHOICES),
+            replace(
+                _text("choice", "The answer.", required=True, choices=CHOICES), judge_choices=JUDGE_CHOICES
+            ),
             _time("shown_at", "When the pair was shown."),
             _time("decided_at", "When the answer was stored."),
             _number("decision_seconds", "Seconds from showing to answer."),
@@ -167,6 +199,21 @@ _TABLES = (
             _flag("late", "Answered after its lease had gone to someone else."),
             _text("validation_of", "The judgment this one repeats, for a validation pair."),
             _flag("silent_days_revealed", "Whether the page said which days were silent."),
+            _of_judges(
+                _integer(
+                    "order",
+                    "Of a worker of kind model: 1 or 2, which of the two orders of the pair this was; empty where that is not known, or the answer is over both.",
+                    low=1,
+                    high=2,
+                )
+            ),
+            _of_judges(
+                _integer(
+                    "repeat",
+                    "Of a worker of kind model: 1, 2, ...: the how many-th answer about the pair in this order.",
+                    low=1,
+                )
+            ),
         ),
     ),
     Table(

@@ -1,4 +1,4 @@
-"""Comparison of two measures: difference of their agreements, and correlation of their rankings.
+"""Comparison of two measures: differences of agreement, correlations of rankings.
 
 Agreements are compared by paired tests over queries, with Holm's correction and power. Never by McNemar's test over pairs: pairs of
 one query are not independent, and it rejects a true null hypothesis far too often.
@@ -31,7 +31,7 @@ from metrics.agreement.resampled import CELLS, RankedRows, draws, resampled_sums
 from metrics.arrays import Floats
 
 EXACT_QUERIES = 14
-"""Up to so many queries every one of the 2^Q sign flips is tried."""
+"""Largest number of queries for which all 2^Q sign flips are enumerated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ class Comparison:
         return max(-1.0, self.difference - reach), min(1.0, self.difference + reach)
 
     def minimum_detectable(self, power: float = 0.8, level: float = 0.95) -> float:
-        """Return the smallest true difference that such a study would detect with this power.
+        """Return the smallest true difference that this study detects with this power.
 
         Returns
         -------
@@ -171,7 +171,7 @@ def holm(p_values: ArrayLike) -> Floats:
 
 
 def _sign_flip_p(first: QueryMean, second: QueryMean, flips: int, rng: np.random.Generator) -> float:
-    """Two-sided p of the difference when the metrics' names are exchanged within queries."""
+    """Return the two-sided p of the difference under sign flips within queries."""
     units = len(first.queries)
     exact = units <= EXACT_QUERIES
     signs = _all_signs(units) if exact else rng.choice([-1.0, 1.0], size=(flips, units))
@@ -182,7 +182,10 @@ def _sign_flip_p(first: QueryMean, second: QueryMean, flips: int, rng: np.random
 
 
 def _flipped_differences(first: QueryMean, second: QueryMean, signs: Floats) -> Floats:
-    """Difference of the two means, the queries with sign -1 exchanged; 0 where one side has nothing left."""
+    """Return the difference of the two means with some queries exchanged.
+
+    Queries of sign -1 are exchanged; 0 where one side has nothing left.
+    """
     sums = _exchanged(first.sums, second.sums, signs)
     counts = _exchanged(first.counts, second.counts, signs)
     means = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
@@ -190,7 +193,7 @@ def _flipped_differences(first: QueryMean, second: QueryMean, signs: Floats) -> 
 
 
 def _exchanged(first: Floats, second: Floats, signs: Floats) -> Floats:
-    """Return the totals of both sides, (2, flips), after exchanging the queries with sign -1."""
+    """Return both sides' totals, (2, flips), with queries of sign -1 exchanged."""
     middle, apart = (first + second).sum() / 2, signs @ (first - second) / 2
     return np.stack([middle + apart, middle - apart])
 
@@ -203,10 +206,13 @@ FEWEST_SYSTEMS = 10
 FEWEST_EXACT = 4
 NEARLY_ONE = 1 - 1e-9
 WIDEST, STEPS = 20.0, 801
-"""How far from an estimate its interval is looked for, on Fisher's scale, and the steps of integrals over twice that."""
+"""Half width of an interval's search on Fisher's scale, and its integration steps.
+
+The steps are those over twice that width.
+"""
 RESAMPLES, LEAST_RESAMPLES = 2_000, 200
 COMPARED_AT_MOST = 40_000_000
-"""Pairs of systems in all resamples."""
+"""Largest number of system pairs compared in all resamples."""
 VARIANCES: Mapping[str, Callable[[int], float]] = MappingProxyType(
     {"tau-b": lambda n: 0.437 / (n - 4), "pearson": lambda n: 1 / (n - 3)}
 )
@@ -230,7 +236,7 @@ def correlations(
     level: float = 0.95,
     rng: np.random.Generator,
 ) -> list[Correlation]:
-    """Return every coefficient of couples of measures with its interval.
+    """Return every coefficient of pairs of measures with its interval.
 
     Parameters
     ----------
@@ -273,7 +279,10 @@ def _over_topics(
     level: float,
     rng: np.random.Generator,
 ) -> dict[tuple[str, str, str], tuple[float, float]]:
-    """Return the percentiles of each coefficient over resampled topics; those resamples where it is undefined are left out."""
+    """Return the percentiles of each coefficient over resampled topics.
+
+    Those resamples where it is undefined are left out.
+    """
     systems, topics = next(iter(scores.values())).shape
     parts: dict[str, list[Floats]] = {name: [] for name in scores}
     for counts in draws(topics, resamples, rng):
@@ -303,7 +312,9 @@ def _over_systems(metric: str, value: float, systems: int, level: float) -> tupl
 
 
 def exact_interval(r: float, n: int, level: float) -> tuple[float, float]:
-    """Return the correlations of two normal variables under which Pearson's ``r`` of ``n`` pairs is not unusual.
+    """Return the exact interval of Pearson's correlation of two normal variables.
+
+    The correlations under which Pearson's ``r`` of ``n`` pairs is not unusual.
 
     At the ends a coefficient as large, or as small, has a chance of (1 - level) / 2.
 

@@ -1,6 +1,4 @@
-"""Scoring runs of updates by Modeled Stream Utility: simulated people and runs meet.
-
-Simulated people and runs meet: every run on every topic, prepared once, and read by any users.
+"""Scores of runs by Modeled Stream Utility, from simulated users.
 
 What was prepared is arrays alone, so that it can be kept and sent elsewhere; the formulas stand in `metrics.msu.measures`.
 
@@ -68,20 +66,20 @@ __all__ = [
 ]
 
 Lengths: TypeAlias = Mapping[str, Mapping[str, float]]
-"""Topic -> update -> words."""
+"""Words by topic and update."""
 LEAST_LOG = 746.0
-"""exp(-745.2) is the least positive number of double precision."""
+"""Smallest exponent: exp(-745.2) is the least positive double."""
 
 
 class MetOutcome(NamedTuple):
-    """What some users gained, (topics, decays, users), and the seconds they spent, (topics, users)."""
+    """Gains, (topics, decays, users), and seconds, (topics, users), of some users."""
 
     gain: FloatArray
     seconds: FloatArray
 
 
 class Meeting(NamedTuple):
-    """Some users, by their numbers, and what a run was to them in each setting."""
+    """One run's outcomes for a block of users, in each setting."""
 
     users: range
     run: int
@@ -89,7 +87,9 @@ class Meeting(NamedTuple):
 
 
 class PreparedRuns:
-    """What is to be simulated: every run on every topic, once for each setting and with all decays.
+    """Every run on every topic, prepared for simulation in each setting.
+
+    With all decays.
 
     Attributes
     ----------
@@ -147,11 +147,11 @@ class PreparedRuns:
             )
 
     def place(self, stream_measure: StreamMeasure) -> int:
-        """Return the place of a measure's decay among `decays`."""
+        """Return the index of a measure's decay among `decays`."""
         return self.decays.index((float(stream_measure.lateness), float(stream_measure.floor)))
 
     def totals(self, users: Users) -> list[dict[ReadingSetting, UserTotals]]:
-        """Return for each run what all users gained and spent."""
+        """Return the gains and seconds of all users, by run."""
         totals = [
             {setting: UserTotals(counted, len(self.decays)) for setting in self.settings}
             for counted in self.counted
@@ -162,7 +162,7 @@ class PreparedRuns:
         return totals
 
     def meetings(self, users: Users) -> Iterator[Meeting]:
-        """Let all users read all runs, some users at a time."""
+        """Yield the outcomes of all users with all runs, in blocks of users."""
         first = 1
         for block in users.blocks(self.horizon):
             worth = worth_of_lateness(self.decays, block.most_visits)
@@ -177,7 +177,9 @@ class PreparedRuns:
 
 
 def worth_of_lateness(decays: Sequence[tuple[float, float]], most_visits: int) -> FloatArray:
-    """Return f + (1 - f) L^k, (late, decays), for k = 0, 1, ... up to the most visits, or to where it changes no more.
+    """Return the decay f + (1 - f) L^k, (late, decays), for k = 0, 1, ... visits late.
+
+    Up to the most visits, or to where it changes no more.
 
     L^k is exactly 0 in double precision from k = 746 / -ln L on: the last row is the worth of all that comes later still.
     """
@@ -192,7 +194,7 @@ def worth_of_lateness(decays: Sequence[tuple[float, float]], most_visits: int) -
 def _outcome(
     streams: Sequence[Stream], block: Trails, worth: FloatArray, setting: ReadingSetting, *, ends: bool
 ) -> MetOutcome:
-    """Let some users read a run's streams, one a topic."""
+    """Simulate some users' reading of a run's streams, one a topic."""
     read_all = [
         read(stream_measure, block, worth, window=setting.window, ends_with_topic=ends)
         for stream_measure in streams
@@ -212,7 +214,7 @@ def msu_scores(
     lengths: Lengths | None = None,
     topics: Topics = "judged",
 ) -> list[Score]:
-    """Score runs; parameters as in `score_msu`, the result without pandas."""
+    """Score runs by MSU, as `score_msu` but without pandas."""
     labels = label_measures(measures, StreamMeasure)
     plan = PreparedRuns(collection, list(runs), labels.values(), lengths or {}, topics)
     scores: list[Score] = []
@@ -238,7 +240,10 @@ def msu_user_scores(
     lengths: Lengths | None = None,
     topics: Topics = "judged",
 ) -> list[Score]:
-    """Score runs for each user, who is called 1, 2, ... in their order; parameters as in `score_msu`."""
+    """Score runs by MSU for each user, numbered from 1 in their order.
+
+    Parameters as in `score_msu`.
+    """
     labels = label_measures(measures)
     plan = PreparedRuns(collection, list(runs), labels.values(), lengths or {}, topics)
     rows = [*collection.topics, ALL]
@@ -271,7 +276,9 @@ def score_msu(
     lengths: Lengths | None = None,
     topics: Topics = "judged",
 ) -> "pd.DataFrame":
-    """Score runs by Modeled Stream Utility: every judged topic, and all topics together as topic `all`.
+    """Score runs by Modeled Stream Utility, by judged topic and as topic `all`.
+
+    The row `all` is of all topics together.
 
     Baruah et al. (SIGIR 2015), sections 3 and 4, in the reading of the authors' program for given trails, but for a
     nugget that becomes known at the very start of a visit: it could have been told then, as the paper says. Nuggets of

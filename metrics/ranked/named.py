@@ -1,4 +1,4 @@
-"""Measures of ranked lists by name, and subtopic recall with and without time windows.
+"""Subtopic recall, and the lookup of measures of ranked lists by name.
 
 Source of subtopic recall: Singh, Nejdl, Anand: History by Diversity: Helping Historians search News Archives (CHIIR 2016), the
 sections on time-aware measures and on time-aware subtopic recall.
@@ -137,7 +137,7 @@ class TIASBR(TSBR):
 
 
 def _covered(top: RelevantRanks, covered: Covered) -> tuple[Bools, Bools]:
-    """Return which subtopics, (C,), and which windows, (T,), the listed documents cover."""
+    """Return masks of the subtopics, (C,), and windows, (T,), that a list covers."""
     subtopics = np.logical_or.reduce(top.grades > 0, axis=0)
     if covered == "any":
         return subtopics, np.isfinite(top.reached)
@@ -150,25 +150,28 @@ OWN: Mapping[str, type[RankedMeasure]] = {
     cls.__name__: cls
     for cls in (TIAP, TIANDCG, TIAERR, TIAAP, TSBR, TIASBR, IAP, IANDCG, IAERR, SBR, RBP, Compat)
 }
-"""The package's own measures by the name of their class."""
+"""The package's own measures, by the name of their class."""
 COMPUTED_HERE = ("RBP", "ERR")
-"""Named as ir_measures does, computed in `metrics.ranked.score`."""
+"""Measures in the notation of ir_measures that `metrics.ranked.score` computes."""
 INSTALL = "pip install 'prefcal[measures]'"
 LARGEST_GRADE = 4
-"""Up to here ERR's (2^g - 1) / 16 is a probability."""
+"""Largest grade g for which ERR's (2^g - 1) / 16 is a probability."""
 LIMITS = {"cutoff": (1, 1_000_000), "rel": (1, 1_000_000), "p": (0, math.nextafter(1, 0))}
-"""Smallest and largest value of a parameter; a depth of 0 would end the process."""
+"""Smallest and largest value of a parameter.
+
+A depth of 0 would end the process.
+"""
 ALWAYS_SHOWN = "p"
-"""A persistence stands in the name of a measure even where it is the default."""
+"""Parameters shown in a name even at their default: the persistence."""
 _HEAD = re.compile(r"\s*(\w+)")
 _PRINTED = re.compile(r"(?P<name>[A-Za-z-]+)(?:\((?P<parameters>[^()]*)\))?(?:@(?P<k>[0-9]{1,6}))?")
 THEIRS = "rel"
-"""A parameter of ir_measures' RBP, which that of the package has not."""
+"""Parameters of ir_measures' RBP that the package's RBP lacks."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, repr=False)
 class IrMeasuresMeasure(Measure):
-    """A measure of ir_measures; make one with `ranked_measure`, which checks its name.
+    """Measure of ir_measures; `ranked_measure` makes one from a checked name.
 
     Attributes
     ----------
@@ -185,17 +188,20 @@ class IrMeasuresMeasure(Measure):
 
     @property
     def by_subtopic(self) -> bool:
-        """Whether it is a measure of diversity."""
+        """True if it is a measure of diversity."""
         return bool(ir_measures().pyndeval.supports(in_their_notation(self.text)))
 
     @property
     def column(self) -> str:
-        """``RBP(p=0.8)@10``."""
+        """Column name in the notation of ir_measures: ``RBP(p=0.8)``."""
         return self.text
 
     @property
     def largest_grade(self) -> int | None:
-        """4 for ERR and for nDCG with exponential gains, which are defined by the largest grade of their tool."""
+        """Largest grade of ERR and of nDCG with exponential gains: 4; None: any.
+
+        Both are defined by the largest grade of their tool.
+        """
         limited = self.text.startswith("ERR@") or self.text == "ERR" or "exp-log2" in self.text
         return LARGEST_GRADE if limited else None
 
@@ -204,12 +210,14 @@ class IrMeasuresMeasure(Measure):
 
 
 ListMeasure: TypeAlias = RankedMeasure | IrMeasuresMeasure
-"""Whatever scores a ranked list."""
+"""Measure of a ranked list, of the package or of ir_measures."""
 Measures: TypeAlias = Iterable[ListMeasure | str] | Mapping[str, ListMeasure | str]
 
 
 def ranked_measure(text: str) -> ListMeasure:
-    """Read a measure of ranked lists: the package's own as it prints or as tables call it, else one of ir_measures.
+    """Read the name of a measure of ranked lists.
+
+    The package's own as it prints or as tables call it, else one of ir_measures.
 
     Parameters
     ----------
@@ -238,7 +246,10 @@ def ranked_measure(text: str) -> ListMeasure:
 
 
 def ranked_labels(measures: Measures) -> dict[str, ListMeasure]:
-    """Name measures as `metrics.results.labelled` does; a text is read as `ranked_measure` reads it."""
+    """Label measures as `metrics.results.label_measures` does.
+
+    A text is read as `ranked_measure` reads it.
+    """
     check_several(measures, "measures")
     if isinstance(measures, Mapping):
         return {label: _read(one) for label, one in measures.items()}
@@ -246,7 +257,7 @@ def ranked_labels(measures: Measures) -> dict[str, ListMeasure]:
 
 
 def has_ir_measures() -> bool:
-    """Say whether ir_measures is installed."""
+    """Return whether ir_measures is installed."""
     return find_spec("ir_measures") is not None
 
 
@@ -260,7 +271,9 @@ def _read(one: ListMeasure | str) -> ListMeasure:
 
 
 def _printed(text: str) -> RankedMeasure | None:
-    """Read what tables call a measure of the package: ``TIA-AP``, ``IA-P@5``, ``IA-nDCG(gains=graded)@10``.
+    """Read a column name of the package's measures, such as ``IA-P@5``.
+
+    ``TIA-AP`` and ``IA-nDCG(gains=graded)@10`` too.
 
     Raises
     ------
@@ -316,7 +329,9 @@ def _plain_measure(text: str) -> IrMeasuresMeasure:
 
 
 def in_their_notation(text: str) -> Any:
-    """Read ``Name(key=value)@depth``; ir_measures' own reader asks `ast` for names that Python 3.14 no longer has.
+    """Parse ``Name(key=value)@depth``.
+
+    ir_measures' own reader asks `ast` for names that Python 3.14 no longer has.
 
     Raises
     ------
@@ -343,7 +358,7 @@ def in_their_notation(text: str) -> Any:
 
 
 def _unknown(text: str) -> InputError:
-    """Return that nobody has a measure, and what is most like it."""
+    """Return an unknown-measure error with the closest known name."""
     head = _HEAD.match(text)
     name = head[1] if head else text
     known = list(ir_measures().measures.registry)
@@ -356,7 +371,7 @@ def _unknown(text: str) -> InputError:
 
 
 def _check_parameters(measure: Any, text: str) -> None:
-    """Raise where a parameter is unknown, missing, or out of range."""
+    """Raise if a parameter is unknown, missing, or out of range."""
     known = measure.SUPPORTED_PARAMS
     for key in measure.params:
         if key not in known:
@@ -373,7 +388,7 @@ def _check_parameters(measure: Any, text: str) -> None:
 
 
 def _fits(key: str, value: Any, about: Any) -> bool:
-    """Say whether ir_measures takes a value, and whether its tools bear it."""
+    """Return whether ir_measures accepts a value, and its tools can handle it."""
     if key in LIMITS:
         low, high = LIMITS[key]
         if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
@@ -382,7 +397,7 @@ def _fits(key: str, value: Any, about: Any) -> bool:
 
 
 def _check_tool(measure: Any, text: str) -> None:
-    """Raise where nothing that is installed computes a measure."""
+    """Raise if no installed tool computes a measure."""
     if measure.NAME in COMPUTED_HERE or ir_measures().DefaultPipeline.supports(measure):
         return
     able = [one for one in ir_measures().DefaultPipeline.providers if one.supports(measure)]
@@ -397,7 +412,10 @@ def _check_tool(measure: Any, text: str) -> None:
 
 
 def _written(measure: Any) -> str:
-    """Write a measure of ir_measures as it reads it; a parameter at its default is left out, but for a persistence."""
+    """Format a measure in the notation of ir_measures.
+
+    A parameter at its default is left out, but for a persistence.
+    """
     at, given = measure.AT_PARAM, measure.params
     shown = [
         f"{key}={measure[key]!r}"

@@ -87,6 +87,7 @@ CONVERT = {
     "scores-to-trec": ("convert:scores_to_trec", "Scores in trec_eval's columns, one file per run."),
     "trec-to-scores": ("convert:trec_to_scores", "Output of trec_eval as one CSV of scores."),
 }
+JUDGE: dict[str, tuple[str, str]] = {}
 DB = {
     "upgrade": ("db:upgrade", "Bring the tables up to this prefcal."),
     "backup": ("db:backup", "Copy the database into a file, served or not."),
@@ -123,6 +124,7 @@ COMMANDS = {
     "export": ("tables.folder:export", "Write a study's tables as CSV or Parquet."),
     "import": ("tables.imports:import_preferences", "Turn preferences from another tool into tables."),
     "import-visits": ("tables.imports:import_visits", "Turn visits that another tool logged into tables."),
+    "judge": (":judge_group", "Set a language model or a rule as a judge beside people."),
     "convert": (":convert_group", "Exchange preferences and scores with other tools."),
     "check": ("tables.folder:check", "Check a folder of tables, whoever wrote it."),
     "features": ("tables.folder:features", "Derive the tables that come from collections and runs."),
@@ -184,6 +186,14 @@ convert_group = LazyGroup(
     help="""Exchange preferences and scores with other tools.
 
     prefcal import reads preferences from a CSV with columns of any names.
+    """,
+)
+judge_group = LazyGroup(
+    "judge",
+    JUDGE,
+    help="""Set a judge that is no person, a language model or a rule, beside the people of a study.
+
+    Its verdicts are compared with people's answers and never counted with them: no fit, no majority, no ranking holds them.
     """,
 )
 db_group = LazyGroup("db", DB, help="Upgrade, back up, restore, check or rekey the database.")

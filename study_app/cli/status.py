@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from metrics.errors import pluralise
+from metrics.errors import percent, pluralise
 from study_app.cli.options import with_options
 from study_app.cli.output import Cell, Output, database_option, database_session, table_text, wrapped
 from study_app.services.researcher.completion import complete_workers
@@ -114,7 +114,7 @@ def _checks(progress: "StudyProgress") -> list[str]:
     rates = {
         check.name: f"{check.title} (too few answers yet)"
         if check.rate is None
-        else f"{check.title} {check.failed} of {check.judged} ({check.rate:.0%})"
+        else f"{check.title} {check.failed} of {check.judged} ({percent(check.rate)})"
         for check in progress.checks
     }
     excluding = ", ".join(rates[check.name] for check in progress.checks if check.excludes)

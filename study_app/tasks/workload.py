@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from metrics.errors import percent
 from study_app.protocol.sides import CHARS_PER_SECOND, LOOK_SECONDS, WORDS_PER_SECOND, text_block
 from study_app.protocol.streams import UpdateStream
 from study_app.study.entries import ALL, AssignedPairTask, ChosenTopicTask, FollowedTask, JudgingTask
@@ -108,11 +109,11 @@ FINISHING = SecondsRange(2, 10)
 
 READING_ASSUMED = (
     f"reading {WORDS_PER_SECOND:g} words/s, in Japanese {CHARS_PER_SECOND:g} characters/s",
-    f"{READ_ONCE.low:.0%} to {READ_ONCE.high:.0%} of a text is read",
+    f"{percent(READ_ONCE.low)} to {percent(READ_ONCE.high)} of a text is read",
 )
 
 PAIRS_ASSUMED = (
-    f"{READ_AGAIN.low:.0%} to {READ_AGAIN.high:.0%} when it comes again",
+    f"{percent(READ_AGAIN.low)} to {percent(READ_AGAIN.high)} when it comes again",
     f"{DECIDING.low:g} to {DECIDING.high:g} s to decide on a pair",
 )
 LOOKING_ASSUMED = (f"{LOOK_SECONDS:g} s to look at a picture",)

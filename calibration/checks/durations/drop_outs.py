@@ -26,6 +26,7 @@ from calibration.models.durations.laws import (
 )
 from calibration.models.durations.maximum import DurationMaximum, log_normal_values
 from metrics.arrays import Floats, Indices
+from metrics.errors import percent
 
 DROP_OUTS = "drop-outs"
 MOST_FOLLOWS = 5000
@@ -53,10 +54,10 @@ def check_drop_outs(fit: DurationFit, exposure: CensoredDurations) -> Finding | 
         explains=UNEVEN,
         gain=gain,
         sentence=(
-            f"About {share:.0%} of the follows ended for good before their end ({format_p(p_value)}): nobody came back any more, although "
+            f"About {percent(share)} of the follows ended for good before their end ({format_p(p_value)}): nobody came back any more, although "
             f"the visits before lead to expect it; {numbers}. Ask for a sign of life (last_seen_at)."
             if p_value < REJECTED
-            else f"Some people may have left for good ({share:.0%}), which cannot be told; {numbers}."
+            else f"Some people may have left for good ({percent(share)}), which cannot be told; {numbers}."
         ),
         sensitivity=listed(law, fit, explains="better" if p_value < REJECTED else "as well"),
     )

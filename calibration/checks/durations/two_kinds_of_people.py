@@ -20,6 +20,7 @@ from calibration.checks.finding import REJECTED, Finding
 from calibration.inference.formatting import format_p
 from calibration.models.durations.exposure import CensoredDurations
 from calibration.models.durations.fit import DurationFit
+from metrics.errors import percent
 
 
 def check_two_kinds(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
@@ -39,7 +40,7 @@ def check_two_kinds(fit: DurationFit, exposure: CensoredDurations) -> Finding | 
         p_value=p_value,
         explains=UNEVEN,
         gain=ratio / 2,
-        sentence=f"With two kinds of people, {share:.0%} of them with shorter times ({format_p(p_value)}), {numbers_under(kinds)}, not "
+        sentence=f"With two kinds of people, {percent(share)} of them with shorter times ({format_p(p_value)}), {numbers_under(kinds)}, not "
         f"{numbers_of(fit)}.",
         sensitivity=listed(kinds, fit, explains="better" if p_value < REJECTED else "as well")
         if is_open

@@ -3,6 +3,7 @@
 from calibration.checks.finding import Finding
 from calibration.models.durations.exposure import CensoredDurations
 from calibration.models.durations.fit import DurationFit
+from metrics.errors import percent
 
 MANY_EXHAUSTED = 0.5
 """Share of the sessions that ended because nothing was left to read from which on their length is extrapolated."""
@@ -14,7 +15,7 @@ def check_prompted(fit: DurationFit, exposure: CensoredDurations) -> Finding | N
         return None
     return Finding(
         name="prompted_visits",
-        sentence=f"{exposure.read.prompted:.0%} of the visits followed a reminder or an invitation; the time away before such a visit is cut at "
+        sentence=f"{percent(exposure.read.prompted)} of the visits followed a reminder or an invitation; the time away before such a visit is cut at "
         "the prompt.",
     )
 
@@ -69,7 +70,7 @@ def check_exhausted(fit: DurationFit, exposure: CensoredDurations) -> Finding | 
     read = exposure.read
     if not read.exhausted:
         return None
-    visits = f"{read.exhausted:.0%} of the {read.visits - read.without_length} visits that count ended because nothing was left to read"
+    visits = f"{percent(read.exhausted)} of the {read.visits - read.without_length} visits that count ended because nothing was left to read"
     if read.exhausted > MANY_EXHAUSTED:
         return Finding(
             name="session_extrapolated",

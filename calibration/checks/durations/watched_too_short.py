@@ -6,6 +6,7 @@ from calibration.checks.finding import Finding
 from calibration.inference.formatting import shown_time
 from calibration.models.durations.exposure import CensoredDurations
 from calibration.models.durations.fit import DurationFit
+from metrics.errors import percent
 
 MOST_SILENT = 0.5
 LEAST_SESSION_SECONDS = 1.0
@@ -19,7 +20,7 @@ def check_silent(fit: DurationFit, exposure: CensoredDurations) -> Finding | Non
     return Finding(
         name="never_came_back",
         severity="warning" if silent > MOST_SILENT else "info",
-        sentence=f"{silent:.1%} of the workers have no complete interval; they count with their time.",
+        sentence=f"{percent(silent, 1)} of the workers have no complete interval; they count with their time.",
     )
 
 

@@ -33,6 +33,7 @@ from calibration.inference.results import LEVEL, NotIdentifiedError
 from calibration.inference.uncertainty import Replicates
 from calibration.models.intents import DRAWS, IntentBallots, IntentFit, fit_intents_to, normalised
 from metrics.arrays import Bools, Floats
+from metrics.errors import percent
 
 LEAST_EARNEST = 0.02
 """Part of a probability that is never taken for theirs, so that none becomes 0."""
@@ -81,7 +82,7 @@ def _left_open(fit: IntentFit, data: IntentBallots, p_value: float) -> Finding |
     return Finding(
         name="random_ticks",
         p_value=p_value,
-        sentence=f"Nothing shows that anybody ticks by lot ({format_p(p_value)}); the votes leave open that {share:.0%} of the ticks are such.",
+        sentence=f"Nothing shows that anybody ticks by lot ({format_p(p_value)}); the votes leave open that {percent(share)} of the ticks are such.",
         sensitivity=other_laws(
             "as many ticks by lot as may be",
             "as well",

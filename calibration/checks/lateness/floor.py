@@ -21,6 +21,7 @@ from calibration.models.lateness.fit import LatenessFit
 from calibration.models.lateness.likelihood import scores_and_information
 from calibration.user_model.model import LATENESS, OtherLaw
 from metrics.arrays import Floats
+from metrics.errors import percent
 
 
 def check_floor(fit: LatenessFit, counts: LatenessCounts) -> Finding | None:
@@ -48,12 +49,12 @@ def check_floor(fit: LatenessFit, counts: LatenessCounts) -> Finding | None:
     with_largest = float(np.exp(np.interp(largest, open_floors.floor, open_floors.log_decay)))
     if p_value < REJECTED:
         sentence = (
-            f"Use levels off at {curve.floor:.0%} of what it is in time ({format_p(p_value)}): with this floor L is {at_best:.2f}, "
+            f"Use levels off at {percent(curve.floor)} of what it is in time ({format_p(p_value)}): with this floor L is {at_best:.2f}, "
             f"not {decay:.2f}."
         )
     else:
         sentence = (
-            f"Whether use levels off cannot be told: a floor of up to {largest:.0%} agrees with the answers, and with it L would be "
+            f"Whether use levels off cannot be told: a floor of up to {percent(largest)} agrees with the answers, and with it L would be "
             f"{with_largest:.2f}, not {decay:.2f}. Ask about later updates, or more of them."
         )
     return Finding(

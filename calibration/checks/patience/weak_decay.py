@@ -5,6 +5,7 @@ from calibration.models.patience.pairs import JudgedSummaries
 from calibration.models.patience.preferences import PreferencesFit
 from calibration.models.patience.stops import Stops, StopsFit
 from calibration.models.persistence import ContinuationCounts, PersistenceFit
+from metrics.errors import percent
 
 WEAK_LIKELIHOOD_RATIO = 10.0
 """Against no decay; below it most intervals are open above (docs/calibration_patience.md)."""
@@ -30,7 +31,7 @@ def check_texts_long_enough(fit: StopsFit, stops: Stops) -> Finding | None:
         return None
     return _warning(
         "extrapolated",
-        f"At {fit.details['last_position']:.0f} characters, where the texts end, {share:.0%} were still reading: the patience is extrapolated.",
+        f"At {fit.details['last_position']:.0f} characters, where the texts end, {percent(share)} were still reading: the patience is extrapolated.",
     )
 
 
@@ -41,7 +42,7 @@ def check_lists_long_enough(fit: PersistenceFit, steps: ContinuationCounts) -> F
         return None
     return _warning(
         "extrapolated",
-        f"{to_end:.0%} of the readings that went beyond the first screen went to the end of the list: below it the persistence is "
+        f"{percent(to_end)} of the readings that went beyond the first screen went to the end of the list: below it the persistence is "
         "extrapolated.",
     )
 

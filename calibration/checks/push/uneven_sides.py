@@ -50,7 +50,7 @@ def check_side_bias(fit: PushFit, judgments: PushJudgments) -> Finding | None:
         name="side_bias",
         p_value=p_value,
         sentence=f"{preferred if is_shown else 'That people prefer one side is not shown beyond chance'} (log odds {side:+.2f} for the left "
-        f"side, 95% CI from {side - reach:.2f} to {side + reach:.2f}; {format_p(p_value)}).",
+        f"side, 95 % CI from {side - reach:.2f} to {side + reach:.2f}; {format_p(p_value)}).",
         sensitivity=_with_side(fit, search) if is_shown else {},
     )
 

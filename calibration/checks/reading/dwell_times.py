@@ -5,6 +5,7 @@ import numpy as np
 from calibration.checks.finding import Finding
 from calibration.models.reading.fit import ReadingSpeedFit
 from calibration.models.reading.rows import TimedReads
+from metrics.errors import percent
 
 AT_THE_SHORTEST = 0.05
 LEAST_ROWS = 40
@@ -21,6 +22,6 @@ def check_shortest_time(fit: ReadingSpeedFit, data: TimedReads) -> Finding | Non
     return Finding(
         name="minimum_dwell",
         severity="warning",
-        sentence=f"{share:.0%} of the dwell times are {shortest:.3g} s, the shortest there is: a least time on the page, or clocks "
+        sentence=f"{percent(share)} of the dwell times are {shortest:.3g} s, the shortest there is: a least time on the page, or clocks "
         "that count whole seconds, make fast readers look slower.",
     )

@@ -29,6 +29,7 @@ from calibration.models.reading.mixture import N_FREE, MixtureMaximum, reading_s
 from calibration.models.reading.rows import TimedReads
 from calibration.user_model.model import OtherLaw
 from metrics.arrays import Floats
+from metrics.errors import percent
 
 DF = 5
 MOST_WORKERS, MOST_READS = 300, 60
@@ -81,7 +82,7 @@ def check_extra_time(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
         p_value=p_value,
         explains=NOT_READING,
         gain=found.ratio / 2,
-        sentence=f"About {share:.0%} of the reads of about {number:.0f} of {data.n_workers} workers took some {seconds:.0f} s, whatever their length "
+        sentence=f"About {percent(share)} of the reads of about {number:.0f} of {data.n_workers} workers took some {seconds:.0f} s, whatever their length "
         f"({format_p(p_value)}): time away, or with the page in the background. With such reads in the law mu is {mu:.3g} and sigma {sigma:.3g}, "
         f"without {fit.estimates[0]:.3g} and {fit.estimates[1]:.3g}.",
         sensitivity=_laws(found, data.n_workers, "better" if p_value < REJECTED else "as well"),

@@ -3,6 +3,7 @@
 from calibration.checks.finding import Finding
 from calibration.models.reading.fit import ReadingSpeedFit
 from calibration.models.reading.rows import TimedReads
+from metrics.errors import percent
 
 MANY_CUT = 0.5
 
@@ -35,5 +36,5 @@ def check_interrupted(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
     return Finding(
         name="many_interrupted",
         severity="warning",
-        sentence=f"{share:.0%} of the reads were interrupted by the end of the visit: slow reading is extrapolated.",
+        sentence=f"{percent(share)} of the reads were interrupted by the end of the visit: slow reading is extrapolated.",
     )

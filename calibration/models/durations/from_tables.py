@@ -24,6 +24,7 @@ from calibration.visits.followed_visits import (
     join_follows,
 )
 from metrics.arrays import Bools, Indices, Ints
+from metrics.errors import percent
 
 Unit: TypeAlias = Literal["worker", "follow"]
 Inclusion: TypeAlias = Literal["all_enrolled", "at_least_one_visit"]
@@ -203,7 +204,7 @@ def _exhausted_share(stays: VisitTimes, counted: Bools) -> float:
     share = float(stays.exhausted[counted].mean())
     if share > MOST_EXHAUSTED:
         raise NotIdentifiedError(
-            f"{share:.0%} of the visits ended because nothing was left to read, so how long workers would have "
+            f"{percent(share)} of the visits ended because nothing was left to read, so how long workers would have "
             "stayed is unknown"
         )
     return share
@@ -227,7 +228,7 @@ def _until(joined: FollowedVisits, away_since: Ints, prompts: pd.DataFrame | Non
     share = float(stays.prompted.mean())
     if share > MOST_PROMPTED:
         raise NotIdentifiedError(
-            f"{share:.0%} of the visits were brought by a reminder or an invitation: they say when it was sent, "
+            f"{percent(share)} of the visits were brought by a reminder or an invitation: they say when it was sent, "
             "not when workers come by themselves"
         )
     sent = np.full(len(stays), np.iinfo(np.int64).min)

@@ -51,6 +51,7 @@ from calibration.models.push.judgments import (
 )
 from calibration.user_model.model import PARAMETERS, Diagnostic
 from metrics.arrays import Floats, Ints
+from metrics.errors import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -361,7 +362,7 @@ class SilentDays:
         """The answer, for people."""
         low, high = ("no bound" if end is None else f"{end:.2f}" for end in self.interval)
         unclear = ": these judgments cannot tell it" if self.verdict == "undecided" else ""
-        answer = f"Silent days: reward {self.verdict}{unclear} (95% CI of S_0/G_E from {low} to {high})"
+        answer = f"Silent days: reward {self.verdict}{unclear} (95 % CI of S_0/G_E from {low} to {high})"
         return f"{answer}; one-sided {format_p(self.p_value)}."
 
 
@@ -518,7 +519,7 @@ def _on_silent_days(judgments: PushJudgments, found: WeightFit) -> Iterator[Diag
     if judgments.revealed is not None:
         yield info(
             "silent_days_revealed",
-            f"In {judgments.revealed:.0%} of the judgments the page said which days were silent; elsewhere people "
+            f"In {percent(judgments.revealed)} of the judgments the page said which days were silent; elsewhere people "
             "cannot know it.",
         )
 

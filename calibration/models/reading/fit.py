@@ -30,6 +30,7 @@ from calibration.models.reading.mixture import N_FREE, MixtureFit, fit_mixture, 
 from calibration.models.reading.rows import TimedReads, readings
 from calibration.user_model.model import Diagnostic
 from metrics.arrays import Floats, Ints
+from metrics.errors import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -334,5 +335,5 @@ def _rates(data: TimedReads, fit: MixtureFit) -> Iterator[Diagnostic]:
     )
     yield info(
         "outlying_reads",
-        f"By the fit {fit.idle:.0%} of the reads have an idle pause in them and {fit.skimmed:.0%} were skimmed.",
+        f"By the fit {percent(fit.idle)} of the reads have an idle pause in them and {percent(fit.skimmed)} were skimmed.",
     )

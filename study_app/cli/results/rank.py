@@ -24,12 +24,21 @@ if TYPE_CHECKING:
     from calibration.rank.folder import Ranking
 
 
+MAX_TOPICS = 40
+"""Topics whose best system is printed; ranking.csv has all."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class RankOptions:
     """Options of a ranking."""
 
     task: str | None = option(
         metavar="TASK", help="Only this task of the study; by default every task of pairs."
+    )
+    within: str | None = option(
+        type=click.Choice(["topic"]),
+        help="Rank the systems or items of each topic for itself, with intervals over people: for tasks with one topic, or whose items"
+        " belong to one topic each, such as passages and arguments.",
     )
     level: float = option(
         type=FiniteFloat(min=0.5, max=1, min_open=True, max_open=True),
@@ -66,6 +75,8 @@ def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder
 
     Intervals are over topics and people at once; over topics alone where who judged is not known. Where sides were not drawn by a study that
     prefcal served, the effect of the side is taken off (win_rate_raw is with it). docs/rank.md says what is assumed.
+
+    With --within topic it prints the best of every topic, and how many may be the best.
     """
     from calibration.rank.folder import write_ranking
     from calibration.rank.ranking import rank_systems
@@ -81,6 +92,7 @@ def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder
     ranking = rank_systems(
         read_with_warnings(tables, for_votes=True),
         task=choices.task,
+        within=choices.within,  # type: ignore[arg-type]
         level=choices.level,
         exclude=choices.exclude == "rules",
         study=read_study(tables),
@@ -104,7 +116,8 @@ def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder
     else:
         frame = ranking.ranking.astype(object)
         printed.rows(list(frame.columns), frame.to_numpy().tolist())
-    answers = [f"{task}: {sentence}" for task, sentence in ranking.too_few.items() if printed.is_for_people]
+    is_answer = printed.is_for_people and not ranking.is_of_topics
+    answers = [f"{task}: {sentence}" for task, sentence in ranking.too_few.items() if is_answer]
     for note in ranking.notes:
         if not note.startswith(tuple(answers)):  # it is the answer
             click.echo(note, err=True)
@@ -113,6 +126,11 @@ def rank(tables: str, *, choices: RankOptions, printed: Printed, out: RankFolder
 def ranking_lines(ranking: "Ranking", folder: str | None) -> Iterator[str]:
     """Yield the answer and a table for every task, then what intervals and ranks promise."""
     share = f"{100 * ranking.level:.4g} %"
+    if ranking.is_of_topics:
+        yield from _lines_within(ranking, share)
+        where = f"in {folder}" if folder else "with -o DIR"
+        yield f"All ranks, worths and duels of each topic: ranking.csv and duels.csv {where}."
+        return
     tasks = list(ranking.ranking.groupby("task", sort=False))
     for task, rows in tasks:
         if len(tasks) > 1:
@@ -129,6 +147,36 @@ def ranking_lines(ranking: "Ranking", folder: str | None) -> Iterator[str]:
         yield f"{judged}; no intervals, and all ranks are open."
     where = f"in {folder}" if folder else "with -o DIR"
     yield f"Worths and duels: ranking.csv and duels.csv {where}."
+
+
+def _lines_within(ranking: "Ranking", share: str) -> Iterator[str]:
+    """Yield how many topics have a best system, and the best of each."""
+    from calibration.rank.folder import best_in_words, ranks_in_words
+    from study_app.cli.results.agree_table import percent, percent_range
+
+    best = ranking.best()
+    several = len(set(best["task"])) > 1
+    yield f"{wrapped(best_in_words(best))}\n"
+    yield table_text(
+        ["topic", "best", "win rate", share, "its rank", "may be the best"],
+        [
+            [
+                f"{row['task']}, {row['topic']}" if several else row["topic"],
+                row["system"],
+                percent(row["win_rate"], 0),
+                percent_range(row["win_low"], row["win_high"], 0),
+                ranks_in_words(row["rank_low"], row["rank_high"]),
+                "it alone" if row["may_be_first"] == 1 else f"{row['may_be_first']} of {row['systems']}",
+            ]
+            for _, row in best.head(MAX_TOPICS).iterrows()
+        ],
+    )
+    if len(best) > MAX_TOPICS:
+        yield f"and {len(best) - MAX_TOPICS:,} more topics"
+    judged = f"{ranking.duels['judgments'].sum():,} judgments"
+    yield wrapped(
+        f"{judged}; topics are fixed, and intervals are over {ranking.samples}. At {share} all ranks of a topic are right at once."
+    )
 
 
 def _answer(rows: "pd.DataFrame", too_few: str | None, level: str) -> str:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from metrics.errors import percent
 from study_app.cli.audit import note_command
 from study_app.cli.options import OutFolder, with_options
 from study_app.cli.output import Output, database_option, open_named_database, wrapped
@@ -148,8 +149,8 @@ def _repeats(summary: "ExportSummary") -> str:
         return "validation pairs answered: 0"
     consistent, same = (count / summary.validations for count in (summary.consistent, summary.same_option))
     return (
-        f"validation pairs answered: {summary.validations:,}; consistent: {consistent:.0%}; "
-        f"the very same option: {same:.0%}"
+        f"validation pairs answered: {summary.validations:,}; consistent: {percent(consistent)}; "
+        f"the very same option: {percent(same)}"
     )
 
 

@@ -147,7 +147,10 @@ class PreferenceFile:
         metavar="SECONDS",
         help="Make tables follows and visits of when people worked, too: a longer pause ends a visit. Needs both times.",
     )
-    task: str = option(default="preferences", help="Name of the task in the tables.")
+    task: str | None = option(
+        metavar="TASK", help="Name of the task in the tables, the same for all rows. Default: preferences."
+    )
+    task_column: str | None = column("the task of each row, in place of --task.")
     language: str | None = option(type=click.Choice(["en", "ja"]), help="Language of the texts.")
 
 
@@ -164,14 +167,20 @@ def import_preferences(file: Path, *, said: PreferenceFile, reading: CellOptions
     from calibration.interchange.preferences import ImportRules, PreferenceColumns, read_foreign_preferences
     from metrics.errors import pluralise
 
-    folder, visit_gap, task = out.folder, said.visit_gap, said.task
+    if said.task is not None and said.task_column is not None:
+        raise click.UsageError("give one of --task and --task-column")
+    folder, visit_gap, task = out.folder, said.visit_gap, said.task or "preferences"
     if visit_gap is not None and not (said.shown_at and said.decided_at):
         raise click.UsageError("--visit-gap needs --shown-at and --decided-at")
     if visit_gap is not None and not said.worker:
         raise click.UsageError("--visit-gap needs --worker: visits are of people")
     _check_free(folder, task)
     names = ("topic", "worker", "left", "right", "choice", "pair", "judgment", "shown_at", "decided_at")
-    named = PreferenceColumns(**{name: getattr(said, name) for name in names}, decision_seconds=said.seconds)
+    named = PreferenceColumns(
+        **{name: getattr(said, name) for name in names},
+        decision_seconds=said.seconds,
+        task=said.task_column,
+    )
     rules = ImportRules(
         answers=said.answers,
         times=reading.times,

@@ -68,7 +68,12 @@ class CurveMark:
 
 
 def rows_with_intervals(
-    report_style: ReportStyle, *, marks: Sequence[CurveMark], label: str, ranks: Sequence[str] = ()
+    report_style: ReportStyle,
+    *,
+    marks: Sequence[CurveMark],
+    label: str,
+    ranks: Sequence[str] = (),
+    ranks_label: str = "ranks left open",
 ) -> Drawing:
     """Draw a share and its interval in each row, the first on top; rows of ceilings are shaded, ranks stand on the right.
 
@@ -108,7 +113,7 @@ def rows_with_intervals(
         beside = axes.secondary_yaxis("right")
         beside.set_yticks(range(len(ranks)), list(ranks))
         beside.tick_params(axis="y", length=0)
-        beside.set_ylabel("ranks left open")
+        beside.set_ylabel(ranks_label)
     return drawing
 
 

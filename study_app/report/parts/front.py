@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from calibration.agree.result import FEWEST_PAIRS, FEWEST_QUERIES, beyond_perfect, has_enough_pairs
-from calibration.rank.folder import Ranking, ranks_in_words
+from calibration.rank.folder import Ranking, best_in_words, ranks_in_words
 from study_app.report.folder import ReportInputs
 from study_app.report.page import Figure, Front, Section, pluralise, points
 from study_app.report.parts.agreement import (
@@ -135,6 +135,11 @@ def _objections(result: TaskResult, record: Mapping[str, object]) -> Iterator[st
 
 
 def _of_ranking(ranking: Ranking) -> Iterator[tuple[str, str]]:
+    if ranking.is_of_topics:
+        yield ANSWER, best_in_words(ranking.best()).removesuffix(".")
+        yield SURE, "Topics are fixed, each ranked for itself, and intervals are over people"
+        yield AGAINST, "A win rate says how often an item wins against these others, not how good it is"
+        return
     tasks = list(ranking.ranking.groupby("task", sort=False))
     task, rows = tasks[0]
     met = ranking.duels[ranking.duels["task"] == task]

@@ -5,7 +5,7 @@ from functools import partial
 
 import pandas as pd
 
-from calibration.rank.folder import Ranking, ranks_in_words
+from calibration.rank.folder import Ranking, best_in_words, ranks_in_words
 from metrics.errors import join_names
 from study_app.report.drawing.figures import CurveMark, rows_with_intervals
 from study_app.report.page import (
@@ -26,12 +26,17 @@ from study_app.report.page import (
 QUESTION = "Which system do people prefer"
 MOST_DUELS = 45
 """Couples of systems that the page lists; duels.csv has all."""
+MAX_TOPICS = 40
+"""Topics that the figure shows, where each was ranked for itself; ranking.csv has all."""
 UNTOLD = "A dotted row has no interval: topics are all alike, or they or people are too few. That is not certainty."
 
 
 def ranking_sections(ranking: Ranking | None) -> Iterator[Section]:
     """Yield a section for each task that was ranked."""
     if ranking is None:
+        return
+    if ranking.is_of_topics:
+        yield _best_of_topics(ranking)
         return
     tasks = list(ranking.ranking.groupby("task", sort=False))
     for number, (task, rows) in enumerate(tasks):
@@ -45,6 +50,68 @@ def ranking_sections(ranking: Ranking | None) -> Iterator[Section]:
             figures=(_figure(ranking, str(task), rows, key),),
             tables=tuple(_tables(rows, met, _level(ranking), key)),
         )
+
+
+def _best_of_topics(ranking: Ranking) -> Section:
+    """Return the section of topics that were ranked each for itself: the best of each."""
+    best = ranking.best()
+    several = len(set(best["task"])) > 1
+    best["ranking"] = best["task"] + ", " + best["topic"] if several else best["topic"]
+    drawn = best.head(MAX_TOPICS)
+    marks = [
+        CurveMark(
+            label=f"{row['ranking']}: {row['system']}",
+            value=row["win_rate"],
+            low=row["win_low"],
+            high=row["win_high"],
+            sign="o",
+        )
+        for row in drawn.to_dict("records")
+    ]
+    may_be = [f"{few} of {all_}" for few, all_ in zip(drawn["may_be_first"], drawn["systems"], strict=True)]
+    title = best_in_words(best).removesuffix(".")
+    columns: tuple[Column, ...] = (
+        ("topic", str, "ranking"),
+        ("best", str, "system"),
+        ("win rate", percent, "win_rate"),
+        (f"its {_level(ranking)}", percent_interval, "win_low", "win_high"),
+        ("may be the best", str, "may_be_first"),
+        ("of", str, "systems"),
+        ("judgments", str, "judgments"),
+    )
+    counted = (
+        f"{pluralise(int(ranking.duels['judgments'].sum()), 'judgment')} of {pluralise(len(best), 'topic')}, each ranked for itself."
+        " A win rate is the share of duels that an item wins, a tie as half a win; every opponent weighs the same. Topics are fixed, and"
+        f" intervals are over people. At {_level(ranking)} the ranks of all items of a topic are right at once."
+    )
+    return Section(
+        key="ranking",
+        title=title,
+        short="Best of each topic",
+        paragraphs=(counted, *(f"{note[:1].upper()}{note[1:]}." for note in ranking.notes)),
+        figures=(
+            Figure(
+                name="ranking",
+                title=title,
+                wide=True,
+                draw=partial(
+                    rows_with_intervals,
+                    marks=marks,
+                    label="win rate",
+                    ranks=may_be,
+                    ranks_label="may be best",
+                ),
+                alt=f"Win rate of the best item of each topic, and how many may be the best: {'; '.join(mark.label for mark in marks)}.",
+                caption=(
+                    f"The best item of each topic: win rate with its {_level(ranking)} interval over people; on the right how many items may"
+                    " be the best. Dashed: one half, as often preferred as not."
+                    + (f" {UNTOLD}" if drawn["win_low"].isna().any() else "")
+                    + (f" The first {MAX_TOPICS} of {len(best)} topics." if len(best) > MAX_TOPICS else "")
+                ),
+            ),
+        ),
+        tables=(to_table("ranking", "The best of each topic", best, columns, for_papers=True),),
+    )
 
 
 def preferred(rows: pd.DataFrame, too_few: str | None = None) -> str:

@@ -21,7 +21,7 @@ from calibration.agree.folder import (
 )
 from calibration.user_model.model import UserModel
 from metrics.arrays import Floats
-from metrics.errors import join_names
+from metrics.errors import join_names, percent
 from study_app.report.drawing.ranking_figures import best_map, one_against_other, tau_over_alpha
 from study_app.report.folder import ReportInputs
 from study_app.report.page import (
@@ -126,7 +126,7 @@ def best_figure(streams: TaskStreamScores, key: str) -> Figure:
         title=_best_title(everywhere, number, winners, level),
         draw=drawn,
         alt=f"Share of the {pluralise(best.size, 'population')} at {level} for which each system has the highest MSU: "
-        + "; ".join(f"{name} {share:.0%}" for name, share in shares.items())
+        + "; ".join(f"{name} {percent(share)}" for name, share in shares.items())
         + ".",
         caption=f"The system of highest MSU at {level}, the nearest of those tried to the people’s, by how long people"
         f" stay away and how long they stay. Ring: {whose}. {SPREAD_IN_WORDS}"

@@ -12,6 +12,7 @@ from datetime import datetime
 from sqlalchemy import Select, and_, exists, func, select
 from sqlalchemy.orm import Session
 
+from metrics.errors import percent
 from study_app.protocol.domain import (
     EXCLUSION_RULE,
     FLAGS,
@@ -40,7 +41,7 @@ CHECKS = {
     ),
     "dwell": (
         "minimum dwell",
-        f"of at least {MIN_TIMED} pairs {HURRIED_SHARE:.0%} or more were answered in less than {MIN_DECISION_SECONDS:g} s",
+        f"of at least {MIN_TIMED} pairs {percent(HURRIED_SHARE)} or more were answered in less than {MIN_DECISION_SECONDS:g} s",
     ),
     "straight_lining": (
         "straight-lining",

@@ -71,7 +71,7 @@ def test_export_writes_the_only_study_and_says_what_is_in_it(prefcal, database):
     assert out.splitlines()[1:] == [
         "rows: workers 2, intents 3, intent_votes 0, preferences 2, searches 1, positions 10, reads 1, stops 2",
         "workers who consented: 2 (finished: 1, did not: 0, withdrew: 1); excluded by rule 2: 0",
-        "validation pairs answered: 1; consistent: 100%; the very same option: 0%",
+        "validation pairs answered: 1; consistent: 100 %; the very same option: 0 %",
         "pages that logged: 1; with gaps: 1 (events missing: 1); with a log that stops early: 0; answers without a log: 1",
     ]
 

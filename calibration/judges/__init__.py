@@ -1,0 +1,1 @@
+"""Judges that are no people, beside people: their verdicts, split off before anything counts, and what these are worth."""
