@@ -15,7 +15,7 @@ import signal
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections import deque
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,7 +23,7 @@ from typing import Any
 from metrics.errors import input_fault
 from study_app.judges.answers import answer_of
 from study_app.judges.requests import RequestFile
-from study_app.judges.run import Patience, Reply
+from study_app.judges.run import JudgeReply, Patience
 
 LONGEST_LINE = 2**26
 """Bytes of an answer."""
@@ -56,9 +56,9 @@ class ProgramJudge:
         self.stray_lines = 0
         self.patience = Patience()
 
-    async def replies(self, ids: Sequence[str], requests: RequestFile) -> AsyncIterator[Reply]:
+    async def replies(self, ids: Sequence[str], requests: RequestFile) -> AsyncGenerator[JudgeReply]:
         """Yield one reply to each request; raise `JudgeError` if the program does not work."""
-        replies: asyncio.Queue[Reply | BaseException] = asyncio.Queue()
+        replies: asyncio.Queue[JudgeReply | BaseException] = asyncio.Queue()
         open_requests = _OpenRequests(fresh=deque(ids))
         ready = asyncio.Barrier(min(self.jobs, len(ids)))
         work = [
@@ -82,7 +82,7 @@ class ProgramJudge:
         self,
         left: "_OpenRequests",
         requests: RequestFile,
-        replies: "asyncio.Queue[Reply | BaseException]",
+        replies: "asyncio.Queue[JudgeReply | BaseException]",
         ready: asyncio.Barrier,
     ) -> None:
         """Run one process after the other until no request is left."""
@@ -101,7 +101,7 @@ class ProgramJudge:
                 left.again.extend(skipped)
             else:
                 for request_id in failed + skipped:
-                    replies.put_nowait(Reply(id=request_id, line=None, reason=session.reason))
+                    replies.put_nowait(JudgeReply(id=request_id, line=None, reason=session.reason))
             if session.answers:
                 self.patience.answered()
             elif session.waiting:
@@ -135,7 +135,7 @@ class _Session:
     """
 
     def __init__(
-        self, judge: ProgramJudge, requests: RequestFile, replies: "asyncio.Queue[Reply | BaseException]"
+        self, judge: ProgramJudge, requests: RequestFile, replies: "asyncio.Queue[JudgeReply | BaseException]"
     ) -> None:
         self.judge, self.requests, self.replies = judge, requests, replies
         self.waiting: dict[str, None] = {}
@@ -223,7 +223,7 @@ class _Session:
         del self.waiting[request_id]
         self.answers += 1
         self._live()
-        self.replies.put_nowait(Reply(id=request_id, line=line))
+        self.replies.put_nowait(JudgeReply(id=request_id, line=line))
 
     async def _ended(self, process: Process, *, is_silent: bool) -> str:
         """Wait for the end of a process that has nothing more to say, and return how it ended."""
@@ -244,7 +244,7 @@ class _Session:
         self.alive_at = asyncio.get_running_loop().time()
 
 
-def _hand_on_error(task: "asyncio.Task[None]", replies: "asyncio.Queue[Reply | BaseException]") -> None:
+def _hand_on_error(task: "asyncio.Task[None]", replies: "asyncio.Queue[JudgeReply | BaseException]") -> None:
     if not task.cancelled() and (error := task.exception()) is not None:
         replies.put_nowait(error)
 

@@ -44,7 +44,7 @@ MOST_PICTURES = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prompt:
+class JudgePrompt:
     """Prompt file: its path, the SHA-256 of its bytes, and its template."""
 
     path: Path
@@ -59,7 +59,7 @@ class Prompt:
             raise _unusable(self.path, str(error), getattr(error, "lineno", None)) from error
 
 
-def read_prompt(path: Path) -> Prompt:
+def read_prompt(path: Path) -> JudgePrompt:
     """Read a prompt file; raises `InputError` if it is no Jinja, names what no pair has, or leaves a side out."""
     try:
         check_bytes(path, path.stat().st_size, most=MAX_DOCUMENT_BYTES)
@@ -82,10 +82,10 @@ def read_prompt(path: Path) -> Prompt:
         raise _unusable(path, f"it names {join_names(unknown)}, which no pair has")
     if missing:
         raise _unusable(path, f"it does not show {' and '.join(missing)}, the two sides")
-    return Prompt(path=path, sha256=hashlib.sha256(content).hexdigest(), template=template)
+    return JudgePrompt(path=path, sha256=hashlib.sha256(content).hexdigest(), template=template)
 
 
-def default_prompt(content: TaskContent) -> Prompt:
+def default_prompt(content: TaskContent) -> JudgePrompt:
     """Return prefcal's prompt of a task's kind and language; raises `InputError` where there is none."""
     name = f"{content.entry.kind}.{content.entry.language}.jinja"
     path = resource_folder("templates") / "judge" / name

@@ -11,17 +11,21 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
+from calibration.tables.people import people_tables
 from metrics.errors import FaultLog, input_fault, pluralise
 from metrics.files import check_bytes
 from study_app.config import resource_folder
 from study_app.estimate.content import StudyContent
-from study_app.judges.prompts import PictureParts, Prompt, default_prompt, pair_variables, read_prompt
+from study_app.judges.prompts import JudgePrompt, PictureParts, default_prompt, pair_variables, read_prompt
 from study_app.protocol.sides import Side
 from study_app.tasks.content import SystemPair, TaskContent
 from study_app.tasks.kinds import KINDS, kind_of
 from study_app.web.serving import Messages
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Orders: TypeAlias = Literal["both", "one"]
 Couple: TypeAlias = tuple[str, str, frozenset[str]]
@@ -41,6 +45,19 @@ def pair_digest(task: str, topic: str, system: str, other: str) -> str:
 
 def _digest(content: object) -> str:
     return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:DIGEST_LENGTH]
+
+
+def judged_couples(tables: Mapping[str, "pd.DataFrame"], *, place: str = "preferences") -> frozenset[Couple]:
+    """Return the pairs that people judged; raises `InputError` if the tables have no preferences of people."""
+    people = people_tables(tables)
+    if "preferences" not in people or people["preferences"].empty:
+        raise input_fault(
+            "no person has judged a pair", path=place, cure="give tables with preferences of people"
+        )
+    columns = (
+        people["preferences"][name].astype("str") for name in ("task", "topic", "system_left", "system_right")
+    )
+    return frozenset((task, topic, frozenset(sides)) for task, topic, *sides in zip(*columns, strict=True))
 
 
 def make_requests(
@@ -109,7 +126,7 @@ def _pairs_of(task: TaskContent, judged: Collection[Couple] | None) -> list[tupl
 
 def _requests(
     study: StudyContent,
-    tasks: Iterable[tuple[TaskContent, Prompt, list[tuple[str, SystemPair]]]],
+    tasks: Iterable[tuple[TaskContent, JudgePrompt, list[tuple[str, SystemPair]]]],
     orders: Orders,
     samples: int,
 ) -> Iterator[dict[str, Any]]:
@@ -127,7 +144,9 @@ def _requests(
 class _Asker:
     """Writes the requests about the pairs of one task."""
 
-    def __init__(self, study: StudyContent, task: TaskContent, prompt: Prompt, messages: Messages) -> None:
+    def __init__(
+        self, study: StudyContent, task: TaskContent, prompt: JudgePrompt, messages: Messages
+    ) -> None:
         self.study, self.task, self.prompt = study, task, prompt
         self.words = partial(messages.text, task.entry.language)
         self.pictures = PictureParts(task)

@@ -4,7 +4,8 @@ Each request is settled once: by an answer, or by ``no_answer`` when it was aske
 a run that is stopped, however, goes on with the requests that are open.
 """
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -22,7 +23,7 @@ class JudgeError(PrefcalError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class JudgeReply:
     """What came of a request: a line as `answer_of` takes it, or None and the reason why there is none."""
 
     id: str
@@ -30,10 +31,10 @@ class Reply:
     reason: str = ""
 
 
-class Judge(Protocol):
+class JudgeClient(Protocol):
     """Whoever answers requests: programs, or a server."""
 
-    def replies(self, ids: Sequence[str], requests: RequestFile) -> AsyncIterator[Reply]:
+    def replies(self, ids: Sequence[str], requests: RequestFile) -> AsyncGenerator[JudgeReply]:
         """Yield one reply to each request, in any order; raise `JudgeError` if nobody can answer."""
 
 
@@ -69,25 +70,28 @@ class RunRecord:
 
 
 async def run_judge(
-    judge: Judge,
+    judge: JudgeClient,
     requests: RequestFile,
     ids: Sequence[str],
     file: AnswerFile,
     *,
+    record: RunRecord,
     model: str | None = None,
     progress: Callable[[], object] = lambda: None,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
-) -> RunRecord:
+) -> None:
     """Ask a judge, and keep each answer in a file as it comes.
 
     Parameters
     ----------
-    judge : Judge
+    judge : JudgeClient
         Whoever is asked.
     requests, ids : RequestFile, sequence of str
         Those that are open.
     file : AnswerFile
         Gets a line for each of them.
+    record : RunRecord
+        Gets what is kept.
     model : str, optional
         Name of the judge's model, where its lines name none.
     progress : callable
@@ -100,27 +104,31 @@ async def run_judge(
     JudgeError
         If the judge does not work. The last requests, which it did not answer, are then left open.
     """
-    record, silent = RunRecord(), list[dict[str, Any]]()
+    silent = list[dict[str, Any]]()
 
     def keep(answer: dict[str, Any]) -> None:
         file.add(answer)
         record.answers.append(answer)
         progress()
 
-    async for reply in judge.replies(ids, requests):
-        request = requests.requests[reply.id]
-        answer = None if reply.line is None else answer_of(reply.line, request)
-        extra = {"prompt_sha256": request.prompt_sha256, "decided_at": f"{now():%Y-%m-%dT%H:%M:%SZ}"}
-        if model is not None:
-            extra["model"] = model
-        if answer is None:
-            silent.append({"id": reply.id, "choice": NO_ANSWER, "reason": reply.reason, **extra})
-        else:
-            while silent:  # the judge works, so these were left out
-                keep(silent.pop(0))
-            keep({**extra, **answer})
-            first, second = answer.get("tokens", (0, 0))
-            record.tokens = record.tokens[0] + first, record.tokens[1] + second
+    async with aclosing(judge.replies(ids, requests)) as replies:
+        async for reply in replies:
+            request = requests.requests[reply.id]
+            answer = None if reply.line is None else answer_of(reply.line, request)
+            extra = {
+                "id": reply.id,
+                "prompt_sha256": request.prompt_sha256,
+                "decided_at": f"{now():%Y-%m-%dT%H:%M:%SZ}",
+            }
+            if model is not None:
+                extra["model"] = model
+            if answer is None:
+                silent.append({**extra, "choice": NO_ANSWER, "reason": reply.reason})
+            else:
+                while silent:  # the judge works, so these were left out
+                    keep(silent.pop(0))
+                keep({**extra, **answer})
+                first, second = answer.get("tokens", (0, 0))
+                record.tokens = record.tokens[0] + first, record.tokens[1] + second
     for answer in silent:
         keep(answer)
-    return record

@@ -7,7 +7,7 @@ header and stands nowhere else: it is taken out of whatever the server says.
 import asyncio
 import json
 from collections import deque
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -24,7 +24,7 @@ from tenacity import (
 
 from metrics.errors import input_fault
 from study_app.judges.requests import RequestFile
-from study_app.judges.run import JudgeError, Patience, Reply
+from study_app.judges.run import JudgeError, JudgeReply, Patience
 
 KEY_VARIABLE = "PREFCAL_JUDGE_KEY"
 """Holds the key of a server; nothing else does."""
@@ -113,13 +113,13 @@ class ServerJudge:
         self.temperature = temperature
         self.patience = Patience()
 
-    async def replies(self, ids: Sequence[str], requests: RequestFile) -> AsyncIterator[Reply]:
+    async def replies(self, ids: Sequence[str], requests: RequestFile) -> AsyncGenerator[JudgeReply]:
         """Yield one reply to each request; raise `JudgeError` if the server does not work."""
         queue = deque(ids)
         headers = {} if self.key is None else {"Authorization": f"Bearer {self.key}"}
         limits = httpx.Limits(max_connections=self.jobs, max_keepalive_connections=self.jobs)
         async with httpx.AsyncClient(headers=headers, limits=limits, timeout=None) as client:  # noqa: S113 - `_post` limits the whole request
-            work: set[asyncio.Task[Reply]] = set()
+            work: set[asyncio.Task[JudgeReply]] = set()
             try:
                 while queue or work:
                     while queue and len(work) < self.jobs:
@@ -136,7 +136,7 @@ class ServerJudge:
                     task.cancel()
                 await asyncio.gather(*work, return_exceptions=True)
 
-    async def _ask(self, client: httpx.AsyncClient, request_id: str, requests: RequestFile) -> Reply:
+    async def _ask(self, client: httpx.AsyncClient, request_id: str, requests: RequestFile) -> JudgeReply:
         """Ask for an answer, and once more if there is none."""
         messages = json.loads(requests.line(request_id))["messages"]
         body = {"model": self.model, "messages": messages}
@@ -152,10 +152,10 @@ class ServerJudge:
                     break  # it was asked more than once already
             else:
                 self.patience.answered()
-                return Reply(id=request_id, line=line)
+                return JudgeReply(id=request_id, line=line)
         reason = self._hide(str(failure))
         self.patience.disappointed(reason, failed=not failure.is_refused)
-        return Reply(id=request_id, line=None, reason=reason)
+        return JudgeReply(id=request_id, line=None, reason=reason)
 
     async def _patiently(self, client: httpx.AsyncClient, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """Post a request, and again while the server is busy."""
