@@ -16,7 +16,7 @@ from calibration.raters.measure import RaterMeasure
 from metrics.errors import percent, pluralise
 
 FEW = {"worker": 20, "topic": 10}
-"""Fewest workers and topics without a warning."""
+"""Smallest numbers of workers and topics without a warning."""
 NEARLY_EQUAL = 0.9
 """Ratio of effective to actual number above which loads count as equal."""
 

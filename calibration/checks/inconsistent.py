@@ -8,11 +8,14 @@ from calibration.raters.measure import RaterMeasure
 from metrics.errors import percent
 
 HALF_WAY = 0.5
-"""Kappa of people half way between habit and perfect repeats: an interval that reaches it leaves open that they look."""
+"""Kappa half way between habit and perfect repeats.
+
+An interval that reaches it leaves open that they look.
+"""
 
 
 def check_repeats(fit: RaterMeasure, preferences: object) -> Finding | None:
-    """Say that repeats are at or below what habit gives.
+    """Warn if repeats are consistent no more often than by habit.
 
     Parameters
     ----------

@@ -6,16 +6,16 @@ from scipy.special import bdtr
 
 from calibration.checks.finding import Finding
 from calibration.raters.measure import RaterMeasure
-from calibration.raters.preferences import NAME
+from calibration.raters.position_bias import NAME
 from calibration.tables.preferences import resolved_sides
 from metrics.errors import percent
 
 UNEVEN = 0.01
-"""Two-sided p-value below which the sides were hardly drawn by lot."""
+"""Two-sided p-value below which sides were hardly drawn by lot."""
 
 
 def check_position_bias(fit: RaterMeasure, preferences: pd.DataFrame) -> Finding | None:
-    """Say that a lean to a side may be a liking for what stood there."""
+    """Note that a lean to a side may be a liking for what stood there."""
     if NAME not in fit.parameters:
         return None
     first = preferences[preferences["validation_of"].isna()]
@@ -23,7 +23,7 @@ def check_position_bias(fit: RaterMeasure, preferences: pd.DataFrame) -> Finding
 
 
 def check_sides(judged: pd.DataFrame) -> Finding | None:
-    """Say that the sides were not drawn by lot.
+    """Warn if the sides were not drawn by lot.
 
     Parameters
     ----------

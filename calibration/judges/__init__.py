@@ -1,1 +1,4 @@
-"""Judges that are no people, beside people: their verdicts, split off before anything counts, and what these are worth."""
+"""Judges that are no people: their verdicts, and what these are worth.
+
+Verdicts are split off before anything counts.
+"""

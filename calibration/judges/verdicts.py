@@ -31,7 +31,7 @@ COLUMNS = (
     "decided_at",
 )
 VERDICT_VOTES = (*VOTES, *JUDGE_CHOICES)
-"""What a verdict can be."""
+"""Votes that a verdict can be."""
 
 
 def split_verdicts(

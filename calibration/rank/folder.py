@@ -96,7 +96,7 @@ class Ranking(HasSummary):
 
     @property
     def samples(self) -> str:
-        """What intervals are over: people, topics or both."""
+        """Samples that intervals are over: people, topics or both."""
         if self.within is not None:
             return "people"
         return "topics and people" if self.knows_workers else "topics"
@@ -132,7 +132,7 @@ class Ranking(HasSummary):
         return best.merge(counts, left_on=self.keys, right_index=True).reset_index(drop=True)
 
     def overview(self) -> Overview:
-        """Return win rate, worth and the ranks left open of every system, and what to know of them."""
+        """Return win rate, worth and rank range of every system, with notes."""
         if self.is_of_topics:
             best = self.best()[
                 [*self.keys, "system", "win_rate", "win_low", "win_high", "may_be_first", "systems"]

@@ -74,7 +74,7 @@ class JudgedSystems:
 
     @cached_property
     def crossing(self) -> CrossedClusters:
-        """Who judged what."""
+        """Clusters of the judgments by topic and worker."""
         return CrossedClusters(self.topic, self.worker, is_topic_fixed=self.fixed_topic is not None)
 
     @property
@@ -163,7 +163,10 @@ def tasks_judged(
 def _judgments(
     task: str, rows: pd.DataFrame, *, has_drawn_sides: bool, fixed_topic: str | None = None
 ) -> JudgedSystems:
-    """Return the judgments of a task, ordered by topic and worker: sums over both then read memory in order."""
+    """Return the judgments of a task, ordered by topic and worker.
+
+    Sums over both then read memory in order.
+    """
     codes, systems = pd.factorize(pd.concat(systems_shown(rows)), sort=True)
     choice, topic = rows["choice"], pd.factorize(rows["topic"])[0]
     worker = pd.factorize(rows["worker"])[0] if knows_workers(rows) else None

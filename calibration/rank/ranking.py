@@ -1,4 +1,4 @@
-"""The ranking of the systems of each task: win rates, worths, the ranks left open, and all duels, as frames."""
+"""Ranking of the systems of each task by preferences, as frames."""
 
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
@@ -21,6 +21,7 @@ from calibration.rank.judgments import (
 )
 from calibration.rank.notes import notes_on, notes_on_worths, too_few
 from calibration.rank.worths import Worths, fit_worths, no_worths, unconnected
+from calibration.tables.people import people_tables
 from calibration.tables.preferences import counted_tables
 from calibration.tables.study_json import StudyRecord
 from metrics.agreement.comparison import holm
@@ -80,6 +81,7 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
             path=place,
             cure="only tasks of pairs are ranked",
         )
+    tables = people_tables(tables)
     checks = checks or VoteChecks(tables=tables, exclude=exclude, complete_only=complete_only)
     same = checks.same
     votes = {name: tables[name] for name in ("preferences", "workers") if name in tables}
@@ -131,7 +133,7 @@ def rank_systems(  # noqa: PLR0913 - one argument an option of the command
 
 
 def _connected(judged: list[JudgedSystems], place: str) -> tuple[list[JudgedSystems], list[str]]:
-    """Return the tasks whose systems comparisons connect, and say which others are left out.
+    """Return the tasks whose systems are connected, and notes on the others.
 
     Raises
     ------
@@ -147,7 +149,7 @@ def _connected(judged: list[JudgedSystems], place: str) -> tuple[list[JudgedSyst
 
 
 def _apart(judged: JudgedSystems, groups: str) -> tuple[str, str]:
-    """Return the problem of a task with unconnected systems or items, and its cure."""
+    """Return the problem of a task with unconnected systems or items, with a hint."""
     topics = int(judged.topic.max()) + 1
     places = np.concatenate([judged.left, judged.right]) * topics + np.tile(judged.topic, 2)
     items = len(judged.systems)
@@ -216,13 +218,16 @@ def _keys(judged: JudgedSystems) -> dict[str, str]:
 
 
 def ranks_left_open(value: Floats, variances: Variances, level: float) -> tuple[Ints, Ints]:
-    """Return the best and the worst rank of each win rate that intervals of all differences at once allow."""
+    """Return the best and worst rank of each win rate.
+
+    Those that intervals of all differences at once allow.
+    """
     reach = variances.of_differences().errors().simultaneous_reach(level, len(value))
     return rank_ranges(above_at_once(value, reach))
 
 
 def _worths(judged: JudgedSystems) -> tuple[Worths | None, str]:
-    """Return the worths, or why there are none."""
+    """Return the worths, or why they are missing."""
     why = no_worths(judged)
     if why:
         return None, why
@@ -260,7 +265,10 @@ def _with_ends(
 
 
 def _duel_rows(judged: JudgedSystems, met: Duels, level: float, *, known: bool) -> pd.DataFrame:
-    """Return every duel of a task; p is that of a share of one half. Nothing but shares where people or topics are too few."""
+    """Return the rows of every duel of a task.
+
+    p is that of a share of one half. Nothing but shares where people or topics are too few.
+    """
     errors = met.shares.influence.variances().errors()
     if not known:
         errors = errors.unknown()

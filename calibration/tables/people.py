@@ -57,6 +57,8 @@ def people_tables(
 ) -> MappingProxyType[str, pd.DataFrame]:
     """Return the tables without the rows of judges, as if these had never been there.
 
+    A table that holds nothing but rows of judges is left out.
+
     Parameters
     ----------
     tables : mapping of str to DataFrame
@@ -67,17 +69,15 @@ def people_tables(
     judges = judge_names(tables)
     if not judges:
         return MappingProxyType(dict(tables))
-    return MappingProxyType(
-        {name: _of_people(frame, judges, numbered=numbered) for name, frame in tables.items()}
-    )
-
-
-def _of_people(frame: pd.DataFrame, judges: frozenset[str], *, numbered: bool) -> pd.DataFrame:
-    mask = of_judges(frame, judges)
-    if not mask.any():
-        return frame
-    kept = frame[~mask]
-    return only_used(kept.reset_index(drop=True) if numbered else kept)
+    people = {}
+    for name, frame in tables.items():
+        mask = of_judges(frame, judges)
+        if not mask.any():
+            people[name] = frame
+        elif not mask.all():
+            kept = frame[~mask]
+            people[name] = only_used(kept.reset_index(drop=True) if numbered else kept)
+    return MappingProxyType(people)
 
 
 def only_used(frame: pd.DataFrame) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""The tidy tables between the stages: which there are, what their columns mean, what makes a row valid.
+"""Definitions of the tidy tables: columns, meanings, and rules of rows.
 
 Only definitions stand here. `calibration.tables.files` reads and writes them as CSV and Parquet and reports
 faults with file, row and cure. The shapes are a contract with logs from elsewhere: they do not change lightly.
@@ -72,7 +72,10 @@ JUDGE_KIND = "model"
 SIDES = ("left", "right")
 END_REASONS = ("left", "idle", "exhausted", "lost", "study_end")
 SHARE_TOLERANCE = 0.01
-"""So far the probabilities of a topic may be from 1 in sum, as those of a collection."""
+"""Largest difference from 1 of a topic's summed probabilities.
+
+As of those of a collection.
+"""
 
 
 def _ends_before(start: str, end: str) -> Callable[[pd.DataFrame], "pd.Series[bool]"]:
@@ -80,7 +83,10 @@ def _ends_before(start: str, end: str) -> Callable[[pd.DataFrame], "pd.Series[bo
 
 
 def _shares_do_not_add_up(frame: pd.DataFrame) -> "pd.Series[bool]":
-    """Find the first probability of every topic whose probabilities differ from 1 in sum by more than 0.01."""
+    """Return the first probability of every topic whose sum is not 1.
+
+    It differs from 1 by more than 0.01.
+    """
     given = frame[frame["probability"].notna()]
     sums = given.groupby("topic")["probability"].sum()
     wrong = sums.index[(sums - 1).abs() > SHARE_TOLERANCE]
@@ -96,7 +102,10 @@ def _visits_overlap(frame: pd.DataFrame) -> "pd.Series[bool]":
 
 
 def couple_names(frame: pd.DataFrame) -> "pd.Series[str]":
-    """Return `topic/system/system` of each row of preferences, the systems in alphabetical order."""
+    """Return `topic/system/system` of each row, the systems in alphabetical order.
+
+    Rows are those of preferences.
+    """
     left, right = frame["system_left"].astype("str"), frame["system_right"].astype("str")
     ordered = left <= right
     first, second = left.where(ordered, right), right.where(ordered, left)
@@ -104,7 +113,10 @@ def couple_names(frame: pd.DataFrame) -> "pd.Series[str]":
 
 
 def visit_numbers(frame: pd.DataFrame) -> "pd.Series[int]":
-    """Return the place of each visit among those of its worker and topic, from 1, by start and end."""
+    """Return the rank of each visit of its worker and topic, from 1.
+
+    By start and end.
+    """
     ordered = frame.sort_values(["start", "end"], kind="stable")
     return ordered.groupby(["worker", "topic"], observed=True).cumcount().add(1).reindex(frame.index)
 

@@ -66,7 +66,7 @@ class QueryMean:
 
     @property
     def influence(self) -> Floats:
-        """What each query adds to the error of the mean: (S_q - mean n_q) / sum n.
+        """Influence of each query on the mean: (S_q - mean n_q) / sum n.
 
         With as many pairs in every query it is (mean of q - mean) / queries.
         """

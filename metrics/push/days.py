@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from metrics.arrays import Bools, Floats, Ints, summed
 from metrics.push.pool import PushPool, close
 from metrics.push.streams import PushRun
-from metrics.unused_input import STREAM_TOPICS, TopicNames
+from metrics.topic_ids import STREAM_TOPICS, TopicNames
 
 Order: TypeAlias = Literal["file", "time"]
 Denominator: TypeAlias = Literal["all", "capped"]
@@ -230,7 +230,7 @@ def _rank(row: Ints) -> Ints:
 
 
 def _last(values: Ints, group: Ints) -> Ints:
-    """Give every member of a group the value of its last one."""
+    """Spread the value of each group's last member over the group."""
     _, position, inverse = np.unique(group[::-1], return_index=True, return_inverse=True)
     return values[::-1][position[inverse]][::-1]
 

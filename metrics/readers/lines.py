@@ -23,7 +23,7 @@ from types import MappingProxyType
 from typing import Any, BinaryIO, TypeVar, cast
 
 from metrics.errors import MAX_FAULTS_KEPT, Fault, FaultLog, InputError, input_fault, pluralise
-from metrics.files import (
+from metrics.file_limits import (
     MAX_BYTES,
     check_bytes,
     check_rows,
@@ -88,7 +88,7 @@ def read_bytes(path: str | Path) -> bytes:
     ------
     InputError
         If the file cannot be opened, is no text or none in UTF-8 (`check_is_text`), its packed data are damaged, or it is over the
-        budget of `metrics.files`.
+        limits of `metrics.file_limits`.
     """
     try:
         data = _stored(Path(path))
@@ -111,7 +111,7 @@ def read_bytes(path: str | Path) -> bytes:
 
 
 def packing(data: bytes) -> str | None:
-    """Return how a file is packed, a key of `PACKED_AS`, from its first bytes.
+    """Return the packing of a file, a key of `PACKED_AS`, from its first bytes.
 
     None where it is not, or in a way that is not read.
     """
@@ -289,6 +289,7 @@ def rows(
     """
     header, wrong = list(columns), list[int]()
     is_one_right = is_xml = False
+    has_blanks = separator == "\t"
     by = "tabs" if separator == "\t" else "white space" if separator is None else repr(separator)
     for line, text in text_lines(path, log, wanted=lines_of(header, by)):
         fields = text.split(separator)
@@ -306,13 +307,19 @@ def rows(
         elif text and not text.isspace():
             is_xml = is_xml or (not wrong and not is_one_right and text.lstrip().startswith("<"))
             wrong.append(len(fields))
+            is_blank = separator == "\t" and len(fields) == 1 and len(text.split()) >= len(header)
+            has_blanks = has_blanks and is_blank
             log.add(
-                f"{len(header)} fields expected, got {len(fields)}",
+                NO_TAB if is_blank else f"{len(header)} fields expected, got {len(fields)}",
                 line=line,
                 cure=f"write {', '.join(header)}, separated by {by}",
             )
     if is_xml or not is_one_right:
-        say_once(wrong, header, log, by=by, is_xml=is_xml, of_xml=of_xml)
+        say_once(wrong, header, log, by=by, is_xml=is_xml, of_xml=of_xml, has_blanks=has_blanks)
+
+
+NO_TAB = "expected tabs between the fields, found only blanks"
+"""Fault of a line whose fields are separated by blanks."""
 
 
 def lines_of(names: Sequence[str], by: str) -> str:
@@ -341,6 +348,7 @@ def say_once(
     by: str,
     is_xml: bool = False,
     of_xml: str = "",
+    has_blanks: bool = False,
 ) -> None:
     """Replace the faults of all lines by one, if the file is of another kind.
 
@@ -360,6 +368,8 @@ def say_once(
         Whether the first line that is not blank is one of these, and begins with ``<``: then nothing else is looked at.
     of_xml : str
         What to say of it then besides.
+    has_blanks : bool
+        Whether all lines have blanks where tabs are expected.
     """
     cure = f"name the file whose lines are {', '.join(names)}, separated by {by}"
     if is_xml:
@@ -376,9 +386,11 @@ def say_once(
     sort = SORTS.get(wrong[0]) if by == "white space" else None
     like = f", as {sort} has," if sort else ""
     log.add(
-        f"each line has {pluralise(wrong[0], 'field')}{like} and {len(names)} are expected",
+        f"{NO_TAB} in any line"
+        if has_blanks
+        else f"each line has {pluralise(wrong[0], 'field')}{like} and {len(names)} are expected",
         line=1,
-        cure=cure,
+        cure=f"write {', '.join(names)}, separated by {by}" if has_blanks else cure,
     )
 
 

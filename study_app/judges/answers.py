@@ -17,7 +17,7 @@ from time import monotonic
 from typing import Any, BinaryIO
 
 from metrics.errors import Fault, InputError, input_fault, pluralise
-from metrics.files import check_bytes
+from metrics.file_limits import check_bytes
 from study_app.judges.requests import Request
 
 if sys.platform != "win32":

@@ -17,7 +17,7 @@ from jinja2.meta import find_undeclared_variables
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from metrics.errors import InputError, input_fault, join_names
-from metrics.files import MAX_DOCUMENT_BYTES, check_bytes
+from metrics.file_limits import MAX_DOCUMENT_BYTES, check_bytes
 from study_app.config import resource_folder
 from study_app.tasks.content import TaskContent, TopicContent
 from study_app.tasks.kinds import STANDARD

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from calibration.tables.people import people_tables
 from metrics.errors import FaultLog, input_fault, pluralise
-from metrics.files import check_bytes
+from metrics.file_limits import check_bytes
 from study_app.config import resource_folder
 from study_app.estimate.content import StudyContent
 from study_app.judges.prompts import JudgePrompt, PictureParts, default_prompt, pair_variables, read_prompt

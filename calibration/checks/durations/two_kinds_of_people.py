@@ -1,4 +1,6 @@
-"""Are there two kinds of people, such as some who come many times a day and some who come once a week?
+"""Are there two kinds of people, some who come often and some who seldom come?
+
+Such as many times a day and once a week.
 
 A mixture of two log-normal laws has two numbers more. Its likelihood ratio is irregular (McLachlan and Peel 2000); chi-squared with two
 degrees of freedom has its 1 % point, 9.2, where one right study in a hundred has it.
@@ -24,7 +26,7 @@ from metrics.errors import percent
 
 
 def check_two_kinds(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Hold two kinds of people beside a single log-normal law."""
+    """Compare two kinds of people with a single log-normal law."""
     if not is_small(exposure):
         return None
     laws = laws_beside(exposure)

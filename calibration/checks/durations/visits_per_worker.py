@@ -1,4 +1,7 @@
-"""How often do workers come back, and how often would they under the fitted model? It is what MSU takes from the fit."""
+"""How often do workers come back, and how often under the fitted model?
+
+It is what MSU takes from the fit.
+"""
 
 import numpy as np
 
@@ -14,7 +17,10 @@ SIMULATED_WORKERS = 1_000_000
 
 
 def check_visits_per_worker(fit: DurationFit, exposure: CensoredDurations) -> Finding | None:
-    """Say how many visits were seen and how many are simulated; no test, since the laws of the means have theirs."""
+    """Compare the observed and the simulated number of visits per worker.
+
+    It is no test, since the laws of the means have theirs.
+    """
     if exposure.design == "count":
         return None
     rng, top = np.random.default_rng(1), fit.top

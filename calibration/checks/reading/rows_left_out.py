@@ -1,4 +1,4 @@
-"""Which rows are no complete reading of a text: left out, of ranked lists, or interrupted."""
+"""Which reads are incomplete: left out, of ranked lists, or interrupted?"""
 
 from calibration.checks.finding import Finding
 from calibration.models.reading.fit import ReadingSpeedFit
@@ -9,7 +9,7 @@ MANY_CUT = 0.5
 
 
 def check_rows_left_out(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
-    """Say how many rows are not used, and why."""
+    """Report the number of rows left out, by reason."""
     if not data.left_out:
         return None
     shown = ", ".join(f"{count} {why}" for why, count in data.left_out.items())
@@ -17,7 +17,7 @@ def check_rows_left_out(fit: ReadingSpeedFit, data: TimedReads) -> Finding | Non
 
 
 def check_lists(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
-    """Say that all reads are entries of ranked lists."""
+    """Note that all reads are entries of ranked lists."""
     if not data.of_lists:
         return None
     return Finding(
@@ -29,7 +29,7 @@ def check_lists(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
 
 
 def check_interrupted(fit: ReadingSpeedFit, data: TimedReads) -> Finding | None:
-    """Say that many reads were cut by the end of their visit."""
+    """Warn if many reads were cut by the end of their visit."""
     share = float(data.cut.mean())
     if share <= MANY_CUT:
         return None
