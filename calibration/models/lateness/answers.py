@@ -1,6 +1,9 @@
 """Answers whether a late update was still of use, counted by worker, nugget, topic and lateness; nobody has a name in them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -27,7 +30,14 @@ class AnswerCells:
     useful: Floats
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SharedWay(NamedTuple):
+    """Answers with a nugget or topic, or a couple of it and a worker, in the place of each worker."""
+
+    alone: "LatenessCounts"
+    by_worker: "LatenessCounts"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class LatenessCounts:
     """Answers by worker and level.
 
@@ -73,47 +83,24 @@ class LatenessCounts:
 
     def by(self, *ways: Ints) -> "LatenessCounts":
         """Return the answers with a cluster in the place of each worker: of cells that share all their places in ``ways``."""
-        cells = self._cells()
+        cells = self.cells
+        if cells is None:
+            raise ValueError("these answers have no cells")
         _, cluster = np.unique(np.column_stack(ways), axis=0, return_inverse=True)
         question_counts, useful = (np.zeros((int(cluster.max()) + 1, len(self.level))) for _ in range(2))
         np.add.at(question_counts, cluster.ravel(), cells.asked)
         np.add.at(useful, cluster.ravel(), cells.useful)
         return LatenessCounts(level=self.level, asked=question_counts, useful=useful)
 
-    @property
-    def worker_of_cells(self) -> Ints:
-        """(c,) worker of each cell."""
-        return self._cells().worker
-
-    @property
-    def topic_of_cells(self) -> Ints:
-        """(c,) topic of each cell."""
-        return self._cells().topic
-
-    @property
-    def shared_ways(self) -> tuple[Ints, ...]:
-        """Nugget and topic of each cell, (c,) each: those of which there are several, some asked of two workers."""
+    @cached_property
+    def shared_ways(self) -> "Mapping[str, SharedWay]":
+        """The answers by `nugget` and by `topic`: those of which there are several, some asked of two workers."""
         if self.cells is None:
-            return ()
-        return tuple(way for way in (self.cells.nugget, self.cells.topic) if self._shares(way))
-
-    @property
-    def by_nugget(self) -> "LatenessCounts | None":
-        """The same answers with a nugget in the place of each worker; None where no nugget was asked of two workers."""
-        cells = self.cells
-        return None if cells is None or not self._shares(cells.nugget) else self.by(cells.nugget)
-
-    def _shares(self, way: Ints) -> bool:
-        """Say whether two workers were asked about one cluster, and there is more than one."""
-        cells = self._cells()
-        couples = len(np.unique(np.column_stack([cells.worker, way]), axis=0))
-        clusters = int(way.max()) + 1
-        return 1 < clusters < couples
-
-    def _cells(self) -> AnswerCells:
-        if self.cells is None:
-            raise ValueError("these answers have no cells")
-        return self.cells
+            return {}
+        worker = self.cells.worker
+        clusters = {"nugget": self.cells.nugget, "topic": self.cells.topic}
+        ways = {name: SharedWay(self.by(way), self.by(worker, way)) for name, way in clusters.items()}
+        return {name: way for name, way in ways.items() if 1 < way.alone.workers < way.by_worker.workers}
 
     def weighted(self, weight: Floats) -> "LatenessCounts":
         """Return the answers, each worker's counted (w,) ``weight`` times."""
