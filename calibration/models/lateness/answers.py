@@ -1,6 +1,5 @@
 """Answers whether a late update was still of use, counted by worker, nugget, topic and lateness; nobody has a name in them."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -93,7 +92,7 @@ class LatenessCounts:
         return LatenessCounts(level=self.level, asked=question_counts, useful=useful)
 
     @cached_property
-    def shared_ways(self) -> "Mapping[str, SharedWay]":
+    def shared_ways(self) -> dict[str, SharedWay]:
         """The answers by `nugget` and by `topic`: those of which there are several, some asked of two workers."""
         if self.cells is None:
             return {}
