@@ -1,4 +1,7 @@
-"""Answers whether a late update was still of use, counted by worker, nugget, topic and lateness; nobody has a name in them."""
+"""Answers about late updates, counted by worker, nugget, topic and lateness.
+
+They say whether the update was still of use; nobody has a name in them.
+"""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -30,7 +33,7 @@ class AnswerCells:
 
 
 class SharedWay(NamedTuple):
-    """Answers with a nugget or topic, or a couple of it and a worker, in the place of each worker."""
+    """Answers regrouped by nuggets (or topics), and by couples of one and a worker."""
 
     alone: "LatenessCounts"
     by_worker: "LatenessCounts"
@@ -38,7 +41,7 @@ class SharedWay(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LatenessCounts:
-    """Answers by worker and level.
+    """Answers by worker and level of lateness.
 
     Attributes
     ----------
@@ -57,31 +60,34 @@ class LatenessCounts:
 
     @property
     def workers(self) -> int:
-        """How many answered; of answers by other clusters how many of these there are."""
+        """Number of workers, or of other clusters that stand in their place."""
         return len(self.asked)
 
     @property
     def nuggets(self) -> int | None:
-        """How many nuggets were asked about; None where it is not known."""
+        """Number of nuggets asked about; None if unknown."""
         return None if self.cells is None else int(self.cells.nugget.max()) + 1
 
     @property
     def topics(self) -> int | None:
-        """How many topics were asked about; None where it is not known."""
+        """Number of topics asked about; None if unknown."""
         return None if self.cells is None else int(self.cells.topic.max()) + 1
 
     @property
     def total_asked(self) -> Floats:
-        """(k,) questions of all workers."""
+        """Questions of all workers by level, (k,)."""
         return np.asarray(self.asked.sum(axis=0))
 
     @property
     def total_useful(self) -> Floats:
-        """(k,) yeses of all workers."""
+        """Useful answers of all workers by level, (k,)."""
         return np.asarray(self.useful.sum(axis=0))
 
     def by(self, *ways: Ints) -> "LatenessCounts":
-        """Return the answers with a cluster in the place of each worker: of cells that share all their places in ``ways``."""
+        """Regroup the answers by other clusters in the place of workers.
+
+        Cells that share all their indices in ``ways`` are one cluster.
+        """
         cells = self.cells
         if cells is None:
             raise ValueError("these answers have no cells")
@@ -93,7 +99,10 @@ class LatenessCounts:
 
     @cached_property
     def shared_ways(self) -> dict[str, SharedWay]:
-        """The answers by `nugget` and by `topic`: those of which there are several, some asked of two workers."""
+        """The answers by `nugget` and by `topic`, where workers share them.
+
+        Those of which there are several, some asked of two workers.
+        """
         if self.cells is None:
             return {}
         worker = self.cells.worker
@@ -102,7 +111,7 @@ class LatenessCounts:
         return {name: way for name, way in ways.items() if 1 < way.alone.workers < way.by_worker.workers}
 
     def weighted(self, weight: Floats) -> "LatenessCounts":
-        """Return the answers, each worker's counted (w,) ``weight`` times."""
+        """Return the answers with each worker's counted ``weight`` times, (w,)."""
         cells = self.cells
         if cells is not None:
             own = weight[cells.worker][:, None]
@@ -111,7 +120,7 @@ class LatenessCounts:
         return replace(self, asked=self.asked * own, useful=self.useful * own, cells=cells)
 
     def of(self, workers: Ints) -> "LatenessCounts":
-        """Return the answers of some workers, at the levels that they were asked about."""
+        """Select the answers of some workers, at the levels that they were asked about."""
         asked_at = self.asked[workers].any(axis=0)
         cells = self.cells
         if cells is not None:
@@ -129,7 +138,7 @@ class LatenessCounts:
         return LatenessCounts(level=self.level[asked_at], asked=question_counts, useful=useful, cells=cells)
 
     def at(self, levels: slice) -> "LatenessCounts":
-        """Return the answers at some of the levels."""
+        """Select the answers at some of the levels."""
         cells = self.cells
         if cells is not None:
             cells = replace(cells, asked=cells.asked[:, levels], useful=cells.useful[:, levels])
@@ -155,7 +164,9 @@ def counted(
     nugget: Indices | None = None,
     topic: Indices | None = None,
 ) -> LatenessCounts:
-    """Count answers by worker, nugget and topic, numbers from 0, and level; (n,) each.
+    """Count answers by worker, nugget, topic and level; (n,) codes each.
+
+    Numbers count from 0.
 
     Without ``nugget`` each answer is on a nugget of its own; without ``topic`` all are on one topic.
     """
