@@ -426,7 +426,8 @@ def judged(regime: Judging, number: int) -> tuple[set[int] | None, set[str]]:
     kinds = judge_kinds(judged_pairs(regime.study(of_study(number))))
     if kinds is None:
         return None, set()
-    named = kinds.careless and {int(name[1:]) for name in kinds.judges[kinds.careless.is_careless]}
+    careless = kinds.careless
+    named = {int(name[1:]) for name in kinds.judges[careless.is_careless]} if careless else None
     return named, {finding.name for finding in kinds.findings()}
 
 
