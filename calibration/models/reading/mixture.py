@@ -34,7 +34,7 @@ The worker's posterior has longer tails than a normal one.
 NODES_OF_MANY, REACH_OF_MANY = 17, 6.5
 """Number of nodes and their half-width for a worker with many reads.
 
-As dense as needed, and what lies further out is less than a millionth.
+The nodes are as dense as needed, and what lies outside them is less than a millionth.
 """
 _CELLS_IN_TAU = 10
 _ROWS_AT_ONCE = 1200
@@ -113,7 +113,7 @@ class _Rows(NamedTuple):
 class MixtureLikelihood:
     """Marginal likelihood of the mixture, one term a worker.
 
-    Of (mu, log sigma, log tau, a_idle, a_skimmed).
+    Its parameters are (mu, log sigma, log tau, a_idle, a_skimmed).
 
     The shares of read, idle and skimmed are (1 - 0.002) exp(0, a_idle, a_skimmed) / sum.
 
@@ -137,7 +137,7 @@ class MixtureLikelihood:
     def around_medians(cls, data: TimedReads, start: MedianFit, *, many: bool = False) -> "MixtureLikelihood":
         """Place the nodes around the workers' medians.
 
-        Those of workers without a median around mu; ``many``: of very many reads.
+        Nodes of workers without a median stand around mu; ``many`` says that there are very many reads.
         """
         known = np.isfinite(start.variances)
         weight = np.where(known, 1 / np.where(known, start.variances, 1.0), 0.0)
@@ -147,14 +147,13 @@ class MixtureLikelihood:
         rows = _binned(data, start.tau) if many else _Rows(data, np.ones(len(data.worker)), many=False)
         return cls(rows, centre, 1 / np.sqrt(weight + own_weight), start.variances)
 
-    def around_posterior(self, p: Floats) -> "MixtureLikelihood":
+    def around_posterior(self, p: Floats, score: Floats) -> "MixtureLikelihood":
         """Place the nodes around posterior means at ``p``, by posterior deviations.
 
-        Both follow from the scores in mu and log sigma, which are E z / sigma and E z^2 - 1 with z = (theta -
-        mu) / sigma.
+        Both follow from the workers' ``score`` there, (workers, 5): in mu and log sigma it is E z / sigma and E z^2 - 1 with
+        z = (theta - mu) / sigma.
         """
         sigma = math.exp(p[1])
-        score = self.terms(p)[1]
         mean = sigma * score[:, 0]
         variance = np.maximum(score[:, 1] + 1 - mean**2, _MIN_VARIANCE)
         return MixtureLikelihood(self._rows, p[0] + sigma * mean, sigma * np.sqrt(variance), self._variances)
@@ -345,10 +344,11 @@ def mixture_top(data: TimedReads, start: MedianFit, weights: Floats | None = Non
     likelihood = MixtureLikelihood.around_medians(data, start, many=many)
     every = max(1, data.n_workers // _WORKERS_AT_FIRST) if many else 1
     first = likelihood if every == 1 else _thinned(data, start, every)
-    p = _maximised(_at(first, p), weights[::every], _ROUGH).p
+    _, p, _, score = _maximised(_at(first, p), weights[::every], _ROUGH)
     if not np.isfinite(p).all() or math.exp(p[1]) < _MIN_SIGMA:
         return None
-    top = _maximised(_at(likelihood.around_posterior(p), p), weights, _FINE)
+    score = score if first is likelihood else likelihood.terms(p)[1]
+    top = _maximised(_at(likelihood.around_posterior(p, score), p), weights, _FINE)
     return top if np.isfinite(top.p).all() and math.exp(top.p[1]) >= _MIN_SIGMA else None
 
 
@@ -387,8 +387,8 @@ def _maximised(begin: MixtureMaximum, weights: Floats, slope_left: float) -> Mix
         "hess_inv0": (inverse + inverse.T) / 2,
         "gtol": slope_left * math.sqrt(likelihood.n_reads),
     }
-    found = minimize(loss, start, jac=True, method="BFGS", options=options)
-    p = np.asarray(found.x, dtype=np.float64)
+    minimum = minimize(loss, start, jac=True, method="BFGS", options=options)
+    p = np.asarray(minimum.x, dtype=np.float64)
     known_there = known.get(p.tobytes())
     return MixtureMaximum(likelihood, p, *known_there) if known_there else _at(likelihood, p)
 
