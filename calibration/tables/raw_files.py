@@ -34,6 +34,8 @@ _SEPARATORS = MappingProxyType({";": "semicolons", "\t": "tabs"})
 
 
 _NAMES = pa.dictionary(pa.int32(), pa.string())
+JUDGES_FILE = "judges.json"
+"""What the hash of a folder's tables was before judges came beside people."""
 BLOCK_BYTES = 2**22
 """Bytes of a file in memory at once while its text is read.
 
@@ -352,7 +354,7 @@ def ignored_columns(path: Path, table: Table) -> Iterator[Ignored]:
 def ignored_files(folder: Path, tables: Collection[str]) -> Iterator[Ignored]:
     """Yield the visible files of a folder that hold none of its ``tables``."""
     for path in sorted(folder.iterdir()):
-        is_known = path.name == STUDY_FILE or (path.stem in TABLES and path.suffix in SUFFIXES)
+        is_known = path.name in {STUDY_FILE, JUDGES_FILE} or (path.stem in TABLES and path.suffix in SUFFIXES)
         if path.is_file() and not path.name.startswith(".") and not is_known:
             yield Ignored(path, path.name, _file_meant(path, tables), is_file=True)
 

@@ -87,7 +87,9 @@ CONVERT = {
     "scores-to-trec": ("convert:scores_to_trec", "Scores in trec_eval's columns, one file per run."),
     "trec-to-scores": ("convert:trec_to_scores", "Output of trec_eval as one CSV of scores."),
 }
-JUDGE: dict[str, tuple[str, str]] = {}
+JUDGE = {
+    "import": ("judge.imports:import_verdicts", "Put a judge's answers or verdicts beside people's."),
+}
 DB = {
     "upgrade": ("db:upgrade", "Bring the tables up to this prefcal."),
     "backup": ("db:backup", "Copy the database into a file, served or not."),
