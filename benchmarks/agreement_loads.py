@@ -1,4 +1,4 @@
-"""How honest agreement is where people have unequal loads, are few, or sides were not drawn by lot, by simulation.
+"""Simulated coverage of agreement with unequal loads, few people, or fixed sides.
 
     python -m benchmarks.agreement_loads [STUDIES] [--only loads|sides] [--jobs 1] [--scheduler ADDRESS]
 
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from benchmarks.replications import engine_arguments, replicated
 from calibration.agree.comparisons import PlannedComparison, comparison_rows
 from calibration.agree.judged_task import judged_tasks
-from calibration.agree.result import ComparisonRole, NamedAt
+from calibration.agree.result import ComparisonRole, NamedWhen
 from calibration.tables.files import check_frame
 from calibration.tables.tables import TABLES
 from metrics.agreement.agreement import Ties, pair_credit
@@ -34,7 +34,10 @@ TIES: tuple[Ties, ...] = ("half", "weighted")
 
 
 class Loads(NamedTuple):
-    """Queries, pairs a query, votes a pair, people, the exponent of their loads (Zipf), and the spread of their slopes."""
+    """Design of a study with unequal loads.
+
+    Queries, pairs a query, votes a pair, people, the exponent of their loads (Zipf), and the spread of their slopes.
+    """
 
     queries: int
     pairs: int
@@ -154,7 +157,7 @@ def one_sided_study(settings: tuple[int, float, bool], number: int) -> list[bool
     frame, differences = sided_study(*settings, rng)
     preferences = check_frame(frame, TABLES["preferences"])
     couple = PlannedComparison(
-        standing=ComparisonRole.FAMILY, measure="A", against="B", in_family=True, named=NamedAt.NOWHERE
+        standing=ComparisonRole.FAMILY, measure="A", against="B", in_family=True, named=NamedWhen.NOWHERE
     )
     found = []
     for drew_sides in (["t"], []):
@@ -165,7 +168,7 @@ def one_sided_study(settings: tuple[int, float, bool], number: int) -> list[bool
 
 
 def print_sides(engine: Executor, studies: int) -> None:
-    """Print how often equal measures are told apart at 5 %."""
+    """Print how often equal measures are distinguished at 5 %."""
     print(
         "regime | votes as they are: majority, weighted, votes | as agree compares: majority, weighted, votes",
         flush=True,

@@ -1,4 +1,4 @@
-"""How often the intervals of agreement among raters, consistency and position bias hold the truth.
+"""Simulated coverage of agreement among raters, consistency and side bias.
 
     python -m benchmarks.coverage_raters [--replications 1000] [--only preferences|importance|people] [--jobs 1] [--scheduler ADDRESS]
 
@@ -23,7 +23,8 @@ from calibration.inference.results import CalibrationResult
 from calibration.inference.uncertainty import Interval
 from calibration.raters.consistency import fit_consistency
 from calibration.raters.importance import fit_importance
-from calibration.raters.preferences import fit_position_bias, fit_rater_agreement
+from calibration.raters.position_bias import fit_position_bias
+from calibration.raters.preferences import fit_rater_agreement
 from calibration.raters.simulate import Assessors, Crowd, simulate_importance, simulate_judgments
 from metrics.parallel import Executor, open_engine
 
@@ -141,7 +142,7 @@ def people(table: pd.DataFrame, *, rng: np.random.Generator) -> Fits:
 
 @dataclass(slots=True)
 class Tally:
-    """How often the intervals of one measure held its truth, and its estimates."""
+    """Coverage of the intervals of one measure, and its estimates."""
 
     truth: float
     estimates: list[float] = field(default_factory=list)

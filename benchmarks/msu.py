@@ -1,4 +1,4 @@
-"""Modeled Stream Utility of 1,000 users over 15 topics, beside a literal Python one and a bare compiled loop.
+"""MSU of 1,000 users over 15 topics, beside pure Python and a compiled loop.
 
     python benchmarks/msu.py [SHARED] [--rounds N]
 
@@ -29,7 +29,8 @@ import numpy as np
 from metrics.events import EventCollection, UpdateRun
 from metrics.msu.kernels import read_stream
 from metrics.msu.measures import ReadingSetting, StreamTopic
-from metrics.msu.score import MSU, Population, SimulatedUsers, msu_scores, trails, worth_of_lateness
+from metrics.msu.score import MSU, Population, SimulatedUsers, msu_scores, trails
+from metrics.msu.simulation import worth_of_lateness
 from metrics.readers.tempsum import read_events
 from tests.metrics import stream_oracle
 

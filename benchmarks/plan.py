@@ -1,4 +1,4 @@
-"""Does `prefcal plan` keep its word? Widths of intervals: as planned, and as real studies of that size have them.
+"""Widths of intervals: as `prefcal plan` says, and as real studies have them.
 
     python benchmarks/plan.py [STUDIES]
 
@@ -22,8 +22,9 @@ from calibration.models.patience.simulate import SimulatedJudges, simulate_prefe
 from calibration.plan.agreement import AgreementDesign
 from calibration.plan.patience import PatienceDesign
 from calibration.plan.search import plan_row
-from calibration.plan.simulation import Design, JudgePopulation
+from calibration.plan.simulation import Design
 from calibration.plan.streams import AwayDesign
+from calibration.plan.votes import JudgePopulation
 from calibration.tables.preferences import pair_votes
 from metrics.agreement.agreement import QueryMean, agreement
 from metrics.msu.score import Population

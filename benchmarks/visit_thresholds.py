@@ -1,4 +1,6 @@
-"""What the silence that ends a visit does to times away and session lengths: tables of docs/evidence.md.
+"""Times away and session lengths by the silence that ends a visit.
+
+Tables of docs/evidence.md.
 
     python benchmarks/visit_thresholds.py [--replications 20]
 
@@ -16,7 +18,8 @@ from tqdm import tqdm
 
 from calibration.models.durations.fit import fit_away, fit_session
 from calibration.models.durations.simulate import ObservationDesign, simulate_visits
-from calibration.visits.cut import ActivityLog, simulate_activity, visits_from_activity
+from calibration.visits.cut import visits_from_activity
+from calibration.visits.simulate import ActivityLog, simulate_activity
 from calibration.visits.threshold import idle_threshold
 from metrics.msu.score import Population
 

@@ -1,7 +1,7 @@
-"""`prefcal doctor`: what an installation needs to run a study, looked at before the workers come; changes nothing.
+"""Command `prefcal doctor`: checks of an installation before workers come.
 
-Each look is a function that returns findings: about the machine, about the database (its schema, its keys, what it promises to
-keep, its clock), and about the workers' own address (HTTPS, and what the proxy in front of the server passes on).
+Each check is a function that returns a finding about the machine, the database (schema, keys, durability, clock) or the workers'
+address (HTTPS, and the headers that a proxy passes on).
 """
 
 import os
@@ -56,9 +56,10 @@ OLDEST_SQLITE = (3, 35, 0)
 @database_option
 @with_options(output=Output)
 def doctor(database: str | None, address: str | None, *, output: Output) -> None:
-    """Look at what a study needs: keys, clock, disk, durability, schema, rights, HTTPS; change nothing.
+    """Check what a study needs, and change nothing.
 
-    A line each: ok, note, warning or fault, and below what to do. Exit 1 when there is a fault.
+    It looks at keys, clock, disk, durability, schema, rights and HTTPS, and prints a line each: ok, note, warning or fault,
+    with a hint below. Exit 1 when there is a fault.
     """
     from study_app.config import database_url
 
@@ -80,7 +81,10 @@ def doctor(database: str | None, address: str | None, *, output: Output) -> None
 
 
 def _for_people(findings: "list[HealthCheck]") -> str:
-    """Return what there is, and below it what to do, the gravest last: a long table hides it."""
+    """Return the findings, the gravest last, each with its hint below it.
+
+    A long table would hide the last one otherwise.
+    """
     observed = table_text(
         COLUMNS[:-1],
         [(health_check.what, health_check.state, health_check.found) for health_check in findings],
@@ -109,7 +113,7 @@ def clock(
     monotonic: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> HealthCheck:
-    """Compare the machine's clock with its stopwatch, and with what years there can be."""
+    """Compare the machine's clock with its stopwatch and with plausible years."""
     before = wall() - monotonic()
     sleep(CLOCK_SAMPLE_SECONDS)
     step = abs(wall() - monotonic() - before)
@@ -127,8 +131,8 @@ def clock(
     return HealthCheck("clock", OK, observed)
 
 
-def room(folder: Path, free_bytes: Callable[[Path], int] = free_bytes) -> HealthCheck:
-    """Look at the room that is left where the database is."""
+def disk_space(folder: Path, free_bytes: Callable[[Path], int] = free_bytes) -> HealthCheck:
+    """Check the free disk space of the database's folder."""
     free = free_bytes(folder)
     observed = f"{free / (1 << 30):,.1f} GiB free in {folder}"
     state: State = FAULT if free < FULL_BYTES else WARNING if free < LOW_BYTES else OK
@@ -136,7 +140,10 @@ def room(folder: Path, free_bytes: Callable[[Path], int] = free_bytes) -> Health
 
 
 def file_rights(file: Path) -> HealthCheck:
-    """Look at who may read and write the SQLite file, which holds platform ids and the keys."""
+    """Check who may read and write the SQLite file.
+
+    It holds platform ids and the keys.
+    """
     mode = stat.S_IMODE(file.stat().st_mode)
     observed = f"{file} has mode {mode:04o}"
     if not (os.access(file, os.R_OK | os.W_OK) and os.access(file.parent, os.W_OK)):
@@ -153,7 +160,7 @@ def _is_private(folder: Path) -> bool:
 
 
 def server_of(file: Path) -> HealthCheck:
-    """Say whether a server has the SQLite file now."""
+    """Report whether a server has the SQLite file open."""
     lock = Path(lock_path(str(file), LOCK_SUFFIX))
     is_served = False
     if lock.exists():
@@ -167,7 +174,7 @@ def server_of(file: Path) -> HealthCheck:
 
 
 def programs() -> HealthCheck:
-    """Say which Python and SQLite run here."""
+    """Report the versions of Python and SQLite."""
     observed = f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
         cure = f"use SQLite {'.'.join(map(str, OLDEST_SQLITE))} or later"
@@ -176,7 +183,7 @@ def programs() -> HealthCheck:
 
 
 def encryption() -> HealthCheck:
-    """Say what the server does not do itself."""
+    """Report the encryption that the server leaves to others."""
     return HealthCheck(
         "HTTPS",
         NOTE,
@@ -199,7 +206,10 @@ DURABLE = {
 
 
 def examine(url: str) -> list[HealthCheck]:
-    """Look at an installation; what cannot be looked at because the database is missing is left out."""
+    """Run all checks of an installation.
+
+    Without a database, the checks that need one are left out.
+    """
     findings = [programs(), clock(), encryption()]
     try:
         database = open_database(url)
@@ -211,23 +221,25 @@ def examine(url: str) -> list[HealthCheck]:
         return [*findings, HealthCheck("database", FAULT, fault.problem, fault.cure)]
     file = Path(database.engine.url.database or "")
     if database.is_sqlite:
-        findings += [room(file.parent), file_rights(file), server_of(file)]
-    findings += _asked(database)
+        findings += [disk_space(file.parent), file_rights(file), server_of(file)]
+    findings += _examine_database(database)
     database.engine.dispose()
     return findings
 
 
-def _asked(database: Database) -> list[HealthCheck]:
+def _examine_database(database: Database) -> list[HealthCheck]:
     version = stored_version(database)
     with database.engine.connect() as connection:
         keys = secret_key(connection)
-        kept = sqlite_durability(connection) if database.is_sqlite else postgresql_durability(connection)
+        durability = (
+            sqlite_durability(connection) if database.is_sqlite else postgresql_durability(connection)
+        )
         of_server = (
             []
             if database.is_sqlite
             else [server_clock(connection), link_of(connection), *standby_of(connection)]
         )
-    return [schema(version), keys, kept, *of_server]
+    return [schema(version), keys, durability, *of_server]
 
 
 def _nothing_loaded(database: Database) -> HealthCheck:
@@ -236,7 +248,7 @@ def _nothing_loaded(database: Database) -> HealthCheck:
 
 
 def schema(version: str | None) -> HealthCheck:
-    """Compare the version of a database's schema with those that this prefcal knows."""
+    """Compare the version of the database's schema with the known ones."""
     newest, unknown = known_versions()[-1], cure_of_unknown(version)
     if unknown is not None:
         observed = f"version {version}, of {unknown[0]} prefcal"
@@ -249,7 +261,10 @@ def schema(version: str | None) -> HealthCheck:
 
 
 def secret_key(connection: Connection) -> HealthCheck:
-    """Look whether the key that signs workers' addresses is there, and long enough; never shows it."""
+    """Check that the key that signs addresses exists and is long enough.
+
+    The key itself is never displayed.
+    """
     query = text("SELECT length(value) FROM setting WHERE name = :name")
     letters = connection.scalar(query, {"name": SIGNING_KEY})
     if letters is None or letters < KEY_LETTERS[SIGNING_KEY]:
@@ -261,7 +276,7 @@ def secret_key(connection: Connection) -> HealthCheck:
 
 
 def sqlite_durability(connection: Connection) -> HealthCheck:
-    """Look at what SQLite does before it says that something is stored."""
+    """Check the settings by which SQLite keeps what it has acknowledged."""
     journal = connection.scalar(text("PRAGMA journal_mode"))
     level = connection.scalar(text("PRAGMA synchronous")) or 0
     keys = connection.scalar(text("PRAGMA foreign_keys"))
@@ -273,7 +288,7 @@ def sqlite_durability(connection: Connection) -> HealthCheck:
 
 
 def postgresql_durability(connection: Connection) -> HealthCheck:
-    """Look at what PostgreSQL does before it says that something is stored."""
+    """Check the settings by which PostgreSQL keeps what it has acknowledged."""
     values = {name: str(connection.scalar(text(f"SHOW {name}"))) for name in DURABLE}
     weak = [name for name, value in values.items() if value not in DURABLE[name]]
     observed = ", ".join(f"{name} {value}" for name, value in values.items())
@@ -309,14 +324,14 @@ NGINX = {
 
 
 def examine_address(address: str, http: httpx.Client | None = None) -> list[HealthCheck]:
-    """Look at a served study as a worker's browser would.
+    """Check a served study through the address that workers use.
 
     Parameters
     ----------
     address : str
         Where workers reach the server: ``https://study.example.org``, nothing behind the host.
     http : httpx.Client, optional
-        Who asks; by default a client that believes the machine's certificates and follows no redirect.
+        Client for the requests; by default one that trusts the machine's certificates and follows no redirect.
     """
     with http or httpx.Client(timeout=TIMEOUT_SECONDS) as client:
         try:
@@ -334,7 +349,10 @@ def examine_address(address: str, http: httpx.Client | None = None) -> list[Heal
 
 
 def _standing_link(answer: httpx.Response) -> str | None:
-    """Return the link that the server would show a worker, None when it is no prefcal that answers."""
+    """Return the link that the server would show a worker.
+
+    None when the server that answers is not prefcal.
+    """
     try:
         health = answer.json()
     except ValueError:
@@ -344,7 +362,7 @@ def _standing_link(answer: httpx.Response) -> str | None:
 
 
 def _encryption(address: str, client: httpx.Client) -> HealthCheck:
-    """Look whether workers can only come by HTTPS."""
+    """Check that workers can only come by HTTPS."""
     if not address.startswith("https:"):
         cure = "on the open net: a reverse proxy with HTTPS (docs/deploy.md)"
         observed = f"{address} is not encrypted: everybody on the way can read along"
@@ -362,7 +380,7 @@ def _encryption(address: str, client: httpx.Client) -> HealthCheck:
 
 
 def _headers(address: str, link: str) -> HealthCheck:
-    """Compare the link that the server would show with the address that it was asked by."""
+    """Compare the link that the server would show with the requested address."""
     asked, shown = urlsplit(address), urlsplit(link)
     lost = [
         name

@@ -1,4 +1,4 @@
-"""Pure: what is shown as a run of items: the order in which it is read, and how far that went.
+"""Runs of items: order of reading, and depth; pure.
 
 Every length is in counted characters, as the metric counts them. The order is that of the trailtext: the first
 layer, with the second layer of every link that was opened right after its link.
@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 WITHOUT_SPACES = frozenset({"ja"})
-"""Languages in which white space does not part words."""
+"""Languages without white space between words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +29,7 @@ class Item:
     layer : str or None
         Key of the link whose second layer it stands in; None in the first layer.
     weight : float
-        What it counts for when the time of a page is shared: its words, where no space parts words its characters; of a picture a
-        fixed number.
+        Weight in sharing the time of a page: its words, or its characters in a language without spaces; fixed for a picture.
     """
 
     key: str
@@ -44,7 +43,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextStop:
-    """How far one text was read; see `text_stop`."""
+    """Depth to which one text was read; see `text_stop`."""
 
     chars_read: float
     chars_least: int
@@ -56,7 +55,10 @@ class TextStop:
 
 
 def reading_order(items: Iterable[Item], opened: AbstractSet[str]) -> Iterator[Item]:
-    """Yield the text as it was read; ``opened`` are the keys of the links that were opened at some time."""
+    """Yield the text as read.
+
+    ``opened`` are the keys of the links that were opened at some time.
+    """
     return (item for item in items if item.layer is None or item.layer in opened)
 
 
@@ -66,7 +68,7 @@ def text_stop(
     opened: AbstractSet[str],
     tops: AbstractSet[str] = frozenset(),
 ) -> TextStop:
-    """Say how far a text was read.
+    """Return the depth to which a text was read.
 
     Parameters
     ----------
@@ -77,25 +79,25 @@ def text_stop(
     opened : set of str
         Keys of the links whose second layer was opened.
     tops : set of str
-        Keys of the items that began the screen when the furthest item came into view, one for each load of the page.
+        Keys of the items at the top of the screen when the furthest item came into view, one for each load of the page.
 
     Returns
     -------
     TextStop
-        ``chars_read`` counts everything before the furthest item seen, whether or not that was on screen, and the
-        seen share of its own characters. ``chars_least`` counts everything before the furthest of the tops: the reader came at
-        least so far; where the furthest item stood alone on the screen it is ``chars_read``, in whole characters. ``text_chars`` is the whole text with the opened layers.
-        ``reached_end``: the last item was fully seen; an empty text is at its end. ``opened`` counts links. ``place_read`` is the
-        place of the furthest item seen, from 1, of ``places``.
+        ``chars_read`` counts everything before the furthest item seen, on screen or not, and the seen share of that item.
+        ``chars_least`` is a lower bound: everything before the furthest of ``tops``; where the furthest item stood alone on the
+        screen, it is ``chars_read`` in whole characters. ``text_chars`` is the length of the text with the opened layers.
+        ``reached_end`` is True if the last item was fully seen, or the text is empty. ``opened`` counts links. ``place_read`` is
+        the position of the furthest item seen, from 1, out of ``places``.
     """
     chars_read, least, before, last_share, is_alone = 0.0, 0, 0, 1.0, False
-    place = place_read = 0
-    for place, item in enumerate(reading_order(items, opened), start=1):
+    position = place_read = 0
+    for position, item in enumerate(reading_order(items, opened), start=1):
         if item.key in tops:
             least = before
         last_share = shares.get(item.key, 0.0)
         if last_share > 0:
-            chars_read, is_alone, place_read = before + last_share * item.chars, item.key in tops, place
+            chars_read, is_alone, place_read = before + last_share * item.chars, item.key in tops, position
         before += item.chars
     return TextStop(
         chars_read=chars_read,
@@ -104,5 +106,5 @@ def text_stop(
         reached_end=last_share == 1.0,
         opened=len(opened),
         place_read=place_read,
-        places=place,
+        places=position,
     )

@@ -1,4 +1,4 @@
-"""Data to take away: tables and report, made by jobs in the background."""
+"""Download of data: tables and report, made by jobs in the background."""
 
 import sys
 from dataclasses import dataclass
@@ -30,13 +30,16 @@ REPORT_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'; sandbox"
 )
-"""Content security policy of the report: it has no script, and nothing of the console is for it."""
+"""Content security policy of the report, which has no script.
+
+Nothing of the console is open to it.
+"""
 FORMATS = ("csv", "parquet")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobStatus:
-    """State of a job now: one that is open while its process has gone was interrupted."""
+    """Current state of a job; an open one without a process was interrupted."""
 
     row: Job
     state: str
@@ -77,7 +80,7 @@ def _status(row: Job) -> JobStatus:
 @blueprint.get("/r/<study>/data")
 @viewer_required
 def data(console_request: ConsoleRequest) -> Response:
-    """Show the data to take away, and the jobs."""
+    """Show the data to download, and the jobs."""
     return page(
         "console/data.html",
         console_request,
@@ -155,7 +158,7 @@ def _start(job: int, folder: NewJobFolder) -> None:
 @blueprint.get("/r/<study>/data/jobs/<int:number>")
 @viewer_required
 def job(console_request: ConsoleRequest, number: int) -> Response:
-    """Show how far a job is, and how it ended."""
+    """Show the progress or the outcome of a job."""
     row = jobs.job_of(console_request.session, console_request.study.id, number)
     if row is None:
         raise NotFound
