@@ -90,6 +90,8 @@ CONVERT = {
     "trec-to-scores": ("convert:trec_to_scores", "Output of trec_eval as one CSV of scores."),
 }
 JUDGE = {
+    "requests": ("judge.requests:requests", "Write what a judge is asked about the pairs of a study."),
+    "run": ("judge.run:run", "Ask a program or a server, and keep every answer."),
     "import": ("judge.imports:import_verdicts", "Put a judge's answers or verdicts beside people's."),
 }
 DB = {

@@ -267,9 +267,7 @@ def _write(tables: Path, folder: Path, added: "Mapping[str, pd.DataFrame]") -> N
     people = tables_sha256(tables)
     with fresh_folder(folder, is_ours=lambda _name: False) as new:
         shutil.copytree(tables, new, dirs_exist_ok=True)
-        as_parquet = [name for name in added if (tables / f"{name}.parquet").is_file()]
-        write_tables(added, new)
-        write_tables({name: added[name] for name in as_parquet}, new, parquet=True)
+        write_tables(added, new, parquet=any((tables / f"{name}.parquet").is_file() for name in added))
         moved_study(tables, new, folder)
         renew_records(new, {name: len(frame) for name, frame in added.items()})
         record_people(new, people)
