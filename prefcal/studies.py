@@ -356,7 +356,7 @@ def judge_requests(
     from study_app.estimate.content import read_whole_study  # noqa: PLC0415 - like the next, not needed by other steps
     from study_app.judges.requests import judged_couples, make_requests  # noqa: PLC0415 - pages come with it
 
-    judged = None if tables is None else judged_couples(_split(tables)[0])
+    judged = None if tables is None else judged_couples(_checked(tables))
     requests = make_requests(
         read_whole_study(study), judged=judged, orders=orders, samples=samples, prompt=prompt
     )
