@@ -251,6 +251,8 @@ def main() -> None:
             raise
         sys.stderr.write("".join(f"{line}\n" for line in lines))
         sys.exit(1)
+    finally:
+        gc.freeze()  # or Python looks through all libraries once more when it ends
 
 
 def _fault_lines(error: Exception) -> list[str]:
