@@ -181,6 +181,10 @@ class ServerJudge:
         except TimeoutError:
             raise _NoAnswerError(f"no answer within {self.timeout_seconds:g} s") from None
         except (httpx.ConnectError, httpx.ProxyError) as error:
+            if not self.patience.has_answered:
+                raise self._error(
+                    f"cannot be reached ({_words(error)})", "see whether it runs, and --url"
+                ) from None
             raise _BusyError(_words(error), is_down=True) from None
         except httpx.TransportError as error:
             raise _BusyError(_words(error)) from None
