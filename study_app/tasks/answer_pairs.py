@@ -114,7 +114,7 @@ KIND = TaskKind(
         "ja": ("質問にどれだけ答えていますか", "書かれていることを、どれだけ信頼できますか"),
     },
     cures={
-        "pairs": "write all, or a file with `topic a b` on each line",
+        "pairs": "write all, a file with `topic a b` on each line, or {adaptive: best, budget: N}",
         "systems": "write NAME: FILE, one line per system, two at least",
         "collection": "write topics: FILE below it",
     },

@@ -53,7 +53,7 @@ KIND = TaskKind(
         "ja": ("求められたものを、どれだけよく表していますか", "それを、どれだけ見て取りやすいですか"),
     },
     cures={
-        "pairs": "write all, or a file with `topic a b` on each line",
+        "pairs": "write all, a file with `topic a b` on each line, or {adaptive: best, budget: N}",
         "systems": "write NAME: FILE, one line per system, two at least",
         "collection": "write topics: FILE below it",
     },

@@ -205,7 +205,7 @@ KIND = TaskKind(
         ),
     },
     cures={
-        "pairs": "write all, or a file with `topic a b` on each line",
+        "pairs": "write all, a file with `topic a b` on each line, or {adaptive: best, budget: N}",
         "systems": "write NAME: RUN, one line per system, two at least",
         "collection": "write topics: FILE, qrels: FILE, clusters: FILE, epochs: FILE and texts: FILE below it",
         "days": "write days: [YYYYMMDD, YYYYMMDD], the first and the last",
